@@ -1,0 +1,62 @@
+//! Fallible buffers for everything whose size follows the data. `vec!`, `collect` and `clone` of data would abort the
+//! host program when memory runs out.
+
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+/// An empty vector with room for `len` elements.
+pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    fault_point(what, bytes)?;
+    let mut v = Vec::new();
+    v.try_reserve_exact(len).map_err(|_| out_of_memory(what, bytes))?;
+    Ok(v)
+}
+
+/// A vector of `len` copies of `value`.
+pub fn filled<T: Clone>(what: &'static str, len: usize, value: T) -> Result<Vec<T>> {
+    let mut v = with_capacity(what, len)?;
+    v.resize(len, value);
+    Ok(v)
+}
+
+/// A copy of `source`.
+pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
+    let mut v = with_capacity(what, source.len())?;
+    v.extend_from_slice(source);
+    Ok(v)
+}
+
+/// The error of a host allocation that failed.
+pub fn out_of_memory(what: &'static str, bytes: usize) -> Error {
+    Error::OutOfMemory { what, bytes: to_u64(bytes), limit: None }
+}
+
+/// Where a host allocation can be made to fail by a test.
+#[cfg(feature = "fault-injection")]
+pub(crate) fn fault_point(what: &'static str, bytes: usize) -> Result<()> {
+    if crate::fault::fails(crate::fault::Kind::HostMemory) { Err(out_of_memory(what, bytes)) } else { Ok(()) }
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub(crate) fn fault_point(_: &'static str, _: usize) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_impossible_size_is_an_error() {
+        let e = filled::<u64>("test", usize::MAX / 16, 1).unwrap_err();
+        assert!(matches!(e, Error::OutOfMemory { what: "test", .. }));
+    }
+
+    #[test]
+    fn filled_is_full() {
+        assert_eq!(filled("test", 3, 7u8).unwrap(), [7, 7, 7]);
+        assert!(filled("test", 0, 7u8).unwrap().is_empty());
+    }
+}

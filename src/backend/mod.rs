@@ -1,0 +1,28 @@
+//! Where the work is done: [`cpu`] threads and vector units, or [`gpu`], an NVIDIA device.
+//!
+//! Both are first-class backends of the same algorithms. A family writes its method once against a small trait of its
+//! own and implements that trait for each; the choice is one `match` on [`Backend`] at the family's entry.
+
+pub mod cpu;
+pub mod gpu;
+pub mod memory;
+
+/// The device a context runs on.
+pub enum Backend {
+    /// The context's thread pool.
+    Cpu,
+    /// One GPU, through its primary context.
+    Gpu(gpu::Gpu),
+}
+
+/// Which backend a caller asks for. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum BackendChoice {
+    /// The GPU if there is one, else the CPU.
+    Auto = 0,
+    /// The CPU.
+    Cpu = 1,
+    /// A GPU; an error if there is none.
+    Cuda = 2,
+}

@@ -1,0 +1,225 @@
+//! A context: the backend, its thread pool, memory limits and log. Everything else belongs to one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::backend::cpu::{Isa, Pool};
+use crate::backend::gpu::Gpu;
+use crate::backend::memory::Budget;
+use crate::backend::{Backend, BackendChoice};
+use crate::error::{Error, Result};
+use crate::log::{Level, Log, Sink};
+use crate::progress::{Progress, ProgressFn};
+use crate::shape::to_u64;
+
+/// How a context is made. The default is the GPU if there is one, all cores, no limits and no log.
+pub struct Options {
+    /// CPU or GPU.
+    pub backend: BackendChoice,
+    /// Ordinal of the GPU.
+    pub device: i32,
+    /// Threads of the pool, 0 for one a core.
+    pub threads: usize,
+    /// Vector instructions, `None` for the best there are.
+    pub isa: Option<Isa>,
+    /// Bytes of host memory that purlin may allocate, 0 for no limit.
+    pub host_memory_limit: u64,
+    /// Bytes of device memory that purlin may allocate, 0 for no limit.
+    pub device_memory_limit: u64,
+    /// Level of the log.
+    pub log_level: Level,
+    /// Where the log goes.
+    pub log: Option<Sink>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            backend: BackendChoice::Auto,
+            device: 0,
+            threads: 0,
+            isa: None,
+            host_memory_limit: 0,
+            device_memory_limit: 0,
+            log_level: Level::Off,
+            log: None,
+        }
+    }
+}
+
+/// Set in the child of a `fork()`; see [`mark_forked`].
+static FORKED_GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// Tells every context made so far that it now lives in a forked child, where its threads and its GPU are gone.
+/// Only stores to an atomic, so it may run in `pthread_atfork`'s child handler.
+pub fn mark_forked() {
+    FORKED_GENERATION.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Backend, thread pool, limits and log.
+pub struct Context {
+    backend: Backend,
+    pool: Pool,
+    isa: Isa,
+    host: Arc<Budget>,
+    device: Arc<Budget>,
+    log: Log,
+    cancel_epoch: Arc<AtomicU64>,
+    generation: u64,
+    failed: AtomicBool,
+}
+
+impl Context {
+    /// A context as `options` say.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::NotSupported`] if the machine lacks the
+    /// vector instructions asked for.
+    pub fn new(options: Options) -> Result<Arc<Self>> {
+        let log = Log::new(options.log_level, options.log);
+        let best = Isa::detect();
+        let isa = options.isa.unwrap_or(best);
+        if isa > best {
+            return Err(Error::NotSupported(format!("cpu_isa: {isa:?} is asked for, this machine has {best:?}")));
+        }
+        let device = Budget::new(options.device_memory_limit);
+        let backend = match options.backend {
+            BackendChoice::Cpu => Backend::Cpu,
+            BackendChoice::Cuda => Backend::Gpu(Gpu::open(options.device, &device)?),
+            BackendChoice::Auto => match Gpu::device_count() {
+                Ok(n) if n > 0 => match Gpu::open(options.device, &device) {
+                    Ok(gpu) => Backend::Gpu(gpu),
+                    Err(e) => {
+                        log.log(Level::Warn, || format!("the GPU cannot be used, going on with the CPU: {e}"));
+                        Backend::Cpu
+                    }
+                },
+                _ => Backend::Cpu,
+            },
+        };
+        let pool = Pool::new(options.threads)?;
+        log.log(Level::Info, || {
+            let name = match &backend {
+                Backend::Cpu => format!("CPU, {isa:?}"),
+                Backend::Gpu(gpu) => format!("GPU {}, {}", gpu.ordinal(), gpu.name()),
+            };
+            format!("context: {name}, {} threads", pool.threads())
+        });
+        Ok(Arc::new(Self {
+            backend,
+            pool,
+            isa,
+            host: Budget::new(options.host_memory_limit),
+            device,
+            log,
+            cancel_epoch: Arc::new(AtomicU64::new(0)),
+            generation: FORKED_GENERATION.load(Ordering::Relaxed),
+            failed: AtomicBool::new(false),
+        }))
+    }
+
+    /// CPU or GPU.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// The GPU, or [`Error::NotSupported`] saying that `what` needs one.
+    pub fn gpu(&self, what: &str) -> Result<&Gpu> {
+        match &self.backend {
+            Backend::Gpu(gpu) => Ok(gpu),
+            Backend::Cpu => {
+                Err(Error::NotSupported(format!("{what}: needs a context on a GPU, this one is on the CPU")))
+            }
+        }
+    }
+
+    /// The context's threads.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Vector instructions in use.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Budget of host memory.
+    pub fn host_budget(&self) -> &Arc<Budget> {
+        &self.host
+    }
+
+    /// Budget of device memory.
+    pub fn device_budget(&self) -> &Arc<Budget> {
+        &self.device
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Progress of a call that starts now.
+    pub fn progress<'a>(&self, report: Option<&'a ProgressFn<'a>>) -> Progress<'a> {
+        Progress::new(&self.cancel_epoch, report)
+    }
+
+    /// Cancels the calls that run now in this context. Callable from any thread.
+    pub fn cancel(&self) {
+        self.cancel_epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Refuses a context that was made before a `fork()` or whose GPU context is dead.
+    pub fn check_alive(&self) -> Result<()> {
+        if self.generation != FORKED_GENERATION.load(Ordering::Relaxed) {
+            return Err(Error::Forked("context"));
+        }
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Error::Cuda { call: "an earlier call", name: "a sticky error".into(), code: 0 });
+        }
+        Ok(())
+    }
+
+    /// Whether this process inherited the context over a `fork()`.
+    pub fn is_forked(&self) -> bool {
+        self.generation != FORKED_GENERATION.load(Ordering::Relaxed)
+    }
+
+    /// Marks the context dead after an error that kills the CUDA context.
+    pub fn mark_failed(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Bytes of host memory charged to this context now.
+    pub fn host_memory_used(&self) -> u64 {
+        self.host.used()
+    }
+
+    /// Number of threads as the C interface counts.
+    pub fn threads(&self) -> u64 {
+        to_u64(self.pool.threads())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(threads: usize) -> Arc<Context> {
+        Context::new(Options { backend: BackendChoice::Cpu, threads, ..Options::default() }).unwrap()
+    }
+
+    #[test]
+    fn contexts_have_threads_of_their_own() {
+        let (a, b) = (cpu(1), cpu(2));
+        assert_eq!((a.threads(), b.threads()), (1, 2));
+    }
+
+    #[test]
+    fn cancelling_ends_running_calls_and_no_later_ones() {
+        let c = cpu(1);
+        let running = c.progress(None);
+        c.cancel();
+        assert_eq!(running.check(), Err(Error::Cancelled));
+        assert!(c.progress(None).check().is_ok());
+    }
+}

@@ -1,0 +1,117 @@
+//! The one error type of the library: a variant per status, carrying the data of its message.
+
+/// Result of every fallible function of the crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, with the argument, the value and the limit where there are such.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// An argument lies outside its documented domain.
+    #[error("{argument}: {problem}")]
+    InvalidArgument {
+        /// Name of the argument, as the header spells it.
+        argument: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
+    /// A handle that is null, destroyed, foreign or of another type.
+    #[error("{argument}: {problem}")]
+    InvalidHandle {
+        /// Name of the argument.
+        argument: String,
+        /// Why the handle was refused.
+        problem: &'static str,
+    },
+    /// The object is in use by another call.
+    #[error("{argument}: is in use by another call")]
+    Busy {
+        /// Name of the argument.
+        argument: String,
+    },
+    /// Host memory, the context's limit included.
+    #[error("{what}: {bytes} bytes of host memory are not to be had{}", limit_text(*.limit))]
+    OutOfMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// The context's limit, where that refused it.
+        limit: Option<u64>,
+    },
+    /// Device memory, the context's limit included.
+    #[error("{what}: {bytes} bytes of device memory are not to be had{}", limit_text(*.limit))]
+    OutOfDeviceMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// The context's limit, where that refused it.
+        limit: Option<u64>,
+    },
+    /// The iteration ended before its tolerance was met; outputs hold the last iterate.
+    #[error("no convergence: {0}")]
+    NoConvergence(String),
+    /// Cancelled by the progress callback or by `purlin_context_cancel`.
+    #[error("cancelled")]
+    Cancelled,
+    /// No driver, or no such GPU.
+    #[error("no device: {0}")]
+    NoDevice(String),
+    /// The CUDA driver reported an error.
+    #[error("CUDA: {call} failed with {name} ({code})")]
+    Cuda {
+        /// The driver call.
+        call: &'static str,
+        /// The driver's name of the error.
+        name: String,
+        /// The driver's number of the error.
+        code: i32,
+    },
+    /// This type, shape or device combination is not supported.
+    #[error("not supported: {0}")]
+    NotSupported(String),
+    /// Overflow, breakdown, singularity.
+    #[error("numerical failure: {0}")]
+    Numerical(String),
+    /// A file could not be read or written.
+    #[error("{path}: {problem}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The system's words.
+        problem: String,
+    },
+    /// The context was made before `fork()` and is used in the child.
+    #[error("{0}: was made before fork() and cannot be used in the child process")]
+    Forked(&'static str),
+    /// A bug in purlin.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+fn limit_text(limit: Option<u64>) -> String {
+    limit.map_or_else(String::new, |l| format!(" under the context's limit of {l} bytes"))
+}
+
+impl Error {
+    /// An [`Error::InvalidArgument`]: `argument: problem`.
+    pub fn invalid(argument: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_argument_the_value_and_the_limit() {
+        let e = Error::invalid("ld", "is 1, less than n = 2");
+        assert_eq!(e.to_string(), "ld: is 1, less than n = 2");
+        let e = Error::OutOfMemory { what: "start vectors", bytes: 80, limit: Some(64) };
+        assert_eq!(
+            e.to_string(),
+            "start vectors: 80 bytes of host memory are not to be had under the context's limit of 64 bytes"
+        );
+    }
+}

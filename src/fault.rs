@@ -1,0 +1,54 @@
+//! Fault injection for tests: makes the n-th operation of the process fail, or that and all later ones.
+//!
+//! Counting is process-wide, because allocations happen on pool threads too; tests that use it run one at a time.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+
+/// Which operation a fault point guards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// A host allocation.
+    HostMemory = 1,
+    /// A device or pinned allocation.
+    DeviceMemory = 2,
+    /// A copy between host and device.
+    Copy = 4,
+    /// A kernel launch or module load.
+    Launch = 8,
+    /// A file operation.
+    File = 16,
+}
+
+static REMAINING: AtomicI64 = AtomicI64::new(-1);
+static KINDS: AtomicU32 = AtomicU32::new(0);
+static STICKY: AtomicU32 = AtomicU32::new(0);
+static HITS: AtomicI64 = AtomicI64::new(0);
+
+/// Arms: the `n`-th operation (from 0) of the given kinds (a bit set) fails, and all later ones if `sticky`.
+pub fn arm(n: i64, kinds: u32, sticky: bool) {
+    HITS.store(0, Ordering::SeqCst);
+    KINDS.store(kinds, Ordering::SeqCst);
+    STICKY.store(u32::from(sticky), Ordering::SeqCst);
+    REMAINING.store(n, Ordering::SeqCst);
+}
+
+/// Disarms, and says how many operations were made to fail since [`arm`].
+pub fn disarm() -> i64 {
+    KINDS.store(0, Ordering::SeqCst);
+    REMAINING.store(-1, Ordering::SeqCst);
+    HITS.load(Ordering::SeqCst)
+}
+
+/// Whether the operation at hand is to fail.
+pub(crate) fn fails(kind: Kind) -> bool {
+    if KINDS.load(Ordering::SeqCst) & kind as u32 == 0 {
+        return false;
+    }
+    let before = REMAINING.fetch_sub(1, Ordering::SeqCst);
+    let hit = before == 0 || (before < 0 && STICKY.load(Ordering::SeqCst) != 0);
+    if hit {
+        HITS.fetch_add(1, Ordering::SeqCst);
+    }
+    hit
+}

@@ -1,0 +1,27 @@
+//! purlin: heavy numerical jobs behind one C ABI, on CPUs and NVIDIA GPUs.
+//!
+//! The crate is a safe Rust library; [`ffi`] is the thin C boundary over it. Dependencies point one way:
+//! `ffi` -> family -> tensor, matrix, backend -> shape, alloc, error. Only `backend` and `ffi` hold `unsafe` code,
+//! and only `backend::gpu` knows the CUDA driver.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
+//! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed |
+//! | [`sshopm`] | eigenpairs of symmetric tensors |
+//! | [`dwi`] | diffusion MRI: tensors from signals, spherical harmonics, fibre directions |
+
+pub mod alloc;
+pub mod backend;
+pub mod context;
+pub mod error;
+#[cfg(feature = "fault-injection")]
+pub mod fault;
+pub mod ffi;
+pub mod log;
+pub mod matrix;
+pub mod progress;
+pub mod scalar;
+pub mod shape;
+pub mod stream;
+pub mod tensor;

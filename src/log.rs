@@ -1,0 +1,94 @@
+//! Log messages to the caller's function; silent by default.
+
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// How important a message is. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum Level {
+    /// Nothing is logged.
+    Off = 0,
+    /// Something failed.
+    Error = 1,
+    /// Something is not as asked, but the call goes on.
+    Warn = 2,
+    /// What was chosen, and why.
+    Info = 3,
+    /// Details for developers.
+    Debug = 4,
+}
+
+impl Level {
+    /// The level whose number is `code`.
+    pub fn from_code(code: i32) -> Option<Self> {
+        [Self::Off, Self::Error, Self::Warn, Self::Info, Self::Debug].into_iter().find(|l| *l as i32 == code)
+    }
+}
+
+/// A sink for messages. May be called from any thread.
+pub type Sink = Box<dyn Fn(Level, &str) + Send + Sync>;
+
+/// A context's log.
+pub struct Log {
+    inner: RwLock<(Level, Option<Sink>)>,
+}
+
+impl Log {
+    /// A log that passes messages up to `level` to `sink`. With no sink, the environment variable `PURLIN_LOG`
+    /// (a number, or `error`, `warn`, `info`, `debug`) sends them to standard error.
+    pub fn new(level: Level, sink: Option<Sink>) -> Self {
+        Self { inner: RwLock::new((level, sink)) }
+    }
+
+    /// Replaces level and sink.
+    pub fn set(&self, level: Level, sink: Option<Sink>) {
+        *self.inner.write().unwrap_or_else(PoisonError::into_inner) = (level, sink);
+    }
+
+    /// Logs what `message` makes, if anybody listens at `level`.
+    pub fn log(&self, level: Level, message: impl FnOnce() -> String) {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        match &inner.1 {
+            Some(sink) if level <= inner.0 => sink(level, &one_line(message())),
+            None if level <= environment_level() => write_stderr(level, &one_line(message())),
+            _ => {}
+        }
+    }
+}
+
+fn one_line(text: String) -> String {
+    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+}
+
+fn environment_level() -> Level {
+    static LEVEL: OnceLock<Level> = OnceLock::new();
+    *LEVEL.get_or_init(|| match std::env::var("PURLIN_LOG").unwrap_or_default().to_ascii_lowercase().as_str() {
+        "error" | "1" => Level::Error,
+        "warn" | "2" => Level::Warn,
+        "info" | "3" => Level::Info,
+        "debug" | "4" => Level::Debug,
+        _ => Level::Off,
+    })
+}
+
+fn write_stderr(level: Level, text: &str) {
+    use std::io::Write;
+    // A closed standard error is no reason to fail.
+    let _ = writeln!(std::io::stderr().lock(), "purlin {level:?}: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn messages_reach_the_sink_up_to_its_level_in_one_line() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let s = Arc::clone(&seen);
+        let log = Log::new(Level::Info, Some(Box::new(move |l, m| s.lock().unwrap().push((l, m.to_owned())))));
+        log.log(Level::Warn, || "a\nb".into());
+        log.log(Level::Debug, || unreachable!("nobody listens"));
+        assert_eq!(*seen.lock().unwrap(), [(Level::Warn, "a b".to_owned())]);
+    }
+}

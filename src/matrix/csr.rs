@@ -1,0 +1,139 @@
+//! Compressed sparse rows, validated once when made.
+
+use crate::backend::memory::{HostMemory, Memory};
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+
+/// Type of the indices of a sparse matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexType {
+    /// 32-bit signed.
+    I32,
+    /// 64-bit signed.
+    I64,
+}
+
+impl IndexType {
+    /// The type of `code`, which must be one of the two integer element types.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        match DType::from_code(argument, code)? {
+            DType::I32 => Ok(Self::I32),
+            DType::I64 => Ok(Self::I64),
+            other => Err(Error::invalid(argument, format!("is {}, an index is I32 or I64", other.name()))),
+        }
+    }
+
+    /// The element type.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::I32 => DType::I32,
+            Self::I64 => DType::I64,
+        }
+    }
+}
+
+/// The arrays of a sparse matrix.
+pub struct CsrParts {
+    /// `rows + 1` offsets into the columns, from `index_base`.
+    pub row_ptr: HostMemory,
+    /// Type of the offsets.
+    pub row_ptr_type: IndexType,
+    /// Column of each entry, from `index_base`.
+    pub col_idx: HostMemory,
+    /// Type of the columns.
+    pub col_idx_type: IndexType,
+    /// The values, `None` for a pattern whose entries are all 1.
+    pub values: Option<Memory>,
+}
+
+/// A sparse matrix in compressed rows.
+pub struct Csr {
+    parts: CsrParts,
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    index_base: i64,
+}
+
+impl Csr {
+    /// Checks the arrays and takes them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the row or entry: offsets that do not start at `index_base`, decrease or do
+    /// not end at `nnz`, columns outside the matrix.
+    pub fn new(parts: CsrParts, rows: usize, cols: usize, nnz: usize, index_base: i64) -> Result<Self> {
+        if !(0..=1).contains(&index_base) {
+            return Err(Error::invalid("index_base", format!("is {index_base}, 0 or 1 is needed")));
+        }
+        let matrix = Self { parts, rows, cols, nnz, index_base };
+        match matrix.parts.row_ptr_type {
+            IndexType::I32 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i32>()?)?,
+            IndexType::I64 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i64>()?)?,
+        }
+        match matrix.parts.col_idx_type {
+            IndexType::I32 => matrix.check_columns(matrix.parts.col_idx.as_slice::<i32>()?)?,
+            IndexType::I64 => matrix.check_columns(matrix.parts.col_idx.as_slice::<i64>()?)?,
+        }
+        Ok(matrix)
+    }
+
+    fn check_rows<I: Copy + Into<i64>>(&self, row_ptr: &[I]) -> Result<()> {
+        let at = |i: usize| row_ptr.get(i).copied().map(Into::into);
+        let wrong = |i: usize, found: Option<i64>, need: String| {
+            let found = found.map_or_else(|| "missing".into(), |v: i64| v.to_string());
+            Err(Error::invalid("row_ptr", format!("element {i} is {found}, {need}")))
+        };
+        if at(0) != Some(self.index_base) {
+            return wrong(0, at(0), format!("index_base = {} is needed", self.index_base));
+        }
+        for i in 0..self.rows {
+            if at(i + 1) < at(i) || at(i + 1).is_none() {
+                return wrong(i + 1, at(i + 1), format!("less than element {i}"));
+            }
+        }
+        let end = crate::shape::to_i64(self.nnz).saturating_add(self.index_base);
+        if at(self.rows) != Some(end) {
+            return wrong(self.rows, at(self.rows), format!("nnz + index_base = {end} is needed"));
+        }
+        Ok(())
+    }
+
+    fn check_columns<I: Copy + Into<i64>>(&self, col_idx: &[I]) -> Result<()> {
+        let range = self.index_base..crate::shape::to_i64(self.cols).saturating_add(self.index_base);
+        match col_idx.iter().take(self.nnz).position(|&c| !range.contains(&c.into())) {
+            None => Ok(()),
+            Some(k) => {
+                let found: i64 = col_idx[k].into();
+                Err(Error::invalid(
+                    "col_idx",
+                    format!("element {k} is {found}, outside {} to {}", range.start, range.end - 1),
+                ))
+            }
+        }
+    }
+
+    /// The arrays.
+    pub fn parts(&self) -> &CsrParts {
+        &self.parts
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// First index: 0 or 1.
+    pub fn index_base(&self) -> i64 {
+        self.index_base
+    }
+}

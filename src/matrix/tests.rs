@@ -1,0 +1,68 @@
+use std::ptr::NonNull;
+
+use super::*;
+use crate::backend::BackendChoice;
+use crate::backend::memory::HostMemory;
+use crate::context::Options;
+
+fn context() -> Arc<Context> {
+    Context::new(Options { backend: BackendChoice::Cpu, threads: 1, ..Options::default() }).unwrap()
+}
+
+fn owned(values: &[i32]) -> HostMemory {
+    let budget = crate::backend::memory::Budget::new(0);
+    let mut m = HostMemory::allocate("test", values.len() * 4, &budget).unwrap();
+    m.as_mut_slice().unwrap().copy_from_slice(values);
+    m
+}
+
+fn csr(row_ptr: &[i32], col_idx: &[i32], cols: usize, base: i64) -> Result<Csr> {
+    let parts = CsrParts {
+        row_ptr: owned(row_ptr),
+        row_ptr_type: IndexType::I32,
+        col_idx: owned(col_idx),
+        col_idx_type: IndexType::I32,
+        values: None,
+    };
+    Csr::new(parts, row_ptr.len() - 1, cols, col_idx.len(), base)
+}
+
+#[test]
+fn sparse_arrays_are_checked_and_the_place_is_named() {
+    assert!(csr(&[0, 2, 2, 3], &[0, 3, 1], 4, 0).is_ok());
+    assert!(csr(&[1, 3, 3, 4], &[1, 4, 2], 4, 1).is_ok());
+    let text = |r: Result<Csr>| r.map(|_| ()).unwrap_err().to_string();
+    assert_eq!(text(csr(&[1, 2], &[0, 1], 4, 0)), "row_ptr: element 0 is 1, index_base = 0 is needed");
+    assert_eq!(text(csr(&[0, 2, 1, 3], &[0, 1, 2], 4, 0)), "row_ptr: element 2 is 1, less than element 1");
+    assert_eq!(text(csr(&[0, 1], &[0, 1], 4, 0)), "row_ptr: element 1 is 1, nnz + index_base = 2 is needed");
+    assert_eq!(text(csr(&[0, 2], &[0, 4], 4, 0)), "col_idx: element 1 is 4, outside 0 to 3");
+    assert_eq!(text(csr(&[0, 1], &[-1], 4, 0)), "col_idx: element 0 is -1, outside 0 to 3");
+    assert!(csr(&[0, 1], &[0], 4, 2).is_err());
+}
+
+#[test]
+fn the_leading_dimension_is_checked_against_its_own_direction() {
+    assert!(Matrix::dense_layout(DType::F64, Order::ColumnMajor, 3, 5, 3).is_ok());
+    let e = Matrix::dense_layout(DType::F64, Order::ColumnMajor, 3, 5, 2).unwrap_err();
+    assert_eq!(e.to_string(), "ld: is 2, less than rows = 3");
+    let e = Matrix::dense_layout(DType::F64, Order::RowMajor, 3, 5, 3).unwrap_err();
+    assert_eq!(e.to_string(), "ld: is 3, less than cols = 5");
+}
+
+#[test]
+fn row_major_and_strided_column_major_copy_into_each_other() {
+    let c = context();
+    let mut data: Vec<f64> = (0..20).map(f64::from).collect();
+    let start = NonNull::new(data.as_mut_ptr().cast::<u8>()).unwrap();
+    // SAFETY: `data` outlives the matrix and nothing else touches it meanwhile.
+    let memory = Memory::Host(unsafe { HostMemory::borrow(start, 160) });
+    let layout = Matrix::dense_layout(DType::F64, Order::ColumnMajor, 3, 4, 5).unwrap();
+    let a = Matrix::from_memory(&c, DType::F64, Order::ColumnMajor, layout, memory, true).unwrap();
+    let mut b = Matrix::create(&c, DType::F64, Location::Host, Order::RowMajor, 3, 4).unwrap();
+    copy(&c, None, &a, &mut b).unwrap();
+    let Storage::Dense { memory, .. } = b.storage() else { unreachable!() };
+    let got = memory.host("b").unwrap().as_slice::<f64>().unwrap();
+    assert_eq!(got, [0., 5., 10., 15., 1., 6., 11., 16., 2., 7., 12., 17.]);
+    let mut a = a;
+    assert!(copy(&c, None, &b, &mut a).is_err());
+}

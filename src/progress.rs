@@ -1,0 +1,113 @@
+//! Rate-limited progress reports and cancellation.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+/// At most this often the caller's function is called, save for the last report.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A caller's function: `(step, steps, measure)`; `false` cancels.
+pub type ProgressFn<'a> = dyn Fn(i64, i64, f64) -> bool + 'a;
+
+/// Progress and cancellation of one call. Lives on the calling thread; [`Progress::flag`] gives worker threads the
+/// cancellation alone.
+pub struct Progress<'a> {
+    report: Option<&'a ProgressFn<'a>>,
+    flag: CancelFlag,
+    last: Cell<Option<Instant>>,
+}
+
+/// What worker threads see of a call's cancellation.
+#[derive(Debug, Clone)]
+pub struct CancelFlag {
+    epoch: Arc<AtomicU64>,
+    start: u64,
+}
+
+impl CancelFlag {
+    /// Whether the call was cancelled since it began.
+    pub fn is_cancelled(&self) -> bool {
+        self.epoch.load(Ordering::Relaxed) != self.start
+    }
+
+    /// `Err(Cancelled)` if the call was cancelled.
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl<'a> Progress<'a> {
+    /// Progress of a call that starts now. `epoch` is the context's cancel counter.
+    pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
+        let flag = CancelFlag { epoch: Arc::clone(epoch), start: epoch.load(Ordering::Relaxed) };
+        Self { report, flag, last: Cell::new(None) }
+    }
+
+    /// Progress that reports to nobody and is never cancelled.
+    pub fn none() -> Self {
+        Self::new(&Arc::new(AtomicU64::new(0)), None)
+    }
+
+    /// The cancellation flag, for worker threads.
+    pub fn flag(&self) -> CancelFlag {
+        self.flag.clone()
+    }
+
+    /// `Err(Cancelled)` if somebody cancelled; does not call the caller's function.
+    pub fn check(&self) -> Result<()> {
+        self.flag.check()
+    }
+
+    /// Reports that `step` of `steps` are done, at most 20 times a second and always at the end (`step == steps`).
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the caller's function or another thread cancelled.
+    pub fn report(&self, step: i64, steps: i64, measure: f64) -> Result<()> {
+        self.flag.check()?;
+        let Some(report) = self.report else { return Ok(()) };
+        let now = Instant::now();
+        let due = self.last.get().is_none_or(|t| now.duration_since(t) >= INTERVAL);
+        if !due && step != steps {
+            return Ok(());
+        }
+        self.last.set(Some(now));
+        if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_rate_limited_but_the_last_one_comes() {
+        let count = Cell::new(0);
+        let f = |_: i64, _: i64, _: f64| {
+            count.set(count.get() + 1);
+            true
+        };
+        let epoch = Arc::new(AtomicU64::new(0));
+        let p = Progress::new(&epoch, Some(&f));
+        for i in 0..=1000 {
+            p.report(i, 1000, 0.0).unwrap();
+        }
+        assert!((2..100).contains(&count.get()), "{}", count.get());
+    }
+
+    #[test]
+    fn both_ways_of_cancelling_work() {
+        let epoch = Arc::new(AtomicU64::new(5));
+        let no = |_: i64, _: i64, _: f64| false;
+        assert_eq!(Progress::new(&epoch, Some(&no)).report(1, 2, 0.0), Err(Error::Cancelled));
+        let p = Progress::new(&epoch, None);
+        assert!(p.check().is_ok());
+        epoch.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(p.report(1, 2, 0.0), Err(Error::Cancelled));
+        assert!(p.flag().is_cancelled());
+        assert!(Progress::new(&epoch, None).check().is_ok());
+    }
+}

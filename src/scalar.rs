@@ -1,0 +1,165 @@
+//! Element types: the run-time tag [`DType`] and the compile-time traits [`Element`] and [`Real`].
+
+use crate::error::{Error, Result};
+
+/// Element type of a tensor or matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum DType {
+    /// 32-bit IEEE float.
+    F32 = 0,
+    /// 64-bit IEEE float.
+    F64 = 1,
+    /// Complex of two f32, `{re, im}`.
+    CF32 = 2,
+    /// Complex of two f64, `{re, im}`.
+    CF64 = 3,
+    /// Signed 32-bit integer.
+    I32 = 4,
+    /// Signed 64-bit integer.
+    I64 = 5,
+    /// Unsigned 8-bit integer.
+    U8 = 6,
+    /// Unsigned 16-bit integer.
+    U16 = 7,
+    /// 16-bit IEEE float.
+    F16 = 8,
+}
+
+impl DType {
+    /// Every type, in the order of the values.
+    pub const ALL: [Self; 9] =
+        [Self::F32, Self::F64, Self::CF32, Self::CF64, Self::I32, Self::I64, Self::U8, Self::U16, Self::F16];
+
+    /// The type whose value is `code`.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|d| *d as i32 == code)
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, not an element type")))
+    }
+
+    /// Bytes of one element.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 | Self::F16 => 2,
+            Self::F32 | Self::I32 => 4,
+            Self::F64 | Self::I64 | Self::CF32 => 8,
+            Self::CF64 => 16,
+        }
+    }
+
+    /// Alignment of one element: that of one component.
+    pub const fn align(self) -> usize {
+        match self {
+            Self::CF32 => 4,
+            Self::CF64 => 8,
+            other => other.size(),
+        }
+    }
+
+    /// The name used in messages, as the header's constant without its prefix.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "F32",
+            Self::F64 => "F64",
+            Self::CF32 => "CF32",
+            Self::CF64 => "CF64",
+            Self::I32 => "I32",
+            Self::I64 => "I64",
+            Self::U8 => "U8",
+            Self::U16 => "U16",
+            Self::F16 => "F16",
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type that a tensor can hold and Rust code can touch. Every bit pattern is a valid value.
+pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + std::fmt::Debug + Default + 'static {
+    /// The run-time tag.
+    const DTYPE: DType;
+}
+
+macro_rules! element {
+    ($($t:ty => $d:ident),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Element for $t {
+            const DTYPE: DType = DType::$d;
+        }
+    )*};
+}
+element!(f32 => F32, f64 => F64, i32 => I32, i64 => I64, u8 => U8, u16 => U16);
+
+/// A real floating-point type: `f32` or `f64`.
+pub trait Real:
+    Element
+    + PartialOrd
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Neg<Output = Self>
+    + std::ops::AddAssign
+    + std::ops::SubAssign
+    + std::ops::MulAssign
+    + std::iter::Sum
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// Distance from 1 to the next larger value.
+    const EPSILON: Self;
+    /// Rounded from f64.
+    fn from_f64(value: f64) -> Self;
+    /// Exact in f64.
+    fn to_f64(self) -> f64;
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// `self * b + c`, rounded once.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// Neither NaN nor infinite.
+    fn is_finite(self) -> bool;
+}
+
+macro_rules! real {
+    ($($t:ident),*) => {$(
+        impl Real for $t {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const EPSILON: Self = $t::EPSILON;
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $t::abs(self)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $t::sqrt(self)
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                $t::mul_add(self, b, c)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $t::is_finite(self)
+            }
+        }
+    )*};
+}
+real!(f32, f64);

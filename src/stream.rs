@@ -1,0 +1,60 @@
+//! An ordered queue of work. On a CPU context calls are complete on return and a stream only keeps them in order.
+
+use std::sync::Arc;
+
+use crate::backend::Backend;
+use crate::backend::gpu::GpuStream;
+use crate::context::Context;
+use crate::error::{Error, Result};
+
+/// A queue that belongs to a context.
+pub struct Stream {
+    // Before the context: a stream must go while its device is open.
+    gpu: Option<GpuStream>,
+    context: Arc<Context>,
+}
+
+impl Stream {
+    /// A new queue.
+    pub fn new(context: &Arc<Context>) -> Result<Self> {
+        let gpu = match context.backend() {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => Some(gpu.create_stream()?),
+        };
+        Ok(Self { gpu, context: Arc::clone(context) })
+    }
+
+    /// A caller's `CUstream`, which stays the caller's and must outlive this value.
+    pub fn wrap(context: &Arc<Context>, raw: u64) -> Result<Self> {
+        let gpu = context.gpu("cuda_stream")?.wrap_stream(raw)?;
+        Ok(Self { gpu: Some(gpu), context: Arc::clone(context) })
+    }
+
+    /// The context this queue belongs to.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The device's queue, on a GPU context.
+    pub fn gpu(&self) -> Option<&GpuStream> {
+        self.gpu.as_ref()
+    }
+
+    /// Waits until all work of this queue is done; reports what failed since the last time.
+    pub fn synchronize(&self) -> Result<()> {
+        self.gpu.as_ref().map_or(Ok(()), GpuStream::synchronize)
+    }
+}
+
+/// The device queue a call runs on: that of `stream`, else the context's own. `stream` must belong to `context`.
+pub fn select<'a>(context: &'a Context, stream: Option<&'a Stream>) -> Result<Option<&'a GpuStream>> {
+    if let Some(s) = stream
+        && !std::ptr::eq(Arc::as_ptr(&s.context), context)
+    {
+        return Err(Error::invalid("stream", "belongs to another context"));
+    }
+    Ok(match context.backend() {
+        Backend::Cpu => None,
+        Backend::Gpu(gpu) => Some(stream.and_then(Stream::gpu).unwrap_or_else(|| gpu.default_stream())),
+    })
+}
