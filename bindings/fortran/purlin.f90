@@ -1,0 +1,29 @@
+!> purlin for Fortran: `use purlin` brings everything.
+!>
+!>     use purlin
+!>     type(purlin_context) :: context
+!>     real(real64) :: tensors(15, 1), values(3, 1), vectors(3, 3, 1)
+!>     call context%create()
+!>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
+!>
+!> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix) own a handle of the library: see
+!> purlin_execution. Every call has optional `stat` and `errmsg`, which work as in `allocate`: with `stat` absent a
+!> failure stops the program with the library's message. `stat` is a PURLIN_ERROR_* value.
+!>
+!> Numerical calls take arrays (purlin_arrays.inc) or tensor objects (purlin_symmetric, purlin_sshopm, purlin_dwi),
+!> which may lie on a GPU. Indices that a call returns are 1-based.
+module purlin
+  use purlin_types
+  use purlin_library, only: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, &
+    purlin_live_handles, purlin_string, purlin_device_count, purlin_device_properties, purlin_init
+  use purlin_execution, only: purlin_context, purlin_stream
+  use purlin_tensors, only: purlin_tensor
+  use purlin_matrices, only: purlin_matrix
+  use purlin_symmetric
+  use purlin_sshopm
+  use purlin_dwi
+  use purlin_arrays_f32
+  use purlin_arrays_f64
+  implicit none
+  public
+end module purlin

@@ -1,0 +1,92 @@
+!> Diffusion MRI on tensor objects; purlin_arrays.inc has the same calls on arrays.
+module purlin_dwi
+  use, intrinsic :: iso_c_binding, only: c_int32_t
+  use purlin_types
+  use purlin_c
+  use purlin_library
+  use purlin_execution
+  use purlin_tensors
+  implicit none
+  private
+  public :: purlin_dwi_fit, purlin_dwi_sh_to_tensor, purlin_dwi_tensor_to_sh, purlin_dwi_peaks
+
+  interface purlin_dwi_fit
+    module procedure fit
+  end interface
+  interface purlin_dwi_sh_to_tensor
+    module procedure sh_to_tensor
+  end interface
+  interface purlin_dwi_tensor_to_sh
+    module procedure tensor_to_sh
+  end interface
+  interface purlin_dwi_peaks
+    module procedure peaks_of
+  end interface
+
+contains
+
+  !> Fits the apparent-diffusion tensor of the order of `tensors` to signals [N,T]. Its maxima are no fibre
+  !> directions where fibres cross: take an orientation function and purlin_dwi_peaks for those.
+  subroutine fit(context, signals, bvals, bvecs, tensors, mask, weights, options, s0, status, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_tensor), intent(in) :: signals, bvals, bvecs
+    type(purlin_tensor), intent(inout) :: tensors
+    type(purlin_tensor), intent(in), optional :: mask, weights
+    type(purlin_dwi_fit_options), intent(in), optional :: options
+    type(purlin_tensor), intent(inout), optional :: s0, status
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_fit(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
+      tensor_key(mask), tensor_key(weights), options, tensors%handle(), tensor_key(s0), tensor_key(status)))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Even spherical-harmonic coefficients [U,T] in a basis PURLIN_SH_* to symmetric tensors of the order lmax.
+  subroutine sh_to_tensor(context, sh, basis, tensors, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_tensor), intent(in) :: sh
+    integer(c_int32_t), intent(in) :: basis
+    type(purlin_tensor), intent(inout) :: tensors
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_sh_to_tensor(context%handle(), stream_key(stream), sh%handle(), basis, tensors%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine tensor_to_sh(context, tensors, basis, sh, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_tensor), intent(in) :: tensors
+    integer(c_int32_t), intent(in) :: basis
+    type(purlin_tensor), intent(inout) :: sh
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_tensor_to_sh(context%handle(), stream_key(stream), tensors%handle(), basis, sh%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Strongest maxima of every voxel: `input` is a symmetric tensor, or coefficients [U,T] with options%basis set;
+  !> peaks is real [4,K,T] (x y z value), or [3,K,T] with options%format = PURLIN_PEAKS_MRTRIX.
+  subroutine peaks_of(context, input, peaks, mask, options, count, status, info, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_tensor), intent(in) :: input
+    type(purlin_tensor), intent(inout) :: peaks
+    type(purlin_tensor), intent(in), optional :: mask
+    type(purlin_dwi_peaks_options), intent(in), optional :: options
+    type(purlin_tensor), intent(inout), optional :: count, status
+    type(purlin_sshopm_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_dwi_peaks(context%handle(), stream_key(stream), input%handle(), tensor_key(mask), options, &
+      peaks%handle(), tensor_key(count), tensor_key(status), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+end module purlin_dwi

@@ -1,0 +1,222 @@
+!> Contexts and streams: where calls run and in which order.
+!>
+!> An object owns its handle: it is destroyed by `destroy`, or when a local variable of the type goes out of scope.
+!> Variables of a main program live until it ends, which is after Fortran finalises; call `destroy` for those.
+!> An object is never copied, as both copies would own the same handle: assignment stops the program.
+module purlin_execution
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_null_ptr, c_associated, c_int32_t, c_int64_t
+  use purlin_types
+  use purlin_c
+  use purlin_library
+  implicit none
+  private
+  public :: purlin_context, purlin_stream, stream_key
+
+  type :: purlin_context
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => context_create
+    procedure :: destroy => context_destroy
+    procedure :: properties => context_properties
+    procedure :: set_log => context_set_log
+    procedure :: cancel => context_cancel
+    procedure :: handle => context_handle
+    procedure, private :: context_refuse_copy
+    generic :: assignment(=) => context_refuse_copy
+    final :: context_finalise
+  end type
+
+  type :: purlin_stream
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => stream_create
+    procedure :: wrap => stream_wrap
+    procedure :: synchronize => stream_synchronize
+    procedure :: destroy => stream_destroy
+    procedure :: handle => stream_handle
+    procedure, private :: stream_refuse_copy
+    generic :: assignment(=) => stream_refuse_copy
+    final :: stream_finalise
+  end type
+
+contains
+
+  !> Creates the context, destroying the one held before. `options` come first, then the three that have a
+  !> keyword of their own replace what they say.
+  subroutine context_create(self, options, backend, device, threads, stat, errmsg)
+    class(purlin_context), intent(inout) :: self
+    type(purlin_context_options), intent(in), optional :: options
+    integer(c_int32_t), intent(in), optional :: backend, device, threads
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(purlin_context_options) :: chosen
+    type(outcome) :: o
+    character(64) :: text
+
+    ! Below version 1.0 the minor number marks an incompatible library.
+    if (purlin_version() / 100 /= PURLIN_VERSION_MAJOR * 100 + PURLIN_VERSION_MINOR) then
+      write (text, '(a, i0, a, i0, a, i0)') 'libpurlin: is version ', purlin_version(), ', expected ', &
+        PURLIN_VERSION_MAJOR, '.', PURLIN_VERSION_MINOR
+      call refuse(o, trim(text))
+      call finish(o, stat, errmsg)
+      return
+    end if
+    call purlin_init(chosen)
+    if (present(options)) chosen = options
+    if (present(backend)) chosen%backend = backend
+    if (present(device)) chosen%device = device
+    if (present(threads)) chosen%threads = threads
+    call absorb(o, c_context_destroy(self%key))
+    self%key = c_null_ptr
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_context_create(chosen, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine context_destroy(self, stat, errmsg)
+    class(purlin_context), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_context_destroy(self%key))
+    self%key = c_null_ptr
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Backend chosen, threads, instruction set, memory limits and use.
+  subroutine context_properties(self, info, stat, errmsg)
+    class(purlin_context), intent(in) :: self
+    type(purlin_context_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_context_properties(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Log level and receiver: `c_funloc` of a procedure with the interface purlin_log, which any thread may call.
+  subroutine context_set_log(self, level, log, user, stat, errmsg)
+    class(purlin_context), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: level
+    type(c_funptr), intent(in) :: log
+    type(c_ptr), intent(in), optional :: user
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    type(c_ptr) :: data
+    data = c_null_ptr
+    if (present(user)) data = user
+    call absorb(o, c_context_set_log(self%key, level, log, data))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Cancels the call that runs on the context, from any thread; that call ends with PURLIN_ERROR_CANCELLED.
+  subroutine context_cancel(self, stat, errmsg)
+    class(purlin_context), intent(in) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_context_cancel(self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function context_handle(self) result(key)
+    class(purlin_context), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine context_refuse_copy(left, right)
+    class(purlin_context), intent(inout) :: left
+    class(purlin_context), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_context: assigned to itself'
+    error stop 'purlin_context: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine context_finalise(self)
+    type(purlin_context), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_context_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  !> A new ordered queue of the context.
+  subroutine stream_create(self, context, stat, errmsg)
+    class(purlin_stream), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_stream_destroy(self%key))
+    self%key = c_null_ptr
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_stream_create(context%key, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A stream around the caller's CUstream, which stays the caller's.
+  subroutine stream_wrap(self, context, cuda_stream, stat, errmsg)
+    class(purlin_stream), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cuda_stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_stream_destroy(self%key))
+    self%key = c_null_ptr
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_stream_wrap(context%key, cuda_stream, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Waits for everything on the stream and reports what failed there.
+  subroutine stream_synchronize(self, stat, errmsg)
+    class(purlin_stream), intent(in) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_stream_synchronize(self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine stream_destroy(self, stat, errmsg)
+    class(purlin_stream), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_stream_destroy(self%key))
+    self%key = c_null_ptr
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  pure function stream_handle(self) result(key)
+    class(purlin_stream), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  !> The handle of an optional stream; NULL, the context's own stream, when it is absent.
+  pure function stream_key(stream) result(key)
+    type(purlin_stream), intent(in), optional :: stream
+    type(c_ptr) :: key
+    key = c_null_ptr
+    if (present(stream)) key = stream%key
+  end function
+
+  subroutine stream_refuse_copy(left, right)
+    class(purlin_stream), intent(inout) :: left
+    class(purlin_stream), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_stream: assigned to itself'
+    error stop 'purlin_stream: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine stream_finalise(self)
+    type(purlin_stream), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_stream_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+end module purlin_execution

@@ -1,0 +1,219 @@
+!> Version, errors, devices and the initialisers of the option and info structs.
+module purlin_library
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_char, c_associated, c_f_pointer, c_int32_t, c_int64_t, c_size_t, &
+    c_sizeof
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use purlin_types
+  use purlin_c
+  implicit none
+  private
+  public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
+  public :: purlin_string, purlin_device_count, purlin_device_properties, purlin_init
+  public :: outcome, absorb, refuse, finish
+
+  !> Defaults into an option, info or result struct: `call purlin_init(options)`. Always the first thing done to one.
+  interface purlin_init
+    module procedure init_device_info, init_context_options, init_context_info, init_tensor_info, init_matrix_info
+    module procedure init_sshopm_options, init_sshopm_results, init_sshopm_info, init_sshopm_all_options
+    module procedure init_dwi_fit_options, init_dwi_peaks_options
+  end interface
+
+  !> A Fortran string from a NUL-terminated one, given as an address or as an array.
+  interface purlin_string
+    module procedure string_from_pointer, string_from_array
+  end interface
+
+  interface
+    function c_strlen(text) bind(c, name='strlen') result(length)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: text
+      integer(c_size_t) :: length
+    end function
+  end interface
+
+  !> The first failure met inside one call of this module's layers; the text is kept because destroying the
+  !> temporaries of the call overwrites the library's own last message.
+  type :: outcome
+    integer(c_int32_t) :: status = PURLIN_SUCCESS
+    character(512) :: message = ''
+  end type
+
+contains
+
+  !> major*10000 + minor*100 + patch of the library that is loaded.
+  function purlin_version() result(version)
+    integer(c_int32_t) :: version
+    version = c_version()
+  end function
+
+  !> One line: version, CUDA or not, GPU architectures.
+  function purlin_build_info() result(text)
+    character(:), allocatable :: text
+    text = string_from_pointer(c_build_info())
+  end function
+
+  !> The name of a status, for instance 'PURLIN_ERROR_BUSY'.
+  function purlin_status_string(status) result(text)
+    integer(c_int32_t), intent(in) :: status
+    character(:), allocatable :: text
+    text = string_from_pointer(c_status_string(status))
+  end function
+
+  !> What went wrong in this thread's last call of the library; empty after a success.
+  function purlin_last_error_message() result(text)
+    character(:), allocatable :: text
+    text = string_from_pointer(c_last_error_message())
+  end function
+
+  !> Objects of the library that have not been destroyed.
+  function purlin_live_handles() result(count)
+    integer(c_int64_t) :: count
+    count = c_live_handles()
+  end function
+
+  function string_from_pointer(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    text = ''
+    if (.not. c_associated(address)) return
+    call c_f_pointer(address, characters, [c_strlen(address)])
+    text = joined(characters)
+  end function
+
+  function string_from_array(characters) result(text)
+    character(kind=c_char), intent(in) :: characters(:)
+    character(:), allocatable :: text
+    integer :: i
+    do i = 1, size(characters)
+      if (iachar(characters(i)) == 0) exit
+    end do
+    text = joined(characters(:i - 1))
+  end function
+
+  pure function joined(characters) result(text)
+    character(kind=c_char), intent(in) :: characters(:)
+    character(size(characters)) :: text
+    integer :: i
+    do i = 1, size(characters)
+      text(i:i) = characters(i)
+    end do
+  end function
+
+  !> Number of GPUs; 0, and no error, on a machine without a driver.
+  function purlin_device_count(stat, errmsg) result(count)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: count
+    type(outcome) :: o
+    count = 0
+    call absorb(o, c_device_count(count))
+    call finish(o, stat, errmsg)
+  end function
+
+  !> Properties of a GPU. `ordinal` is CUDA's: the first one is 0.
+  subroutine purlin_device_properties(ordinal, info, stat, errmsg)
+    integer(c_int32_t), intent(in) :: ordinal
+    type(purlin_device_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call init_device_info(info)
+    call absorb(o, c_device_properties(ordinal, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Keeps the status of a library call, with its message, unless an earlier one failed.
+  subroutine absorb(o, status)
+    type(outcome), intent(inout) :: o
+    integer(c_int32_t), intent(in) :: status
+    if (o%status /= PURLIN_SUCCESS .or. status == PURLIN_SUCCESS) return
+    o%status = status
+    o%message = purlin_last_error_message()
+  end subroutine
+
+  !> Records an invalid argument found by the Fortran layer itself.
+  subroutine refuse(o, message)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: message
+    if (o%status /= PURLIN_SUCCESS) return
+    o%status = PURLIN_ERROR_INVALID_ARGUMENT
+    o%message = message
+  end subroutine
+
+  !> Ends a call as `allocate` does: into stat and errmsg, or, with stat absent, by stopping the program.
+  subroutine finish(o, stat, errmsg)
+    type(outcome), intent(in) :: o
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    if (present(stat)) stat = o%status
+    if (o%status == PURLIN_SUCCESS) return
+    if (present(errmsg)) errmsg = o%message
+    if (present(stat)) return
+    write (error_unit, '(4a)') 'purlin: ', purlin_status_string(o%status), ': ', trim(o%message)
+    error stop 1
+  end subroutine
+
+  subroutine init_device_info(object)
+    type(purlin_device_info), intent(inout) :: object
+    call initialised(c_device_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_context_options(object)
+    type(purlin_context_options), intent(inout) :: object
+    call initialised(c_context_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_context_info(object)
+    type(purlin_context_info), intent(inout) :: object
+    call initialised(c_context_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_tensor_info(object)
+    type(purlin_tensor_info), intent(inout) :: object
+    call initialised(c_tensor_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_matrix_info(object)
+    type(purlin_matrix_info), intent(inout) :: object
+    call initialised(c_matrix_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_sshopm_options(object)
+    type(purlin_sshopm_options), intent(inout) :: object
+    call initialised(c_sshopm_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_sshopm_results(object)
+    type(purlin_sshopm_results), intent(inout) :: object
+    call initialised(c_sshopm_results_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_sshopm_info(object)
+    type(purlin_sshopm_info), intent(inout) :: object
+    call initialised(c_sshopm_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_sshopm_all_options(object)
+    type(purlin_sshopm_all_options), intent(inout) :: object
+    call initialised(c_sshopm_all_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_dwi_fit_options(object)
+    type(purlin_dwi_fit_options), intent(inout) :: object
+    call initialised(c_dwi_fit_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_dwi_peaks_options(object)
+    type(purlin_dwi_peaks_options), intent(inout) :: object
+    call initialised(c_dwi_peaks_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  !> An initialiser fails only when the struct is unknown to the library, which nobody could handle at run time.
+  subroutine initialised(status)
+    integer(c_int32_t), intent(in) :: status
+    type(outcome) :: o
+    call absorb(o, status)
+    call finish(o)
+  end subroutine
+end module purlin_library

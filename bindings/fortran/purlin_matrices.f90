@@ -1,0 +1,373 @@
+!> Matrices: dense with a leading dimension, or compressed sparse rows. Ownership and copies: as for purlin_context;
+!> lifetime of borrowed arrays: as for purlin_tensor.
+module purlin_matrices
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &
+    c_float_complex, c_double_complex, c_int32_t, c_int64_t, c_intptr_t
+  use purlin_types
+  use purlin_c
+  use purlin_library
+  use purlin_execution
+  implicit none
+  private
+  public :: purlin_matrix
+
+  type :: purlin_matrix
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => matrix_create
+    procedure, private :: borrow_r32, borrow_r64, borrow_c32, borrow_c64
+    generic :: borrow => borrow_r32, borrow_r64, borrow_c32, borrow_c64
+    procedure :: borrow_address => matrix_borrow_address
+    procedure :: borrow_device => matrix_borrow_device
+    procedure, private :: csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
+    generic :: csr => csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
+    procedure :: csr_address => matrix_csr_address
+    procedure :: copy_from => matrix_copy_from
+    procedure :: properties => matrix_properties
+    procedure :: destroy => matrix_destroy
+    procedure :: handle => matrix_handle
+    procedure, private :: matrix_refuse_copy
+    generic :: assignment(=) => matrix_refuse_copy
+    final :: matrix_finalise
+  end type
+
+contains
+
+  !> Dense memory of the library's own: `location` PURLIN_HOST (default) or PURLIN_DEVICE.
+  subroutine matrix_create(self, context, dtype, rows, cols, location, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows, cols
+    integer(c_int32_t), intent(in), optional :: location, flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_create(context%handle(), dtype, &
+      either(location, PURLIN_HOST), either(flags, 0), rows, cols, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Dense host memory by address; `ld` in elements.
+  subroutine matrix_borrow_address(self, context, dtype, rows, cols, ld, address, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows, cols, ld
+    type(c_ptr), intent(in) :: address
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow(context%handle(), dtype, either(flags, 0), &
+      rows, cols, ld, address, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Dense device memory: `address` holds the CUdeviceptr.
+  subroutine matrix_borrow_device(self, context, dtype, rows, cols, ld, address, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows, cols, ld, address
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow_device(context%handle(), dtype, &
+      either(flags, 0), rows, cols, ld, address, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Sparse rows by address. `values` null is a pattern; `copied` makes the library keep its own copy.
+  subroutine matrix_csr_address(self, context, dtype, rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, col_idx, &
+    values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype, row_ptr_type, col_idx_type
+    integer(c_int64_t), intent(in) :: rows, cols, nnz
+    type(c_ptr), intent(in) :: row_ptr, col_idx, values
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    logical :: keep
+    call drop(self, o)
+    keep = .false.
+    if (present(copied)) keep = copied
+    if (o%status == PURLIN_SUCCESS) then
+      if (keep) then
+        call absorb(o, c_matrix_copy_csr(context%handle(), dtype, either(index_base, 1), rows, cols, nnz, &
+          row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
+      else
+        call absorb(o, c_matrix_borrow_csr(context%handle(), dtype, either(index_base, 1), rows, cols, nnz, &
+          row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
+      end if
+    end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Copies `source` into this matrix: same shape and type, host and device in any direction.
+  subroutine matrix_copy_from(self, context, source, stream, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: source
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_matrix_copy(context%handle(), stream_key(stream), source%key, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_properties(self, info, stat, errmsg)
+    class(purlin_matrix), intent(in) :: self
+    type(purlin_matrix_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_matrix_properties(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_destroy(self, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function matrix_handle(self) result(key)
+    class(purlin_matrix), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine matrix_refuse_copy(left, right)
+    class(purlin_matrix), intent(inout) :: left
+    class(purlin_matrix), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_matrix: assigned to itself'
+    error stop 'purlin_matrix: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine matrix_finalise(self)
+    type(purlin_matrix), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_matrix_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop(self, o)
+    class(purlin_matrix), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_matrix_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+
+  pure function either(given, default) result(choice)
+    integer(c_int32_t), intent(in), optional :: given
+    integer(c_int32_t), intent(in) :: default
+    integer(c_int32_t) :: choice
+    choice = default
+    if (present(given)) choice = given
+  end function
+
+  !> Borrows an array section with a unit stride down its columns: the distance of two columns is its ld.
+  subroutine borrow_section(self, context, dtype, bytes, rows, cols, first, below, beside, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: bytes, rows, cols
+    type(c_ptr), intent(in) :: first, below, beside
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: ld, row_step
+    type(outcome) :: o
+    row_step = 1
+    ld = max(rows, 1_c_int64_t)
+    if (rows > 1) row_step = distance(first, below) / bytes
+    if (cols > 1) ld = distance(first, beside) / bytes
+    if (row_step == 1 .and. ld >= rows) then
+      call self%borrow_address(context, dtype, rows, cols, ld, first, flags, stat, errmsg)
+    else
+      call refuse(o, 'array: its columns are not contiguous and ascending')
+      call finish(o, stat, errmsg)
+    end if
+  end subroutine
+
+  pure function distance(from, to) result(bytes)
+    type(c_ptr), intent(in) :: from, to
+    integer(c_int64_t) :: bytes
+    bytes = int(transfer(to, 0_c_intptr_t) - transfer(from, 0_c_intptr_t), c_int64_t)
+  end function
+
+  !> Dense: an array, or a section of one whose columns are contiguous; nothing is copied.
+  subroutine borrow_r32(self, context, array, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_float), intent(in), target :: array(:, :)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: first, below, beside
+    first = c_loc(array)
+    below = first
+    beside = first
+    if (size(array) > 0) first = c_loc(array(1, 1))
+    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
+    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    call borrow_section(self, context, PURLIN_F32, 4_c_int64_t, &
+      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+  end subroutine
+
+  subroutine borrow_r64(self, context, array, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: array(:, :)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: first, below, beside
+    first = c_loc(array)
+    below = first
+    beside = first
+    if (size(array) > 0) first = c_loc(array(1, 1))
+    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
+    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    call borrow_section(self, context, PURLIN_F64, 8_c_int64_t, &
+      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+  end subroutine
+
+  subroutine borrow_c32(self, context, array, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    complex(c_float_complex), intent(in), target :: array(:, :)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: first, below, beside
+    first = c_loc(array)
+    below = first
+    beside = first
+    if (size(array) > 0) first = c_loc(array(1, 1))
+    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
+    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    call borrow_section(self, context, PURLIN_CF32, 8_c_int64_t, &
+      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+  end subroutine
+
+  subroutine borrow_c64(self, context, array, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    complex(c_double_complex), intent(in), target :: array(:, :)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: first, below, beside
+    first = c_loc(array)
+    below = first
+    beside = first
+    if (size(array) > 0) first = c_loc(array(1, 1))
+    if (size(array, 1) > 1 .and. size(array, 2) > 0) below = c_loc(array(2, 1))
+    if (size(array, 1) > 0 .and. size(array, 2) > 1) beside = c_loc(array(1, 2))
+    call borrow_section(self, context, PURLIN_CF64, 16_c_int64_t, &
+      size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
+  end subroutine
+
+  !> Sparse rows from whole arrays. `index_base` is 1 unless given; `copied` makes the library keep its own copy.
+  subroutine csr_i32_r32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
+    real(c_float), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i32_r64(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
+    real(c_double), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i64_r32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
+    real(c_float), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i64_r64(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
+    real(c_double), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine check_csr(o, contiguous_arrays, pointers, indices, entries)
+    type(outcome), intent(inout) :: o
+    logical, intent(in) :: contiguous_arrays(:)
+    integer(c_int64_t), intent(in) :: pointers, indices, entries
+    if (.not. all(contiguous_arrays)) call refuse(o, 'row_ptr, col_idx, values: one of them is not contiguous')
+    if (pointers < 1) call refuse(o, 'row_ptr: is empty, expected rows + 1 elements')
+    if (entries /= indices) call refuse(o, 'values: not as many as col_idx')
+  end subroutine
+end module purlin_matrices

@@ -1,0 +1,121 @@
+!> Constants and interoperable structs of purlin.h, field for field.
+!>
+!> Each struct starts with struct_size. It is 0 until `purlin_init` has been called, so that the library refuses a
+!> struct which nobody initialised. Users get all of this through `use purlin`.
+module purlin_types
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_null_ptr, c_null_funptr, c_char, c_double, &
+    c_int32_t, c_int64_t, c_size_t
+  implicit none
+  public
+  private :: c_ptr, c_funptr, c_null_ptr, c_null_funptr, c_char, c_double, c_int32_t, c_int64_t, c_size_t
+
+  include 'purlin_constants.inc'
+
+  !> What one GPU is. `name` ends with a NUL character: see purlin_string.
+  type, bind(c) :: purlin_device_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: ordinal, compute_capability_major, compute_capability_minor, multiprocessors
+    integer(c_int64_t) :: memory_total, memory_free, l2_bytes, shared_memory_per_block
+    integer(c_int32_t) :: clock_khz, driver_version
+    character(kind=c_char) :: name(128)
+  end type
+
+  type, bind(c) :: purlin_context_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: backend, device, threads, cpu_isa
+    integer(c_int64_t) :: host_memory_limit, device_memory_limit
+    integer(c_int32_t) :: log_level, reserved
+    type(c_funptr) :: log
+    type(c_ptr) :: log_user
+  end type
+
+  type, bind(c) :: purlin_context_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: backend, device, threads, cpu_isa
+    integer(c_int64_t) :: host_memory_limit, device_memory_limit, host_memory_used, device_memory_used
+    character(kind=c_char) :: device_name(128)
+  end type
+
+  type, bind(c) :: purlin_tensor_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: dtype, location, ndim, flags, symmetric_order, owned
+    integer(c_int64_t) :: symmetric_dimension, elements, bytes, data
+  end type
+
+  type, bind(c) :: purlin_matrix_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: dtype, location, storage, flags
+    integer(c_int64_t) :: rows, cols, ld, nnz, bytes, data, row_ptr, col_idx
+    integer(c_int32_t) :: index_base, row_ptr_type, col_idx_type, owned
+  end type
+
+  type, bind(c) :: purlin_sshopm_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: goal, method, shift_kind, test, start_kind, max_iterations, warmup, sign, compatibility, &
+      remove_isotropic
+    integer(c_int64_t) :: starts, seed
+    real(c_double) :: shift, tolerance, tau, merge_angle, merge_value, degeneracy_tolerance
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  !> Handles of the tensors that receive results (`t%handle()`); a null one is not wanted.
+  type, bind(c) :: purlin_sshopm_results
+    integer(c_size_t) :: struct_size = 0
+    type(c_ptr) :: count, values, vectors, residuals, classes, hessian, basins, status
+    type(c_ptr) :: start_values, start_vectors, start_residuals, start_iterations, start_shifts, start_status, &
+      start_violations
+    type(c_ptr) :: trace
+  end type
+
+  type, bind(c) :: purlin_sshopm_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: tensors, starts, converged_starts, iterations, skipped_tensors, chunks
+    real(c_double) :: tolerance, seconds
+    integer(c_int32_t) :: tolerance_raised, reserved
+  end type
+
+  type, bind(c) :: purlin_sshopm_all_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: starts, max_starts, seed
+    integer(c_int32_t) :: max_iterations, sign
+    real(c_double) :: tolerance, merge_angle, merge_value, degeneracy_tolerance
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_dwi_fit_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: weighting, nonpositive
+    real(c_double) :: b0_threshold, clamp
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_dwi_peaks_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: basis, format, missing, start_kind, max_iterations, method
+    integer(c_int64_t) :: starts, seed
+    real(c_double) :: absolute_threshold, relative_threshold, min_separation, tolerance, merge_angle
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  abstract interface
+    !> Progress of a long call: set `options%progress = c_funloc(mine)`. A nonzero result cancels the call.
+    function purlin_progress(step, steps, measure, user) bind(c) result(cancel)
+      import :: c_int32_t, c_int64_t, c_double, c_ptr
+      integer(c_int64_t), value :: step, steps
+      real(c_double), value :: measure
+      type(c_ptr), value :: user
+      integer(c_int32_t) :: cancel
+    end function
+
+    !> One line of the log (see purlin_string). It may come from any thread.
+    subroutine purlin_log(level, message, user) bind(c)
+      import :: c_int32_t, c_ptr
+      integer(c_int32_t), value :: level
+      type(c_ptr), value :: message, user
+    end subroutine
+  end interface
+end module purlin_types
