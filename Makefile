@@ -1,0 +1,43 @@
+# The few commands people type. Each is one script in tools/, which runs on its own too.
+#
+#   make demo    a bare machine to a picture of fibre directions
+#   make test    every check, in every language
+#
+# PREFIX says where `make install` puts the library; CARGO_TARGET_DIR is respected.
+
+PREFIX ?= $(CURDIR)/target/prefix
+SHELL := /bin/bash
+export PREFIX
+
+.PHONY: help deps build install demo test bench gpu-bundle docs clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+deps: ## bring the tools a bare machine lacks (Debian packages, nvcc, Python packages)
+	@tools/deps.sh
+
+build: ## release build of the library and its package, in target/cmake
+	@tools/build.sh
+
+install: ## install library, headers and bindings into PREFIX (default target/prefix)
+	@tools/install.sh
+
+demo: ## build and install, then fibre directions of a real diffusion MRI volume
+	@tools/demo.sh
+
+test: ## every test in every language; the last line counts them
+	@tools/test.sh
+
+bench: ## benches, one JSON a run under benches/results/<device>
+	@tools/bench.sh
+
+gpu-bundle: ## what a GPU machine without cargo needs, in target/gpu-bundle
+	@tools/gpu-bundle.sh
+
+docs: ## API reference from the headers, in target/docs
+	@tools/docs.sh
+
+clean: ## remove everything built; the brought tools stay (rm -r target removes them too)
+	@tools/clean.sh

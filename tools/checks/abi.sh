@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Compares the library's ABI with the baseline in tests/abi. Additions are allowed; everything else (a removed
+# function, a changed signature, a moved or appended field) fails until it is accepted on purpose with
+#
+#   PURLIN_BLESS=1 tools/checks/abi.sh
+set -uo pipefail
+source "$(dirname "$0")/../environment.sh"
+have abidw && have abidiff || skip "no abigail-tools"
+cd "$ROOT" || exit 1
+baseline=tests/abi/libpurlin.abi
+current=$TARGET/libpurlin.abi
+# Without full type information abidiff says "same" to a reordered struct.
+CARGO_PROFILE_DEV_DEBUG=true cargo build --locked --lib || exit 1
+library=$CARGO_TARGET_DIR/debug/libpurlin.so
+abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-architecture --type-id-style hash \
+    --out-file "$current.whole" "$library" || exit 1
+"$PYTHON" tools/checks/abi_trim.py "$current.whole" "$current" || exit 1
+if [ "${PURLIN_BLESS:-}" = 1 ]; then
+    mkdir -p tests/abi
+    cp "$current" "$baseline"
+    echo "wrote $baseline: $(wc -c <"$baseline") bytes"
+    exit 0
+fi
+[ -f "$baseline" ] || die "$baseline is missing; PURLIN_BLESS=1 $0 writes it"
+abidiff --no-added-syms --no-show-locs "$baseline" "$current"
+status=$?
+case $status in
+0) echo "the ABI is the baseline's" ;;
+*) echo "abidiff: exit $status (4: changed, 12: incompatible). If it is meant: PURLIN_BLESS=1 tools/checks/abi.sh" ;;
+esac
+exit $status

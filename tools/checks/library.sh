@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The installed library file: exported names, libraries needed, SONAME, links, size, no build path inside.
+set -uo pipefail
+source "$(dirname "$0")/../environment.sh"
+have readelf && have nm || skip "no binutils"
+version=$(package_version)
+major=${version%%.*}
+library=$PREFIX/lib/libpurlin.so.$version
+bad=0
+report() {
+    echo "$*"
+    bad=1
+}
+[ -f "$library" ] || report "$library is missing"
+
+foreign=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^purlin_')
+[ -z "$foreign" ] || report "exports other names than purlin_*:" "$foreign"
+# What the header declares is exported, and nothing else.
+if diff <(nm -D --defined-only "$library" | awk '{ print $3 }' | sort) \
+    <(sed -e 's|//.*||' "$PREFIX/include/purlin.h" | "$CC" -E -P -x c - 2>/dev/null | grep -oE '\bpurlin_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u); then :; else
+    report "header (>) and exported names (<) differ, above"
+fi
+
+needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+echo "needs: $(tr '\n' ' ' <<<"$needed")"
+for name in $needed; do
+    case $name in
+    libc.so.6 | libm.so.6 | libgcc_s.so.1 | libdl.so.2 | libpthread.so.0 | ld-linux-*) ;;
+    *) report "needs $name, which a bare machine may lack" ;;
+    esac
+done
+
+soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[ "$soname" = "libpurlin.so.$major" ] || report "SONAME is '$soname', expected libpurlin.so.$major"
+[ "$(readlink "$PREFIX/lib/libpurlin.so.$major")" = "libpurlin.so.$version" ] || report "link libpurlin.so.$major is wrong"
+[ "$(readlink "$PREFIX/lib/libpurlin.so")" = "libpurlin.so.$major" ] || report "link libpurlin.so is wrong"
+readelf -d "$library" | grep -q NODELETE || report "is not linked with -z nodelete"
+readelf -d "$library" | grep -qE 'RPATH|RUNPATH' && report "has an RPATH"
+readelf -lW "$library" | awk '/GNU_STACK/ { print $7 }' | grep -q E && report "has an executable stack"
+
+size=$(stat -c %s "$library")
+echo "size: $size bytes"
+[ "$size" -lt $((12 * 1024 * 1024)) ] || report "is $size bytes, more than 12 MiB"
+readelf -SW "$library" | grep -q '\.debug_info' && report "is not stripped"
+exit $bad

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The Python package as a user installs it, its tests, and its types.
+set -euo pipefail
+source "$(dirname "$0")/../environment.sh"
+[ -x "$VENV/bin/python" ] || skip "no virtual environment: the Python binding"
+python=$VENV/bin/python
+"$python" -c 'import numpy, pytest, mypy' || skip "no numpy, pytest and mypy: the Python binding"
+unset LD_LIBRARY_PATH PYTHONPATH
+# Built from a copy, since setuptools leaves folders in the source.
+rm -rf "$TARGET/python-source"
+mkdir -p "$TARGET/python-source"
+cp -R "$ROOT/bindings/python/." "$TARGET/python-source/"
+# The build tool is in the environment already, so this works without a network.
+"$python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$TARGET/python-source"
+export PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so
+cd "$TARGET"
+"$python" -m pytest -q -p no:cacheprovider "$ROOT/tests/python"
+"$python" -m mypy --strict --cache-dir "$TARGET/mypy" -p purlin

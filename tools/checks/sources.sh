@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Source rules that no compiler checks: file length, unfinished work, shell syntax, executable scripts.
+set -uo pipefail
+source "$(dirname "$0")/../environment.sh"
+cd "$ROOT" || exit 1
+bad=0
+report() {
+    echo "$*"
+    bad=1
+}
+
+# Generated files are as long as they are.
+generated='^(Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|benches/results/.*)$'
+while IFS= read -r file; do
+    [ -f "$file" ] || continue
+    [[ $file =~ $generated ]] && continue
+    case $file in
+    *.rs | *.cu | *.cuh | *.h | *.hpp | *.c | *.cpp | *.f90 | *.inc | *.m | *.py | *.sh | *.cmake | *CMakeLists.txt | Makefile)
+        lines=$(wc -l <"$file")
+        [ "$lines" -le 600 ] || report "$file: $lines lines, more than 600"
+        if grep -nE '\b(TODO|FIXME|XXX|HACK)\b|todo!\(|unimplemented!\(|dbg!\(' "$file" | grep -v 'checks/sources.sh'; then
+            [ "$file" = tools/checks/sources.sh ] || report "$file: unfinished work, above"
+        fi
+        if LC_ALL=C grep -n $'\r' "$file" | head -1; then report "$file: carriage returns"; fi
+        if grep -nE '[[:blank:]]+$' "$file" | head -3; then report "$file: blanks at a line's end, above"; fi
+        ;;
+    esac
+    case $file in
+    *.sh | .ci/run) bash -n "$file" || report "$file: syntax" ;;
+    *.py) "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || report "$file: syntax" ;;
+    esac
+done < <(git ls-files --cached --others --exclude-standard)
+for file in tools/*.sh tools/checks/*.sh .ci/run; do
+    [ -x "$file" ] || [ "$file" = tools/environment.sh ] || report "$file: is not executable"
+done
+
+# unsafe stays in ffi and backend.
+if grep -rnE '\bunsafe\s*(\{|fn\b|impl\b|extern\b)' src --include='*.rs' | grep -vE '^src/(ffi|backend)/' | grep -vE ':\s*//'; then
+    report "unsafe outside src/ffi and src/backend, above"
+fi
+exit $bad

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The C and Fortran consumers under valgrind: no invalid access, nothing lost. Uses the builds that the steps
+# c and fortran made.
+set -uo pipefail
+source "$(dirname "$0")/../environment.sh"
+have valgrind || skip "no valgrind"
+have_cmake && have ctest || skip "no CMake: no consumers to run"
+export VALGRIND="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30"
+exec "$PYTHON" "$ROOT/tools/checks/valgrind.py" "$TARGET/consumers/c" "$TARGET/consumers/fortran"

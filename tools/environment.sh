@@ -1,0 +1,49 @@
+# Paths, tools and messages that the scripts beside this file share. Sourced, never run.
+# shellcheck shell=bash
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TARGET=$ROOT/target
+VENV=$TARGET/venv
+TOOLCHAIN=$TARGET/toolchain
+BUILD=$TARGET/cmake
+PREFIX=${PREFIX:-$TARGET/prefix}
+export ROOT TARGET VENV TOOLCHAIN BUILD PREFIX
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$TARGET}
+# Tools that pip brought (cmake, ninja) serve where the system has none; the system's come first.
+export PATH="$PATH:$HOME/.cargo/bin:$VENV/bin"
+
+# The version is written once, in Cargo.toml.
+package_version() {
+    sed -n '/^\[package\]/,/^\[/s/^version *= *"\([^"]*\)".*/\1/p' "$ROOT/Cargo.toml"
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Progress goes to stderr: stdout belongs to what a command is asked to show.
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+    say "error: $*"
+    exit 1
+}
+
+# A check that cannot run here says why in its last line and leaves with 77, as ctest understands it.
+skip() {
+    say "skipped: $*"
+    exit 77
+}
+
+# Where one compiler, one Python is wanted and the user named it, theirs is taken.
+PYTHON=${PYTHON:-python3}
+CC=${CC:-cc}
+export PYTHON CC
+
+# CMake of at least 3.21, or nothing.
+have_cmake() {
+    have cmake || return 1
+    local version
+    version=$(cmake --version | sed -n '1s/.*version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+    # shellcheck disable=SC2086
+    set -- $version
+    [ "${1:-0}" -gt 3 ] || { [ "${1:-0}" -eq 3 ] && [ "${2:-0}" -ge 21 ]; }
+}

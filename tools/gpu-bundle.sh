@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Lays everything that a GPU machine without cargo needs into target/gpu-bundle (under 60 MiB): library and headers,
+# test and bench executables, GPU benches built by nvcc, the Python package with its tests, the peers' scripts, data,
+# and run.sh, which runs it all there. That machine needs a driver, gcc and python3 (NumPy, for peers CuPy, PyTorch).
+set -euo pipefail
+source "$(dirname "$0")/environment.sh"
+cd "$ROOT"
+"$ROOT/tools/deps.sh"
+bundle=$TARGET/gpu-bundle
+rm -rf "$bundle"
+mkdir -p "$bundle"/{lib,tests,fault,benches,python}
+
+# executables NAME-OF-FOLDER CARGO-ARGUMENT...: builds, then copies each test or bench executable under its plain
+# name, stripped. Release: the debug ones are larger than the bundle may be.
+executables() {
+    local folder=$bundle/$1
+    shift
+    cargo "$@" --locked --no-run --message-format=json | "$PYTHON" -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("reason") == "compiler-artifact" and message.get("executable") and message["profile"]["test"] | ("bench" in message["target"]["kind"]):
+        kind = message["target"]["kind"][0]
+        name = message["target"]["name"] if kind in ("test", "bench") else "unit"
+        print(name, message["executable"], sep="\t")
+' | while IFS=$'\t' read -r name executable; do
+        cp "$executable" "$folder/$name"
+        strip --strip-debug "$folder/$name"
+    done
+}
+
+say "gpu-bundle: library"
+export PURLIN_CUDA=on
+PREFIX=$TARGET/gpu-prefix "$ROOT/tools/install.sh" >/dev/null
+cp -a "$TARGET"/gpu-prefix/lib/libpurlin.so* "$bundle/lib/"
+cp -R "$TARGET/gpu-prefix/include" "$bundle/include"
+
+say "gpu-bundle: tests"
+executables tests test --release --lib --tests
+# Neither needs a GPU, nor has the machine what they compare with.
+rm -f "$bundle/tests/header" "$bundle/tests/fuzz"
+executables fault test --release --features fault-injection --test fault
+say "gpu-bundle: benches"
+if compgen -G 'benches/*.rs' >/dev/null; then executables benches bench --benches; fi
+rm -f "$bundle/benches/unit"
+ls "$bundle/benches" >"$bundle/benches.list"
+
+nvcc=${NVCC:-$(command -v nvcc || echo "$TOOLCHAIN/nvidia/cu13/bin/nvcc")}
+for source_ in benches/gpu/*.cu; do
+    [ -e "$source_" ] || continue
+    name=$(basename "$source_" .cu)
+    # The pip toolkit has its libraries in lib, where nvcc looks in lib64.
+    "$nvcc" -O3 -std=c++17 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80 -cudart static \
+        -L"$(dirname "$(dirname "$nvcc")")/lib" -I"$bundle/include" -Icuda "$source_" -o "$bundle/benches/$name" \
+        -L"$bundle/lib" -lpurlin -Xlinker -rpath -Xlinker '$ORIGIN/../lib'
+done
+
+say "gpu-bundle: Python, peers, data"
+# What the programs read lies in the bundle as it lies in the repository.
+copy() {
+    local path
+    for path in "$@"; do
+        [ -e "$path" ] || continue
+        mkdir -p "$bundle/source/$(dirname "$path")"
+        cp -R "$path" "$bundle/source/$(dirname "$path")/"
+    done
+}
+copy bindings/python tests/python tests/golden tests/data benches/compare examples-c benches/data Cargo.toml
+cp -R bindings/python/purlin "$bundle/python/purlin"
+find "$bundle" -name __pycache__ -prune -exec rm -rf {} +
+
+cp tools/gpu-run.sh "$bundle/run.sh"
+cp tools/bench_report.py "$bundle/report.py"
+chmod +x "$bundle/run.sh"
+commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain 2>/dev/null)" ] || commit="$commit with changes"
+{
+    echo "commit=$commit"
+    echo "version=$(package_version)"
+    echo "built=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    echo "rustc=$(rustc --version)"
+    echo "nvcc=$("$nvcc" --version | tail -n 1)"
+    echo "source=$ROOT"
+} >"$bundle/BUNDLE"
+
+size=$(du -sm --apparent-size "$bundle" | cut -f1)
+say "gpu-bundle: $bundle, $size MiB"
+[ "$size" -lt 60 ] || die "the bundle is $size MiB, more than 60"

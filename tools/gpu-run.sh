@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# Runs, on a machine with a GPU, what `make gpu-bundle` packed: tests, sanitizer, fault loop, benches with peers.
+#
+#   ./run.sh [OUT [STEP...]]    STEP: environment tests sanitizer fault python benches peers (default: all)
+#
+# OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
+# of failed steps. STEP_SECONDS bounds each step (default 600); SANITIZER_FILTER chooses the tests that the sanitizer
+# runs (default: those with `small` in their name, or all where none has).
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+out=${1:-$here/results}
+[ $# -gt 0 ] && shift
+wanted=" ${*:-environment tests sanitizer fault python benches peers} "
+limit=${STEP_SECONDS:-600}
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d)
+mkdir "$work/logs" "$work/json"
+table=$out/table.txt
+: >"$table"
+failures=0
+started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+
+value() { sed -n "s/^$1=//p" "$here/BUNDLE"; }
+
+# Links and executable bits do not survive every way of copying.
+library=$(cd "$here/lib" && ls libpurlin.so.*.*.* | head -n 1)
+ln -sfn "$library" "$here/lib/libpurlin.so.0"
+ln -sfn libpurlin.so.0 "$here/lib/libpurlin.so"
+chmod -R u+x "$here/tests" "$here/fault" "$here/benches" 2>/dev/null
+
+# Programs find their data by cargo's variable, or by the path of the repository they were built in: where that path
+# is free, it is lent to the bundle for the run.
+export CARGO_MANIFEST_DIR=$here/source
+baked=$(value source)
+lent=
+if [ -n "$baked" ] && [ ! -e "$baked" ] && mkdir -p "$(dirname "$baked")" 2>/dev/null && ln -s "$here/source" "$baked" 2>/dev/null; then
+    lent=$baked
+fi
+trap '[ -z "$lent" ] || rm -f "$lent"; rm -rf "$work"' EXIT
+export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PURLIN_LIBRARY=$here/lib/libpurlin.so.0
+export PYTHONPATH=$here/python${PYTHONPATH:+:$PYTHONPATH}
+export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+export CRITERION_HOME=$work/criterion
+PURLIN_COMMIT=$(value commit)
+export PURLIN_COMMIT
+cd "$here/source" || exit 1
+
+# step NAME COMMAND...: output to a log; status, time and last line to the table. A bench finds in
+# PURLIN_BENCH_JSON where to write its figures.
+step() {
+    local name=$1 file=${1//[\/ ]/-} start=$SECONDS status word last
+    shift
+    PURLIN_BENCH_JSON=$work/json/$file.json timeout -k 10 "$limit" "$@" >"$work/logs/$file.log" 2>&1 </dev/null
+    status=$?
+    case $status in
+    0) word=PASS ;;
+    77) word=SKIP ;;
+    *)
+        word=FAIL
+        failures=$((failures + 1))
+        ;;
+    esac
+    last=$(grep -v '^[[:space:]]*$' "$work/logs/$file.log" | tail -n 1 | tr '\t\r' '  ' | cut -c1-110)
+    [ "$status" -ne 124 ] || last="stopped after $limit s; $last"
+    printf '%-4s %-36s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$last" | tee -a "$table"
+    [ "$word" != FAIL ] || sed 's/^/      /' <(tail -n 15 "$work/logs/$file.log")
+}
+has() { [[ $wanted == *" $1 "* ]]; }
+# A step that is a function of this script, in a shell of its own so that its time can be bounded.
+in_shell() { step "$1" bash -c "here='$here'; $(declare -f "$2"); $2"; }
+
+environment() {
+    cat "$here/BUNDLE"
+    uname -a
+    lscpu
+    gcc --version | head -n 1
+    nvcc --version | tail -n 1
+    python3 -c 'import sys; print("python", sys.version)'
+    for package in numpy cupy torch dipy; do
+        python3 -c "import $package; print('$package', $package.__version__)" 2>/dev/null || echo "$package: none"
+    done
+    sha256sum "$here"/lib/libpurlin.so.*.*.*
+    nvidia-smi
+    nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv,noheader
+}
+if has environment; then in_shell environment environment; fi
+
+# Ignored tests are those that need a GPU: here they run, and the rest too, on this processor.
+if has tests; then
+    for program in "$here"/tests/*; do
+        step "test $(basename "$program")" "$program" --include-ignored
+    done
+fi
+
+sanitize() { # TOOL PROGRAM
+    local tool=$1 program=$2 filter=${SANITIZER_FILTER:-} log status
+    command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; exit 77; }
+    "$program" --list --ignored | grep -q ': test$' || { echo "no GPU test in it"; exit 77; }
+    [ -n "$filter" ] || ! "$program" --list --ignored | grep -q small || filter=small
+    log=$(mktemp)
+    # shellcheck disable=SC2086
+    compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" --ignored --test-threads 1 $filter 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    if grep -q 'Device not supported' "$log"; then
+        echo "compute-sanitizer does not support this device here"
+        exit 77
+    fi
+    exit "$status"
+}
+if has sanitizer; then
+    for program in "$here"/tests/gpu*; do
+        [ -e "$program" ] || continue
+        for tool in memcheck racecheck initcheck; do
+            step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
+        done
+    done
+fi
+
+if has fault; then
+    for program in "$here"/fault/*; do
+        step "fault $(basename "$program")" "$program" --include-ignored --test-threads 1
+    done
+fi
+
+if has python; then
+    step "python tests" python3 -m pytest -q -p no:cacheprovider tests/python
+fi
+
+if has benches; then
+    for program in "$here"/benches/*; do
+        [ -e "$program" ] || continue
+        # Those that cargo built take --bench; those that nvcc built have no arguments.
+        if grep -qx "$(basename "$program")" "$here/benches.list" 2>/dev/null; then
+            step "bench $(basename "$program")" "$program" --bench
+        else
+            step "bench $(basename "$program")" "$program"
+        fi
+    done
+fi
+
+if has peers; then
+    for script in benches/compare/*.py; do
+        [ -e "$script" ] || continue
+        # A module that the others import has no `__main__` part.
+        grep -q '__main__' "$script" || continue
+        step "peers $(basename "$script" .py)" python3 "$script"
+    done
+fi
+
+passes=$(grep -c '^PASS' "$table")
+skips=$(grep -c '^SKIP' "$table")
+printf '%d passed, %d failed, %d skipped\n' "$passes" "$failures" "$skips" | tee -a "$table"
+for log in "$work"/logs/*.log; do
+    printf '\n======== %s\n' "$(basename "$log" .log)"
+    cat "$log"
+done >"$out/logs.txt"
+python3 "$here/report.py" --bundle "$here/BUNDLE" --table "$table" --json "$work/json" --criterion "$CRITERION_HOME" \
+    --started "$started" --output "$out/results.json"
+exit "$failures"
