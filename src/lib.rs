@@ -21,6 +21,7 @@ pub mod ffi;
 pub mod log;
 pub mod matrix;
 pub mod progress;
+pub mod rng;
 pub mod scalar;
 pub mod shape;
 pub mod stream;
