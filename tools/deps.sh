@@ -112,6 +112,11 @@ install_toolchain() {
     [ "${PURLIN_CUDA:-auto}" != off ] || return
     # An nvcc of the user's own is taken before ours by build.rs: nothing to bring.
     if [ -n "${NVCC:-}" ] || { [ -n "${CUDA_HOME:-}" ] && [ -x "$CUDA_HOME/bin/nvcc" ]; } || have nvcc; then return; fi
+    # nvcc compiles the host's side of each file with g++.
+    if ! have g++; then
+        missing+=("nvcc 13.0: needs g++, which is missing; the library will be CPU only")
+        return
+    fi
     local requirements=$ROOT/tools/requirements-toolchain.txt done_
     done_=$(stamp toolchain "$requirements")
     if [ -e "$done_" ] && [ -x "$TOOLCHAIN/nvidia/cu13/bin/nvcc" ]; then return; fi

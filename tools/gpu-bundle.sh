@@ -15,7 +15,7 @@ mkdir -p "$bundle"/{lib,tests,fault,benches,python}
 executables() {
     local folder=$bundle/$1
     shift
-    cargo "$@" --locked --no-run --message-format=json | "$PYTHON" -c '
+    "$cargo" cargo "$@" --locked --no-run --message-format=json | "$PYTHON" -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
@@ -36,10 +36,14 @@ cp -a "$TARGET"/gpu-prefix/lib/libpurlin.so* "$bundle/lib/"
 cp -R "$TARGET/gpu-prefix/include" "$bundle/include"
 
 say "gpu-bundle: tests"
+# Link-time optimisation of each of many executables would take most of the time, for tests that need no speed.
+tests_profile() { env CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false "$@"; }
+cargo=tests_profile
 executables tests test --release --lib --tests
 # Neither needs a GPU, nor has the machine what they compare with.
 rm -f "$bundle/tests/header" "$bundle/tests/fuzz"
 executables fault test --release --features fault-injection --test fault
+cargo=env
 say "gpu-bundle: benches"
 if compgen -G 'benches/*.rs' >/dev/null; then executables benches bench --benches; fi
 rm -f "$bundle/benches/unit"

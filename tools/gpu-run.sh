@@ -4,14 +4,16 @@
 #   ./run.sh [OUT [STEP...]]    STEP: environment tests sanitizer fault python benches peers (default: all)
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
-# of failed steps. STEP_SECONDS bounds each step (default 600); SANITIZER_FILTER chooses the tests that the sanitizer
-# runs (default: those with `small` in their name, or all where none has).
+# of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
+# SANITIZER_FILTER chooses the tests that the sanitizer runs (default: those with `small` in their name, or all where
+# none has).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
 [ $# -gt 0 ] && shift
 wanted=" ${*:-environment tests sanitizer fault python benches peers} "
 limit=${STEP_SECONDS:-600}
+budget=${BUDGET_SECONDS:-1000000}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
@@ -50,10 +52,16 @@ cd "$here/source" || exit 1
 # step NAME COMMAND...: output to a log; status, time and last line to the table. A bench finds in
 # PURLIN_BENCH_JSON where to write its figures.
 step() {
-    local name=$1 file=${1//[\/ ]/-} start=$SECONDS status word last
+    local name=$1 file=${1//[\/ ]/-} start=$SECONDS seconds=$limit status word last
     shift
-    PURLIN_BENCH_JSON=$work/json/$file.json timeout -k 10 "$limit" "$@" >"$work/logs/$file.log" 2>&1 </dev/null
-    status=$?
+    [ $((budget - SECONDS)) -ge "$seconds" ] || seconds=$((budget - SECONDS))
+    if [ "$seconds" -gt 0 ]; then
+        PURLIN_BENCH_JSON=$work/json/$file.json timeout -k 10 "$seconds" "$@" >"$work/logs/$file.log" 2>&1 </dev/null
+        status=$?
+    else
+        echo "no time left" >"$work/logs/$file.log"
+        status=77
+    fi
     case $status in
     0) word=PASS ;;
     77) word=SKIP ;;
@@ -63,10 +71,22 @@ step() {
         ;;
     esac
     last=$(grep -v '^[[:space:]]*$' "$work/logs/$file.log" | tail -n 1 | tr '\t\r' '  ' | cut -c1-110)
-    [ "$status" -ne 124 ] || last="stopped after $limit s; $last"
+    [ "$status" -ne 124 ] || last="stopped after $seconds s; $last"
     printf '%-4s %-36s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$last" | tee -a "$table"
     [ "$word" != FAIL ] || sed 's/^/      /' <(tail -n 15 "$work/logs/$file.log")
 }
+
+# Written after each group of steps, so that a run that is cut off has left what it found.
+report() {
+    local log
+    for log in "$work"/logs/*.log; do
+        printf '\n======== %s\n' "$(basename "$log" .log)"
+        cat "$log"
+    done >"$out/logs.txt"
+    python3 "$here/report.py" --bundle "$here/BUNDLE" --table "$table" --json "$work/json" --criterion "$CRITERION_HOME" \
+        --started "$started" --output "$out/results.json" >/dev/null
+}
+
 has() { [[ $wanted == *" $1 "* ]]; }
 # A step that is a function of this script, in a shell of its own so that its time can be bounded.
 in_shell() { step "$1" bash -c "here='$here'; $(declare -f "$2"); $2"; }
@@ -92,6 +112,7 @@ if has tests; then
     for program in "$here"/tests/*; do
         step "test $(basename "$program")" "$program" --include-ignored
     done
+    report
 fi
 
 sanitize() { # TOOL PROGRAM
@@ -116,6 +137,7 @@ if has sanitizer; then
             step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
         done
     done
+    report
 fi
 
 if has fault; then
@@ -138,6 +160,7 @@ if has benches; then
             step "bench $(basename "$program")" "$program"
         fi
     done
+    report
 fi
 
 if has peers; then
@@ -149,13 +172,8 @@ if has peers; then
     done
 fi
 
+report
 passes=$(grep -c '^PASS' "$table")
 skips=$(grep -c '^SKIP' "$table")
 printf '%d passed, %d failed, %d skipped\n' "$passes" "$failures" "$skips" | tee -a "$table"
-for log in "$work"/logs/*.log; do
-    printf '\n======== %s\n' "$(basename "$log" .log)"
-    cat "$log"
-done >"$out/logs.txt"
-python3 "$here/report.py" --bundle "$here/BUNDLE" --table "$table" --json "$work/json" --criterion "$CRITERION_HOME" \
-    --started "$started" --output "$out/results.json"
 exit "$failures"
