@@ -9,9 +9,6 @@ BUILD=$TARGET/cmake
 PREFIX=${PREFIX:-$TARGET/prefix}
 export ROOT TARGET VENV TOOLCHAIN BUILD PREFIX
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$TARGET}
-# Tools that pip brought (cmake, ninja) serve where the system has none; the system's come first.
-export PATH="$PATH:$HOME/.cargo/bin:$VENV/bin"
-
 # The version is written once, in Cargo.toml.
 package_version() {
     sed -n '/^\[package\]/,/^\[/s/^version *= *"\([^"]*\)".*/\1/p' "$ROOT/Cargo.toml"
@@ -47,3 +44,9 @@ have_cmake() {
     set -- $version
     [ "${1:-0}" -gt 3 ] || { [ "${1:-0}" -eq 3 ] && [ "${2:-0}" -ge 21 ]; }
 }
+
+# PATH is left as the user has it where that will do: build.rs looks for nvcc in it, so that a changed PATH costs a
+# compilation. Tools that pip brought (cmake, ninja) serve where the system has none.
+have cargo || PATH=$PATH:$HOME/.cargo/bin
+if [[ :$PATH: != *":$VENV/bin:"* ]] && ! { have_cmake && have ninja; }; then PATH=$PATH:$VENV/bin; fi
+export PATH

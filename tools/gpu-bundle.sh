@@ -29,8 +29,10 @@ for line in sys.stdin:
     done
 }
 
+nvcc=${NVCC:-$(command -v nvcc || echo "$TOOLCHAIN/nvidia/cu13/bin/nvcc")}
+[ -x "$nvcc" ] || die "no nvcc: the bundle would have no GPU code"
+
 say "gpu-bundle: library"
-export PURLIN_CUDA=on
 PREFIX=$TARGET/gpu-prefix "$ROOT/tools/install.sh" >/dev/null
 cp -a "$TARGET"/gpu-prefix/lib/libpurlin.so* "$bundle/lib/"
 cp -R "$TARGET/gpu-prefix/include" "$bundle/include"
@@ -49,7 +51,6 @@ if compgen -G 'benches/*.rs' >/dev/null; then executables benches bench --benche
 rm -f "$bundle/benches/unit"
 ls "$bundle/benches" >"$bundle/benches.list"
 
-nvcc=${NVCC:-$(command -v nvcc || echo "$TOOLCHAIN/nvidia/cu13/bin/nvcc")}
 for source_ in benches/gpu/*.cu; do
     [ -e "$source_" ] || continue
     name=$(basename "$source_" .cu)
