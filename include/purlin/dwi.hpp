@@ -1,0 +1,155 @@
+/// @file dwi.hpp
+/// Diffusion MRI: tensors from signals, spherical harmonics to tensors and back, fibre directions.
+///
+/// Maxima of a fitted diffusivity are not fibre directions where fibres cross: take directions from an orientation
+/// function. Directions are in the frame of the gradients.
+#ifndef PURLIN_DWI_HPP
+#define PURLIN_DWI_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "sshopm.hpp"
+
+namespace purlin::dwi {
+
+/// The C options with their defaults, and progress as a `std::function`.
+struct fit_options : purlin_dwi_fit_options {
+  purlin::progress on_progress;
+
+  fit_options() : purlin_dwi_fit_options{} { check(purlin_dwi_fit_options_init(this, sizeof(purlin_dwi_fit_options))); }
+};
+
+/// Options of `peaks`, likewise. `basis` 0 reads the input as symmetric tensors, `PURLIN_SH_*` as coefficients.
+struct peaks_options : purlin_dwi_peaks_options {
+  purlin::progress on_progress;
+
+  peaks_options() : purlin_dwi_peaks_options{} {
+    check(purlin_dwi_peaks_options_init(this, sizeof(purlin_dwi_peaks_options)));
+  }
+};
+
+/// Tensors of the diffusivity from signals [N, T], b-values [N] and unit gradients [3, N]. `mask` (U8 [T]), `weights`
+/// ([N, T]), `s0` ([T]) and `status` (I32 [T]) may be empty.
+inline void fit(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
+                const tensor& weights, const fit_options& options, tensor& tensors, const tensor& s0 = {},
+                const tensor& status = {}, const stream& queue = {}) {
+  purlin::detail::progress_relay relay(options.on_progress);
+  const purlin_dwi_fit_options raw = relay.attach<purlin_dwi_fit_options>(options);
+  const purlin_status outcome =
+      purlin_dwi_fit(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(), &raw,
+                     tensors.get(), s0.get(), status.get());
+  relay.rethrow();
+  on.finish(outcome);
+}
+
+/// Symmetric tensors of order L from coefficients [U, T] of even degree up to L; `basis` is `PURLIN_SH_*`.
+inline void sh_to_tensor(const context& on, const tensor& sh, std::int32_t basis, tensor& tensors,
+                         const stream& queue = {}) {
+  on.finish(purlin_dwi_sh_to_tensor(on.get(), queue.get(), sh.get(), basis, tensors.get()));
+}
+
+/// Coefficients [U, T] in the given basis from symmetric tensors.
+inline void tensor_to_sh(const context& on, const tensor& tensors, std::int32_t basis, tensor& sh,
+                         const stream& queue = {}) {
+  on.finish(purlin_dwi_tensor_to_sh(on.get(), queue.get(), tensors.get(), basis, sh.get()));
+}
+
+/// Directions of the largest maxima: `peaks` [4, K, T] or [3, K, T] by `options.format`; `mask` (U8 [T]), `count` and
+/// `status` (I32 [T]) may be empty.
+inline purlin_sshopm_info peaks(const context& on, const tensor& input, const tensor& mask,
+                                const peaks_options& options, tensor& peaks, const tensor& count = {},
+                                const tensor& status = {}, const stream& queue = {}) {
+  purlin_sshopm_info info = sshopm::detail::fresh_info();
+  purlin::detail::progress_relay relay(options.on_progress);
+  const purlin_dwi_peaks_options raw = relay.attach<purlin_dwi_peaks_options>(options);
+  const purlin_status outcome = purlin_dwi_peaks(on.get(), queue.get(), input.get(), mask.get(), &raw, peaks.get(),
+                                                 count.get(), status.get(), &info);
+  relay.rethrow();
+  on.finish(outcome);
+  return info;
+}
+
+/// What `fit` found.
+template <class T>
+struct fitted {
+  std::vector<T> tensors;            ///< [U, T], packed entries
+  std::vector<T> s0;                 ///< [T]
+  std::vector<std::int32_t> status;  ///< [T], `PURLIN_TENSOR_*`
+};
+
+/// `fit` for a volume in one container, [N, T] packed, with N = `bvals.size()`; `bvecs` is [3, N]. `T` is the type of
+/// b-values, gradients and results.
+template <class T, class Signals>
+fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& bvals, const std::vector<T>& bvecs,
+              std::int32_t order, const fit_options& options = {}, const std::vector<std::uint8_t>& mask = {},
+              const stream& queue = {}) {
+  const std::int64_t measurements = purlin::detail::length(bvals);
+  const std::int64_t voxels = measurements > 0 ? purlin::detail::length(signals) / measurements : 0;
+  fitted<T> result;
+  result.tensors.assign(purlin::detail::size(symmetric::count(order, 3), voxels), T{});
+  tensor tensors = tensor::symmetric_batch(on, result.tensors, order, 3);
+  result.s0.assign(purlin::detail::size(voxels), T{});
+  result.status.assign(purlin::detail::size(voxels), 0);
+  fit(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
+      tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), tensor{},
+      options, tensors, tensor::borrow(on, result.s0), tensor::borrow(on, result.status), queue);
+  return result;
+}
+
+/// What `peaks` found: rows of x, y, z, value, or of direction times amplitude with `PURLIN_PEAKS_MRTRIX`.
+template <class T>
+struct directions {
+  std::int64_t components = 0;       ///< 4 or 3
+  std::int64_t kept = 0;             ///< K
+  std::vector<T> peaks;              ///< [components, K, T]
+  std::vector<std::int32_t> count;   ///< [T]
+  std::vector<std::int32_t> status;  ///< [T], `PURLIN_TENSOR_*`
+  purlin_sshopm_info info{};
+
+  const T* peak(std::int64_t index, std::int64_t voxel) const {
+    return &peaks.at(purlin::detail::size(
+        purlin::detail::multiply_add(purlin::detail::multiply_add(voxel, kept, index), components, 0)));
+  }
+};
+
+namespace detail {
+
+template <class T>
+directions<T> find_peaks(const context& on, const tensor& input, std::int64_t kept, std::int64_t voxels,
+                         const peaks_options& options, const std::vector<std::uint8_t>& mask, const stream& queue) {
+  directions<T> found;
+  found.components = options.format == PURLIN_PEAKS_MRTRIX ? 3 : 4;
+  found.kept = kept;
+  found.peaks.assign(purlin::detail::size(found.components, kept, voxels), T{});
+  found.count.assign(purlin::detail::size(voxels), 0);
+  found.status.assign(purlin::detail::size(voxels), 0);
+  tensor peaks = tensor::borrow(on, found.peaks, {found.components, kept, voxels});
+  found.info = dwi::peaks(on, input, mask.empty() ? tensor{} : tensor::borrow(on, mask), options, peaks,
+                          tensor::borrow(on, found.count), tensor::borrow(on, found.status), queue);
+  return found;
+}
+
+}  // namespace detail
+
+/// The `kept` strongest directions of every tensor.
+template <class T>
+directions<T> peaks(const context& on, const symmetric_view<T>& tensors, std::int64_t kept,
+                    const peaks_options& options = {}, const std::vector<std::uint8_t>& mask = {},
+                    const stream& queue = {}) {
+  return detail::find_peaks<T>(on, tensor::borrow(on, tensors), kept, tensors.count, options, mask, queue);
+}
+
+/// The `kept` strongest directions of every voxel of spherical-harmonic coefficients, one column a voxel.
+/// `options.basis` names the basis.
+template <class T>
+directions<T> peaks(const context& on, const const_matrix_view<T>& sh, std::int64_t kept, const peaks_options& options,
+                    const std::vector<std::uint8_t>& mask = {}, const stream& queue = {}) {
+  const tensor input =
+      tensor::borrow(on, sh.data, {sh.rows, sh.cols}, {1, sh.ld != 0 ? sh.ld : sh.rows});
+  return detail::find_peaks<T>(on, input, kept, sh.cols, options, mask, queue);
+}
+
+}  // namespace purlin::dwi
+
+#endif

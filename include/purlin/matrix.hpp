@@ -1,0 +1,130 @@
+/// @file matrix.hpp
+/// Dense matrices with a leading dimension, and compressed sparse rows.
+#ifndef PURLIN_MATRIX_HPP
+#define PURLIN_MATRIX_HPP
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "context.hpp"
+#include "view.hpp"
+
+namespace purlin {
+
+/// The caller's matrix in compressed sparse rows. `values` NULL = the pattern alone; `index_base` is 0 or 1.
+template <class T, class RowIndex = std::int64_t, class ColIndex = std::int32_t>
+struct csr_view {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t nnz = 0;
+  const RowIndex* row_ptr = nullptr;
+  const ColIndex* col_idx = nullptr;
+  const T* values = nullptr;
+  std::int32_t index_base = 0;
+};
+
+/// Owner of a matrix handle.
+class matrix {
+ public:
+  matrix() noexcept = default;
+
+  /// Takes over a handle made by the C interface.
+  explicit matrix(purlin_matrix* adopted) noexcept : handle_(adopted) {}
+
+  /// A dense matrix in memory of the library.
+  static matrix create(const context& on, purlin_dtype dtype, std::int64_t rows, std::int64_t cols,
+                       purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
+    purlin_matrix* made = nullptr;
+    on.finish(purlin_matrix_create(on.get(), dtype, location, flags, rows, cols, &made));
+    return matrix(made);
+  }
+
+  template <class T>
+  static matrix create(const context& on, std::int64_t rows, std::int64_t cols, purlin_location location = PURLIN_HOST,
+                       purlin_flags flags = 0) {
+    return create(on, dtype_of<T>, rows, cols, location, flags);
+  }
+
+  /// The caller's host memory in place; memory that is const is only read. `ld` 0 = packed.
+  template <class T>
+  static matrix borrow(const context& on, T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0,
+                       purlin_flags flags = 0) {
+    const purlin_flags access = std::is_const_v<T> ? PURLIN_READ_ONLY : 0;
+    const std::int64_t packed = (flags & PURLIN_ROW_MAJOR) != 0 ? cols : rows;
+    purlin_matrix* made = nullptr;
+    on.finish(purlin_matrix_borrow(on.get(), dtype_of<T>, flags | access, rows, cols, ld != 0 ? ld : packed,
+                                   const_cast<void*>(static_cast<const void*>(data)), &made));
+    return matrix(made);
+  }
+
+  template <class T>
+  static matrix borrow(const context& on, const matrix_view<T>& view) {
+    return borrow(on, view.data, view.rows, view.cols, view.ld);
+  }
+
+  template <class T>
+  static matrix borrow(const context& on, const const_matrix_view<T>& view) {
+    return borrow(on, view.data, view.rows, view.cols, view.ld);
+  }
+
+  /// A container's memory in place, packed. A container of another length is refused.
+  template <class C, detail::if_container<C> = 0>
+  static matrix borrow(const context& on, C& data, std::int64_t rows, std::int64_t cols, purlin_flags flags = 0) {
+    if (rows >= 0 && cols >= 0 && detail::length(data) != detail::multiply_add(rows, cols, 0)) {
+      detail::refuse("data: has " + std::to_string(detail::length(data)) + " elements, expected " +
+                     std::to_string(rows) + " x " + std::to_string(cols));
+    }
+    return borrow(on, std::data(data), rows, cols, 0, flags);
+  }
+
+  /// The caller's device memory in place; `data` is a `CUdeviceptr`.
+  static matrix borrow_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int64_t rows,
+                              std::int64_t cols, std::int64_t ld, purlin_flags flags = 0) {
+    purlin_matrix* made = nullptr;
+    on.finish(purlin_matrix_borrow_device(on.get(), dtype, flags, rows, cols, ld, data, &made));
+    return matrix(made);
+  }
+
+  /// The caller's compressed sparse rows in place. The indices are checked once, here.
+  template <class T, class R, class C>
+  static matrix borrow_csr(const context& on, const csr_view<T, R, C>& view) {
+    purlin_matrix* made = nullptr;
+    on.finish(purlin_matrix_borrow_csr(on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz,
+                                       dtype_of<R>, view.row_ptr, dtype_of<C>, view.col_idx, view.values, &made));
+    return matrix(made);
+  }
+
+  /// The same with a copy of the arrays.
+  template <class T, class R, class C>
+  static matrix copy_csr(const context& on, const csr_view<T, R, C>& view) {
+    purlin_matrix* made = nullptr;
+    on.finish(purlin_matrix_copy_csr(on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz,
+                                     dtype_of<R>, view.row_ptr, dtype_of<C>, view.col_idx, view.values, &made));
+    return matrix(made);
+  }
+
+  purlin_matrix* get() const noexcept { return handle_.get(); }
+  purlin_matrix* release() noexcept { return handle_.release(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  purlin_matrix_info properties() const {
+    purlin_matrix_info info{};
+    check(purlin_matrix_info_init(&info, sizeof info));
+    check(purlin_matrix_properties(get(), &info));
+    return info;
+  }
+
+ private:
+  std::unique_ptr<purlin_matrix, detail::destroy<purlin_matrix, purlin_matrix_destroy>> handle_;
+};
+
+/// Copies between matrices of the same shape and type, host or device either way.
+inline void copy(const context& on, const matrix& source, matrix& destination, const stream& queue = {}) {
+  on.finish(purlin_matrix_copy(on.get(), queue.get(), source.get(), destination.get()));
+}
+
+}  // namespace purlin
+
+#endif
