@@ -1,0 +1,91 @@
+"""Eigenpairs of symmetric tensors and fibre directions, on the CPU and on NVIDIA GPUs.
+
+    import purlin
+
+    pairs = purlin.sshopm.solve(tensors)                    # (.., entries) -> values (.., K), vectors (.., K, n)
+    peaks = purlin.dwi.peaks(coefficients, basis="mrtrix3") # (.., coefficients) -> directions (.., K, 3)
+
+Constants of the header are attributes without their PURLIN_ prefix.
+"""
+
+from . import dwi, sshopm, symmetric
+from ._constants import *  # noqa: F403
+from ._context import (
+    Context,
+    ContextInfo,
+    Device,
+    Stream,
+    close_default_context,
+    default_context,
+    devices,
+)
+from ._error import (
+    Busy,
+    Cancelled,
+    CudaError,
+    Error,
+    FileError,
+    Forked,
+    InternalError,
+    InvalidArgument,
+    InvalidHandle,
+    NoConvergence,
+    NoDevice,
+    NotSupported,
+    Numerical,
+    OutOfDeviceMemory,
+    OutOfMemory,
+    status_name,
+)
+from ._lib import lib as _library
+from ._matrix import Matrix
+from ._tensor import Tensor
+
+_version: int = _library.purlin_version()
+__version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
+
+
+def build_info() -> str:
+    """One line about the loaded library: version, CUDA or not, GPU architectures."""
+    text: bytes = _library.purlin_build_info()
+    return text.decode()
+
+
+def live_handles() -> int:
+    """Objects of the library that nobody has destroyed yet, in the whole process."""
+    count: int = _library.purlin_live_handles()
+    return count
+
+
+__all__ = [
+    "Busy",
+    "Cancelled",
+    "Context",
+    "ContextInfo",
+    "CudaError",
+    "Device",
+    "Error",
+    "FileError",
+    "Forked",
+    "InternalError",
+    "InvalidArgument",
+    "InvalidHandle",
+    "Matrix",
+    "NoConvergence",
+    "NoDevice",
+    "NotSupported",
+    "Numerical",
+    "OutOfDeviceMemory",
+    "OutOfMemory",
+    "Stream",
+    "Tensor",
+    "build_info",
+    "close_default_context",
+    "default_context",
+    "devices",
+    "dwi",
+    "live_handles",
+    "sshopm",
+    "status_name",
+    "symmetric",
+]

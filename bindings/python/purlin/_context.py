@@ -1,0 +1,291 @@
+"""Devices, contexts and streams."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal
+
+from . import _constants as c
+from ._callback import LogFunction, LogSink, ProgressRelay, finish
+from ._error import InvalidHandle, check
+from ._lib import LOG, ContextInfo as _CContextInfo
+from ._lib import ContextOptions as _CContextOptions
+from ._lib import DeviceInfo as _CDeviceInfo
+from ._lib import lib
+
+Backend = Literal["auto", "cpu", "cuda"]
+Isa = Literal["auto", "portable", "avx2", "avx512"]
+Level = Literal["off", "error", "warn", "info", "debug"]
+
+
+def choice(name: str, value: str, table: dict[str, int]) -> int:
+    """The constant behind a word."""
+    try:
+        return table[value]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name}: is {value!r}, expected one of {', '.join(map(repr, table))}") from None
+
+
+_BACKENDS = {"auto": c.BACKEND_AUTO, "cpu": c.BACKEND_CPU, "cuda": c.BACKEND_CUDA}
+_ISAS = {"auto": c.ISA_AUTO, "portable": c.ISA_PORTABLE, "avx2": c.ISA_AVX2, "avx512": c.ISA_AVX512}
+_LEVELS = {
+    "off": c.LOG_OFF,
+    "error": c.LOG_ERROR,
+    "warn": c.LOG_WARN,
+    "info": c.LOG_INFO,
+    "debug": c.LOG_DEBUG,
+}
+
+
+def _word(value: int, table: dict[str, int]) -> str:
+    return next((word for word, number in table.items() if number == value), str(value))
+
+
+def initialised(struct: Any, init: str) -> Any:
+    """A C struct with its defaults."""
+    value = struct()
+    check(getattr(lib, f"purlin_{init}_init")(ctypes.byref(value), ctypes.sizeof(value)))
+    return value
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU that the driver shows."""
+
+    ordinal: int
+    name: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    memory_total: int
+    memory_free: int
+    l2_bytes: int
+    shared_memory_per_block: int
+    clock_khz: int
+    driver_version: int
+
+
+def devices() -> list[Device]:
+    """The GPUs that the driver shows; empty where there is no driver."""
+    count = ctypes.c_int32()
+    check(lib.purlin_device_count(ctypes.byref(count)))
+    found = []
+    for ordinal in range(count.value):
+        info = initialised(_CDeviceInfo, "device_info")
+        check(lib.purlin_device_properties(ordinal, ctypes.byref(info)))
+        found.append(
+            Device(
+                ordinal=info.ordinal,
+                name=info.name.decode("utf-8", "replace"),
+                compute_capability=(info.compute_capability_major, info.compute_capability_minor),
+                multiprocessors=info.multiprocessors,
+                memory_total=info.memory_total,
+                memory_free=info.memory_free,
+                l2_bytes=info.l2_bytes,
+                shared_memory_per_block=info.shared_memory_per_block,
+                clock_khz=info.clock_khz,
+                driver_version=info.driver_version,
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class ContextInfo:
+    """What a context runs on, and its memory in bytes (limit 0 = none)."""
+
+    backend: str
+    device: int
+    threads: int
+    cpu_isa: str
+    host_memory_limit: int
+    device_memory_limit: int
+    host_memory_used: int
+    device_memory_used: int
+    device_name: str
+
+
+class Handle:
+    """Owner of a handle of the library: `close()`, a `with` block, or the collector destroys it."""
+
+    def __init__(self, handle: int | None, destroy: Any, *keep: object) -> None:
+        self._handle = handle
+        self._keep = keep
+        # The finalizer holds what the library still points at, so that it goes after the handle.
+        self._finalizer = weakref.finalize(self, _destroy, destroy, handle, os.getpid(), keep)
+
+    @property
+    def handle(self) -> int:
+        """The C handle, for calls of the C interface by hand."""
+        if self._handle is None or not self._finalizer.alive:
+            raise InvalidHandle(c.ERROR_INVALID_HANDLE, f"{type(self).__name__.lower()}: is closed")
+        return self._handle
+
+    @property
+    def closed(self) -> bool:
+        """Whether the handle is destroyed."""
+        return not self._finalizer.alive
+
+    def close(self) -> None:
+        """Destroys the handle now; a second time does nothing."""
+        self._finalizer()
+
+
+def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object, ...]) -> None:
+    # After a fork the handle belongs to the parent, whose threads the child does not have.
+    if os.getpid() == process:
+        destroy(handle)
+    del keep
+
+
+class Context(Handle):
+    """A backend, its threads, its memory limits (bytes, 0 = none) and its log."""
+
+    def __init__(
+        self,
+        backend: Backend = "auto",
+        *,
+        device: int = 0,
+        threads: int = 0,
+        cpu_isa: Isa = "auto",
+        host_memory_limit: int = 0,
+        device_memory_limit: int = 0,
+        log: LogFunction | None = None,
+        log_level: Level = "info",
+    ) -> None:
+        options = initialised(_CContextOptions, "context_options")
+        options.backend = choice("backend", backend, _BACKENDS)
+        options.device = device
+        options.threads = threads
+        options.cpu_isa = choice("cpu_isa", cpu_isa, _ISAS)
+        options.host_memory_limit = host_memory_limit
+        options.device_memory_limit = device_memory_limit
+        self._log = LogSink(log) if log is not None else None
+        if self._log is not None:
+            options.log = self._log.pointer
+            options.log_level = choice("log_level", log_level, _LEVELS)
+        made = ctypes.c_void_p()
+        status = lib.purlin_context_create(ctypes.byref(options), ctypes.byref(made))
+        # The list keeps every sink that the library may have seen, also through objects that outlive this one.
+        self._sinks = [self._log]
+        if made.value is not None:
+            super().__init__(made.value, lib.purlin_context_destroy, self._sinks)
+            if self._log is not None:
+                self._log.context = made.value
+        self.finish(status)
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Destroys the context now. Objects made on it keep it alive in the library until they are closed."""
+        if not self.closed and self._log is not None:
+            lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None)
+        super().close()
+
+    def finish(self, status: int, progress: ProgressRelay | None = None) -> None:
+        """Ends a call on this context: raises what a callback raised, else the error of `status`."""
+        finish(status, progress, self._log)
+
+    @property
+    def properties(self) -> ContextInfo:
+        """What the context runs on."""
+        info = initialised(_CContextInfo, "context_info")
+        check(lib.purlin_context_properties(self.handle, ctypes.byref(info)))
+        return ContextInfo(
+            backend=_word(info.backend, _BACKENDS),
+            device=info.device,
+            threads=info.threads,
+            cpu_isa=_word(info.cpu_isa, _ISAS),
+            host_memory_limit=info.host_memory_limit,
+            device_memory_limit=info.device_memory_limit,
+            host_memory_used=info.host_memory_used,
+            device_memory_used=info.device_memory_used,
+            device_name=info.device_name.decode("utf-8", "replace"),
+        )
+
+    def set_log(self, function: LogFunction | None, level: Level = "info") -> None:
+        """Sends the log to `function`; None ends it."""
+        if function is None:
+            check(lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None))
+            self._log = None
+            return
+        sink = LogSink(function)
+        sink.context = self.handle
+        number = choice("level", level, _LEVELS)
+        check(lib.purlin_context_set_log(self.handle, number, sink.pointer, None))
+        self._sinks.append(sink)
+        self._log = sink
+
+    def cancel(self) -> None:
+        """Makes the running call of this context raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_context_cancel(self.handle))
+
+
+class Stream(Handle):
+    """An ordered queue of a context."""
+
+    def __init__(self, context: Context | None = None, *, cuda_stream: int | None = None) -> None:
+        """A new stream, or one around the caller's `CUstream`, which stays the caller's."""
+        self.context = context or default_context()
+        self.cuda_stream = cuda_stream
+        made = ctypes.c_void_p()
+        if cuda_stream is None:
+            status = lib.purlin_stream_create(self.context.handle, ctypes.byref(made))
+        else:
+            status = lib.purlin_stream_wrap(self.context.handle, cuda_stream, ctypes.byref(made))
+        self.context.finish(status)
+        super().__init__(made.value, lib.purlin_stream_destroy, self.context._sinks)
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def synchronize(self) -> None:
+        """Waits for everything enqueued so far and raises what failed in it."""
+        self.context.finish(lib.purlin_stream_synchronize(self.handle))
+
+
+_default: Context | None = None
+_default_lock = threading.Lock()
+
+
+def default_context() -> Context:
+    """The context of calls that are given none, made at the first of them."""
+    global _default
+    with _default_lock:
+        if _default is None or _default.closed:
+            _default = Context()
+        return _default
+
+
+def close_default_context() -> None:
+    """Destroys the default context; the next call that needs one makes another."""
+    global _default
+    with _default_lock:
+        if _default is not None:
+            _default.close()
+        _default = None
+
+
+def _after_fork() -> None:
+    # The library refuses the parent's context in the child: the child makes its own.
+    global _default, _default_lock
+    _default_lock = threading.Lock()
+    _default = None
+
+
+os.register_at_fork(after_in_child=_after_fork)

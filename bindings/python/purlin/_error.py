@@ -1,0 +1,101 @@
+"""Statuses as exceptions."""
+
+from __future__ import annotations
+
+from . import _constants as c
+from ._lib import lib
+
+
+class Error(RuntimeError):
+    """A call of the library that failed. Programs decide by `status`, the text is for people."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text or status_name(status))
+        self.status = status
+
+
+class InvalidArgument(Error, ValueError):
+    """An argument outside the documented domain."""
+
+
+class InvalidHandle(Error):
+    """An object that is closed, or of another kind."""
+
+
+class Busy(Error):
+    """An object in use by another call."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """No host memory, or the context's limit is reached."""
+
+
+class OutOfDeviceMemory(OutOfMemory):
+    """No device memory, or the context's limit is reached."""
+
+
+class NoConvergence(Error):
+    """No result within the allowed iterations."""
+
+
+class Cancelled(Error):
+    """Cancelled by the progress callback or by `Context.cancel`."""
+
+
+class NoDevice(Error):
+    """No driver, or no such GPU."""
+
+
+class CudaError(Error):
+    """The CUDA driver failed."""
+
+
+class NotSupported(Error):
+    """A combination of type, shape and device that the library does not have."""
+
+
+class Numerical(Error, ArithmeticError):
+    """Overflow, breakdown or a singular problem."""
+
+
+class FileError(Error):
+    """A file could not be read or written."""
+
+
+class Forked(Error):
+    """A context made before fork() was used in the child."""
+
+
+class InternalError(Error):
+    """A fault of purlin itself."""
+
+
+_CLASSES: dict[int, type[Error]] = {
+    c.ERROR_INVALID_ARGUMENT: InvalidArgument,
+    c.ERROR_INVALID_HANDLE: InvalidHandle,
+    c.ERROR_BUSY: Busy,
+    c.ERROR_OUT_OF_MEMORY: OutOfMemory,
+    c.ERROR_OUT_OF_DEVICE_MEMORY: OutOfDeviceMemory,
+    c.ERROR_NO_CONVERGENCE: NoConvergence,
+    c.ERROR_CANCELLED: Cancelled,
+    c.ERROR_NO_DEVICE: NoDevice,
+    c.ERROR_CUDA: CudaError,
+    c.ERROR_NOT_SUPPORTED: NotSupported,
+    c.ERROR_NUMERICAL: Numerical,
+    c.ERROR_IO: FileError,
+    c.ERROR_FORKED: Forked,
+    c.ERROR_INTERNAL: InternalError,
+}
+
+
+def status_name(status: int) -> str:
+    """The constant's name, such as "PURLIN_ERROR_BUSY"; any integer is accepted."""
+    name: bytes = lib.purlin_status_string(status)
+    return name.decode()
+
+
+def check(status: int) -> None:
+    """Raises the thread's last error unless `status` is success."""
+    if status != c.SUCCESS:
+        text: bytes = lib.purlin_last_error_message()
+        raise _CLASSES.get(status, Error)(status, text.decode("utf-8", "replace"))

@@ -1,0 +1,292 @@
+"""The C header as ctypes: structs, prototypes, and where the library is."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from collections.abc import Iterator
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint64,
+    c_void_p,
+)
+from pathlib import Path
+from typing import Any
+
+from . import _constants as c
+
+PROGRESS = CFUNCTYPE(c_int32, c_int64, c_int64, c_double, c_void_p)
+LOG = CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
+
+
+def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
+    return [(name, kind) for name in names.split()]
+
+
+class DeviceInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "ordinal compute_capability_major compute_capability_minor multiprocessors"),
+        *_fields(c_int64, "memory_total memory_free l2_bytes shared_memory_per_block"),
+        *_fields(c_int32, "clock_khz driver_version"),
+        ("name", c_char * 128),
+    ]
+
+
+class ContextOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "backend device threads cpu_isa"),
+        *_fields(c_int64, "host_memory_limit device_memory_limit"),
+        *_fields(c_int32, "log_level reserved"),
+        ("log", LOG),
+        ("log_user", c_void_p),
+    ]
+
+
+class ContextInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "backend device threads cpu_isa"),
+        *_fields(c_int64, "host_memory_limit device_memory_limit host_memory_used device_memory_used"),
+        ("device_name", c_char * 128),
+    ]
+
+
+class TensorInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype location ndim flags symmetric_order owned"),
+        *_fields(c_int64, "symmetric_dimension elements bytes"),
+        ("data", c_uint64),
+    ]
+
+
+class MatrixInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype location storage flags"),
+        *_fields(c_int64, "rows cols ld nnz bytes"),
+        *_fields(c_uint64, "data row_ptr col_idx"),
+        *_fields(c_int32, "index_base row_ptr_type col_idx_type owned"),
+    ]
+
+
+class SshopmOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "goal method shift_kind test start_kind max_iterations warmup sign compatibility"),
+        ("remove_isotropic", c_int32),
+        ("starts", c_int64),
+        ("seed", c_uint64),
+        *_fields(c_double, "shift tolerance tau merge_angle merge_value degeneracy_tolerance"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class SshopmAllOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "starts max_starts"),
+        ("seed", c_uint64),
+        *_fields(c_int32, "max_iterations sign"),
+        *_fields(c_double, "tolerance merge_angle merge_value degeneracy_tolerance"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class SshopmResults(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_void_p, "count values vectors residuals classes hessian basins status"),
+        *_fields(c_void_p, "start_values start_vectors start_residuals start_iterations start_shifts"),
+        *_fields(c_void_p, "start_status start_violations trace"),
+    ]
+
+
+class SshopmInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "tensors starts converged_starts iterations skipped_tensors chunks"),
+        *_fields(c_double, "tolerance seconds"),
+        *_fields(c_int32, "tolerance_raised reserved"),
+    ]
+
+
+class DwiFitOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "weighting nonpositive"),
+        *_fields(c_double, "b0_threshold clamp"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class DwiPeaksOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "basis format missing start_kind max_iterations method"),
+        ("starts", c_int64),
+        ("seed", c_uint64),
+        *_fields(c_double, "absolute_threshold relative_threshold min_separation tolerance merge_angle"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+# Argument types by letter: i int32, l int64, u uint64, d double, p handle or host address, s stream handle,
+# z size; others are pointers. The return type is a status unless given.
+_TYPES: dict[str, Any] = {
+    "i": c_int32,
+    "l": c_int64,
+    "u": c_uint64,
+    "d": c_double,
+    "p": c_void_p,
+    "z": c_size_t,
+    "P": POINTER(c_void_p),
+    "I": POINTER(c_int32),
+    "L": POINTER(c_int64),
+    "G": LOG,
+}
+
+_PROTOTYPES = {
+    "device_count": "I",
+    "device_properties": "ip",
+    "context_create": "pP",
+    "context_destroy": "p",
+    "context_properties": "pp",
+    "context_set_log": "piGp",
+    "context_cancel": "p",
+    "stream_create": "pP",
+    "stream_wrap": "puP",
+    "stream_synchronize": "p",
+    "stream_destroy": "p",
+    "tensor_create": "piiiiLP",
+    "tensor_borrow": "piiiLLpP",
+    "tensor_borrow_device": "piiiLLuP",
+    "tensor_create_symmetric": "piiiillP",
+    "tensor_borrow_symmetric": "piiillllpP",
+    "tensor_borrow_symmetric_device": "piiilllluP",
+    "tensor_from_dlpack": "ppP",
+    "tensor_to_dlpack": "pP",
+    "tensor_copy": "pppp",
+    "tensor_properties": "pp",
+    "tensor_shape": "piLL",
+    "tensor_destroy": "p",
+    "matrix_create": "piiillP",
+    "matrix_borrow": "piilllpP",
+    "matrix_borrow_device": "piillluP",
+    "matrix_borrow_csr": "piilllipippP",
+    "matrix_copy_csr": "piilllipippP",
+    "matrix_copy": "pppp",
+    "matrix_properties": "pp",
+    "matrix_destroy": "p",
+    "symmetric_count": "ilL",
+    "symmetric_indices": "ilp",
+    "symmetric_exponents": "ilp",
+    "symmetric_multinomials": "ilp",
+    "symmetric_convert": "pppipi",
+    "symmetric_from_full": "pppidp",
+    "symmetric_to_full": "pppp",
+    "symmetric_norm": "pppip",
+    "symmetric_identity": "ppdp",
+    "sshopm_solve": "ppppppp",
+    "sshopm_product": "ppppip",
+    "sshopm_starts": "ppiup",
+    "sshopm_classify": "pppppdppp",
+    "sshopm_all": "pppppppp",
+    "dwi_fit": "ppppppppppp",
+    "dwi_sh_to_tensor": "pppip",
+    "dwi_tensor_to_sh": "pppip",
+    "dwi_peaks": "ppppppppp",
+}
+
+_INITS = (
+    "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
+    "sshopm_all_options dwi_fit_options dwi_peaks_options"
+).split()
+
+
+def _candidates() -> Iterator[str]:
+    """Where the library may be, best first."""
+    named = os.environ.get("PURLIN_LIBRARY")
+    if named:
+        yield named
+        return
+    soname = f"libpurlin.so.{c.VERSION_MAJOR}"
+    package = Path(__file__).resolve().parent
+    roots = [package, *package.parents[:6], Path(sys.prefix), Path(sys.base_prefix)]
+    multiarch = str(getattr(sys.implementation, "_multiarch", ""))
+    for root in roots:
+        for folder in ("", "lib", f"lib/{multiarch}" if multiarch else "lib64", "lib64"):
+            path = root / folder / soname
+            if path.is_file():
+                yield str(path)
+    found = ctypes.util.find_library("purlin")
+    if found:
+        yield found
+    yield soname
+
+
+def _open() -> ctypes.CDLL:
+    failures = []
+    for name in dict.fromkeys(_candidates()):
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            failures.append(str(error))
+    raise ImportError(
+        "libpurlin is not found; set PURLIN_LIBRARY to the file, or LD_LIBRARY_PATH to its folder ("
+        + "; ".join(failures)
+        + ")"
+    )
+
+
+def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
+    for name, letters in _PROTOTYPES.items():
+        function = getattr(library, "purlin_" + name)
+        function.argtypes = [_TYPES[letter] for letter in letters]
+        function.restype = c_int32
+    for name in _INITS:
+        function = getattr(library, f"purlin_{name}_init")
+        function.argtypes = [c_void_p, c_size_t]
+        function.restype = c_int32
+    library.purlin_version.argtypes = []
+    library.purlin_version.restype = c_int32
+    library.purlin_live_handles.argtypes = []
+    library.purlin_live_handles.restype = c_int64
+    library.purlin_build_info.argtypes = []
+    library.purlin_build_info.restype = c_char_p
+    library.purlin_last_error_message.argtypes = []
+    library.purlin_last_error_message.restype = c_char_p
+    library.purlin_status_string.argtypes = [c_int32]
+    library.purlin_status_string.restype = c_char_p
+    return library
+
+
+def _check_version(library: ctypes.CDLL) -> None:
+    """Refuses a library whose structs and constants are not the ones mirrored here."""
+    library.purlin_version.restype = c_int32
+    major, minor = divmod(library.purlin_version() // 100, 100)
+    wanted = (c.VERSION_MAJOR, c.VERSION_MINOR)
+    compatible = (major, minor) == wanted if wanted[0] == 0 else major == wanted[0] and minor >= wanted[1]
+    if not compatible:
+        raise ImportError(f"libpurlin is version {major}.{minor}, this package needs {wanted[0]}.{wanted[1]}")
+
+
+lib = _open()
+_check_version(lib)
+_declare(lib)

@@ -1,0 +1,222 @@
+"""Where an array's elements are: NumPy arrays and DLPack objects, taken in place wherever the library can."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+
+Array = npt.NDArray[Any]
+
+
+class SupportsDLPack(Protocol):
+    """An array of another library, on the host or on a CUDA device: torch, CuPy, JAX."""
+
+    def __dlpack__(self, *, stream: int | None = None) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+
+_DTYPES: dict[str, int] = {
+    "float32": c.F32,
+    "float64": c.F64,
+    "complex64": c.CF32,
+    "complex128": c.CF64,
+    "int32": c.I32,
+    "int64": c.I64,
+    "uint8": c.U8,
+    "uint16": c.U16,
+    "float16": c.F16,
+}
+_NAMES = {number: name for name, number in _DTYPES.items()}
+
+# DLPack's type codes and widths (dlpack.h): 0 signed, 1 unsigned, 2 float, 5 complex.
+_DLPACK_DTYPES = {
+    (2, 32): c.F32,
+    (2, 64): c.F64,
+    (5, 64): c.CF32,
+    (5, 128): c.CF64,
+    (0, 32): c.I32,
+    (0, 64): c.I64,
+    (1, 8): c.U8,
+    (1, 16): c.U16,
+    (2, 16): c.F16,
+}
+_DLPACK_CUDA = (2, 13)  # device memory, managed memory
+_CUDA_LEGACY_STREAM = 1
+
+
+def dtype_number(dtype: npt.DTypeLike) -> int:
+    """The library's constant for a NumPy type."""
+    name = np.dtype(dtype).name
+    if name not in _DTYPES:
+        raise TypeError(f"dtype: is {name}, expected one of {', '.join(_DTYPES)}")
+    return _DTYPES[name]
+
+
+def dtype_of(number: int) -> np.dtype[Any]:
+    """The NumPy type for a constant of the library."""
+    return np.dtype(_NAMES[number])
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Elements of a strided array; `base` keeps them alive. Strides are in elements."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: int
+    on_device: bool
+    read_only: bool
+    base: object
+
+    def reversed(self) -> Memory:
+        """The same elements with the axes the other way round: C habit to column-major and back."""
+        return replace(self, shape=self.shape[::-1], strides=self.strides[::-1])
+
+    @property
+    def flags(self) -> int:
+        return c.READ_ONLY if self.read_only else 0
+
+
+def _in_place(array: Array) -> bool:
+    """Whether the library can walk the array: native, aligned, strides of whole elements and none backwards."""
+    size = array.itemsize
+    return (
+        array.dtype.isnative
+        and array.flags.aligned
+        and all(n <= 1 or (step > 0 and step % size == 0) for n, step in zip(array.shape, array.strides))
+    )
+
+
+def host_memory(array: Array) -> Memory:
+    """A NumPy array in place, or a copy where the library could not walk it."""
+    dtype = dtype_number(array.dtype)
+    if not _in_place(array):
+        array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+    strides = tuple(step // array.itemsize if n > 1 else 1 for n, step in zip(array.shape, array.strides))
+    return Memory(array.ctypes.data, array.shape, strides, dtype, False, not array.flags.writeable, array)
+
+
+def on_cuda(value: object) -> bool:
+    """Whether an array says that it is on a CUDA device."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return False
+    return int(value.__dlpack_device__()[0]) in _DLPACK_CUDA
+
+
+def to_numpy(value: object) -> Array:
+    """A host array as NumPy's, without a copy if it is one already or speaks DLPack."""
+    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return np.from_dlpack(value)
+    return np.asarray(value)
+
+
+def real_array(value: object, dtype: np.dtype[Any] | None = None) -> Array:
+    """A host array of float32 or float64, the given one or the array's own; other types become float64."""
+    array = to_numpy(value)
+    if array.dtype.kind == "c":
+        raise TypeError(f"dtype: is {array.dtype}, expected real numbers")
+    if dtype is None:
+        dtype = array.dtype if array.dtype.name in ("float32", "float64") else np.dtype(np.float64)
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+class DLDevice(ctypes.Structure):
+    _fields_ = [("device_type", c_int32), ("device_id", c_int32)]
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("device", DLDevice),
+        ("ndim", c_int32),
+        ("code", c_uint8),
+        ("bits", c_uint8),
+        ("lanes", c_uint16),
+        ("shape", ctypes.POINTER(c_int64)),
+        ("strides", ctypes.POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
+
+
+DELETER = ctypes.CFUNCTYPE(None, c_void_p)
+
+
+class DLManagedTensor(ctypes.Structure):
+    _fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", DELETER)]
+
+
+class DLManagedTensorVersioned(ctypes.Structure):
+    _fields_ = [
+        ("major", c_uint32),
+        ("minor", c_uint32),
+        ("manager_ctx", c_void_p),
+        ("deleter", DELETER),
+        ("flags", c_uint64),
+        ("dl_tensor", DLTensor),
+    ]
+
+
+VERSIONED = b"dltensor_versioned"
+UNVERSIONED = b"dltensor"
+_READ_ONLY_BIT = 1
+
+api = ctypes.pythonapi
+api.PyCapsule_New.argtypes = [c_void_p, ctypes.c_char_p, c_void_p]
+api.PyCapsule_New.restype = ctypes.py_object
+# By address, not as objects: a capsule's destructor sees it when nobody holds it any more.
+api.PyCapsule_IsValid.argtypes = [c_void_p, ctypes.c_char_p]
+api.PyCapsule_IsValid.restype = ctypes.c_int
+api.PyCapsule_GetPointer.argtypes = [c_void_p, ctypes.c_char_p]
+api.PyCapsule_GetPointer.restype = c_void_p
+api.PyCapsule_SetName.argtypes = [c_void_p, ctypes.c_char_p]
+api.PyCapsule_SetName.restype = ctypes.c_int
+
+
+def capsule_of(value: Any, stream: int | None) -> Any:
+    """The DLPack capsule of an object, of version 1 where it offers that."""
+    arguments: dict[str, Any] = {} if stream is None else {"stream": stream}
+    try:
+        return value.__dlpack__(max_version=(1, 0), **arguments)
+    except TypeError:
+        return value.__dlpack__(**arguments)
+
+
+def device_memory(value: Any, stream: int | None = None) -> Memory:
+    """A CUDA array in place. `stream` is the one that the elements are used on, by default CUDA's legacy stream."""
+    capsule = capsule_of(value, _CUDA_LEGACY_STREAM if stream is None else stream)
+    name = next((n for n in (VERSIONED, UNVERSIONED) if api.PyCapsule_IsValid(id(capsule), n)), None)
+    if name is None:
+        raise BufferError("__dlpack__: gave no DLPack capsule")
+    address = api.PyCapsule_GetPointer(id(capsule), name)
+    read_only = False
+    if name == VERSIONED:
+        versioned = DLManagedTensorVersioned.from_address(address)
+        read_only = bool(versioned.flags & _READ_ONLY_BIT)
+        tensor = versioned.dl_tensor
+    else:
+        tensor = DLManagedTensor.from_address(address).dl_tensor
+    dtype = _DLPACK_DTYPES.get((tensor.code, tensor.bits))
+    if dtype is None or tensor.lanes != 1:
+        raise TypeError(f"dtype: DLPack code {tensor.code} with {tensor.bits} bits is not supported")
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    if tensor.strides:
+        strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
+    else:
+        strides = tuple(int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(tensor.ndim))
+    strides = tuple(step if n > 1 else 1 for n, step in zip(shape, strides))
+    # The capsule is not consumed: when it goes, with `base`, its own destructor releases the elements.
+    return Memory((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, True, read_only, (capsule, value))
+
+
+def memory_of(value: object, stream: int | None = None) -> Memory:
+    """Any array in place: NumPy, DLPack on the host or on a CUDA device."""
+    return device_memory(value, stream) if on_cuda(value) else host_memory(to_numpy(value))

@@ -1,0 +1,570 @@
+"""Real eigenpairs of symmetric tensors by SS-HOPM: A x^(m-1) = lambda x with |x| = 1.
+
+Tensors are packed batches (.., entries), in NumPy arrays of either order, in arrays of other libraries that speak
+DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the batch's leading axes first: values
+(.., K), vectors (.., K, n). From float32 they are float32, else float64.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import numpy as np
+
+from . import _constants as c
+from . import _memory as memory
+from ._batch import Batch, Outputs
+from ._callback import Progress, ProgressRelay
+from ._context import Context, Stream, choice, default_context, initialised
+from ._lib import SshopmAllOptions, SshopmInfo, SshopmOptions, SshopmResults, lib
+from ._memory import Array
+from ._tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+StartKind = Literal[
+    "auto", "fibonacci_hemisphere", "fibonacci_sphere", "icosahedral", "random", "random_cube"
+]
+Sign = Literal["canonical", "raw"]
+
+GOALS = {"maxima": c.SSHOPM_MAXIMA, "minima": c.SSHOPM_MINIMA, "both": c.SSHOPM_BOTH}
+METHODS = {"hybrid": c.SSHOPM_HYBRID, "power": c.SSHOPM_POWER}
+SHIFTS = {
+    "adaptive": c.SSHOPM_SHIFT_ADAPTIVE,
+    "fixed": c.SSHOPM_SHIFT_FIXED,
+    "guaranteed": c.SSHOPM_SHIFT_GUARANTEED,
+}
+TESTS = {
+    "residual": c.SSHOPM_TEST_RESIDUAL,
+    "lambda": c.SSHOPM_TEST_LAMBDA,
+    "step": c.SSHOPM_TEST_STEP,
+}
+STARTS = {
+    "auto": c.STARTS_AUTO,
+    "fibonacci_hemisphere": c.STARTS_FIBONACCI_HEMISPHERE,
+    "fibonacci_sphere": c.STARTS_FIBONACCI_SPHERE,
+    "icosahedral": c.STARTS_ICOSAHEDRAL,
+    "random": c.STARTS_RANDOM,
+    "random_cube": c.STARTS_RANDOM_CUBE,
+}
+SIGNS = {"canonical": c.SSHOPM_SIGN_CANONICAL, "raw": c.SSHOPM_SIGN_RAW}
+COMPATIBILITIES = {"none": c.SSHOPM_COMPAT_NONE, "tensor_toolbox": c.SSHOPM_COMPAT_TENSOR_TOOLBOX}
+_WORDS = {
+    "goal": GOALS,
+    "method": METHODS,
+    "shift_kind": SHIFTS,
+    "test": TESTS,
+    "start_kind": STARTS,
+    "sign": SIGNS,
+    "compatibility": COMPATIBILITIES,
+}
+
+
+class Options(TypedDict, total=False):
+    """Options of `solve`; what is left out keeps the library's default."""
+
+    goal: Literal["maxima", "minima", "both"]
+    method: Literal["hybrid", "power"]
+    shift_kind: Literal["adaptive", "fixed", "guaranteed"]
+    shift: float
+    test: Literal["residual", "lambda", "step"]
+    start_kind: StartKind
+    max_iterations: int
+    warmup: int
+    sign: Sign
+    compatibility: Literal["none", "tensor_toolbox"]
+    remove_isotropic: bool
+    seed: int
+    tolerance: float
+    tau: float
+    merge_angle: float
+    merge_value: float
+    degeneracy_tolerance: float
+
+
+class AllOptions(TypedDict, total=False):
+    """Options of `all`; what is left out keeps the library's default."""
+
+    starts: int
+    max_starts: int
+    seed: int
+    max_iterations: int
+    sign: Sign
+    tolerance: float
+    merge_angle: float
+    merge_value: float
+    degeneracy_tolerance: float
+
+
+def apply(options: Any, known: frozenset[str], given: Any, words: dict[str, dict[str, int]]) -> None:
+    """Writes keyword options into a C struct."""
+    for name, value in given.items():
+        if name not in known:
+            raise TypeError(f"{name!r} is not an option; there are {', '.join(sorted(known))}")
+        setattr(options, name, choice(name, value, words[name]) if name in words else value)
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a call did. `tolerance` is the one used, raised to what float32 can reach if need be."""
+
+    tensors: int
+    starts: int
+    converged_starts: int
+    iterations: int
+    skipped_tensors: int
+    chunks: int
+    tolerance: float
+    tolerance_raised: bool
+    seconds: float
+
+
+def read_info(info: Any) -> Info:
+    """The C struct as `Info`."""
+    return Info(
+        tensors=info.tensors,
+        starts=info.starts,
+        converged_starts=info.converged_starts,
+        iterations=info.iterations,
+        skipped_tensors=info.skipped_tensors,
+        chunks=info.chunks,
+        tolerance=info.tolerance,
+        tolerance_raised=bool(info.tolerance_raised),
+        seconds=info.seconds,
+    )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a batch. Row t has `count[t]` of them; the rest of it is NaN, or 0 for integers."""
+
+    count: Array
+    """(..) pairs found."""
+    status: Array
+    """(..) `purlin.TENSOR_*`."""
+    values: Array
+    """(.., K) eigenvalues: maxima descending, minima ascending."""
+    vectors: Array
+    """(.., K, n) unit eigenvectors."""
+    residuals: Array
+    """(.., K) |A x^(m-1) - lambda x|."""
+    classes: Array
+    """(.., K) `purlin.PAIR_*`."""
+    hessian: Array
+    """(.., K, n-1) eigenvalues of the projected Hessian, ascending."""
+    basins: Array
+    """(.., K) starts that ended in the pair."""
+    info: Info
+    """What the call did."""
+
+
+@dataclass(frozen=True)
+class AllPairs(Pairs):
+    """`Pairs` of `all`, with the sum of (-1)^k over them (k = negative Hessian eigenvalues) and the sum of a complete
+    set; `NO_INFORMATION` where the theory gives none."""
+
+    morse_sum: Array
+    morse_expected: Array
+
+
+NO_INFORMATION = -(2**31)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Where each start ended."""
+
+    values: Array
+    """(.., V)."""
+    vectors: Array
+    """(.., V, n)."""
+    residuals: Array
+    """(.., V)."""
+    shifts: Array
+    """(.., V), the last one used."""
+    iterations: Array
+    """(.., V)."""
+    status: Array
+    """(.., V) `purlin.START_*`."""
+    violations: Array
+    """(.., V) steps against the monotone direction."""
+    trace: Array | None
+    """(L,) lambda at each iteration, NaN after the end, if it was asked for."""
+    info: Info
+    """What the call did."""
+
+
+@dataclass
+class Results:
+    """Tensors for `solve_into` and `all_into`, in the C layout: values [K, T], vectors [n, K, T] and so on."""
+
+    count: Tensor | None = None
+    values: Tensor | None = None
+    vectors: Tensor | None = None
+    residuals: Tensor | None = None
+    classes: Tensor | None = None
+    hessian: Tensor | None = None
+    basins: Tensor | None = None
+    status: Tensor | None = None
+    start_values: Tensor | None = None
+    start_vectors: Tensor | None = None
+    start_residuals: Tensor | None = None
+    start_iterations: Tensor | None = None
+    start_shifts: Tensor | None = None
+    start_status: Tensor | None = None
+    start_violations: Tensor | None = None
+    trace: Tensor | None = None
+
+    def raw(self) -> Any:
+        """The C struct."""
+        struct = initialised(SshopmResults, "sshopm_results")
+        for name, *_ in SshopmResults._fields_[1:]:
+            tensor = getattr(self, name)
+            setattr(struct, name, None if tensor is None else tensor.handle)
+        return struct
+
+
+_SOLVE_OPTIONS = frozenset(Options.__annotations__)
+_ALL_OPTIONS = frozenset(AllOptions.__annotations__)
+
+
+def solve_into(
+    tensors: Tensor,
+    results: Results,
+    *,
+    starts: Tensor | int | None = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Info:
+    """`solve` on tensors of the library, host or device, as in C."""
+    context = context or tensors.context
+    raw = initialised(SshopmOptions, "sshopm_options")
+    apply(raw, _SOLVE_OPTIONS, options, _WORDS)
+    given = None
+    if isinstance(starts, Tensor):
+        given = starts.handle
+    elif starts is not None:
+        raw.starts = starts
+    relay = ProgressRelay(progress, raw)
+    info = initialised(SshopmInfo, "sshopm_info")
+    results_struct = results.raw()
+    status = lib.purlin_sshopm_solve(
+        context.handle,
+        stream.handle if stream else None,
+        tensors.handle,
+        given,
+        ctypes.byref(raw),
+        ctypes.byref(results_struct),
+        ctypes.byref(info),
+    )
+    context.finish(status, relay)
+    return read_info(info)
+
+
+def all_into(
+    tensors: Tensor,
+    results: Results,
+    *,
+    morse_sum: Tensor | None = None,
+    morse_expected: Tensor | None = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[AllOptions],
+) -> Info:
+    """`all` on tensors of the library, as in C."""
+    context = context or tensors.context
+    raw = initialised(SshopmAllOptions, "sshopm_all_options")
+    apply(raw, _ALL_OPTIONS, options, _WORDS)
+    relay = ProgressRelay(progress, raw)
+    info = initialised(SshopmInfo, "sshopm_info")
+    results_struct = results.raw()
+    status = lib.purlin_sshopm_all(
+        context.handle,
+        stream.handle if stream else None,
+        tensors.handle,
+        ctypes.byref(raw),
+        ctypes.byref(results_struct),
+        morse_sum.handle if morse_sum else None,
+        morse_expected.handle if morse_expected else None,
+        ctypes.byref(info),
+    )
+    context.finish(status, relay)
+    return read_info(info)
+
+
+def _starts(batch: Batch, starts: object) -> Tensor:
+    """Start vectors (V, n) as the tensor [n, V] where the batch is."""
+    array = np.atleast_2d(memory.real_array(starts, batch.dtype))
+    host = Tensor.from_memory(memory.host_memory(array).reversed(), batch.context)
+    if not batch.on_device:
+        return host
+    device = Tensor.create(host.shape, batch.dtype, "device", order="F", context=batch.context)
+    host.copy_to(device, stream=batch.stream)
+    return device
+
+
+def _pair_results(batch: Batch, out: Outputs, kept: int) -> tuple[Results, dict[str, Array]]:
+    results = Results()
+    arrays: dict[str, Array] = {}
+    rows = (batch.count, kept)
+    wanted: list[tuple[str, tuple[int, ...], Any]] = [
+        ("count", (batch.count,), np.int32),
+        ("status", (batch.count,), np.int32),
+        ("values", rows, batch.dtype),
+        ("vectors", (*rows, batch.dimension), batch.dtype),
+        ("residuals", rows, batch.dtype),
+        ("classes", rows, np.int32),
+        ("hessian", (*rows, batch.dimension - 1), batch.dtype),
+        ("basins", rows, np.int32),
+    ]
+    for name, shape, dtype in wanted:
+        if name == "hessian" and batch.dimension == 1:
+            arrays[name] = np.empty(shape, dtype)  # the tangent space of a point has no directions
+            continue
+        tensor, arrays[name] = out.add(shape, dtype)
+        setattr(results, name, tensor)
+    return results, arrays
+
+
+def solve(
+    tensors: object,
+    pairs: int = 5,
+    *,
+    order: int | None = None,
+    dimension: int = 3,
+    starts: object | int | None = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Pairs:
+    """The best `pairs` eigenpairs of each tensor, from many starts, merged.
+
+    `starts` is a number, or an array (V, n) of the caller's own. The order follows from the number of entries.
+    """
+    batch = Batch(tensors, order, dimension, context, stream)
+    out = Outputs(batch)
+    results, arrays = _pair_results(batch, out, pairs)
+    given = starts if starts is None or isinstance(starts, (int, np.integer)) else _starts(batch, starts)
+    info = solve_into(
+        batch.tensor,
+        results,
+        starts=given if given is None or isinstance(given, Tensor) else int(given),
+        progress=progress,
+        context=batch.context,
+        stream=batch.stream,
+        **options,
+    )
+    out.collect()
+    return Pairs(**{name: batch.shaped(array) for name, array in arrays.items()}, info=info)
+
+
+def runs(
+    tensors: object,
+    starts: object,
+    *,
+    order: int | None = None,
+    dimension: int = 3,
+    trace: int = 0,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Runs:
+    """Where each of the caller's starts, (V, n), ends for each tensor.
+
+    `trace` > 0 records lambda at that many iterations, of one tensor from one start.
+    """
+    batch = Batch(tensors, order, dimension, context, stream)
+    out = Outputs(batch)
+    given = _starts(batch, starts)
+    rows = (batch.count, given.shape[1])
+    results = Results()
+    arrays: dict[str, Array] = {}
+    wanted: list[tuple[str, tuple[int, ...], Any]] = [
+        ("values", rows, batch.dtype),
+        ("vectors", (*rows, batch.dimension), batch.dtype),
+        ("residuals", rows, batch.dtype),
+        ("shifts", rows, batch.dtype),
+        ("iterations", rows, np.int32),
+        ("status", rows, np.int32),
+        ("violations", rows, np.int32),
+    ]
+    for name, shape, dtype in wanted:
+        tensor, arrays[name] = out.add(shape, dtype)
+        setattr(results, "start_" + name, tensor)
+    recorded = None
+    if trace > 0:
+        results.trace, recorded = out.add((trace,), batch.dtype)
+    info = solve_into(
+        batch.tensor,
+        results,
+        starts=given,
+        progress=progress,
+        context=batch.context,
+        stream=batch.stream,
+        **options,
+    )
+    out.collect()
+    shaped = {name: batch.shaped(array) for name, array in arrays.items()}
+    return Runs(**shaped, trace=recorded, info=info)
+
+
+def all(  # the name of the C call
+    tensors: object,
+    pairs: int = 16,
+    *,
+    order: int | None = None,
+    dimension: int = 3,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[AllOptions],
+) -> AllPairs:
+    """All real eigenpairs of each tensor, at most `pairs`, with the Morse-sum check of completeness."""
+    batch = Batch(tensors, order, dimension, context, stream)
+    out = Outputs(batch)
+    results, arrays = _pair_results(batch, out, pairs)
+    morse_sum, found = out.add((batch.count,), np.int32)
+    morse_expected, expected = out.add((batch.count,), np.int32)
+    info = all_into(
+        batch.tensor,
+        results,
+        morse_sum=morse_sum,
+        morse_expected=morse_expected,
+        progress=progress,
+        context=batch.context,
+        stream=batch.stream,
+        **options,
+    )
+    out.collect()
+    shaped = {name: batch.shaped(array) for name, array in arrays.items()}
+    return AllPairs(
+        **shaped, info=info, morse_sum=batch.shaped(found), morse_expected=batch.shaped(expected)
+    )
+
+
+def product(
+    tensors: object,
+    vectors: object,
+    power: int,
+    *,
+    order: int | None = None,
+    dimension: int = 3,
+    context: Context | None = None,
+    stream: Stream | None = None,
+) -> Array:
+    """A x^power for power = m, m-1, m-2.
+
+    `vectors` is (n,), (V, n) for all tensors, or (.., V, n) with the batch's leading axes. The result is (.., V),
+    (.., V, n) or (.., V, n, n); without the V of a single vector (n,).
+    """
+    batch = Batch(tensors, order, dimension, context, stream)
+    out = Outputs(batch)
+    array = memory.real_array(vectors, batch.dtype)
+    single = array.ndim == 1
+    if array.ndim > 2:
+        array = _with_rows(batch, array)
+    given = _starts(batch, array)
+    shape = (batch.count, given.shape[1], *(batch.dimension,) * max(batch.order - power, 0))
+    products, result = out.add(shape, batch.dtype)
+    batch.context.finish(
+        lib.purlin_sshopm_product(
+            batch.context.handle, out.queue, batch.tensor.handle, given.handle, power, products.handle
+        )
+    )
+    out.collect()
+    return batch.shaped(result[:, 0] if single else result)
+
+
+def _with_rows(batch: Batch, array: Array) -> Array:
+    """An array (.., V, n) of the batch's leading axes as (T, V, n), in the order of the batch's rows."""
+    if batch.rows is None:
+        return array
+    return batch.rows.flattened_rows(array)
+
+
+def starts(
+    count: int,
+    dimension: int = 3,
+    kind: StartKind = "auto",
+    *,
+    seed: int = 0,
+    dtype: Any = np.float64,
+    context: Context | None = None,
+) -> Array:
+    """Start vectors (count, n)."""
+    context = context or default_context()
+    vectors = np.empty((count, dimension), dtype)
+    target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
+    number = choice("kind", kind, STARTS)
+    context.finish(lib.purlin_sshopm_starts(context.handle, None, number, seed, target.handle))
+    return vectors
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What `classify` says about given pairs."""
+
+    residuals: Array
+    """(.., V)."""
+    hessian: Array
+    """(.., V, n-1), ascending."""
+    classes: Array
+    """(.., V) `purlin.PAIR_*`."""
+
+
+def classify(
+    tensors: object,
+    values: object,
+    vectors: object,
+    *,
+    degeneracy_tolerance: float = 0.0,
+    order: int | None = None,
+    dimension: int = 3,
+    context: Context | None = None,
+    stream: Stream | None = None,
+) -> Classification:
+    """Residual, projected Hessian and class of the pairs (`values` (.., V), `vectors` (.., V, n))."""
+    batch = Batch(tensors, order, dimension, context, stream)
+    out = Outputs(batch)
+    lead = batch.rows.lead if batch.rows is not None else (batch.count,)
+    value_array = memory.real_array(values, batch.dtype)
+    if value_array.shape[:-1] != lead or value_array.ndim != len(lead) + 1:
+        raise ValueError(f"values: has shape {value_array.shape}, expected {lead} and the pairs")
+    pairs = value_array.shape[-1]
+    flat_values = np.ascontiguousarray(_with_rows(batch, value_array))
+    vector_array = memory.real_array(vectors, batch.dtype)
+    flat_vectors = np.ascontiguousarray(_with_rows(batch, vector_array))
+    if flat_vectors.shape != (batch.count, pairs, batch.dimension):
+        raise ValueError(f"vectors: has shape {vector_array.shape}, expected {(*lead, pairs, batch.dimension)}")
+    residuals, residual_array = out.add((batch.count, pairs), batch.dtype)
+    classes, class_array = out.add((batch.count, pairs), np.int32)
+    hessian, hessian_array = None, np.empty((batch.count, pairs, 0), batch.dtype)
+    if batch.dimension > 1:
+        hessian, hessian_array = out.add((batch.count, pairs, batch.dimension - 1), batch.dtype)
+    batch.context.finish(
+        lib.purlin_sshopm_classify(
+            batch.context.handle,
+            out.queue,
+            batch.tensor.handle,
+            _starts(batch, flat_values).handle,
+            _starts(batch, flat_vectors).handle,
+            degeneracy_tolerance,
+            residuals.handle,
+            hessian.handle if hessian else None,
+            classes.handle,
+        )
+    )
+    out.collect()
+    return Classification(
+        residuals=batch.shaped(residual_array),
+        hessian=batch.shaped(hessian_array),
+        classes=batch.shaped(class_array),
+    )
