@@ -26,3 +26,8 @@ pub mod scalar;
 pub mod shape;
 pub mod stream;
 pub mod tensor;
+
+/// How the library was built, in one line.
+pub fn build_info() -> String {
+    format!("purlin {}, {}, CPU", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
+}

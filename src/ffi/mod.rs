@@ -1,1 +1,31 @@
-//! The C boundary.
+//! The C boundary: checks, converts, delegates. No behaviour of its own, no loop over data.
+//!
+//! One file a handle type or family. Every exported body is one call of [`guard::run`]; every object is reached
+//! through the tables of [`handle`]; every options and info struct is read and written by [`options`].
+
+// The names are those of the C header.
+#![allow(non_camel_case_types, reason = "these are the names of the C interface")]
+
+mod callback;
+mod context;
+mod device;
+mod dlpack;
+mod guard;
+mod handle;
+mod library;
+mod matrix;
+mod options;
+mod overlap;
+mod status;
+mod stream;
+mod tensor;
+
+pub use callback::{purlin_log_fn, purlin_progress_fn};
+pub use context::*;
+pub use device::*;
+pub use dlpack::*;
+pub use library::*;
+pub use matrix::*;
+pub use status::purlin_status;
+pub use stream::*;
+pub use tensor::*;

@@ -1,5 +1,7 @@
 //! The context's thread pool.
 
+use std::mem::ManuallyDrop;
+
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
@@ -7,8 +9,9 @@ use crate::shape::to_u64;
 ///
 /// All arithmetic runs on these threads, so that a caller's rounding or flush-to-zero mode changes no result.
 pub struct Pool {
-    pool: rayon::ThreadPool,
+    pool: ManuallyDrop<rayon::ThreadPool>,
     threads: usize,
+    process: u32,
 }
 
 impl Pool {
@@ -24,7 +27,7 @@ impl Pool {
             .thread_name(|i| format!("purlin-{i}"))
             .build()
             .map_err(|_| Error::OutOfMemory { what: "thread pool", bytes: to_u64(threads), limit: None })?;
-        Ok(Self { pool, threads })
+        Ok(Self { pool: ManuallyDrop::new(pool), threads, process: std::process::id() })
     }
 
     /// Number of threads.
@@ -35,6 +38,16 @@ impl Pool {
     /// Runs `work` on the pool: rayon's parallel iterators inside use its threads.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // After a fork the threads live in the parent alone, and a lock of theirs may be held for ever: leak instead.
+        if self.process == std::process::id() {
+            // SAFETY: dropped here alone, once.
+            unsafe { ManuallyDrop::drop(&mut self.pool) };
+        }
     }
 }
 

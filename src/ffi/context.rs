@@ -1,0 +1,352 @@
+//! Contexts.
+
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, Once};
+
+use super::callback::{self, purlin_log_fn};
+use super::handle::{self, Object, Table};
+use super::options::{self, fill_text, versioned};
+use super::{guard, purlin_status};
+use crate::backend::cpu::Isa;
+use crate::backend::{Backend, BackendChoice};
+use crate::context::{self, Context};
+use crate::error::{Error, Result};
+
+/// Backend, thread pool, memory limits and log; everything else belongs to one. Thread-safe.
+pub struct purlin_context {
+    _private: [u8; 0],
+}
+
+/// What a handle of a context stands for.
+pub(super) type ContextObject = Arc<Context>;
+
+impl Object for ContextObject {
+    const KIND: u8 = 1;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<ContextObject> = Table::new();
+        &TABLE
+    }
+}
+
+/// The GPU if there is one, else the CPU.
+pub const PURLIN_BACKEND_AUTO: i32 = 0;
+/// The CPU.
+pub const PURLIN_BACKEND_CPU: i32 = 1;
+/// A GPU; an error if there is none.
+pub const PURLIN_BACKEND_CUDA: i32 = 2;
+
+/// The best vector instructions the machine has.
+pub const PURLIN_ISA_AUTO: i32 = 0;
+/// No vector instructions beyond the build's target.
+pub const PURLIN_ISA_PORTABLE: i32 = 1;
+/// AVX2 and FMA.
+pub const PURLIN_ISA_AVX2: i32 = 2;
+/// AVX-512.
+pub const PURLIN_ISA_AVX512: i32 = 3;
+
+/// No messages.
+pub const PURLIN_LOG_OFF: i32 = 0;
+/// Something failed.
+pub const PURLIN_LOG_ERROR: i32 = 1;
+/// Something is not as asked, but the call goes on.
+pub const PURLIN_LOG_WARN: i32 = 2;
+/// What was chosen, and why.
+pub const PURLIN_LOG_INFO: i32 = 3;
+/// Details for developers.
+pub const PURLIN_LOG_DEBUG: i32 = 4;
+
+/// How a context is made.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_context_options {
+    /// Size of the caller's struct; set by purlin_context_options_init.
+    pub struct_size: usize,
+    /// One of PURLIN_BACKEND_*; default AUTO.
+    pub backend: i32,
+    /// Ordinal of the GPU; default 0.
+    pub device: i32,
+    /// Threads of the context's pool; 0, the default, is one a core.
+    pub threads: i32,
+    /// One of PURLIN_ISA_*; default AUTO.
+    pub cpu_isa: i32,
+    /// Bytes of host memory that purlin may allocate; 0, the default, is no limit.
+    pub host_memory_limit: i64,
+    /// Bytes of device memory that purlin may allocate; 0, the default, is no limit.
+    pub device_memory_limit: i64,
+    /// One of PURLIN_LOG_*; default OFF.
+    pub log_level: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Takes the messages; default NULL.
+    pub log: purlin_log_fn,
+    /// Handed to `log`.
+    pub log_user: *mut c_void,
+}
+
+versioned!(
+    purlin_context_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        backend: PURLIN_BACKEND_AUTO,
+        device: 0,
+        threads: 0,
+        cpu_isa: PURLIN_ISA_AUTO,
+        host_memory_limit: 0,
+        device_memory_limit: 0,
+        log_level: PURLIN_LOG_OFF,
+        reserved: 0,
+        log: None,
+        log_user: std::ptr::null_mut(),
+    }
+);
+
+/// What a context runs on.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_context_info {
+    /// Size of the caller's struct; set by purlin_context_info_init.
+    pub struct_size: usize,
+    /// PURLIN_BACKEND_CPU or PURLIN_BACKEND_CUDA.
+    pub backend: i32,
+    /// Ordinal of the GPU, -1 on the CPU.
+    pub device: i32,
+    /// Threads of the pool.
+    pub threads: i32,
+    /// One of PURLIN_ISA_*, not AUTO.
+    pub cpu_isa: i32,
+    /// Bytes of host memory that purlin may allocate, 0 for no limit.
+    pub host_memory_limit: i64,
+    /// Bytes of device memory that purlin may allocate, 0 for no limit.
+    pub device_memory_limit: i64,
+    /// Bytes of host memory held by this context's objects.
+    pub host_memory_used: i64,
+    /// Bytes of device memory held by this context's objects.
+    pub device_memory_used: i64,
+    /// Name of the GPU, or "CPU"; terminated.
+    pub device_name: [c_char; 128],
+}
+
+versioned!(
+    purlin_context_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        backend: 0,
+        device: -1,
+        threads: 0,
+        cpu_isa: 0,
+        host_memory_limit: 0,
+        device_memory_limit: 0,
+        host_memory_used: 0,
+        device_memory_used: 0,
+        device_name: [0; 128],
+    }
+);
+
+/// The live context of a handle, for a call that uses it.
+pub(super) fn get(handle: *const purlin_context) -> Result<ContextObject> {
+    let context = Arc::clone(&*handle::shared::<ContextObject, _>("context", handle)?);
+    context.check_alive()?;
+    Ok(context)
+}
+
+/// Writes the defaults: the GPU if there is one, all cores, no limits, no log.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_context_options_init(
+    options: *mut purlin_context_options,
+    size: usize,
+) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// Makes a context.
+///
+/// On a GPU it uses the device's primary context, so that memory of the caller's CUDA runtime code is shared.
+///
+/// @param      options  NULL for the defaults.
+/// @param[out] context  the context; destroy it with purlin_context_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant, negative number),
+/// `PURLIN_ERROR_NO_DEVICE` (a GPU is asked for and there is none), `PURLIN_ERROR_NOT_SUPPORTED` (vector instructions
+/// that the machine lacks), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// `options` is NULL or an initialised struct, `context` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_context_create(
+    options: *const purlin_context_options,
+    context: *mut *mut purlin_context,
+) -> purlin_status {
+    guard::run(|| {
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("context", context) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let o = unsafe { options::read("options", options) }?;
+        watch_for_forks();
+        *target = handle::insert::<ContextObject, _>(Context::new(core_options(&o)?)?)?;
+        Ok(())
+    })
+}
+
+fn core_options(o: &purlin_context_options) -> Result<context::Options> {
+    let backend = match o.backend {
+        PURLIN_BACKEND_AUTO => BackendChoice::Auto,
+        PURLIN_BACKEND_CPU => BackendChoice::Cpu,
+        PURLIN_BACKEND_CUDA => BackendChoice::Cuda,
+        other => return Err(Error::invalid("backend", format!("is {other}, outside 0 to 2"))),
+    };
+    if o.device < 0 {
+        return Err(Error::invalid("device", format!("is {}, negative", o.device)));
+    }
+    let isa = match o.cpu_isa {
+        PURLIN_ISA_AUTO => None,
+        code => {
+            Some(Isa::from_code(code).ok_or_else(|| Error::invalid("cpu_isa", format!("is {code}, outside 0 to 3")))?)
+        }
+    };
+    let threads = crate::shape::size("threads", i64::from(o.threads), 0)?;
+    if threads > 4096 {
+        return Err(Error::invalid("threads", format!("is {threads}, more than 4096")));
+    }
+    let limit = |name: &str, value: i64| {
+        u64::try_from(value).map_err(|_| Error::invalid(name, format!("is {value}, negative")))
+    };
+    let (log_level, log) = callback::log_sink(o.log_level, o.log, o.log_user)?;
+    Ok(context::Options {
+        backend,
+        device: o.device,
+        threads,
+        isa,
+        host_memory_limit: limit("host_memory_limit", o.host_memory_limit)?,
+        device_memory_limit: limit("device_memory_limit", o.device_memory_limit)?,
+        log_level,
+        log,
+    })
+}
+
+fn watch_for_forks() {
+    extern "C" fn child() {
+        context::mark_forked();
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: the handler only stores to an atomic, and the library is never unloaded (-z nodelete).
+    ONCE.call_once(|| unsafe {
+        libc::pthread_atfork(None, None, Some(child));
+    });
+}
+
+/// Destroys a context. Objects that belong to it keep working; it goes when the last of them is gone.
+///
+/// @param context  the context; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_context_destroy(context: *mut purlin_context) -> purlin_status {
+    guard::run(|| handle::remove::<ContextObject, _>("context", context))
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_context_info_init(info: *mut purlin_context_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+/// What a context runs on, and the memory it holds.
+///
+/// @param      context  the context.
+/// @param[out] info     filled in; initialise it with purlin_context_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+/// struct_size), `PURLIN_ERROR_FORKED`.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_context_properties(
+    context: *const purlin_context,
+    info: *mut purlin_context_info,
+) -> purlin_status {
+    guard::run(|| {
+        let context = get(context)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        let bytes = |b: u64| i64::try_from(b).unwrap_or(i64::MAX);
+        let (backend, device, name) = match context.backend() {
+            Backend::Cpu => (PURLIN_BACKEND_CPU, -1, "CPU"),
+            Backend::Gpu(gpu) => (PURLIN_BACKEND_CUDA, gpu.ordinal(), gpu.name()),
+        };
+        let value = purlin_context_info {
+            struct_size: 0,
+            backend,
+            device,
+            threads: i32::try_from(context.threads()).unwrap_or(i32::MAX),
+            cpu_isa: context.isa() as i32,
+            host_memory_limit: bytes(context.host_budget().limit().unwrap_or(0)),
+            device_memory_limit: bytes(context.device_budget().limit().unwrap_or(0)),
+            host_memory_used: bytes(context.host_budget().used()),
+            device_memory_used: bytes(context.device_budget().used()),
+            device_name: fill_text(name),
+        };
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::write("info", info, value) }
+    })
+}
+
+/// Replaces the log of a context.
+///
+/// @param context  the context; no other call may use it meanwhile.
+/// @param level    one of PURLIN_LOG_*.
+/// @param log      takes the messages from any thread; NULL for none.
+/// @param user     handed to `log`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level).
+///
+/// # Safety
+/// `log` may be called with `user` from any thread until the context is gone or has another log.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_context_set_log(
+    context: *mut purlin_context,
+    level: i32,
+    log: purlin_log_fn,
+    user: *mut c_void,
+) -> purlin_status {
+    guard::run(|| {
+        let context = get(context)?;
+        let (level, sink) = callback::log_sink(level, log, user)?;
+        context.log().set(level, sink);
+        Ok(())
+    })
+}
+
+/// Cancels the calls that run in this context now; each returns `PURLIN_ERROR_CANCELLED` within one tile of its work
+/// and frees what it held. Later calls are not touched. May be called from any thread and from a progress function.
+///
+/// @param context  the context.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_FORKED`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_context_cancel(context: *const purlin_context) -> purlin_status {
+    guard::run(|| {
+        get(context)?.cancel();
+        Ok(())
+    })
+}

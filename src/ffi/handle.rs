@@ -1,0 +1,233 @@
+//! Handles are keys, never addresses: `kind (8 bits) | generation (32) | index (24)` into a table of reference-counted
+//! objects. A null, destroyed, foreign or invented handle is refused without touching memory.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+use crate::error::{Error, Result};
+
+const INDEX_BITS: u32 = 24;
+const GENERATION_BITS: u32 = 32;
+const MAX_SLOTS: usize = 1 << INDEX_BITS;
+
+/// A type that C knows by handle.
+pub(super) trait Object: Send + Sync + Sized + 'static {
+    /// First byte of its keys; no two types share one, and none is 0.
+    const KIND: u8;
+    /// Its table.
+    fn table() -> &'static Table<Self>;
+}
+
+struct Slot<T> {
+    generation: u32,
+    object: Option<Arc<RwLock<T>>>,
+}
+
+struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+    live: i64,
+}
+
+/// All objects of one type.
+pub(super) struct Table<T> {
+    slots: RwLock<Slots<T>>,
+}
+
+impl<T> Table<T> {
+    pub(super) const fn new() -> Self {
+        Self { slots: RwLock::new(Slots { slots: Vec::new(), free: Vec::new(), live: 0 }) }
+    }
+
+    /// Number of live handles of this type.
+    pub(super) fn live(&self) -> i64 {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner).live
+    }
+}
+
+/// Makes the object `C` points to in the table of `T`, and gives its key in the guise of a pointer.
+pub(super) fn insert<T: Object, C>(object: T) -> Result<*mut C> {
+    let full = || Error::OutOfMemory { what: "handle table", bytes: 0, limit: None };
+    let object = Arc::new(RwLock::new(object));
+    let mut table = T::table().slots.write().unwrap_or_else(PoisonError::into_inner);
+    let index = match table.free.pop() {
+        Some(index) => index as usize,
+        None => {
+            let index = table.slots.len();
+            if index >= MAX_SLOTS {
+                return Err(full());
+            }
+            crate::alloc::fault_point("handle table", size_of::<Slot<T>>())?;
+            // Room in the free list is made with the slot, so that destroy never allocates.
+            let wanted = index + 1 - table.free.len();
+            table.slots.try_reserve(1).map_err(|_| full())?;
+            table.free.try_reserve(wanted).map_err(|_| full())?;
+            table.slots.push(Slot { generation: 0, object: None });
+            index
+        }
+    };
+    let Some(slot) = table.slots.get_mut(index) else {
+        return Err(Error::Internal("a free slot outside the table".into()));
+    };
+    slot.generation = slot.generation.wrapping_add(1);
+    slot.object = Some(object);
+    let key =
+        (usize::from(T::KIND) << (INDEX_BITS + GENERATION_BITS)) | ((slot.generation as usize) << INDEX_BITS) | index;
+    table.live += 1;
+    Ok(std::ptr::without_provenance_mut(key))
+}
+
+fn find<T: Object>(argument: &str, key: usize) -> Result<(usize, u32)> {
+    let wrong = |problem| Err(Error::InvalidHandle { argument: argument.to_owned(), problem });
+    if key == 0 {
+        return wrong("is NULL");
+    }
+    let kind = key >> (INDEX_BITS + GENERATION_BITS);
+    if kind != usize::from(T::KIND) {
+        return wrong(if (1..=4).contains(&kind) { "is a handle of another type" } else { "is not a handle" });
+    }
+    let generation = (key >> INDEX_BITS) & 0xffff_ffff;
+    Ok((key & (MAX_SLOTS - 1), generation as u32))
+}
+
+const DESTROYED: &str = "was destroyed, or never made";
+
+/// The object of a handle.
+pub(super) fn get<T: Object>(argument: &str, key: usize) -> Result<Arc<RwLock<T>>> {
+    let (index, generation) = find::<T>(argument, key)?;
+    let table = T::table().slots.read().unwrap_or_else(PoisonError::into_inner);
+    table
+        .slots
+        .get(index)
+        .filter(|s| s.generation == generation)
+        .and_then(|s| s.object.clone())
+        .ok_or_else(|| Error::InvalidHandle { argument: argument.to_owned(), problem: DESTROYED })
+}
+
+/// Takes the object out of its table. It is dropped when its last user is done, outside the table's lock.
+pub(super) fn remove<T: Object, C>(argument: &str, handle: *const C) -> Result<()> {
+    if handle.is_null() {
+        return Ok(());
+    }
+    let (index, generation) = find::<T>(argument, handle.addr())?;
+    let object = {
+        let mut table = T::table().slots.write().unwrap_or_else(PoisonError::into_inner);
+        let object = table.slots.get_mut(index).filter(|s| s.generation == generation).and_then(|s| s.object.take());
+        if object.is_some() {
+            table.live -= 1;
+            table.free.push(index as u32);
+        }
+        object
+    };
+    object.map(drop).ok_or_else(|| Error::InvalidHandle { argument: argument.to_owned(), problem: DESTROYED })
+}
+
+/// An object locked for shared use during one call.
+pub(super) struct Shared<T: 'static> {
+    // Before the object: the guard must go first.
+    guard: RwLockReadGuard<'static, T>,
+    _object: Arc<RwLock<T>>,
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+/// An object locked for use by this call alone.
+pub(super) struct Exclusive<T: 'static> {
+    // Before the object: the guard must go first.
+    guard: RwLockWriteGuard<'static, T>,
+    _object: Arc<RwLock<T>>,
+}
+
+impl<T> Deref for Exclusive<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Exclusive<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+fn refused<G>(argument: &str, error: TryLockError<G>) -> Error {
+    match error {
+        TryLockError::WouldBlock => Error::Busy { argument: argument.to_owned() },
+        TryLockError::Poisoned(_) => {
+            Error::Internal(format!("{argument}: an earlier call failed inside this object; only destroy works now"))
+        }
+    }
+}
+
+/// The object of a `const` argument, shared with other calls that only read it.
+pub(super) fn shared<T: Object, C>(argument: &str, handle: *const C) -> Result<Shared<T>> {
+    let object = get::<T>(argument, handle.addr())?;
+    // SAFETY: the lock lives in `object`, which the result keeps until after the guard is gone.
+    let lock: &'static RwLock<T> = unsafe { &*Arc::as_ptr(&object) };
+    let guard = lock.try_read().map_err(|e| refused(argument, e))?;
+    Ok(Shared { guard, _object: object })
+}
+
+/// The object of an argument that the call changes.
+pub(super) fn exclusive<T: Object, C>(argument: &str, handle: *mut C) -> Result<Exclusive<T>> {
+    let object = get::<T>(argument, handle.addr())?;
+    // SAFETY: the lock lives in `object`, which the result keeps until after the guard is gone.
+    let lock: &'static RwLock<T> = unsafe { &*Arc::as_ptr(&object) };
+    let guard = lock.try_write().map_err(|e| refused(argument, e))?;
+    Ok(Exclusive { guard, _object: object })
+}
+
+/// [`shared`], or `None` for NULL.
+pub(super) fn shared_or_null<T: Object, C>(argument: &str, handle: *const C) -> Result<Option<Shared<T>>> {
+    if handle.is_null() { Ok(None) } else { shared(argument, handle).map(Some) }
+}
+
+/// [`exclusive`], or `None` for NULL.
+pub(super) fn exclusive_or_null<T: Object, C>(argument: &str, handle: *mut C) -> Result<Option<Exclusive<T>>> {
+    if handle.is_null() { Ok(None) } else { exclusive(argument, handle).map(Some) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Thing(u32);
+    impl Object for Thing {
+        const KIND: u8 = 200;
+        fn table() -> &'static Table<Self> {
+            static TABLE: Table<Thing> = Table::new();
+            &TABLE
+        }
+    }
+    enum Opaque {}
+
+    fn problem<T>(r: Result<T>) -> String {
+        r.map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn misuse_is_told_apart() {
+        let h: *mut Opaque = insert(Thing(7)).unwrap();
+        assert_eq!(shared::<Thing, _>("x", h).unwrap().0, 7);
+        assert_eq!(problem(shared::<Thing, Opaque>("x", std::ptr::null())), "x: is NULL");
+        assert_eq!(problem(shared::<Thing, u64>("x", &raw const *&5u64)), "x: is not a handle");
+        let first = exclusive::<Thing, _>("x", h).unwrap();
+        assert_eq!(problem(shared::<Thing, _>("x", h)), "x: is in use by another call");
+        remove::<Thing, _>("x", h).unwrap();
+        assert_eq!(first.0, 7, "a running call keeps its object");
+        drop(first);
+        assert_eq!(problem(shared::<Thing, _>("x", h)), format!("x: {DESTROYED}"));
+        assert_eq!(problem(remove::<Thing, _>("x", h)), format!("x: {DESTROYED}"));
+        assert!(remove::<Thing, Opaque>("x", std::ptr::null()).is_ok());
+        let again: *mut Opaque = insert(Thing(8)).unwrap();
+        assert_ne!(again, h, "a slot's next handle differs");
+        remove::<Thing, _>("x", again).unwrap();
+        assert_eq!(Thing::table().live(), 0);
+    }
+}

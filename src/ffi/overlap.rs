@@ -1,0 +1,42 @@
+//! An output that overlaps another argument is refused where the address ranges show it.
+
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// Address range of an argument.
+#[derive(Clone, Copy)]
+pub(super) struct Range<'a> {
+    name: &'a str,
+    start: u64,
+    end: u64,
+    device: bool,
+}
+
+impl<'a> Range<'a> {
+    /// A range of `bytes` bytes from `start`, on the host or the device.
+    pub(super) fn new(name: &'a str, start: u64, bytes: usize, device: bool) -> Self {
+        Self { name, start, end: start.saturating_add(crate::shape::to_u64(bytes)), device }
+    }
+
+    /// The range of a tensor.
+    pub(super) fn of(name: &'a str, tensor: &Tensor) -> Self {
+        let bytes = tensor.layout().extent() * tensor.dtype().size();
+        Self::new(name, tensor.memory().address(), bytes, tensor.is_device())
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.device == other.device && self.start < other.end && other.start < self.end
+    }
+}
+
+/// Refuses outputs that overlap an input or one another.
+pub(super) fn check(inputs: &[Range<'_>], outputs: &[Range<'_>]) -> Result<()> {
+    for (k, out) in outputs.iter().enumerate() {
+        for other in inputs.iter().chain(&outputs[..k]) {
+            if out.meets(other) {
+                return Err(Error::invalid(out.name, format!("overlaps {} in memory", other.name)));
+            }
+        }
+    }
+    Ok(())
+}

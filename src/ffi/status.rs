@@ -1,0 +1,101 @@
+//! Status codes.
+
+use std::ffi::CStr;
+
+use crate::error::Error;
+
+/// Result of every fallible function: 0, or negative. Values are never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum purlin_status {
+    /// Done.
+    PURLIN_SUCCESS = 0,
+    /// An argument lies outside its documented domain.
+    PURLIN_ERROR_INVALID_ARGUMENT = -1,
+    /// A handle is null, destroyed or of another type.
+    PURLIN_ERROR_INVALID_HANDLE = -2,
+    /// An object is in use by another call.
+    PURLIN_ERROR_BUSY = -3,
+    /// Host memory is not to be had, the context's limit included.
+    PURLIN_ERROR_OUT_OF_MEMORY = -4,
+    /// Device memory is not to be had, the context's limit included.
+    PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
+    /// The tolerance was not met; outputs hold the last iterate.
+    PURLIN_ERROR_NO_CONVERGENCE = -6,
+    /// Cancelled by the progress callback or by `purlin_context_cancel`.
+    PURLIN_ERROR_CANCELLED = -7,
+    /// No driver, or no such GPU.
+    PURLIN_ERROR_NO_DEVICE = -8,
+    /// The CUDA driver failed; the message has its name and number for the error.
+    PURLIN_ERROR_CUDA = -9,
+    /// This type, shape or device combination is not supported.
+    PURLIN_ERROR_NOT_SUPPORTED = -10,
+    /// Overflow, breakdown, singularity.
+    PURLIN_ERROR_NUMERICAL = -11,
+    /// A file could not be read or written.
+    PURLIN_ERROR_IO = -12,
+    /// The context was made before `fork()` and is used in the child.
+    PURLIN_ERROR_FORKED = -13,
+    /// A bug in purlin; the object is unusable from now on.
+    PURLIN_ERROR_INTERNAL = -14,
+}
+
+impl From<&Error> for purlin_status {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::InvalidArgument { .. } => Self::PURLIN_ERROR_INVALID_ARGUMENT,
+            Error::InvalidHandle { .. } => Self::PURLIN_ERROR_INVALID_HANDLE,
+            Error::Busy { .. } => Self::PURLIN_ERROR_BUSY,
+            Error::OutOfMemory { .. } => Self::PURLIN_ERROR_OUT_OF_MEMORY,
+            Error::OutOfDeviceMemory { .. } => Self::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY,
+            Error::NoConvergence(_) => Self::PURLIN_ERROR_NO_CONVERGENCE,
+            Error::Cancelled => Self::PURLIN_ERROR_CANCELLED,
+            Error::NoDevice(_) => Self::PURLIN_ERROR_NO_DEVICE,
+            Error::Cuda { .. } => Self::PURLIN_ERROR_CUDA,
+            Error::NotSupported(_) => Self::PURLIN_ERROR_NOT_SUPPORTED,
+            Error::Numerical(_) => Self::PURLIN_ERROR_NUMERICAL,
+            Error::Io { .. } => Self::PURLIN_ERROR_IO,
+            Error::Forked(_) => Self::PURLIN_ERROR_FORKED,
+            Error::Internal(_) => Self::PURLIN_ERROR_INTERNAL,
+        }
+    }
+}
+
+/// The constant's name for any integer.
+pub(super) fn name(status: i32) -> &'static CStr {
+    match status {
+        0 => c"PURLIN_SUCCESS",
+        -1 => c"PURLIN_ERROR_INVALID_ARGUMENT",
+        -2 => c"PURLIN_ERROR_INVALID_HANDLE",
+        -3 => c"PURLIN_ERROR_BUSY",
+        -4 => c"PURLIN_ERROR_OUT_OF_MEMORY",
+        -5 => c"PURLIN_ERROR_OUT_OF_DEVICE_MEMORY",
+        -6 => c"PURLIN_ERROR_NO_CONVERGENCE",
+        -7 => c"PURLIN_ERROR_CANCELLED",
+        -8 => c"PURLIN_ERROR_NO_DEVICE",
+        -9 => c"PURLIN_ERROR_CUDA",
+        -10 => c"PURLIN_ERROR_NOT_SUPPORTED",
+        -11 => c"PURLIN_ERROR_NUMERICAL",
+        -12 => c"PURLIN_ERROR_IO",
+        -13 => c"PURLIN_ERROR_FORKED",
+        -14 => c"PURLIN_ERROR_INTERNAL",
+        _ => c"unknown status",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_is_named_after_itself() {
+        for code in -14..=0 {
+            let text = name(code).to_str().unwrap();
+            assert!(text.starts_with("PURLIN_"), "{code}: {text}");
+        }
+        let e = purlin_status::from(&Error::Cancelled);
+        assert_eq!(name(e as i32).to_str().unwrap(), format!("{e:?}"));
+        assert_eq!(name(1), c"unknown status");
+        assert_eq!(name(i32::MIN), c"unknown status");
+    }
+}
