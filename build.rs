@@ -1,9 +1,251 @@
-//! Builds the CUDA kernels and names the shared library.
+//! Names the shared library and compiles the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that
+//! the library embeds. The launch constants of `cuda/purlin_launch.h` become Rust constants.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `PURLIN_CUDA` | `auto` (default): compile if nvcc is found; `on`: fail without it; `off`: a CPU library |
+//! | `PURLIN_CUDA_ARCHS` | machine code (`sm_90`, `90a`) and PTX (`compute_80`), separated by commas or blanks |
+//! | `NVCC`, `CUDA_HOME` | where nvcc is; then `PATH` and `target/toolchain` are searched |
+
+use std::collections::hash_map::DefaultHasher;
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs};
+
+type Outcome<T> = Result<T, String>;
+
+/// Machine code for the A100 and H100 generations, and PTX that newer ones compile when they load it.
+const DEFAULT_ARCHS: &str = "sm_80,sm_90,compute_80";
+/// nvcc takes 1 GB and a minute for the larger families; more at once would swamp a small machine.
+const PARALLEL: usize = 2;
 
 fn main() {
-    let major = std::env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default();
+    let major = env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default();
     // rustc writes no SONAME, and linkers would then record the path of the build.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libpurlin.so.{major}");
     // A plug-in host may unload the library while its threads live.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    println!("cargo:rustc-check-cfg=cfg(purlin_cuda)");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=cuda");
+    for name in ["PURLIN_CUDA", "PURLIN_CUDA_ARCHS", "NVCC", "CUDA_HOME"] {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
+    if let Err(problem) = cuda() {
+        println!("cargo:error={problem}");
+        eprintln!("{problem}");
+        std::process::exit(1);
+    }
+}
+
+fn cuda() -> Outcome<()> {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?);
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    let sources = root.join("cuda");
+    write_if_changed(&out.join("launch_constants.rs"), &launch_constants(&sources.join("purlin_launch.h"))?)?;
+
+    let wanted = env::var("PURLIN_CUDA").unwrap_or_default();
+    let nvcc = match wanted.as_str() {
+        "off" => Err("PURLIN_CUDA=off".to_owned()),
+        "" | "auto" | "on" => find_nvcc(&root),
+        other => return Err(format!("PURLIN_CUDA is {other:?}; auto, on or off is needed")),
+    };
+    let nvcc = match nvcc {
+        Ok(nvcc) => nvcc,
+        Err(why) => {
+            match wanted.as_str() {
+                "on" => return Err(format!("PURLIN_CUDA=on, but {why}")),
+                "off" => {}
+                _ => println!("cargo:warning=purlin is built without GPU kernels: {why} (make deps brings nvcc)"),
+            }
+            println!("cargo:rustc-env=PURLIN_BUILD_CUDA=none");
+            println!("cargo:rustc-env=PURLIN_BUILD_ARCHS=none");
+            return write_if_changed(&out.join("fatbins.rs"), &embedding(&[]));
+        }
+    };
+    let archs = architectures(&env::var("PURLIN_CUDA_ARCHS").unwrap_or_default())?;
+    let version = nvcc_version(&nvcc)?;
+    let families = compile_all(&nvcc, &version, &archs, &sources, &out)?;
+    write_if_changed(&out.join("fatbins.rs"), &embedding(&families))?;
+    println!("cargo:rustc-cfg=purlin_cuda");
+    println!("cargo:rustc-env=PURLIN_BUILD_CUDA={version}");
+    println!("cargo:rustc-env=PURLIN_BUILD_ARCHS={}", archs.join(" "));
+    Ok(())
+}
+
+/// nvcc by `NVCC`, `CUDA_HOME`, `PATH`, then the toolchain that `make deps` lays into the project.
+fn find_nvcc(root: &Path) -> Outcome<PathBuf> {
+    if let Some(nvcc) = env::var_os("NVCC").filter(|v| !v.is_empty()) {
+        let nvcc = PathBuf::from(nvcc);
+        return if nvcc.is_file() { Ok(nvcc) } else { Err(format!("NVCC is {}, which is no file", nvcc.display())) };
+    }
+    if let Some(home) = env::var_os("CUDA_HOME").filter(|v| !v.is_empty()) {
+        let nvcc = Path::new(&home).join("bin/nvcc");
+        return if nvcc.is_file() { Ok(nvcc) } else { Err(format!("{} is no file (CUDA_HOME)", nvcc.display())) };
+    }
+    // From here on the answer depends on PATH.
+    println!("cargo:rerun-if-env-changed=PATH");
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .map(|d| d.join("nvcc"))
+        .chain(["target/toolchain/nvidia/cu13/bin/nvcc", "target/toolchain/bin/nvcc"].map(|p| root.join(p)))
+        .find(|p| p.is_file())
+        .ok_or_else(|| "nvcc was not found by NVCC, CUDA_HOME, PATH or in target/toolchain".to_owned())
+}
+
+fn nvcc_version(nvcc: &Path) -> Outcome<String> {
+    let text = run(Command::new(nvcc).arg("--version"))?;
+    // The last line but one reads "Cuda compilation tools, release 13.0, V13.0.88".
+    text.rsplit_once(", V")
+        .and_then(|(_, v)| v.split_whitespace().next())
+        .map(str::to_owned)
+        .ok_or_else(|| format!("{} --version gave no version", nvcc.display()))
+}
+
+/// `sm_90` and `90` mean machine code, `compute_80` PTX.
+fn architectures(list: &str) -> Outcome<Vec<String>> {
+    let list = if list.trim().is_empty() { DEFAULT_ARCHS } else { list };
+    let mut archs = Vec::new();
+    for item in list.split([',', ';', ' ']).filter(|i| !i.is_empty()) {
+        let (kind, number) = match item.split_once('_') {
+            Some((kind @ ("sm" | "compute"), number)) => (kind, number),
+            None => ("sm", item),
+            Some(_) => return Err(format!("PURLIN_CUDA_ARCHS: {item:?} is not like sm_90, 90 or compute_80")),
+        };
+        let digits = number.strip_suffix(['a', 'f']).unwrap_or(number);
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(format!("PURLIN_CUDA_ARCHS: {item:?} is not like sm_90, 90 or compute_80"));
+        }
+        archs.push(format!("{kind}_{number}"));
+    }
+    Ok(archs)
+}
+
+/// Compiles every family, two at a time; returns their names in order.
+fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out: &Path) -> Outcome<Vec<String>> {
+    let (units, headers) = source_files(sources)?;
+    let mut shared = DefaultHasher::new();
+    (version, archs, nvcc).hash(&mut shared);
+    for header in &headers {
+        (header, read(header)?).hash(&mut shared);
+    }
+    let next = AtomicUsize::new(0);
+    let failure = Mutex::new(None);
+    let work = || {
+        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(problem) = compile(nvcc, archs, unit, out, shared.clone())
+                && let Ok(mut slot) = failure.lock()
+            {
+                slot.get_or_insert(problem);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..PARALLEL {
+            scope.spawn(work);
+        }
+    });
+    if let Some(problem) = failure.into_inner().map_err(|_| "a compilation thread died")? {
+        return Err(problem);
+    }
+    units.iter().map(|u| stem(u)).collect()
+}
+
+/// Compiles one family unless its fat binary was made from the same sources by the same command.
+fn compile(nvcc: &Path, archs: &[String], unit: &Path, out: &Path, mut state: DefaultHasher) -> Outcome<()> {
+    let name = stem(unit)?;
+    let (fatbin, stamp) = (out.join(format!("{name}.fatbin")), out.join(format!("{name}.stamp")));
+    let mut command = Command::new(nvcc);
+    command.args(["--fatbin", "-std=c++17", "-O3", "-Xfatbin=-compress-all", "--expt-relaxed-constexpr"]);
+    for arch in archs {
+        let virtual_arch = arch.replace("sm_", "compute_");
+        command.arg(format!("-gencode=arch={virtual_arch},code={arch}"));
+    }
+    command.arg("-o").arg(&fatbin).arg(unit);
+    (format!("{command:?}"), read(unit)?).hash(&mut state);
+    let key = state.finish().to_string();
+    if fatbin.is_file() && fs::read_to_string(&stamp).is_ok_and(|s| s == key) {
+        return Ok(());
+    }
+    run(&mut command)?;
+    fs::write(&stamp, key).map_err(|e| format!("{}: {e}", stamp.display()))
+}
+
+fn source_files(dir: &Path) -> Outcome<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut units, mut headers) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("cu") => units.push(path),
+            Some("cuh" | "h" | "inc") => headers.push(path),
+            _ => {}
+        }
+    }
+    units.sort();
+    headers.sort();
+    Ok((units, headers))
+}
+
+/// Rust source with the fat binaries' bytes, aligned as the driver wants them.
+fn embedding(families: &[String]) -> String {
+    let mut text = String::new();
+    if !families.is_empty() {
+        text.push_str("#[repr(C, align(16))]\nstruct Aligned<T: ?Sized>(T);\n");
+    }
+    text.push_str("pub(super) static FATBINS: &[(&str, &[u8])] = &[\n");
+    for name in families {
+        // Writing into a string cannot fail.
+        let _ = writeln!(
+            text,
+            "    ({name:?}, {{ static F: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!(\"OUT_DIR\"), \
+             \"/{name}.fatbin\"))); &F.0 }}),"
+        );
+    }
+    text.push_str("];\n");
+    text
+}
+
+/// Rust constants for the `#define PURLIN_X <integer>` lines of the header.
+fn launch_constants(header: &Path) -> Outcome<String> {
+    let mut text = String::new();
+    if !header.is_file() {
+        return Ok(text);
+    }
+    for line in read(header)?.lines() {
+        let mut words = line.split_whitespace();
+        let (Some("#define"), Some(name), Some(value)) = (words.next(), words.next(), words.next()) else { continue };
+        if let (true, Ok(number)) = (name.starts_with("PURLIN_"), value.parse::<i32>()) {
+            let short = name.trim_start_matches("PURLIN_LAUNCH_").trim_start_matches("PURLIN_");
+            let _ = writeln!(text, "/// `{name}`.\npub const {short}: i32 = {number};");
+        }
+    }
+    Ok(text)
+}
+
+fn stem(path: &Path) -> Outcome<String> {
+    path.file_stem().and_then(|s| s.to_str()).map(str::to_owned).ok_or_else(|| format!("{}: no name", path.display()))
+}
+
+fn read(path: &Path) -> Outcome<String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Leaves the file alone if it is right already, so that nothing downstream is rebuilt.
+fn write_if_changed(path: &Path, text: &str) -> Outcome<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn run(command: &mut Command) -> Outcome<String> {
+    let output = command.output().map_err(|e| format!("{:?}: {e}", command.get_program()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr)))
 }

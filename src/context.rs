@@ -1,9 +1,10 @@
 //! A context: the backend, its thread pool, memory limits and log. Everything else belongs to one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::cpu::{Isa, Pool};
+use crate::backend::fork;
 use crate::backend::gpu::Gpu;
 use crate::backend::memory::Budget;
 use crate::backend::{Backend, BackendChoice};
@@ -47,13 +48,10 @@ impl Default for Options {
     }
 }
 
-/// Set in the child of a `fork()`; see [`mark_forked`].
-static FORKED_GENERATION: AtomicU64 = AtomicU64::new(0);
-
 /// Tells every context made so far that it now lives in a forked child, where its threads and its GPU are gone.
-/// Only stores to an atomic, so it may run in `pthread_atfork`'s child handler.
+/// Only adds to an atomic, so it may run in `pthread_atfork`'s child handler.
 pub fn mark_forked() {
-    FORKED_GENERATION.fetch_add(1, Ordering::Relaxed);
+    fork::mark();
 }
 
 /// Backend, thread pool, limits and log.
@@ -66,7 +64,6 @@ pub struct Context {
     log: Log,
     cancel_epoch: Arc<AtomicU64>,
     generation: u64,
-    failed: AtomicBool,
 }
 
 impl Context {
@@ -113,8 +110,7 @@ impl Context {
             device,
             log,
             cancel_epoch: Arc::new(AtomicU64::new(0)),
-            generation: FORKED_GENERATION.load(Ordering::Relaxed),
-            failed: AtomicBool::new(false),
+            generation: fork::generation(),
         }))
     }
 
@@ -170,23 +166,18 @@ impl Context {
 
     /// Refuses a context that was made before a `fork()` or whose GPU context is dead.
     pub fn check_alive(&self) -> Result<()> {
-        if self.generation != FORKED_GENERATION.load(Ordering::Relaxed) {
+        if self.is_forked() {
             return Err(Error::Forked("context"));
         }
-        if self.failed.load(Ordering::Relaxed) {
-            return Err(Error::Cuda { call: "an earlier call", name: "a sticky error".into(), code: 0 });
+        match &self.backend {
+            Backend::Cpu => Ok(()),
+            Backend::Gpu(gpu) => gpu.check_alive(),
         }
-        Ok(())
     }
 
     /// Whether this process inherited the context over a `fork()`.
     pub fn is_forked(&self) -> bool {
-        self.generation != FORKED_GENERATION.load(Ordering::Relaxed)
-    }
-
-    /// Marks the context dead after an error that kills the CUDA context.
-    pub fn mark_failed(&self) {
-        self.failed.store(true, Ordering::Relaxed);
+        fork::happened_since(self.generation)
     }
 
     /// Bytes of host memory charged to this context now.

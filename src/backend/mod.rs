@@ -4,6 +4,7 @@
 //! own and implements that trait for each; the choice is one `match` on [`Backend`] at the family's entry.
 
 pub mod cpu;
+pub mod fork;
 pub mod gpu;
 pub mod memory;
 

@@ -56,24 +56,24 @@ pub(crate) fn copy_memory(
             let queue = queue.ok_or_else(no_queue)?;
             let gpu = context.gpu("destination")?;
             if from.1.is_packed(order) {
-                return gpu.upload(queue, &a.as_slice::<u8>()?[..bytes], b);
+                return gpu.upload(queue, &a.as_slice::<u8>()?[..bytes], b, 0);
             }
             let packed = Layout::packed(to.1.dims(), order, dtype)?;
             let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
             let (strides, out) = (packed.strides(), staged.as_mut_slice()?);
             copy_strided(dtype.size(), a.as_slice()?, from.1.strides(), out, strides, to.1.dims());
-            gpu.upload(queue, staged.as_slice()?, b)
+            gpu.upload(queue, staged.as_slice()?, b, 0)
         }
         (Memory::Device(a), Memory::Host(b)) => {
             let order = packed_order("source", from.1)?;
             let queue = queue.ok_or_else(no_queue)?;
             let gpu = context.gpu("source")?;
             if to.1.is_packed(order) {
-                return gpu.download(queue, a, &mut b.as_mut_slice::<u8>()?[..bytes]);
+                return gpu.download(queue, a, 0, &mut b.as_mut_slice::<u8>()?[..bytes]);
             }
             let packed = Layout::packed(to.1.dims(), order, dtype)?;
             let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
-            gpu.download(queue, a, staged.as_mut_slice()?)?;
+            gpu.download(queue, a, 0, staged.as_mut_slice()?)?;
             copy_strided(
                 dtype.size(),
                 staged.as_slice()?,
@@ -91,7 +91,7 @@ pub(crate) fn copy_memory(
                     "source: device memory in another order than the destination's".into(),
                 ));
             }
-            context.gpu("source")?.copy(queue.ok_or_else(no_queue)?, a, b)
+            context.gpu("source")?.copy(queue.ok_or_else(no_queue)?, a, b, bytes)
         }
     }
 }

@@ -1,0 +1,230 @@
+//! Copies between host and device.
+
+use std::marker::PhantomData;
+
+use super::Gpu;
+use super::device::Entered;
+use super::memory::{self, DeviceMemory};
+use super::stream::GpuStream;
+use crate::error::Result;
+
+impl Gpu {
+    /// Copies `source` to the bytes of `destination` at `offset`, in stream order. The host memory may be reused on
+    /// return.
+    pub fn upload(
+        &self,
+        stream: &GpuStream,
+        source: &[u8],
+        destination: &mut DeviceMemory,
+        offset: usize,
+    ) -> Result<()> {
+        // SAFETY: pageable memory has been read when the driver returns; for page-locked memory the wait below sees to
+        // it, before the borrow ends.
+        unsafe { enqueue_upload(self, stream, source, destination, offset) }?;
+        if memory::is_pinned(&self.device, source)? { stream.synchronize() } else { Ok(()) }
+    }
+
+    /// Copies the bytes of `source` at `offset` to the host; complete on return.
+    pub fn download(
+        &self,
+        stream: &GpuStream,
+        source: &DeviceMemory,
+        offset: usize,
+        destination: &mut [u8],
+    ) -> Result<()> {
+        // SAFETY: complete when the wait below is over, before the borrow ends; where the copy cannot be enqueued
+        // nothing is written, and where waiting fails the context is dead and its copies with it.
+        unsafe { enqueue_download(self, stream, source, offset, destination) }?;
+        stream.synchronize()
+    }
+
+    /// Copies `bytes` bytes between device memories, in stream order.
+    pub fn copy(
+        &self,
+        stream: &GpuStream,
+        source: &DeviceMemory,
+        destination: &mut DeviceMemory,
+        bytes: usize,
+    ) -> Result<()> {
+        let (from, to) = (source.range(0, bytes)?, destination.range(0, bytes)?);
+        let entered = self.begin_copy("cuMemcpyDtoDAsync")?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: both ranges lie inside their memories.
+        let code = unsafe { (entered.api().cuMemcpyDtoDAsync_v2)(to, from, bytes, stream.queue().raw()) };
+        entered.check("cuMemcpyDtoDAsync", code)
+    }
+
+    /// Sets `bytes` bytes at `offset` to `value`, in stream order.
+    pub fn fill(
+        &self,
+        stream: &GpuStream,
+        destination: &mut DeviceMemory,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<()> {
+        let to = destination.range(offset, bytes)?;
+        let entered = self.begin_copy("cuMemsetD8Async")?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the range lies inside the memory.
+        let code = unsafe { (entered.api().cuMemsetD8Async)(to, value, bytes, stream.queue().raw()) };
+        entered.check("cuMemsetD8Async", code)
+    }
+
+    /// Whether all of `memory` is page-locked, so that [`Transfers`] copy it at full speed and beside other work.
+    pub fn is_pinned(&self, memory: &[u8]) -> Result<bool> {
+        memory::is_pinned(&self.device, memory)
+    }
+
+    /// Runs `work`, which may enqueue copies to and from host memory that outlives this call, and waits for `streams`
+    /// before it returns, whatever happens.
+    pub fn overlapped<'env, R>(
+        &'env self,
+        streams: &'env [&'env GpuStream],
+        work: impl for<'scope> FnOnce(&'scope Transfers<'scope, 'env>) -> Result<R>,
+    ) -> Result<R> {
+        let transfers = Transfers { gpu: self, streams, scope: PhantomData, env: PhantomData };
+        let wait = Wait(streams);
+        let result = work(&transfers);
+        let waited = wait.finish();
+        let value = result?;
+        waited.map(|()| value)
+    }
+
+    fn begin_copy(&self, call: &'static str) -> Result<Entered<'_>> {
+        fault(call)?;
+        self.device.enter()
+    }
+}
+
+/// Waits for its streams when it goes, also while a panic unwinds.
+struct Wait<'a>(&'a [&'a GpuStream]);
+
+impl Wait<'_> {
+    fn finish(self) -> Result<()> {
+        let result = self.all();
+        std::mem::forget(self);
+        result
+    }
+
+    fn all(&self) -> Result<()> {
+        let mut result = Ok(());
+        for stream in self.0 {
+            // Every one is waited for, whatever became of those before.
+            result = result.and(stream.synchronize());
+        }
+        result
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let _ = self.all();
+    }
+}
+
+/// Copies that run while the caller goes on. Host memory stays borrowed until [`Gpu::overlapped`] has waited for them.
+pub struct Transfers<'scope, 'env: 'scope> {
+    gpu: &'env Gpu,
+    streams: &'env [&'env GpuStream],
+    // Invariant in both, as for `std::thread::Scope`: nothing shorter-lived may be lent.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl<'scope, 'env> Transfers<'scope, 'env> {
+    /// Enqueues a copy of `source` to `destination` at `offset` on stream `lane` of those given to
+    /// [`Gpu::overlapped`].
+    pub fn upload(
+        &'scope self,
+        lane: usize,
+        source: &'scope [u8],
+        destination: &mut DeviceMemory,
+        offset: usize,
+    ) -> Result<()> {
+        // SAFETY: the source is borrowed until `overlapped` has waited for the stream.
+        unsafe { enqueue_upload(self.gpu, self.stream(lane)?, source, destination, offset) }
+    }
+
+    /// Enqueues a copy of `source` at `offset` to `destination` on stream `lane`.
+    pub fn download(
+        &'scope self,
+        lane: usize,
+        source: &DeviceMemory,
+        offset: usize,
+        destination: &'scope mut [u8],
+    ) -> Result<()> {
+        // SAFETY: the destination is borrowed until `overlapped` has waited for the stream.
+        unsafe { enqueue_download(self.gpu, self.stream(lane)?, source, offset, destination) }
+    }
+
+    fn stream(&self, lane: usize) -> Result<&'env GpuStream> {
+        self.streams.get(lane).copied().ok_or_else(|| crate::error::Error::Internal(format!("there is no lane {lane}")))
+    }
+}
+
+/// Enqueues a copy to the device.
+///
+/// # Safety
+/// If `source` is page-locked it stays valid and unchanged until the stream has passed the copy.
+pub(super) unsafe fn enqueue_upload(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    source: &[u8],
+    destination: &mut DeviceMemory,
+    offset: usize,
+) -> Result<()> {
+    let to = destination.range(offset, source.len())?;
+    let entered = gpu.begin_copy("cuMemcpyHtoDAsync")?;
+    if source.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: the destination's range lies inside its memory; the source is the caller's promise.
+    let code =
+        unsafe { (entered.api().cuMemcpyHtoDAsync_v2)(to, source.as_ptr().cast(), source.len(), stream.queue().raw()) };
+    entered.check("cuMemcpyHtoDAsync", code)
+}
+
+/// Enqueues a copy to the host.
+///
+/// # Safety
+/// `destination` stays valid and untouched until the stream has passed the copy.
+pub(super) unsafe fn enqueue_download(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    source: &DeviceMemory,
+    offset: usize,
+    destination: &mut [u8],
+) -> Result<()> {
+    let from = source.range(offset, destination.len())?;
+    let entered = gpu.begin_copy("cuMemcpyDtoHAsync")?;
+    if destination.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: the source's range lies inside its memory; the destination is the caller's promise.
+    let code = unsafe {
+        (entered.api().cuMemcpyDtoHAsync_v2)(
+            destination.as_mut_ptr().cast(),
+            from,
+            destination.len(),
+            stream.queue().raw(),
+        )
+    };
+    entered.check("cuMemcpyDtoHAsync", code)
+}
+
+/// Where a copy can be made to fail by a test.
+#[cfg(feature = "fault-injection")]
+fn fault(call: &'static str) -> Result<()> {
+    super::injected(crate::fault::Kind::Copy, call)
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+fn fault(_: &'static str) -> Result<()> {
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! The CUDA driver library: found, loaded and asked on first use; its numbers turned into errors.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+
+use cudarc::driver::sys;
+use cudarc::driver::sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemoryPool, CUmodule, CUstream};
+
+use crate::backend::fork;
+use crate::error::{Error, Result};
+
+/// Number of `CUDA_SUCCESS`.
+pub(super) const SUCCESS: u32 = 0;
+/// Number of `CUDA_ERROR_OUT_OF_MEMORY`.
+pub(super) const OUT_OF_MEMORY: u32 = 2;
+/// Number of `CUDA_ERROR_NO_BINARY_FOR_GPU`.
+pub(super) const NO_BINARY_FOR_GPU: u32 = 209;
+/// Number of `CUDA_ERROR_NOT_FOUND`.
+pub(super) const NOT_FOUND: u32 = 500;
+
+/// Whether an error kills the CUDA context, so that every later call on it fails: a fault of a kernel (addresses,
+/// instructions, stack, assertions, time-out), of the hardware, or a context that is gone.
+pub(super) fn is_sticky(code: u32) -> bool {
+    matches!(code, 4 | 201 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719 | 999)
+}
+
+macro_rules! api {
+    ($($name:ident($($argument:ty),*);)*) => {
+        /// The driver's functions, looked up once.
+        ///
+        /// cudarc's own wrappers panic when a symbol is missing and return a Rust enum, for which a number that a newer
+        /// driver invents is undefined behaviour. So the library handle and the types are cudarc's, while the
+        /// functions return plain numbers.
+        #[allow(non_snake_case, reason = "the driver's own names")]
+        pub(super) struct Api {
+            $(pub(super) $name: unsafe extern "C" fn($($argument),*) -> u32,)*
+            generation: u64,
+        }
+
+        impl Api {
+            fn load() -> Result<Self> {
+                Ok(Self { $($name: symbol(stringify!($name))?,)* generation: fork::generation() })
+            }
+        }
+    };
+}
+
+api! {
+    cuInit(c_uint);
+    cuDriverGetVersion(*mut c_int);
+    cuGetErrorName(u32, *mut *const c_char);
+    cuDeviceGetCount(*mut c_int);
+    cuDeviceGet(*mut CUdevice, c_int);
+    cuDeviceGetName(*mut c_char, c_int, CUdevice);
+    cuDeviceGetAttribute(*mut c_int, c_uint, CUdevice);
+    cuDeviceTotalMem_v2(*mut usize, CUdevice);
+    cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
+    cuDevicePrimaryCtxRelease_v2(CUdevice);
+    cuCtxPushCurrent_v2(CUcontext);
+    cuCtxPopCurrent_v2(*mut CUcontext);
+    cuMemGetInfo_v2(*mut usize, *mut usize);
+    cuMemAlloc_v2(*mut CUdeviceptr, usize);
+    cuMemFree_v2(CUdeviceptr);
+    cuMemPoolCreate(*mut CUmemoryPool, *const sys::CUmemPoolProps);
+    cuMemPoolDestroy(CUmemoryPool);
+    cuMemPoolSetAttribute(CUmemoryPool, c_uint, *mut c_void);
+    cuMemPoolTrimTo(CUmemoryPool, usize);
+    cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
+    cuMemFreeAsync(CUdeviceptr, CUstream);
+    cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+    cuMemFreeHost(*mut c_void);
+    cuPointerGetAttributes(c_uint, *const c_uint, *mut *mut c_void, CUdeviceptr);
+    cuMemsetD8Async(CUdeviceptr, u8, usize, CUstream);
+    cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
+    cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
+    cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, CUstream);
+    cuStreamCreate(*mut CUstream, c_uint);
+    cuStreamDestroy_v2(CUstream);
+    cuStreamSynchronize(CUstream);
+    cuStreamGetCtx(CUstream, *mut CUcontext);
+    cuStreamWaitEvent(CUstream, CUevent, c_uint);
+    cuEventCreate(*mut CUevent, c_uint);
+    cuEventDestroy_v2(CUevent);
+    cuEventRecord(CUevent, CUstream);
+    cuEventSynchronize(CUevent);
+    cuModuleLoadData(*mut CUmodule, *const c_void);
+    cuModuleUnload(CUmodule);
+    cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
+    cuFuncGetAttribute(*mut c_int, c_uint, CUfunction);
+    cuFuncSetAttribute(CUfunction, c_uint, c_int);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
+    cuLaunchKernel(CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
+        *mut *mut c_void, *mut *mut c_void);
+}
+
+/// The function `name` of libcuda, of type `F`.
+fn symbol<F: Copy>(name: &str) -> Result<F> {
+    // SAFETY: `Api::get` found libcuda to load before; the type is that of the driver's header for this name.
+    let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
+    found
+        .map(|f| *f)
+        .map_err(|_| Error::NoDevice(format!("libcuda.so.1 has no {name}: the driver is older than CUDA 11.4")))
+}
+
+impl Api {
+    /// The driver, initialised.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if there is no libcuda, if it cannot be initialised, or in a child of a `fork()` whose
+    /// parent had initialised it.
+    pub(super) fn get() -> Result<&'static Self> {
+        static API: OnceLock<Api> = OnceLock::new();
+        let api = match API.get() {
+            Some(api) => api,
+            None => {
+                // SAFETY: only tries to load the library.
+                if !unsafe { sys::is_culib_present() } {
+                    return Err(Error::NoDevice("the NVIDIA driver's libcuda.so.1 is not installed".into()));
+                }
+                let api = Self::load()?;
+                // SAFETY: may be called any number of times, from any thread.
+                let code = unsafe { (api.cuInit)(0) };
+                if code != SUCCESS {
+                    let name = api.error_name(code);
+                    return Err(Error::NoDevice(format!("libcuda.so.1: cuInit failed with {name} ({code})")));
+                }
+                API.get_or_init(|| api)
+            }
+        };
+        if fork::happened_since(api.generation) {
+            return Err(Error::NoDevice("CUDA was initialised before fork() and is not to be had in the child".into()));
+        }
+        Ok(api)
+    }
+
+    /// The driver's name of an error.
+    pub(super) fn error_name(&self, code: u32) -> String {
+        let mut text = std::ptr::null();
+        // SAFETY: writes a pointer to static text, or null for a number it does not know.
+        let status = unsafe { (self.cuGetErrorName)(code, &mut text) };
+        if status != SUCCESS || text.is_null() {
+            return "an unknown error".into();
+        }
+        // SAFETY: not null, so static text that ends with a zero.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+
+    /// `Ok` for success, else the driver's error of `call`.
+    pub(super) fn check(&self, call: &'static str, code: u32) -> Result<()> {
+        if code == SUCCESS { Ok(()) } else { Err(self.error(call, code)) }
+    }
+
+    /// The driver's error `code` of `call`.
+    pub(super) fn error(&self, call: &'static str, code: u32) -> Error {
+        Error::Cuda { call, name: self.error_name(code), code: i32::try_from(code).unwrap_or(i32::MAX) }
+    }
+
+    /// An attribute of a device.
+    pub(super) fn attribute(&self, device: CUdevice, attribute: sys::CUdevice_attribute) -> Result<i32> {
+        let mut value = 0;
+        // SAFETY: writes one integer.
+        let code = unsafe { (self.cuDeviceGetAttribute)(&mut value, attribute as c_uint, device) };
+        self.check("cuDeviceGetAttribute", code).map(|()| value)
+    }
+}

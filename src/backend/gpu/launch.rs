@@ -1,0 +1,100 @@
+//! Kernel launches: one parameter struct by value, a grid, and dynamic shared memory.
+
+use super::module::Kernel;
+use super::stream::GpuStream;
+use crate::error::{Error, Result};
+
+/// A parameter struct that has the same layout in `cuda/`.
+///
+/// # Safety
+/// The type is `repr(C)`, has no padding, and agrees with the kernel's parameter member by member.
+pub(super) unsafe trait Parameters: Copy {}
+
+/// Shape of a launch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grid {
+    /// Blocks along the three axes.
+    pub(super) blocks: [u32; 3],
+    /// Threads of a block.
+    pub(super) threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub(super) shared: usize,
+}
+
+impl Grid {
+    /// `blocks` blocks in a row.
+    pub(super) fn row(blocks: u32, threads: u32, shared: usize) -> Self {
+        Self { blocks: [blocks, 1, 1], threads, shared }
+    }
+
+    /// As many blocks as give every item of `items` a thread; an error where the driver's limit is passed.
+    pub(super) fn covering(items: usize, threads: u32) -> Result<Self> {
+        let per_block = usize::try_from(threads.max(1)).unwrap_or(1);
+        let blocks = i32::try_from(items.div_ceil(per_block))
+            .map_err(|_| Error::NotSupported(format!("{items} items are more than one launch can take")))?;
+        Ok(Self::row(blocks.unsigned_abs(), threads, 0))
+    }
+}
+
+/// Enqueues `kernel`. A grid without blocks does nothing.
+///
+/// # Safety
+/// `P` is the kernel's parameter type, and every address in `parameters` is 0 where the kernel allows it or leads to as
+/// many elements as the kernel touches, in memory that stays until the queue has passed this launch.
+pub(super) unsafe fn launch<P: Parameters>(
+    kernel: &Kernel,
+    stream: &GpuStream,
+    grid: Grid,
+    parameters: &P,
+) -> Result<()> {
+    if grid.blocks.contains(&0) {
+        return Ok(());
+    }
+    let name = kernel.name();
+    if grid.threads > kernel.most_threads() {
+        let most = kernel.most_threads();
+        return Err(Error::Internal(format!("{name}: {} threads a block, {most} are possible", grid.threads)));
+    }
+    if grid.shared > kernel.most_shared() {
+        let most = kernel.most_shared();
+        return Err(Error::NotSupported(format!(
+            "{name}: needs {} bytes of shared memory a block, the GPU has {most}",
+            grid.shared
+        )));
+    }
+    fault()?;
+    let shared = u32::try_from(grid.shared).map_err(|_| Error::Internal("shared memory over 4 GB".into()))?;
+    let entered = kernel.device().enter()?;
+    let mut argument = *parameters;
+    let mut arguments = [(&raw mut argument).cast()];
+    let [x, y, z] = grid.blocks;
+    // SAFETY: the driver copies the one argument before it returns; the rest is the caller's promise.
+    let code = unsafe {
+        (entered.api().cuLaunchKernel)(
+            kernel.raw(),
+            x,
+            y,
+            z,
+            grid.threads,
+            1,
+            1,
+            shared,
+            stream.queue().raw(),
+            arguments.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    };
+    entered.check("cuLaunchKernel", code)
+}
+
+/// Where a launch can be made to fail by a test.
+#[cfg(feature = "fault-injection")]
+fn fault() -> Result<()> {
+    super::injected(crate::fault::Kind::Launch, "cuLaunchKernel")
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+fn fault() -> Result<()> {
+    Ok(())
+}

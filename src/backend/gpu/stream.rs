@@ -1,0 +1,177 @@
+//! Queues of a device: purlin's own and the caller's.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use cudarc::driver::sys::{CUevent, CUstream};
+
+use super::device::{Device, Entered, Mark, NON_BLOCKING};
+use super::driver;
+use crate::error::{Error, Result};
+
+/// A queue of a GPU.
+pub struct GpuStream {
+    queue: Arc<Queue>,
+}
+
+/// A driver stream.
+pub(super) struct Queue {
+    device: Arc<Device>,
+    mark: Mark,
+    is_owned: bool,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Queue {}
+// SAFETY: as above.
+unsafe impl Sync for Queue {}
+
+/// Events that only order work are cheaper than those that take the time.
+const DISABLE_TIMING: c_uint = 2;
+
+fn create_event(entered: &Entered<'_>) -> Result<CUevent> {
+    let mut event = std::ptr::null_mut();
+    // SAFETY: writes one handle.
+    entered.check("cuEventCreate", unsafe { (entered.api().cuEventCreate)(&mut event, DISABLE_TIMING) })?;
+    Ok(event)
+}
+
+impl Queue {
+    fn new(device: &Arc<Device>, stream: CUstream, is_owned: bool) -> Result<Arc<Self>> {
+        // Owned by a value at once, so that a failing event still frees the stream.
+        let mark = Mark { stream, event: std::ptr::null_mut() };
+        let mut queue = Self { device: Arc::clone(device), mark, is_owned };
+        queue.mark.event = create_event(&device.enter()?)?;
+        device.register(queue.mark);
+        Ok(Arc::new(queue))
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.mark.stream
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let Ok(entered) = self.device.enter() else { return };
+        let api = entered.api();
+        if !self.mark.event.is_null() {
+            self.device.retire(&entered, self.mark);
+            // SAFETY: made in `create_event`, used no more; the driver keeps it until its record has passed.
+            let _ = unsafe { (api.cuEventDestroy_v2)(self.mark.event) };
+        }
+        if self.is_owned {
+            // SAFETY: made in `GpuStream::create`; the driver finishes its work before it goes.
+            let _ = unsafe { (api.cuStreamDestroy_v2)(self.mark.stream) };
+        }
+    }
+}
+
+impl GpuStream {
+    /// A new queue. Like the runtime's ordinary streams it waits for the caller's work on the legacy default stream,
+    /// so that data which the caller has just copied there is seen.
+    pub(super) fn create(device: &Arc<Device>) -> Result<Self> {
+        let raw = device.enter()?.create_stream(0)?;
+        Ok(Self { queue: Queue::new(device, raw, true)? })
+    }
+
+    /// A new queue that waits for no other, for copies beside the arithmetic.
+    pub(super) fn create_independent(device: &Arc<Device>) -> Result<Self> {
+        let raw = device.enter()?.create_stream(NON_BLOCKING)?;
+        Ok(Self { queue: Queue::new(device, raw, true)? })
+    }
+
+    /// A caller's `CUstream`, which stays the caller's.
+    pub(super) fn wrap(device: &Arc<Device>, raw: u64) -> Result<Self> {
+        let entered = device.enter()?;
+        // 0, 1 and 2 are the driver's names of the default streams, which belong to the current context.
+        if raw > 2 {
+            let mut context = std::ptr::null_mut();
+            // SAFETY: the caller promises a live stream; writes one handle.
+            let code = unsafe { (entered.api().cuStreamGetCtx)(raw as CUstream, &mut context) };
+            if code != driver::SUCCESS {
+                return Err(Error::invalid("cuda_stream", format!("{raw:#x} is not a stream of the driver")));
+            }
+            if context != device.context() {
+                let ordinal = device.info.ordinal;
+                return Err(Error::invalid(
+                    "cuda_stream",
+                    format!("{raw:#x} is a stream of another device or context than GPU {ordinal}'s primary one"),
+                ));
+            }
+        }
+        drop(entered);
+        Ok(Self { queue: Queue::new(device, raw as CUstream, false)? })
+    }
+
+    /// Waits until everything enqueued is done, and reports what failed.
+    pub fn synchronize(&self) -> Result<()> {
+        let entered = self.queue.device.enter()?;
+        // SAFETY: a handle of this device.
+        entered.check("cuStreamSynchronize", unsafe { (entered.api().cuStreamSynchronize)(self.queue.raw()) })
+    }
+
+    /// Makes everything enqueued here from now on wait for what is enqueued on `other` now.
+    pub fn wait_for(&self, other: &Self) -> Result<()> {
+        if Arc::ptr_eq(&self.queue, &other.queue) {
+            return Ok(());
+        }
+        let entered = self.queue.device.enter()?;
+        entered.wait(self.queue.raw(), other.queue.mark)
+    }
+
+    /// A mark behind everything enqueued now.
+    pub fn record(&self) -> Result<Event> {
+        let entered = self.queue.device.enter()?;
+        let event = Event { event: create_event(&entered)?, queue: Arc::clone(&self.queue) };
+        // SAFETY: handles of this device.
+        entered.check("cuEventRecord", unsafe { (entered.api().cuEventRecord)(event.event, self.queue.raw()) })?;
+        Ok(event)
+    }
+
+    /// The driver's handle, as the C interface shows it.
+    pub fn raw(&self) -> u64 {
+        self.queue.raw() as u64
+    }
+
+    pub(super) fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+}
+
+/// A mark in a queue.
+pub struct Event {
+    event: CUevent,
+    queue: Arc<Queue>,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// Waits until the work before the mark is done.
+    pub fn synchronize(&self) -> Result<()> {
+        let entered = self.queue.device.enter()?;
+        // SAFETY: a handle of this device.
+        entered.check("cuEventSynchronize", unsafe { (entered.api().cuEventSynchronize)(self.event) })
+    }
+
+    /// Makes everything enqueued on `stream` from now on wait for the mark.
+    pub fn make_wait(&self, stream: &GpuStream) -> Result<()> {
+        let entered = self.queue.device.enter()?;
+        // SAFETY: handles of this device.
+        let code = unsafe { (entered.api().cuStreamWaitEvent)(stream.queue.raw(), self.event, 0) };
+        entered.check("cuStreamWaitEvent", code)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.queue.device.enter() {
+            // SAFETY: made in `record`, destroyed once.
+            let _ = unsafe { (entered.api().cuEventDestroy_v2)(self.event) };
+        }
+    }
+}
