@@ -1,0 +1,109 @@
+/* Numbers, words and option structs from MATLAB. The values of the words come from purlin.h alone. */
+#include <math.h>
+#include <string.h>
+
+#include "gateway.h"
+
+const choice backends[] = {{"auto", PURLIN_BACKEND_AUTO}, {"cpu", PURLIN_BACKEND_CPU}, {"cuda", PURLIN_BACKEND_CUDA},
+  {NULL, 0}};
+const choice instruction_sets[] = {{"auto", PURLIN_ISA_AUTO}, {"portable", PURLIN_ISA_PORTABLE},
+  {"avx2", PURLIN_ISA_AVX2}, {"avx512", PURLIN_ISA_AVX512}, {NULL, 0}};
+const choice goals[] = {{"maxima", PURLIN_SSHOPM_MAXIMA}, {"minima", PURLIN_SSHOPM_MINIMA},
+  {"both", PURLIN_SSHOPM_BOTH}, {NULL, 0}};
+const choice methods[] = {{"hybrid", PURLIN_SSHOPM_HYBRID}, {"power", PURLIN_SSHOPM_POWER}, {NULL, 0}};
+const choice shift_kinds[] = {{"adaptive", PURLIN_SSHOPM_SHIFT_ADAPTIVE}, {"fixed", PURLIN_SSHOPM_SHIFT_FIXED},
+  {"guaranteed", PURLIN_SSHOPM_SHIFT_GUARANTEED}, {NULL, 0}};
+const choice stopping_tests[] = {{"residual", PURLIN_SSHOPM_TEST_RESIDUAL}, {"lambda", PURLIN_SSHOPM_TEST_LAMBDA},
+  {"step", PURLIN_SSHOPM_TEST_STEP}, {NULL, 0}};
+const choice start_kinds[] = {{"auto", PURLIN_STARTS_AUTO}, {"hemisphere", PURLIN_STARTS_FIBONACCI_HEMISPHERE},
+  {"sphere", PURLIN_STARTS_FIBONACCI_SPHERE}, {"icosahedral", PURLIN_STARTS_ICOSAHEDRAL},
+  {"random", PURLIN_STARTS_RANDOM}, {"random_cube", PURLIN_STARTS_RANDOM_CUBE}, {NULL, 0}};
+const choice signs[] = {{"canonical", PURLIN_SSHOPM_SIGN_CANONICAL}, {"raw", PURLIN_SSHOPM_SIGN_RAW}, {NULL, 0}};
+const choice compatibilities[] = {{"none", PURLIN_SSHOPM_COMPAT_NONE},
+  {"tensor_toolbox", PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX}, {NULL, 0}};
+const choice norms[] = {{"frobenius", PURLIN_NORM_FROBENIUS}, {"one", PURLIN_NORM_ONE}, {"max", PURLIN_NORM_MAX},
+  {NULL, 0}};
+const choice packings[] = {{"entries", PURLIN_PACKING_ENTRIES}, {"polynomial", PURLIN_PACKING_POLYNOMIAL}, {NULL, 0}};
+const choice bases[] = {{"canonical", PURLIN_SH_CANONICAL}, {"mrtrix3", PURLIN_SH_MRTRIX3},
+  {"tournier07_legacy", PURLIN_SH_TOURNIER07_LEGACY}, {"descoteaux07_legacy", PURLIN_SH_DESCOTEAUX07_LEGACY},
+  {"descoteaux07", PURLIN_SH_DESCOTEAUX07}, {NULL, 0}};
+const choice weightings[] = {{"ols", PURLIN_DWI_OLS}, {"wls", PURLIN_DWI_WLS}, {NULL, 0}};
+const choice nonpositives[] = {{"clamp", PURLIN_DWI_CLAMP}, {"skip", PURLIN_DWI_SKIP}, {NULL, 0}};
+const choice formats[] = {{"unit_value", PURLIN_PEAKS_UNIT_VALUE}, {"mrtrix", PURLIN_PEAKS_MRTRIX}, {NULL, 0}};
+const choice missings[] = {{"nan", PURLIN_MISSING_NAN}, {"zero", PURLIN_MISSING_ZERO}, {NULL, 0}};
+const choice locations[] = {{"host", PURLIN_HOST}, {"device", PURLIN_DEVICE}, {NULL, 0}};
+
+double scalar_argument(const char *name, const mxArray *value) {
+  if (!(mxIsNumeric(value) || mxIsLogical(value)) || mxIsComplex(value) || mxGetNumberOfElements(value) != 1)
+    fail("invalidArgument", "%s: is not a real scalar", name);
+  return mxGetScalar(value);
+}
+
+int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most) {
+  double number = scalar_argument(name, value);
+  /* Beyond 2^53 a double no longer says which integer is meant. */
+  if (!(number == floor(number)) || !(fabs(number) <= 9007199254740992.0))
+    fail("invalidArgument", "%s: is not a whole number", name);
+  if (number < (double)least || number > (double)most)
+    fail("invalidArgument", "%s: is %.0f, expected %.0f to %.0f", name, number, (double)least, (double)most);
+  return (int64_t)number;
+}
+
+uint64_t seed_argument(const char *name, const mxArray *value) {
+  if (mxIsUint64(value) && mxGetNumberOfElements(value) == 1) return *(const uint64_t *)mxGetData(value);
+  return (uint64_t)integer_argument(name, value, 0, INT64_MAX);
+}
+
+int32_t choice_argument(const char *name, const mxArray *value, const choice *list) {
+  char word[64], known[256] = "";
+  if (!mxIsChar(value) || mxGetString(value, word, sizeof word) != 0)
+    fail("invalidArgument", "%s: is not one of the words it may be", name);
+  for (const choice *c = list; c->word; c++) {
+    if (strcmp(c->word, word) == 0) return c->value;
+    if (strlen(known) + strlen(c->word) + 3 < sizeof known) {
+      if (known[0]) strcat(known, ", ");
+      strcat(known, c->word);
+    }
+  }
+  fail("invalidArgument", "%s: is '%s', expected one of %s", name, word, known);
+  return 0;
+}
+
+int is_true(const char *name, const mxArray *value) { return scalar_argument(name, value) != 0; }
+
+const mxArray *option(const mxArray *options, const char *name) {
+  const mxArray *value;
+  if (!options || !mxIsStruct(options) || mxGetNumberOfElements(options) != 1) return NULL;
+  value = mxGetField(options, 0, name);
+  return value && !mxIsEmpty(value) ? value : NULL;
+}
+
+void read_double(const mxArray *options, const char *name, double *value) {
+  const mxArray *given = option(options, name);
+  if (given) *value = scalar_argument(name, given);
+}
+
+void read_int32(const mxArray *options, const char *name, int32_t *value) {
+  const mxArray *given = option(options, name);
+  if (given) *value = (int32_t)integer_argument(name, given, INT32_MIN, INT32_MAX);
+}
+
+void read_int64(const mxArray *options, const char *name, int64_t *value) {
+  const mxArray *given = option(options, name);
+  if (given) *value = integer_argument(name, given, INT64_MIN, INT64_MAX);
+}
+
+void read_seed(const mxArray *options, const char *name, uint64_t *value) {
+  const mxArray *given = option(options, name);
+  if (given) *value = seed_argument(name, given);
+}
+
+void read_choice(const mxArray *options, const char *name, const choice *list, int32_t *value) {
+  const mxArray *given = option(options, name);
+  if (given) *value = choice_argument(name, given, list);
+}
+
+void read_flag(const mxArray *options, const char *name, int32_t *value) {
+  const mxArray *given = option(options, name);
+  if (given) *value = is_true(name, given);
+}

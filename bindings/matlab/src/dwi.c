@@ -1,0 +1,141 @@
+/* Commands of diffusion MRI. */
+#include "gateway.h"
+
+static int32_t order_argument(const mxArray *value) {
+  return (int32_t)integer_argument("order", value, INT32_MIN, INT32_MAX);
+}
+
+static int64_t entries_of(int32_t order) {
+  int64_t entries = 0;
+  check(purlin_symmetric_count(order, 3, &entries));
+  return entries;
+}
+
+/* Whether the numbers of a voxel run along the last extent, as in a NIfTI volume. */
+static int last_layout(const mxArray *options) {
+  static const choice layouts[] = {{"first", 0}, {"last", 1}, {NULL, 0}};
+  int32_t last = 0;
+  read_choice(options, "layout", layouts, &last);
+  return last;
+}
+
+/* dwi_fit(signals, bvals, bvecs, order, mask, weights, options) */
+static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const mxArray *options = prhs[6];
+  int64_t n = (int64_t)mxGetNumberOfElements(prhs[1]), g_dims[2];
+  int32_t order = order_argument(prhs[3]), dtype;
+  int last = last_layout(options);
+  purlin_tensor *bvals, *bvecs, *mask, *weights = NULL, *tensors, *s0, *status_of;
+  purlin_dwi_fit_options o;
+  purlin_status status;
+  watch w;
+  batch s = lend_rows("signals", prhs[0], n, last, 1), b = s;
+  check(purlin_dwi_fit_options_init(&o, sizeof o));
+  read_choice(options, "weighting", weightings, &o.weighting);
+  read_choice(options, "nonpositive", nonpositives, &o.nonpositive);
+  read_double(options, "b0_threshold", &o.b0_threshold);
+  read_double(options, "clamp", &o.clamp);
+  watch_from(options, &w, &o.progress, &o.progress_user);
+
+  /* The real type of everything else; integer signals leave the choice to the b-values. */
+  dtype = real_dtype("bvals", prhs[1]);
+  if (s.dtype != PURLIN_U16 && s.dtype != dtype) fail("invalidArgument", "bvals: is not of the class of signals");
+  b.dtype = dtype;
+  g_dims[0] = 3;
+  g_dims[1] = n;
+  bvals = lend("bvals", prhs[1], dtype, 1, &n);
+  bvecs = lend("bvecs", prhs[2], dtype, 2, g_dims);
+  mask = lend_mask(prhs[4], s.count);
+  if (!mxIsEmpty(prhs[5])) {
+    batch given = lend_rows("weights", prhs[5], n, last, 0);
+    if (given.count != s.count) fail("invalidArgument", "weights: is not shaped like signals");
+    weights = given.tensor;
+  }
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  (void)mxAddField(plhs[0], "tensors");
+  mxSetField(plhs[0], 0, "tensors", new_symmetric(&b, order, 3, &tensors));
+  s0 = add_output(plhs[0], "s0", &b, dtype, 0, NULL);
+  status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
+  status = purlin_dwi_fit(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, weights, &o, tensors, s0, status_of);
+  check_watched(&w, status);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* dwi_peaks(input, order, mask, options): with the option basis the input is coefficients, else tensors */
+static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const mxArray *options = prhs[3];
+  int32_t order = order_argument(prhs[1]);
+  int64_t count = 5, dims[2];
+  int last = last_layout(options);
+  purlin_tensor *mask, *list, *found, *status_of;
+  purlin_dwi_peaks_options o;
+  purlin_sshopm_info info;
+  purlin_status status;
+  watch w;
+  batch b;
+  check(purlin_dwi_peaks_options_init(&o, sizeof o));
+  check(purlin_sshopm_info_init(&info, sizeof info));
+  read_choice(options, "basis", bases, &o.basis);
+  read_choice(options, "format", formats, &o.format);
+  read_choice(options, "missing", missings, &o.missing);
+  read_choice(options, "start_kind", start_kinds, &o.start_kind);
+  read_choice(options, "method", methods, &o.method);
+  read_int32(options, "max_iterations", &o.max_iterations);
+  read_int64(options, "starts", &o.starts);
+  read_seed(options, "seed", &o.seed);
+  read_double(options, "absolute_threshold", &o.absolute_threshold);
+  read_double(options, "relative_threshold", &o.relative_threshold);
+  read_double(options, "min_separation", &o.min_separation);
+  read_double(options, "tolerance", &o.tolerance);
+  read_double(options, "merge_angle", &o.merge_angle);
+  read_int64(options, "peaks", &count);
+  if (count < 0) fail("invalidArgument", "peaks: is negative");
+  watch_from(options, &w, &o.progress, &o.progress_user);
+
+  if (o.basis != 0) b = lend_rows("input", prhs[0], entries_of(order), last, 0);
+  else b = lend_symmetric("input", prhs[0], order, 3, last);
+  mask = lend_mask(prhs[2], b.count);
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  dims[0] = o.format == PURLIN_PEAKS_MRTRIX ? 3 : 4;
+  dims[1] = count;
+  list = add_output(plhs[0], "peaks", &b, b.dtype, 2, dims);
+  found = add_output(plhs[0], "count", &b, PURLIN_I32, 0, NULL);
+  status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
+  status = purlin_dwi_peaks(gateway_context(), NULL, b.tensor, mask, &o, list, found, status_of, &info);
+  check_watched(&w, status);
+  info_struct(&info, plhs[0]);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* sh_to_tensor(sh, order, basis, options{layout}) */
+static void sh_to_tensor(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t order = order_argument(prhs[1]), basis = choice_argument("basis", prhs[2], bases);
+  batch b = lend_rows("sh", prhs[0], entries_of(order), last_layout(prhs[3]), 0);
+  purlin_tensor *tensors;
+  plhs[0] = new_symmetric(&b, order, 3, &tensors);
+  check(purlin_dwi_sh_to_tensor(gateway_context(), NULL, b.tensor, basis, tensors));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* tensor_to_sh(tensors, order, basis, options{layout}) */
+static void tensor_to_sh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t order = order_argument(prhs[1]), basis = choice_argument("basis", prhs[2], bases);
+  int64_t entries = entries_of(order);
+  batch b = lend_symmetric("tensors", prhs[0], order, 3, last_layout(prhs[3]));
+  purlin_tensor *sh;
+  plhs[0] = new_output(&b, b.dtype, 1, &entries, &sh);
+  check(purlin_dwi_tensor_to_sh(gateway_context(), NULL, b.tensor, basis, sh));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+const command dwi_commands[] = {
+  {"dwi_fit", 7, 7, fit},
+  {"dwi_peaks", 4, 4, peaks},
+  {"sh_to_tensor", 4, 4, sh_to_tensor},
+  {"tensor_to_sh", 4, 4, tensor_to_sh},
+  {NULL, 0, 0, NULL},
+};

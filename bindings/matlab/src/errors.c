@@ -1,0 +1,73 @@
+/* Errors and the handles that must not outlive a command. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gateway.h"
+
+#define MAX_TEMPORARIES 64
+
+static purlin_tensor *tensors[MAX_TEMPORARIES];
+static purlin_matrix *matrices[MAX_TEMPORARIES];
+static int tensor_count, matrix_count;
+
+void release_temporaries(void) {
+  while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
+  while (matrix_count > 0) (void)!purlin_matrix_destroy(matrices[--matrix_count]);
+}
+
+/* Does not return; its callers rely on that. */
+void fail(const char *what, const char *format, ...) {
+  static char identifier[64], text[1024];
+  va_list list;
+  va_start(list, format);
+  (void)vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  (void)snprintf(identifier, sizeof identifier, "purlin:%s", what);
+  release_temporaries();
+  mexErrMsgIdAndTxt(identifier, "%s", text);
+}
+
+void check(purlin_status status) {
+  static const struct { purlin_status status; const char *what; } identifiers[] = {
+    {PURLIN_ERROR_INVALID_ARGUMENT, "invalidArgument"}, {PURLIN_ERROR_INVALID_HANDLE, "invalidHandle"},
+    {PURLIN_ERROR_BUSY, "busy"}, {PURLIN_ERROR_OUT_OF_MEMORY, "outOfMemory"},
+    {PURLIN_ERROR_OUT_OF_DEVICE_MEMORY, "outOfDeviceMemory"}, {PURLIN_ERROR_NO_CONVERGENCE, "noConvergence"},
+    {PURLIN_ERROR_CANCELLED, "cancelled"}, {PURLIN_ERROR_NO_DEVICE, "noDevice"}, {PURLIN_ERROR_CUDA, "cuda"},
+    {PURLIN_ERROR_NOT_SUPPORTED, "notSupported"}, {PURLIN_ERROR_NUMERICAL, "numerical"}, {PURLIN_ERROR_IO, "io"},
+    {PURLIN_ERROR_FORKED, "forked"}, {PURLIN_ERROR_INTERNAL, "internal"},
+  };
+  const char *what = "internal";
+  if (status == PURLIN_SUCCESS) return;
+  for (size_t i = 0; i < sizeof identifiers / sizeof identifiers[0]; i++)
+    if (identifiers[i].status == status) what = identifiers[i].what;
+  fail(what, "%s", purlin_last_error_message());
+}
+
+purlin_tensor *temporary(purlin_tensor *tensor) {
+  if (tensor_count == MAX_TEMPORARIES) {
+    (void)!purlin_tensor_destroy(tensor);
+    fail("internal", "more than %d tensors in one command", MAX_TEMPORARIES);
+  }
+  tensors[tensor_count++] = tensor;
+  return tensor;
+}
+
+purlin_matrix *temporary_matrix(purlin_matrix *matrix) {
+  if (matrix_count == MAX_TEMPORARIES) {
+    (void)!purlin_matrix_destroy(matrix);
+    fail("internal", "more than %d matrices in one command", MAX_TEMPORARIES);
+  }
+  matrices[matrix_count++] = matrix;
+  return matrix;
+}
+
+void forget(purlin_tensor *tensor) {
+  for (int i = 0; i < tensor_count; i++)
+    if (tensors[i] == tensor) tensors[i] = tensors[--tensor_count];
+}
+
+void forget_matrix(purlin_matrix *matrix) {
+  for (int i = 0; i < matrix_count; i++)
+    if (matrices[i] == matrix) matrices[i] = matrices[--matrix_count];
+}

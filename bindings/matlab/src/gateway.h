@@ -1,0 +1,104 @@
+/* What the files of the gateway share. Users call the functions of +purlin; these call
+ * purlin_mex('command', ...), and purlin_mex.c finds the command below.
+ *
+ * mexErrMsgIdAndTxt jumps out of the gateway, so nothing is owned outside MATLAB's memory but the handles in the
+ * list of temporaries, which every way out releases: see fail() and check(). */
+#ifndef PURLIN_GATEWAY_H
+#define PURLIN_GATEWAY_H
+
+#include <stdint.h>
+
+#include "mex.h"
+#include "purlin.h"
+
+#define MAX_DIMS 32
+
+/* ---- purlin_mex.c ---- */
+
+/* The context of all calls, created on first use with what purlin.configure has set. */
+purlin_context *gateway_context(void);
+
+/* ---- errors.c ---- */
+
+/* Raises identifier `purlin:<what>` after releasing the temporaries. */
+void fail(const char *what, const char *format, ...);
+/* Raises the library's last error unless the status is a success. */
+void check(purlin_status status);
+/* Keeps a tensor until the command ends, however it ends. */
+purlin_tensor *temporary(purlin_tensor *tensor);
+purlin_matrix *temporary_matrix(purlin_matrix *matrix);
+void release_temporaries(void);
+/* Takes an object out of the list: it now belongs to MATLAB. */
+void forget(purlin_tensor *tensor);
+void forget_matrix(purlin_matrix *matrix);
+
+/* ---- arguments.c ---- */
+
+/* A word and what it means in purlin.h; lists end with {NULL, 0}. */
+typedef struct choice { const char *word; int32_t value; } choice;
+extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
+  signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
+  locations[];
+
+double scalar_argument(const char *name, const mxArray *value);
+int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
+uint64_t seed_argument(const char *name, const mxArray *value);
+int32_t choice_argument(const char *name, const mxArray *value, const choice *list);
+int is_true(const char *name, const mxArray *value);
+
+/* Options arrive as one struct; a field that is missing or empty leaves the default alone. */
+const mxArray *option(const mxArray *options, const char *name);
+void read_double(const mxArray *options, const char *name, double *value);
+void read_int32(const mxArray *options, const char *name, int32_t *value);
+void read_int64(const mxArray *options, const char *name, int64_t *value);
+void read_seed(const mxArray *options, const char *name, uint64_t *value);
+void read_choice(const mxArray *options, const char *name, const choice *list, int32_t *value);
+void read_flag(const mxArray *options, const char *name, int32_t *value);
+
+/* ---- arrays.c ---- */
+
+/* A batch of tensors or voxels: the handle, and how the arrays of results are shaped. */
+typedef struct batch {
+  purlin_tensor *tensor;
+  int32_t dtype;
+  int64_t count;                  /* T */
+  int trailing;                   /* extents after the first of the MATLAB array, e.g. X Y Z */
+  mwSize shape[MAX_DIMS];
+} batch;
+
+int32_t real_dtype(const char *name, const mxArray *array);
+/* An input array of the class `dtype` with exactly these extents in elements, lent without a copy. */
+purlin_tensor *lend(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims);
+/* Packed symmetric tensors: U-by-T, U-by-X-by-Y.., or the key of a purlin.Tensor. */
+batch lend_symmetric(const char *name, const mxArray *array, int32_t order, int64_t dimension, int last);
+/* Any batch of `rows` numbers each, rows first or, with `last`, rows last. */
+batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int allow_uint16);
+/* A logical or uint8 mask of `count` voxels, or NULL for an empty one. */
+purlin_tensor *lend_mask(const mxArray *array, int64_t count);
+/* A new MATLAB array [lead.., shape of the batch], written by the library through *tensor. */
+mxArray *new_output(const batch *b, int32_t dtype, int lead, const int64_t *dims, purlin_tensor **tensor);
+/* A new symmetric batch shaped like `b`. */
+mxArray *new_symmetric(const batch *b, int32_t order, int64_t dimension, purlin_tensor **tensor);
+batch plain_batch(int32_t dtype, int64_t count);
+/* Puts a new output into a field of a struct. */
+purlin_tensor *add_output(mxArray *target, const char *field, const batch *b, int32_t dtype, int lead,
+                          const int64_t *dims);
+void add_number(mxArray *target, const char *field, double value);
+uint64_t key_argument(const char *name, const mxArray *value);
+
+/* ---- progress.c ---- */
+
+/* A MATLAB function watching one call. */
+typedef struct watch { mxArray *function; mxArray *error; } watch;
+void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user);
+/* As check(), but an error raised by the MATLAB function comes first. */
+void check_watched(const watch *w, purlin_status status);
+
+/* ---- commands: symmetric.c sshopm.c dwi.c objects.c ---- */
+
+typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
+typedef struct command { const char *name; int least, most; command_fn run; } command;
+extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], object_commands[];
+void info_struct(const purlin_sshopm_info *info, mxArray *target);
+
+#endif

@@ -1,0 +1,345 @@
+/* Commands behind the classes purlin.Tensor and purlin.Matrix: memory of the library's own, known by its key. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gateway.h"
+
+static mxArray *key_of(const void *handle) {
+  mxArray *key = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+  *(uint64_t *)mxGetData(key) = (uint64_t)(uintptr_t)handle;
+  return key;
+}
+
+static purlin_tensor *tensor_argument(const mxArray *key) {
+  return (purlin_tensor *)(uintptr_t)key_argument("tensor", key);
+}
+
+static purlin_matrix *matrix_argument(const mxArray *key) {
+  return (purlin_matrix *)(uintptr_t)key_argument("matrix", key);
+}
+
+static int32_t dtype_of(const mxArray *array) {
+  switch (mxGetClassID(array)) {
+  case mxDOUBLE_CLASS: return mxIsComplex(array) ? PURLIN_CF64 : PURLIN_F64;
+  case mxSINGLE_CLASS: return mxIsComplex(array) ? PURLIN_CF32 : PURLIN_F32;
+  case mxINT32_CLASS: return PURLIN_I32;
+  case mxINT64_CLASS: return PURLIN_I64;
+  case mxUINT8_CLASS:
+  case mxLOGICAL_CLASS: return PURLIN_U8;
+  case mxUINT16_CLASS: return PURLIN_U16;
+  default: fail("invalidArgument", "array: its class has no counterpart in the library");
+  }
+  return 0;
+}
+
+static mxClassID class_of(int32_t dtype) {
+  switch (dtype) {
+  case PURLIN_F32:
+  case PURLIN_CF32: return mxSINGLE_CLASS;
+  case PURLIN_F64:
+  case PURLIN_CF64: return mxDOUBLE_CLASS;
+  case PURLIN_I32: return mxINT32_CLASS;
+  case PURLIN_I64: return mxINT64_CLASS;
+  case PURLIN_U8: return mxUINT8_CLASS;
+  case PURLIN_U16: return mxUINT16_CLASS;
+  default: fail("notSupported", "tensor: MATLAB has no class for its type");
+  }
+  return mxUNKNOWN_CLASS;
+}
+
+static int is_complex(int32_t dtype) { return dtype == PURLIN_CF32 || dtype == PURLIN_CF64; }
+
+/* The elements as the library reads them. MATLAB since R2018a keeps {re, im}; older ones and Octave keep two
+ * arrays, which are woven into memory that MATLAB frees after the command. */
+static void *elements_of(const mxArray *array, int32_t dtype) {
+  static double nothing;
+  if (mxGetNumberOfElements(array) == 0) return &nothing;
+#if MX_HAS_INTERLEAVED_COMPLEX
+  if (dtype == PURLIN_CF64) return mxGetComplexDoubles(array);
+  if (dtype == PURLIN_CF32) return mxGetComplexSingles(array);
+#else
+  if (is_complex(dtype)) {
+    size_t n = mxGetNumberOfElements(array), size = dtype == PURLIN_CF64 ? 8 : 4;
+    char *woven = mxMalloc(2 * n * size);
+    const char *re = mxGetData(array), *im = mxGetImagData(array);
+    for (size_t i = 0; i < n; i++) {
+      memcpy(woven + 2 * i * size, re + i * size, size);
+      memcpy(woven + (2 * i + 1) * size, im + i * size, size);
+    }
+    return woven;
+  }
+#endif
+  return mxGetData(array);
+}
+
+/* Where the library may write the elements of a new array, and the step that ends it. */
+static void *space_of(mxArray *array, int32_t dtype) {
+#if !MX_HAS_INTERLEAVED_COMPLEX
+  if (is_complex(dtype)) return mxCalloc(mxGetNumberOfElements(array) + 1, dtype == PURLIN_CF64 ? 16 : 8);
+#endif
+  return elements_of(array, dtype);
+}
+
+static void unweave(mxArray *array, int32_t dtype, const void *space) {
+#if !MX_HAS_INTERLEAVED_COMPLEX
+  if (is_complex(dtype)) {
+    size_t n = mxGetNumberOfElements(array), size = dtype == PURLIN_CF64 ? 8 : 4;
+    char *re = mxGetData(array), *im = mxGetImagData(array);
+    const char *woven = space;
+    for (size_t i = 0; i < n; i++) {
+      memcpy(re + i * size, woven + 2 * i * size, size);
+      memcpy(im + i * size, woven + (2 * i + 1) * size, size);
+    }
+  }
+#else
+  (void)array;
+  (void)dtype;
+  (void)space;
+#endif
+}
+
+/* Ends a command's own stream; the status is raised first, as destroying clears the library's last error. */
+static void finish_stream(purlin_stream *stream, purlin_status status) {
+  if (status != PURLIN_SUCCESS) {
+    char text[512];
+    (void)snprintf(text, sizeof text, "%s", purlin_last_error_message());
+    (void)!purlin_stream_destroy(stream);
+    fail(status == PURLIN_ERROR_OUT_OF_DEVICE_MEMORY ? "outOfDeviceMemory" : "cuda", "%s", text);
+  }
+  check(purlin_stream_destroy(stream));
+}
+
+/* Copies and waits: a copy to a device is only enqueued, and the array may be gone before it runs. */
+static void copy_now(const purlin_tensor *source, purlin_tensor *own, int32_t location) {
+  purlin_stream *stream = NULL;
+  purlin_status status;
+  if (location == PURLIN_HOST) {
+    check(purlin_tensor_copy(gateway_context(), NULL, source, own));
+    return;
+  }
+  check(purlin_stream_create(gateway_context(), &stream));
+  status = purlin_tensor_copy(gateway_context(), stream, source, own);
+  if (status == PURLIN_SUCCESS) status = purlin_stream_synchronize(stream);
+  finish_stream(stream, status);
+}
+
+/* tensor_create(array, options{location, order, dimension}): a copy of the array; symmetric if order is given */
+static void tensor_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const mxArray *array = prhs[0], *options = prhs[1];
+  int32_t dtype = dtype_of(array), location = PURLIN_HOST, order = 0;
+  int64_t dimension = 0;
+  purlin_tensor *source = NULL, *own = NULL;
+  read_choice(options, "location", locations, &location);
+  read_int32(options, "order", &order);
+  read_int64(options, "dimension", &dimension);
+  if (option(options, "order")) {
+    batch b = lend_symmetric("array", array, order, dimension, 0);
+    source = b.tensor;
+    check(purlin_tensor_create_symmetric(gateway_context(), dtype, location, 0, order, dimension, b.count, &own));
+  } else {
+    int ndim = (int)mxGetNumberOfDimensions(array);
+    int64_t dims[MAX_DIMS];
+    if (mxIsSparse(array)) fail("invalidArgument", "array: is sparse");
+    if (ndim > MAX_DIMS) fail("invalidArgument", "array: has more than %d dimensions", MAX_DIMS);
+    for (int i = 0; i < ndim; i++) dims[i] = (int64_t)mxGetDimensions(array)[i];
+    check(purlin_tensor_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, ndim, dims, NULL,
+                               elements_of(array, dtype), &source));
+    (void)temporary(source);
+    check(purlin_tensor_create(gateway_context(), dtype, location, 0, ndim, dims, &own));
+  }
+  (void)temporary(own);
+  copy_now(source, own, location);
+  plhs[0] = key_of(own);
+  forget(own);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* tensor_gather(key) */
+static void tensor_gather(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tensor *tensor = tensor_argument(prhs[0]), *target = NULL;
+  purlin_tensor_info info;
+  int64_t dims[MAX_DIMS];
+  mwSize extents[MAX_DIMS + 1];
+  void *space;
+  check(purlin_tensor_info_init(&info, sizeof info));
+  check(purlin_tensor_properties(tensor, &info));
+  if (info.ndim > MAX_DIMS) fail("notSupported", "tensor: has more than %d dimensions", MAX_DIMS);
+  check(purlin_tensor_shape(tensor, MAX_DIMS, dims, NULL));
+  for (int i = 0; i < info.ndim; i++) extents[i] = (mwSize)dims[i];
+  extents[info.ndim] = 1;
+  plhs[0] = mxCreateNumericArray((mwSize)(info.ndim < 2 ? info.ndim + 1 : info.ndim), extents, class_of(info.dtype),
+                                 is_complex(info.dtype) ? mxCOMPLEX : mxREAL);
+  space = space_of(plhs[0], info.dtype);
+  if (info.symmetric_order > 0)
+    check(purlin_tensor_borrow_symmetric(gateway_context(), info.dtype, 0, info.symmetric_order,
+                                         info.symmetric_dimension, dims[1], 0, 0, space, &target));
+  else
+    check(purlin_tensor_borrow(gateway_context(), info.dtype, 0, info.ndim, dims, NULL, space, &target));
+  (void)temporary(target);
+  check(purlin_tensor_copy(gateway_context(), NULL, tensor, target));
+  unweave(plhs[0], info.dtype, space);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* tensor_properties(key) */
+static void tensor_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tensor *tensor = tensor_argument(prhs[0]);
+  purlin_tensor_info info;
+  int64_t dims[MAX_DIMS];
+  mxArray *size;
+  check(purlin_tensor_info_init(&info, sizeof info));
+  check(purlin_tensor_properties(tensor, &info));
+  if (info.ndim > MAX_DIMS) fail("notSupported", "tensor: has more than %d dimensions", MAX_DIMS);
+  check(purlin_tensor_shape(tensor, MAX_DIMS, dims, NULL));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  size = mxCreateDoubleMatrix(1, (mwSize)info.ndim, mxREAL);
+  for (int i = 0; i < info.ndim; i++) ((double *)mxGetData(size))[i] = (double)dims[i];
+  (void)mxAddField(plhs[0], "size");
+  mxSetField(plhs[0], 0, "size", size);
+  (void)mxAddField(plhs[0], "location");
+  mxSetField(plhs[0], 0, "location", mxCreateString(info.location == PURLIN_DEVICE ? "device" : "host"));
+  add_number(plhs[0], "order", info.symmetric_order);
+  add_number(plhs[0], "dimension", (double)info.symmetric_dimension);
+  add_number(plhs[0], "elements", (double)info.elements);
+  add_number(plhs[0], "bytes", (double)info.bytes);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static void tensor_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_tensor_destroy(tensor_argument(prhs[0])));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+/* matrix_create(array, options{location}): a full array, or the transpose of a sparse one, whose
+ * compressed columns are the rows wanted */
+static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const mxArray *array = prhs[0];
+  int32_t location = PURLIN_HOST, dtype;
+  purlin_matrix *own = NULL, *source = NULL;
+  read_choice(prhs[1], "location", locations, &location);
+  if (mxIsSparse(array)) {
+    int64_t rows = (int64_t)mxGetN(array), cols = (int64_t)mxGetM(array);
+    const mwIndex *starts = mxGetJc(array), *indices = mxGetIr(array);
+    int32_t index_type = sizeof(mwIndex) == 8 ? PURLIN_I64 : PURLIN_I32;
+    if (location != PURLIN_HOST) fail("notSupported", "location: a sparse matrix stays on the host");
+    if (!mxIsDouble(array)) fail("invalidArgument", "array: is sparse and not of class double");
+    dtype = dtype_of(array);
+    check(purlin_matrix_copy_csr(gateway_context(), dtype, 0, rows, cols, (int64_t)starts[rows], index_type, starts,
+                                 index_type, indices, elements_of(array, dtype), &own));
+    plhs[0] = key_of(own);
+    (void)nlhs;
+    (void)nrhs;
+    return;
+  }
+  dtype = dtype_of(array);
+  if (mxGetNumberOfDimensions(array) != 2) fail("invalidArgument", "array: is not a matrix");
+  check(purlin_matrix_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, (int64_t)mxGetM(array),
+                             (int64_t)mxGetN(array), mxGetM(array) > 0 ? (int64_t)mxGetM(array) : 1,
+                             elements_of(array, dtype), &source));
+  (void)temporary_matrix(source);
+  check(purlin_matrix_create(gateway_context(), dtype, location, 0, (int64_t)mxGetM(array), (int64_t)mxGetN(array),
+                             &own));
+  (void)temporary_matrix(own);
+  if (location == PURLIN_HOST) {
+    check(purlin_matrix_copy(gateway_context(), NULL, source, own));
+  } else {
+    purlin_stream *stream = NULL;
+    purlin_status status;
+    check(purlin_stream_create(gateway_context(), &stream));
+    status = purlin_matrix_copy(gateway_context(), stream, source, own);
+    if (status == PURLIN_SUCCESS) status = purlin_stream_synchronize(stream);
+    finish_stream(stream, status);
+  }
+  plhs[0] = key_of(own);
+  forget_matrix(own);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static double index_at(uint64_t address, int32_t type, int64_t i) {
+  const void *list = (const void *)(uintptr_t)address;
+  return type == PURLIN_I64 ? (double)((const int64_t *)list)[i] : (double)((const int32_t *)list)[i];
+}
+
+/* [array] = matrix_gather(key) of a dense one; [i, j, values, rows, cols] of a sparse one */
+static void matrix_gather(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *matrix = matrix_argument(prhs[0]), *target = NULL;
+  purlin_matrix_info info;
+  mxComplexity complexity;
+  void *space;
+  check(purlin_matrix_info_init(&info, sizeof info));
+  check(purlin_matrix_properties(matrix, &info));
+  complexity = is_complex(info.dtype) ? mxCOMPLEX : mxREAL;
+  if (info.storage == PURLIN_DENSE) {
+    plhs[0] = mxCreateNumericMatrix((mwSize)info.rows, (mwSize)info.cols, class_of(info.dtype), complexity);
+    space = space_of(plhs[0], info.dtype);
+    check(purlin_matrix_borrow(gateway_context(), info.dtype, 0, info.rows, info.cols, info.rows > 0 ? info.rows : 1,
+                               space, &target));
+    (void)temporary_matrix(target);
+    check(purlin_matrix_copy(gateway_context(), NULL, matrix, target));
+    unweave(plhs[0], info.dtype, space);
+    (void)nrhs;
+    return;
+  }
+  if (nlhs < 5) fail("internal", "matrix_gather: has 5 results for a sparse matrix");
+  plhs[0] = mxCreateDoubleMatrix((mwSize)info.nnz, 1, mxREAL);
+  plhs[1] = mxCreateDoubleMatrix((mwSize)info.nnz, 1, mxREAL);
+  plhs[2] = mxCreateNumericMatrix((mwSize)info.nnz, 1, class_of(info.dtype), complexity);
+  plhs[3] = mxCreateDoubleScalar((double)info.rows);
+  plhs[4] = mxCreateDoubleScalar((double)info.cols);
+  for (int64_t row = 0; row < info.rows; row++) {
+    int64_t first = (int64_t)index_at(info.row_ptr, info.row_ptr_type, row) - info.index_base;
+    int64_t end = (int64_t)index_at(info.row_ptr, info.row_ptr_type, row + 1) - info.index_base;
+    for (int64_t k = first; k < end; k++) {
+      ((double *)mxGetData(plhs[0]))[k] = (double)row + 1;
+      ((double *)mxGetData(plhs[1]))[k] = index_at(info.col_idx, info.col_idx_type, k) - info.index_base + 1;
+    }
+  }
+  space = space_of(plhs[2], info.dtype);
+  if (info.nnz > 0)
+    memcpy(space, (const void *)(uintptr_t)info.data,
+           (size_t)info.nnz * (info.dtype == PURLIN_CF64 ? 16 : info.dtype == PURLIN_F32 ? 4 : 8));
+  unweave(plhs[2], info.dtype, space);
+}
+
+/* matrix_properties(key) */
+static void matrix_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix_info info;
+  check(purlin_matrix_info_init(&info, sizeof info));
+  check(purlin_matrix_properties(matrix_argument(prhs[0]), &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_number(plhs[0], "rows", (double)info.rows);
+  add_number(plhs[0], "cols", (double)info.cols);
+  add_number(plhs[0], "nnz", (double)info.nnz);
+  add_number(plhs[0], "bytes", (double)info.bytes);
+  (void)mxAddField(plhs[0], "storage");
+  mxSetField(plhs[0], 0, "storage", mxCreateString(info.storage == PURLIN_CSR ? "csr" : "dense"));
+  (void)mxAddField(plhs[0], "location");
+  mxSetField(plhs[0], 0, "location", mxCreateString(info.location == PURLIN_DEVICE ? "device" : "host"));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static void matrix_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_matrix_destroy(matrix_argument(prhs[0])));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+const command object_commands[] = {
+  {"tensor_create", 2, 2, tensor_create},
+  {"tensor_gather", 1, 1, tensor_gather},
+  {"tensor_properties", 1, 1, tensor_properties},
+  {"tensor_destroy", 1, 1, tensor_destroy},
+  {"matrix_create", 2, 2, matrix_create},
+  {"matrix_gather", 1, 1, matrix_gather},
+  {"matrix_properties", 1, 1, matrix_properties},
+  {"matrix_destroy", 1, 1, matrix_destroy},
+  {NULL, 0, 0, NULL},
+};

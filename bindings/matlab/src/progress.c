@@ -1,0 +1,43 @@
+/* A MATLAB function as progress callback. purlin.internal.progress wraps the user's function so that it returns
+ * its error instead of raising it: an error must not jump through the library. */
+#include "gateway.h"
+
+static int32_t report(int64_t step, int64_t steps, double measure, void *user) {
+  watch *w = user;
+  mxArray *in[4], *out[2] = {NULL, NULL}, *trap;
+  int32_t cancel = 1;
+  if (w->error) return 1;
+  in[0] = w->function;
+  in[1] = mxCreateDoubleScalar((double)step);
+  in[2] = mxCreateDoubleScalar((double)steps);
+  in[3] = mxCreateDoubleScalar(measure);
+  trap = mexCallMATLABWithTrap(2, out, 4, in, "feval");
+  for (int i = 1; i < 4; i++) mxDestroyArray(in[i]);
+  if (trap) {
+    w->error = trap;
+    return 1;
+  }
+  if (mxIsEmpty(out[1])) cancel = mxGetScalar(out[0]) != 0;
+  else w->error = out[1];
+  return cancel;
+}
+
+void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user) {
+  const mxArray *function = option(options, "progress");
+  w->function = NULL;
+  w->error = NULL;
+  if (!function) return;
+  if (!mxIsClass(function, "function_handle")) fail("invalidArgument", "progress: is not a function handle");
+  w->function = (mxArray *)function; /* only called, never written */
+  *progress = report;
+  *user = w;
+}
+
+void check_watched(const watch *w, purlin_status status) {
+  if (w->error) {
+    mxArray *error = w->error;
+    release_temporaries();
+    (void)mexCallMATLAB(0, NULL, 1, &error, "rethrow");
+  }
+  check(status);
+}

@@ -1,0 +1,197 @@
+/* purlin_mex('command', ...): the one gateway of the package. Users call the functions of +purlin. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gateway.h"
+
+static purlin_context *context;
+/* What purlin.configure asked for; a context is made of it when one is needed. */
+static purlin_context_options wanted;
+static int configured;
+
+static void at_exit(void) {
+  release_temporaries();
+  (void)!purlin_context_destroy(context);
+  context = NULL;
+}
+
+static void default_options(void) {
+  if (configured) return;
+  check(purlin_context_options_init(&wanted, sizeof wanted));
+  configured = 1;
+}
+
+purlin_context *gateway_context(void) {
+  if (context) return context;
+  /* Below version 1.0 the minor number marks an incompatible library. */
+  if (purlin_version() / 100 != PURLIN_VERSION_MAJOR * 100 + PURLIN_VERSION_MINOR)
+    fail("notSupported", "libpurlin is version %d, but purlin_mex was built for %d.%d", (int)purlin_version(),
+         PURLIN_VERSION_MAJOR, PURLIN_VERSION_MINOR);
+  default_options();
+  check(purlin_context_create(&wanted, &context));
+  return context;
+}
+
+static const char *word_of(const choice *list, int32_t value) {
+  for (; list->word; list++)
+    if (list->value == value) return list->word;
+  return "unknown";
+}
+
+static void add_text(mxArray *target, const char *field, const char *text) {
+  (void)mxAddField(target, field);
+  mxSetField(target, 0, field, mxCreateString(text));
+}
+
+/* [number, text] = version() */
+static void version(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  plhs[0] = mxCreateDoubleScalar(purlin_version());
+  if (nlhs > 1) plhs[1] = mxCreateString(purlin_build_info());
+  (void)nrhs;
+  (void)prhs;
+}
+
+static void devices(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  static const char *names[] = {"ordinal", "name", "compute_capability", "multiprocessors", "memory_total",
+    "memory_free", "l2_bytes", "shared_memory_per_block", "clock_khz", "driver_version"};
+  int32_t count = 0;
+  check(purlin_device_count(&count));
+  plhs[0] = mxCreateStructMatrix((mwSize)count, count > 0 ? 1 : 0, (int)(sizeof names / sizeof *names), names);
+  for (int32_t i = 0; i < count; i++) {
+    purlin_device_info info;
+    char capability[32];
+    mwIndex at = (mwIndex)i;
+    check(purlin_device_info_init(&info, sizeof info));
+    check(purlin_device_properties(i, &info));
+    (void)snprintf(capability, sizeof capability, "%d.%d", (int)info.compute_capability_major,
+                   (int)info.compute_capability_minor);
+    mxSetField(plhs[0], at, "ordinal", mxCreateDoubleScalar(info.ordinal));
+    mxSetField(plhs[0], at, "name", mxCreateString(info.name));
+    mxSetField(plhs[0], at, "compute_capability", mxCreateString(capability));
+    mxSetField(plhs[0], at, "multiprocessors", mxCreateDoubleScalar(info.multiprocessors));
+    mxSetField(plhs[0], at, "memory_total", mxCreateDoubleScalar((double)info.memory_total));
+    mxSetField(plhs[0], at, "memory_free", mxCreateDoubleScalar((double)info.memory_free));
+    mxSetField(plhs[0], at, "l2_bytes", mxCreateDoubleScalar((double)info.l2_bytes));
+    mxSetField(plhs[0], at, "shared_memory_per_block", mxCreateDoubleScalar((double)info.shared_memory_per_block));
+    mxSetField(plhs[0], at, "clock_khz", mxCreateDoubleScalar(info.clock_khz));
+    mxSetField(plhs[0], at, "driver_version", mxCreateDoubleScalar(info.driver_version));
+  }
+  (void)nlhs;
+  (void)nrhs;
+  (void)prhs;
+}
+
+/* configure(options): the settings given, the others staying as they are; the next call makes the context */
+static void configure(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_context_options o;
+  purlin_context *made = NULL;
+  default_options();
+  o = wanted;
+  read_choice(prhs[0], "backend", backends, &o.backend);
+  read_choice(prhs[0], "cpu_isa", instruction_sets, &o.cpu_isa);
+  read_int32(prhs[0], "device", &o.device);
+  read_int32(prhs[0], "threads", &o.threads);
+  read_int64(prhs[0], "host_memory_limit", &o.host_memory_limit);
+  read_int64(prhs[0], "device_memory_limit", &o.device_memory_limit);
+  /* The new context first: when the settings are refused, the old one stays in use. */
+  check(purlin_context_create(&o, &made));
+  (void)!purlin_context_destroy(context);
+  context = made;
+  wanted = o;
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+static void properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_context_info info;
+  check(purlin_context_info_init(&info, sizeof info));
+  check(purlin_context_properties(gateway_context(), &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_text(plhs[0], "backend", word_of(backends, info.backend));
+  add_text(plhs[0], "device_name", info.device_name);
+  add_number(plhs[0], "device", info.device);
+  add_number(plhs[0], "threads", info.threads);
+  add_text(plhs[0], "cpu_isa", word_of(instruction_sets, info.cpu_isa));
+  add_number(plhs[0], "host_memory_limit", (double)info.host_memory_limit);
+  add_number(plhs[0], "device_memory_limit", (double)info.device_memory_limit);
+  add_number(plhs[0], "host_memory_used", (double)info.host_memory_used);
+  add_number(plhs[0], "device_memory_used", (double)info.device_memory_used);
+  (void)nlhs;
+  (void)nrhs;
+  (void)prhs;
+}
+
+/* Destroys the context and forgets what was configured. */
+static void release(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  at_exit();
+  configured = 0;
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+  (void)prhs;
+}
+
+static void live_handles(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  plhs[0] = mxCreateDoubleScalar((double)purlin_live_handles());
+  (void)nlhs;
+  (void)nrhs;
+  (void)prhs;
+}
+
+static void status_name(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  plhs[0] = mxCreateString(
+    purlin_status_string((int32_t)integer_argument("status", prhs[0], INT32_MIN, INT32_MAX)));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* The codes that results hold, by name. */
+static void codes(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+#define CODE(name) {#name, PURLIN_##name}
+  static const choice list[] = {CODE(PAIR_NEGATIVE_STABLE), CODE(PAIR_POSITIVE_STABLE), CODE(PAIR_UNSTABLE),
+    CODE(PAIR_DEGENERATE), CODE(PAIR_UNCLASSIFIED), CODE(TENSOR_OK), CODE(TENSOR_NONFINITE), CODE(TENSOR_ZERO),
+    CODE(TENSOR_ISOTROPIC), CODE(TENSOR_MASKED), CODE(TENSOR_NO_PAIR), CODE(TENSOR_SIGNAL), CODE(TENSOR_CLAMPED),
+    CODE(TENSOR_INCOMPLETE), CODE(TENSOR_DEGENERATE), CODE(START_CONVERGED), CODE(START_MAX_ITERATIONS),
+    CODE(START_ZERO_VECTOR), CODE(START_NONFINITE), CODE(START_SINGULAR), {NULL, 0}};
+#undef CODE
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  for (const choice *c = list; c->word; c++) add_number(plhs[0], c->word, c->value);
+  (void)nlhs;
+  (void)nrhs;
+  (void)prhs;
+}
+
+static const command library_commands[] = {
+  {"version", 0, 0, version},           {"devices", 0, 0, devices},
+  {"configure", 1, 1, configure},       {"properties", 0, 0, properties},
+  {"release", 0, 0, release},           {"live_handles", 0, 0, live_handles},
+  {"status_name", 1, 1, status_name},   {"codes", 0, 0, codes},
+  {NULL, 0, 0, NULL},
+};
+
+void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const command *const tables[] = {library_commands, symmetric_commands, sshopm_commands, dwi_commands,
+    object_commands};
+  char name[64];
+  static int registered;
+  /* Left over only if MATLAB itself jumped out of a command, for want of memory. */
+  release_temporaries();
+  if (!registered) {
+    mexAtExit(at_exit);
+    registered = 1;
+  }
+  if (nrhs < 1 || !mxIsChar(prhs[0]) || mxGetString(prhs[0], name, sizeof name) != 0)
+    fail("invalidArgument", "purlin_mex: the first argument is not a command");
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+    for (const command *c = tables[t]; c->name; c++) {
+      if (strcmp(c->name, name) != 0) continue;
+      if (nrhs - 1 < c->least || nrhs - 1 > c->most)
+        fail("invalidArgument", "purlin_mex: %s has %d arguments, got %d", name, c->most, nrhs - 1);
+      c->run(nlhs, plhs, nrhs - 1, prhs + 1);
+      release_temporaries();
+      return;
+    }
+  }
+  fail("invalidArgument", "purlin_mex: there is no command %s", name);
+}

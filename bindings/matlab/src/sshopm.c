@@ -1,0 +1,220 @@
+/* Commands on eigenpairs. */
+#include "gateway.h"
+
+static int32_t order_argument(const mxArray *value) {
+  return (int32_t)integer_argument("order", value, INT32_MIN, INT32_MAX);
+}
+
+static int64_t dimension_argument(const mxArray *value) {
+  return integer_argument("dimension", value, INT64_MIN, INT64_MAX);
+}
+
+void info_struct(const purlin_sshopm_info *info, mxArray *target) {
+  mxArray *fields = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_number(fields, "tensors", (double)info->tensors);
+  add_number(fields, "starts", (double)info->starts);
+  add_number(fields, "converged_starts", (double)info->converged_starts);
+  add_number(fields, "iterations", (double)info->iterations);
+  add_number(fields, "skipped_tensors", (double)info->skipped_tensors);
+  add_number(fields, "chunks", (double)info->chunks);
+  add_number(fields, "tolerance", info->tolerance);
+  add_number(fields, "tolerance_raised", info->tolerance_raised);
+  add_number(fields, "seconds", info->seconds);
+  (void)mxAddField(target, "info");
+  mxSetField(target, 0, "info", fields);
+}
+
+/* The arrays of pairs that solve and all have in common, K a tensor. */
+static void pair_outputs(mxArray *target, const batch *b, int64_t n, int64_t k, purlin_sshopm_results *r) {
+  int64_t vector_dims[2] = {n, k}, hessian_dims[2] = {n - 1, k};
+  r->count = add_output(target, "count", b, PURLIN_I32, 0, NULL);
+  r->values = add_output(target, "values", b, b->dtype, 1, &k);
+  r->vectors = add_output(target, "vectors", b, b->dtype, 2, vector_dims);
+  r->residuals = add_output(target, "residuals", b, b->dtype, 1, &k);
+  r->classes = add_output(target, "classes", b, PURLIN_I32, 1, &k);
+  r->hessian = add_output(target, "hessian", b, b->dtype, 2, hessian_dims);
+  r->basins = add_output(target, "basins", b, PURLIN_I32, 1, &k);
+  r->status = add_output(target, "status", b, PURLIN_I32, 0, NULL);
+}
+
+/* The outcome of every single start, V a tensor. */
+static void start_outputs(mxArray *target, const batch *b, int64_t n, int64_t v, purlin_sshopm_results *r) {
+  int64_t vector_dims[2] = {n, v};
+  r->start_values = add_output(target, "start_values", b, b->dtype, 1, &v);
+  r->start_vectors = add_output(target, "start_vectors", b, b->dtype, 2, vector_dims);
+  r->start_residuals = add_output(target, "start_residuals", b, b->dtype, 1, &v);
+  r->start_iterations = add_output(target, "start_iterations", b, PURLIN_I32, 1, &v);
+  r->start_shifts = add_output(target, "start_shifts", b, b->dtype, 1, &v);
+  r->start_status = add_output(target, "start_status", b, PURLIN_I32, 1, &v);
+  r->start_violations = add_output(target, "start_violations", b, PURLIN_I32, 1, &v);
+}
+
+/* sshopm_solve(A, order, dimension, starts or [], options) */
+static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t order = order_argument(prhs[1]), full = 0;
+  int64_t n = dimension_argument(prhs[2]), pairs = 8, trace = 0, v;
+  const mxArray *options = prhs[4];
+  purlin_tensor *starts = NULL;
+  purlin_sshopm_options o;
+  purlin_sshopm_results r;
+  purlin_sshopm_info info;
+  watch w;
+  purlin_status status;
+  batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
+  check(purlin_sshopm_options_init(&o, sizeof o));
+  check(purlin_sshopm_results_init(&r, sizeof r));
+  check(purlin_sshopm_info_init(&info, sizeof info));
+  read_choice(options, "goal", goals, &o.goal);
+  read_choice(options, "method", methods, &o.method);
+  read_choice(options, "shift", shift_kinds, &o.shift_kind);
+  read_choice(options, "test", stopping_tests, &o.test);
+  read_choice(options, "start_kind", start_kinds, &o.start_kind);
+  read_choice(options, "sign", signs, &o.sign);
+  read_choice(options, "compatibility", compatibilities, &o.compatibility);
+  read_flag(options, "remove_isotropic", &o.remove_isotropic);
+  read_int32(options, "max_iterations", &o.max_iterations);
+  read_int32(options, "warmup", &o.warmup);
+  read_int64(options, "start_count", &o.starts);
+  read_seed(options, "seed", &o.seed);
+  read_double(options, "shift_value", &o.shift);
+  read_double(options, "tolerance", &o.tolerance);
+  read_double(options, "tau", &o.tau);
+  read_double(options, "merge_angle", &o.merge_angle);
+  read_double(options, "merge_value", &o.merge_value);
+  read_double(options, "degeneracy_tolerance", &o.degeneracy_tolerance);
+  read_int64(options, "pairs", &pairs);
+  read_int64(options, "trace", &trace);
+  read_flag(options, "full", &full);
+  if (pairs < 0 || trace < 0) fail("invalidArgument", "%s: is negative", pairs < 0 ? "pairs" : "trace");
+  watch_from(options, &w, &o.progress, &o.progress_user);
+
+  v = o.starts;
+  if (!mxIsEmpty(prhs[3])) {
+    int64_t dims[2];
+    dims[0] = n;
+    dims[1] = v = n > 0 ? (int64_t)mxGetNumberOfElements(prhs[3]) / n : 0;
+    starts = lend("starts", prhs[3], b.dtype, 2, dims);
+  }
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  pair_outputs(plhs[0], &b, n, pairs, &r);
+  if (full) {
+    if (v <= 0) fail("invalidArgument", "full: needs the option starts, as a number or as vectors");
+    start_outputs(plhs[0], &b, n, v, &r);
+  }
+  if (trace > 0) {
+    batch line = plain_batch(b.dtype, trace);
+    r.trace = add_output(plhs[0], "trace", &line, b.dtype, 0, NULL);
+  }
+  status = purlin_sshopm_solve(gateway_context(), NULL, b.tensor, starts, &o, &r, &info);
+  check_watched(&w, status);
+  info_struct(&info, plhs[0]);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* sshopm_all(A, order, dimension, options) */
+static void all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t order = order_argument(prhs[1]);
+  int64_t n = dimension_argument(prhs[2]), pairs = 0;
+  const mxArray *options = prhs[3];
+  purlin_tensor *sum, *expected;
+  purlin_sshopm_all_options o;
+  purlin_sshopm_results r;
+  purlin_sshopm_info info;
+  watch w;
+  purlin_status status;
+  batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
+  check(purlin_sshopm_all_options_init(&o, sizeof o));
+  check(purlin_sshopm_results_init(&r, sizeof r));
+  check(purlin_sshopm_info_init(&info, sizeof info));
+  read_choice(options, "sign", signs, &o.sign);
+  read_int32(options, "max_iterations", &o.max_iterations);
+  read_int64(options, "starts", &o.starts);
+  read_int64(options, "max_starts", &o.max_starts);
+  read_seed(options, "seed", &o.seed);
+  read_double(options, "tolerance", &o.tolerance);
+  read_double(options, "merge_angle", &o.merge_angle);
+  read_double(options, "merge_value", &o.merge_value);
+  read_double(options, "degeneracy_tolerance", &o.degeneracy_tolerance);
+  read_int64(options, "pairs", &pairs);
+  if (pairs < 0) fail("invalidArgument", "pairs: is negative");
+  watch_from(options, &w, &o.progress, &o.progress_user);
+
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  pair_outputs(plhs[0], &b, n, pairs, &r);
+  sum = add_output(plhs[0], "morse_sum", &b, PURLIN_I32, 0, NULL);
+  expected = add_output(plhs[0], "morse_expected", &b, PURLIN_I32, 0, NULL);
+  status = purlin_sshopm_all(gateway_context(), NULL, b.tensor, &o, &r, sum, expected, &info);
+  check_watched(&w, status);
+  info_struct(&info, plhs[0]);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* sshopm_product(A, order, dimension, X, power) */
+static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t order = order_argument(prhs[1]), power;
+  int64_t n = dimension_argument(prhs[2]), x_dims[3], y_dims[3], sets, v;
+  int each = mxGetNumberOfDimensions(prhs[3]) > 2, lead;
+  batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
+  purlin_tensor *x, *y;
+  power = (int32_t)integer_argument("power", prhs[4], INT32_MIN, INT32_MAX);
+  if (power > order || power < order - 2)
+    fail("invalidArgument", "power: is %d, expected %d to %d", (int)power, (int)order - 2, (int)order);
+  sets = each ? b.count : 1;
+  v = n > 0 && sets > 0 ? (int64_t)mxGetNumberOfElements(prhs[3]) / (n * sets) : 0;
+  x_dims[0] = n;
+  x_dims[1] = v;
+  x_dims[2] = sets;
+  x = lend("vectors", prhs[3], b.dtype, each ? 3 : 2, x_dims);
+  lead = (int)(order - power) + 1;
+  for (int i = 0; i < lead - 1; i++) y_dims[i] = n;
+  y_dims[lead - 1] = v;
+  plhs[0] = new_output(&b, b.dtype, lead, y_dims, &y);
+  check(purlin_sshopm_product(gateway_context(), NULL, b.tensor, x, power, y));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* sshopm_classify(A, order, dimension, values, vectors, options{degeneracy_tolerance}) */
+static void classify(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int64_t n = dimension_argument(prhs[2]), value_dims[2], vector_dims[3], hessian_dims[2], v;
+  batch b = lend_symmetric("tensors", prhs[0], order_argument(prhs[1]), n, 0);
+  double tolerance = 0;
+  purlin_tensor *values, *vectors, *residuals, *hessian, *classes;
+  v = b.count > 0 ? (int64_t)mxGetNumberOfElements(prhs[3]) / b.count : 0;
+  value_dims[0] = vector_dims[1] = hessian_dims[1] = v;
+  value_dims[1] = vector_dims[2] = b.count;
+  vector_dims[0] = n;
+  hessian_dims[0] = n - 1;
+  values = lend("values", prhs[3], b.dtype, 2, value_dims);
+  vectors = lend("vectors", prhs[4], b.dtype, 3, vector_dims);
+  read_double(prhs[5], "degeneracy_tolerance", &tolerance);
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  residuals = add_output(plhs[0], "residuals", &b, b.dtype, 1, &v);
+  hessian = add_output(plhs[0], "hessian", &b, b.dtype, 2, hessian_dims);
+  classes = add_output(plhs[0], "classes", &b, PURLIN_I32, 1, &v);
+  check(purlin_sshopm_classify(gateway_context(), NULL, b.tensor, values, vectors, tolerance, residuals, hessian,
+                               classes));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* sshopm_starts(kind, dimension, count, seed, single) */
+static void starts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t kind = choice_argument("kind", prhs[0], start_kinds);
+  int64_t n = dimension_argument(prhs[1]);
+  batch b = plain_batch(is_true("single", prhs[4]) ? PURLIN_F32 : PURLIN_F64,
+                        integer_argument("count", prhs[2], 0, INT64_MAX));
+  purlin_tensor *list;
+  if (n < 1) fail("invalidArgument", "dimension: is %.0f, expected at least 1", (double)n);
+  plhs[0] = new_output(&b, b.dtype, 1, &n, &list);
+  check(purlin_sshopm_starts(gateway_context(), NULL, kind, seed_argument("seed", prhs[3]), list));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+const command sshopm_commands[] = {
+  {"sshopm_solve", 5, 5, solve},       {"sshopm_all", 4, 4, all},       {"sshopm_product", 5, 5, product},
+  {"sshopm_classify", 6, 6, classify}, {"sshopm_starts", 5, 5, starts}, {NULL, 0, 0, NULL},
+};
