@@ -1,0 +1,49 @@
+classdef Matrix < handle
+%MATRIX  A matrix in memory of the library's own, on the host or on the GPU.
+%   M = purlin.Matrix(array) copies a full matrix, or a sparse one, which is kept by compressed rows on the host.
+%   M = purlin.Matrix(array, 'location', 'device') copies a full matrix to the GPU.
+%
+%   gather(M) is the matrix again, properties(M) tells rows, cols, nnz, storage and place, delete(M) gives the
+%   memory back. Copies of the variable are the same object.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory, purlin:outOfDeviceMemory.
+%
+%   Example
+%     M = purlin.Matrix(speye(3));
+%     full(gather(M))
+  properties (SetAccess = private)
+    key = uint64(0)
+  end
+  methods
+    function obj = Matrix(array, varargin)
+      opts = purlin.internal.options({'location'}, varargin);
+      if issparse(array)
+        % Compressed columns of the transpose are the compressed rows.
+        array = double(array).';
+      end
+      obj.key = purlin_mex('matrix_create', array, opts);
+    end
+
+    function array = gather(obj)
+      info = purlin_mex('matrix_properties', obj.key);
+      if strcmp(info.storage, 'csr')
+        [rows, cols, values, m, n] = purlin_mex('matrix_gather', obj.key);
+        array = sparse(rows, cols, double(values), m, n);
+      else
+        array = purlin_mex('matrix_gather', obj.key);
+      end
+    end
+
+    function info = properties(obj)
+      info = purlin_mex('matrix_properties', obj.key);
+    end
+
+    function delete(obj)
+      if obj.key ~= 0
+        key = obj.key;
+        obj.key = uint64(0);
+        purlin_mex('matrix_destroy', key);
+      end
+    end
+  end
+end

@@ -1,0 +1,14 @@
+function list = codes()
+%CODES  The numbers that results hold, by name.
+%   list = purlin.codes() is a struct with the fields
+%     PAIR_...    classes of pairs: NEGATIVE_STABLE (local maximum), POSITIVE_STABLE (local minimum), UNSTABLE
+%                 (saddle), DEGENERATE, UNCLASSIFIED
+%     TENSOR_...  status of a tensor or voxel: OK, NONFINITE, ZERO, ISOTROPIC, MASKED, NO_PAIR, SIGNAL, CLAMPED,
+%                 INCOMPLETE, DEGENERATE
+%     START_...   status of a start: CONVERGED, MAX_ITERATIONS, ZERO_VECTOR, NONFINITE, SINGULAR
+%
+%   Example
+%     c = purlin.codes();
+%     saddles = pairs.classes == c.PAIR_UNSTABLE;
+  list = purlin_mex('codes');
+end

@@ -1,0 +1,21 @@
+function configure(varargin)
+%CONFIGURE  Chooses where and how purlin computes.
+%   purlin.configure(name, value, ...) or purlin.configure(struct) replaces the context of all further calls:
+%     'backend'              'auto' (a GPU if there is one, else the CPU), 'cpu' or 'cuda'
+%     'device'               ordinal of the GPU, from 0
+%     'threads'              CPU threads, 0 for all cores
+%     'cpu_isa'              'auto', 'portable', 'avx2' or 'avx512'
+%     'host_memory_limit'    bytes, 0 for no limit
+%     'device_memory_limit'  bytes, 0 for no limit
+%   What is not named stays as it was. Without a call of it, the first call of any function chooses 'auto'.
+%   When the settings are refused, the context in use stays.
+%
+%   Errors: purlin:invalidArgument, purlin:noDevice, purlin:notSupported.
+%
+%   See also purlin.properties, purlin.release.
+%
+%   Example
+%     purlin.configure('backend', 'cpu', 'threads', 2)
+  names = {'backend', 'device', 'threads', 'cpu_isa', 'host_memory_limit', 'device_memory_limit'};
+  purlin_mex('configure', purlin.internal.options(names, varargin));
+end

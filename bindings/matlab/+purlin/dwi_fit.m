@@ -1,0 +1,48 @@
+function result = dwi_fit(signals, bvals, bvecs, order, varargin)
+%DWI_FIT  Apparent-diffusion tensors of order 2, 4, 6 or 8 from diffusion-weighted signals.
+%   result = purlin.dwi_fit(signals, bvals, bvecs, order) fits -log(S/S0)/b = A g^m by least squares in every
+%   voxel. SIGNALS is N-by-T, or N-by-X-by-Y-by-Z; BVALS has N elements, s/mm^2; BVECS is 3-by-N, unit vectors.
+%   Signals are double, single or uint16 (other integers are converted to single). The weighted measurements need
+%   at least U distinct axes.
+%
+%   RESULT is a struct with the fields tensors (U-by-T or U-by-X-by-Y-by-Z, mm^2/s), s0 and status (int32, see
+%   purlin.codes).
+%
+%   purlin.dwi_fit(..., name, value, ...) or (..., struct):
+%     'mask'          logical, a voxel each
+%     'weights'       shaped like signals
+%     'weighting'     'ols' (default) or 'wls' (S^2)
+%     'nonpositive'   'clamp' (default) or 'skip' voxels with a signal of 0 or less
+%     'clamp'         the value clamped to, relative to S0
+%     'b0_threshold'  b-values up to this are b0, default 50
+%     'layout'        'first' (default), or 'last' where the N signals run along the last extent, as in the array
+%                     of a NIfTI file
+%     'progress'      @(step, steps, measure) that returns true to cancel
+%
+%   The maxima of this tensor are no fibre directions where fibres cross. Take an orientation function and
+%   purlin.dwi_peaks for those.
+%
+%   Errors: purlin:invalidArgument, purlin:numerical (directions that do not determine the tensor).
+%
+%   Example
+%     fit = purlin.dwi_fit(volume, bvals, bvecs, 4, 'layout', 'last');
+  names = {'mask', 'weights', 'weighting', 'nonpositive', 'clamp', 'b0_threshold', 'layout', 'progress'};
+  opts = purlin.internal.options(names, varargin);
+  mask = [];
+  weights = [];
+  if isfield(opts, 'mask')
+    mask = opts.mask;
+  end
+  if isfield(opts, 'weights')
+    weights = opts.weights;
+  end
+  if isinteger(signals) && ~isa(signals, 'uint16')
+    signals = single(signals);
+  end
+  if isfloat(signals)
+    % One real type for all; the b-values are few.
+    bvals = cast(bvals, class(signals));
+    bvecs = cast(bvecs, class(signals));
+  end
+  result = purlin_mex('dwi_fit', signals, bvals, bvecs, order, mask, weights, opts);
+end

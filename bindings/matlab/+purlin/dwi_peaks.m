@@ -1,0 +1,43 @@
+function result = dwi_peaks(input, order, varargin)
+%DWI_PEAKS  The strongest directions of every voxel.
+%   result = purlin.dwi_peaks(tensors, order) for U-by-T (or U-by-X-by-Y-by-Z) symmetric tensors of even order and
+%   dimension 3, double or single, or a purlin.Tensor.
+%   result = purlin.dwi_peaks(sh, lmax, 'basis', name) for even spherical-harmonic coefficients, U-by-T. The basis
+%   has no default: 'mrtrix3', 'tournier07_legacy', 'descoteaux07_legacy' (dipy's default), 'descoteaux07' or
+%   'canonical'.
+%
+%   RESULT is a struct with the fields
+%     peaks   4-by-K-by-T: unit x, y, z and the value, strongest first, z >= 0; or 3-by-K-by-T with 'mrtrix'
+%     count   1-by-T, int32
+%     status  1-by-T, int32, see purlin.codes
+%     info    totals
+%   Directions are in the frame of the gradients.
+%
+%   purlin.dwi_peaks(..., name, value, ...) or (..., struct):
+%     'peaks'               K, default 5
+%     'relative_threshold'  of the strongest peak of the voxel, default 0.1
+%     'absolute_threshold'  default 0
+%     'min_separation'      rad, default 15 degrees, 0 for none
+%     'format'              'unit_value' (default) or 'mrtrix': direction times amplitude
+%     'missing'             'nan' (default) or 'zero'
+%     'mask'                logical, a voxel each
+%     'layout'              'first' (default), or 'last' where the U numbers run along the last extent
+%     'starts', 'start_kind', 'seed', 'method', 'max_iterations', 'tolerance', 'merge_angle'   of the search
+%     'progress'            @(step, steps, measure) that returns true to cancel
+%
+%   Errors: purlin:invalidArgument (odd order, unknown basis), purlin:cancelled.
+%
+%   See also purlin.sh_to_tensor, purlin.sshopm_solve.
+%
+%   Example
+%     r = purlin.dwi_peaks(sh, 8, 'basis', 'mrtrix3', 'peaks', 3);
+  names = {'basis', 'peaks', 'relative_threshold', 'absolute_threshold', 'min_separation', 'format', 'missing', ...
+           'mask', 'layout', 'starts', 'start_kind', 'seed', 'method', 'max_iterations', 'tolerance', ...
+           'merge_angle', 'progress'};
+  opts = purlin.internal.options(names, varargin);
+  mask = [];
+  if isfield(opts, 'mask')
+    mask = opts.mask;
+  end
+  result = purlin_mex('dwi_peaks', purlin.internal.data(input, 'input'), order, mask, opts);
+end

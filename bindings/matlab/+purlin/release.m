@@ -1,0 +1,9 @@
+function release()
+%RELEASE  Gives the context of the library back, with its threads and memory.
+%   purlin.release() forgets what purlin.configure has set; the next call starts afresh. Objects of purlin.Tensor
+%   and purlin.Matrix live on until they are deleted.
+%
+%   Example
+%     purlin.release()
+  purlin_mex('release');
+end

@@ -1,0 +1,47 @@
+function result = sshopm_all(A, order, dimension, varargin)
+%SSHOPM_ALL  All real Z-eigenpairs of symmetric tensors, saddles too.
+%   result = purlin.sshopm_all(A, order, dimension) for every tensor of A: U-by-T packed lexicographic entries,
+%   double or single, or a symmetric purlin.Tensor.
+%
+%   RESULT is a struct; K is the option 'pairs' and T the number of tensors:
+%     count      1-by-T       pairs found (int32); what lies beyond holds NaN
+%     values     K-by-T       descending
+%     vectors    n-by-K-by-T  unit vectors
+%     residuals  K-by-T       |A x^(m-1) - lambda x|
+%     classes    K-by-T       int32, see purlin.codes
+%     hessian    (n-1)-by-K-by-T  eigenvalues of the projected Hessian, ascending
+%     basins     K-by-T       int32, starts that ended in the pair
+%     status     1-by-T       int32, see purlin.codes
+%     morse_sum, morse_expected  1-by-T, int32: the sum of (-1)^k over the pairs, k the number of negative
+%                eigenvalues of the projected Hessian, and what it is for a complete set (intmin: not known). A set
+%                that differs is incomplete or has a degenerate pair.
+%     info       totals: starts, iterations, seconds, ..
+%
+%   purlin.sshopm_all(..., name, value, ...) or (..., struct):
+%     'pairs'           K, default: the number of pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at most 512
+%     'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance'   of the search
+%     'merge_angle', 'merge_value', 'degeneracy_tolerance', 'sign'    as in purlin.sshopm_solve
+%     'progress'        @(step, steps, measure) that returns true to cancel
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; what the progress function raises.
+%
+%   See also purlin.sshopm_solve, purlin.sshopm_classify.
+%
+%   Example
+%     A = [-.1281 .0516 -.0954 -.1958 -.1790 -.2676 .3251 .2513 .1773 .0338]';
+%     r = purlin.sshopm_all(A, 3, 3);
+%     r.count   % 7
+  names = {'pairs', 'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance', 'merge_angle', 'merge_value', ...
+           'degeneracy_tolerance', 'sign', 'progress'};
+  opts = purlin.internal.options(names, varargin);
+  purlin.internal.whole(order, 'order', 1);
+  purlin.internal.whole(dimension, 'dimension', 1);
+  if ~isfield(opts, 'pairs') || isempty(opts.pairs)
+    if order <= 2
+      opts.pairs = double(dimension);
+    else
+      opts.pairs = min(512, ((double(order) - 1) ^ double(dimension) - 1) / (double(order) - 2));
+    end
+  end
+  result = purlin_mex('sshopm_all', purlin.internal.data(A, 'A'), order, dimension, opts);
+end

@@ -1,0 +1,20 @@
+function starts = sshopm_starts(kind, dimension, count, seed, class_name)
+%SSHOPM_STARTS  Unit start vectors.
+%   starts = purlin.sshopm_starts(kind, dimension, count) is dimension-by-count. KIND is 'hemisphere' or 'sphere'
+%   (Fibonacci lattices, dimension 3), 'icosahedral' (dimension 3), 'random' (uniform on the sphere) or
+%   'random_cube' (uniform in the cube, normalised).
+%   purlin.sshopm_starts(kind, dimension, count, seed, class_name) sets the seed, default 0, and the class,
+%   'double' (default) or 'single'.
+%
+%   Errors: purlin:invalidArgument.
+%
+%   Example
+%     x = purlin.sshopm_starts('hemisphere', 3, 32);
+  if nargin < 4
+    seed = 0;
+  end
+  if nargin < 5
+    class_name = 'double';
+  end
+  starts = purlin_mex('sshopm_starts', kind, dimension, count, seed, purlin.internal.single_class(class_name));
+end

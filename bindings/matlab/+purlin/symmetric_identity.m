@@ -1,0 +1,22 @@
+function packed = symmetric_identity(order, dimension, scale, count, class_name)
+%SYMMETRIC_IDENTITY  The tensor E with E x^m = |x|^m, of even order.
+%   packed = purlin.symmetric_identity(order, dimension) is U-by-1. Adding c*E to a tensor keeps its eigenvectors
+%   and adds c to its eigenvalues.
+%   purlin.symmetric_identity(order, dimension, scale, count, class_name) is SCALE*E, COUNT times, of class
+%   'double' or 'single'.
+%
+%   Errors: purlin:invalidArgument (order not even).
+%
+%   Example
+%     purlin.symmetric_identity(2, 2)   % [1; 0; 1]
+  if nargin < 3
+    scale = 1;
+  end
+  if nargin < 4
+    count = 1;
+  end
+  if nargin < 5
+    class_name = 'double';
+  end
+  packed = purlin_mex('symmetric_identity', order, dimension, scale, count, purlin.internal.single_class(class_name));
+end

@@ -1,0 +1,69 @@
+function purlin_build(prefix, folder)
+%PURLIN_BUILD  Builds purlin_mex, the gateway of the package purlin, with MATLAB or Octave.
+%   purlin_build() builds against the installation this file lies in.
+%   purlin_build(prefix) builds against the libpurlin installed under PREFIX.
+%   purlin_build(prefix, folder) puts purlin_mex into FOLDER instead of beside this file. Both FOLDER and the folder
+%   of +purlin must then be on the path.
+%
+%   Needs a C compiler (mex -setup C in MATLAB, mkoctfile in Octave).
+%
+%   Example
+%     addpath /usr/local/share/purlin/matlab
+%     purlin_build
+  here = fileparts(mfilename('fullpath'));
+  if nargin < 1 || isempty(prefix)
+    prefix = fullfile(here, '..', '..', '..');
+  end
+  if nargin < 2 || isempty(folder)
+    folder = here;
+  end
+  if ~exist(fullfile(prefix, 'include', 'purlin.h'), 'file')
+    error('purlin:notFound', 'purlin_build: there is no include/purlin.h under %s', prefix);
+  end
+  include = absolute(fullfile(prefix, 'include'));
+  lib = absolute(library_folder(prefix));
+  folder = absolute(folder);
+  names = {'purlin_mex', 'errors', 'arguments', 'arrays', 'progress', 'symmetric', 'sshopm', 'dwi', 'objects'};
+  sources = cellfun(@(name) absolute(fullfile(here, 'src', [name, '.c'])), names, 'UniformOutput', false);
+  rpath = ['-Wl,-rpath,', lib];
+  if exist('OCTAVE_VERSION', 'builtin')
+    % mkoctfile leaves object files in the current folder.
+    old = pwd();
+    work = tempname();
+    mkdir(work);
+    restore = onCleanup(@() leave(old, work));
+    cd(work);
+    [report, status] = mkoctfile('--mex', ['-I', include], sources{:}, ['-L', lib], '-lpurlin', rpath, ...
+                                 '-o', fullfile(folder, 'purlin_mex.mex'));
+    if status ~= 0
+      error('purlin:build', 'purlin_build: mkoctfile failed: %s', report);
+    end
+    clear restore;
+  else
+    mex('-R2018a', ['-I', include], sources{:}, ['-L', lib], '-lpurlin', ['LDFLAGS=$LDFLAGS ', rpath], ...
+        '-outdir', folder, '-output', 'purlin_mex');
+  end
+end
+
+function lib = library_folder(prefix)
+  names = {'lib', 'lib64', fullfile('lib', 'x86_64-linux-gnu'), fullfile('lib', 'aarch64-linux-gnu')};
+  for k = 1:numel(names)
+    lib = fullfile(prefix, names{k});
+    if exist(fullfile(lib, 'libpurlin.so'), 'file')
+      return;
+    end
+  end
+  error('purlin:notFound', 'purlin_build: there is no lib/libpurlin.so under %s', prefix);
+end
+
+function path = absolute(path)
+  [found, info] = fileattrib(path);
+  if found
+    path = info.Name;
+  end
+end
+
+function leave(old, work)
+  cd(old);
+  rmdir(work, 's');
+end
