@@ -23,3 +23,8 @@ extern "C" __global__ void purlin_selftest(const SelftestParams p) {
   const uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < p.count) output[i] = p.scale * uint32_t(i) + sum;
 }
+
+// Ends in an error that kills the context, as a kernel that touches foreign memory does.
+extern "C" __global__ void purlin_selftest_trap(const SelftestParams p) {
+  if (p.scale != 0) __trap();
+}

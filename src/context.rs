@@ -48,12 +48,6 @@ impl Default for Options {
     }
 }
 
-/// Tells every context made so far that it now lives in a forked child, where its threads and its GPU are gone.
-/// Only adds to an atomic, so it may run in `pthread_atfork`'s child handler.
-pub fn mark_forked() {
-    fork::mark();
-}
-
 /// Backend, thread pool, limits and log.
 pub struct Context {
     backend: Backend,

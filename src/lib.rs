@@ -29,5 +29,9 @@ pub mod tensor;
 
 /// How the library was built, in one line.
 pub fn build_info() -> String {
-    format!("purlin {}, {}, CPU", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
+    let gpu = match backend::gpu::build_cuda() {
+        "none" => String::new(),
+        version => format!(" and GPU (CUDA {version}: {})", backend::gpu::build_archs()),
+    };
+    format!("purlin {}, {}, CPU{gpu}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
 }

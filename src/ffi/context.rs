@@ -1,7 +1,7 @@
 //! Contexts.
 
 use std::ffi::{c_char, c_void};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use super::callback::{self, purlin_log_fn};
 use super::handle::{self, Object, Table};
@@ -192,7 +192,6 @@ pub unsafe extern "C" fn purlin_context_create(
         let target = unsafe { super::device::output("context", context) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
-        watch_for_forks();
         *target = handle::insert::<ContextObject, _>(Context::new(core_options(&o)?)?)?;
         Ok(())
     })
@@ -232,17 +231,6 @@ fn core_options(o: &purlin_context_options) -> Result<context::Options> {
         log_level,
         log,
     })
-}
-
-fn watch_for_forks() {
-    extern "C" fn child() {
-        context::mark_forked();
-    }
-    static ONCE: Once = Once::new();
-    // SAFETY: the handler only stores to an atomic, and the library is never unloaded (-z nodelete).
-    ONCE.call_once(|| unsafe {
-        libc::pthread_atfork(None, None, Some(child));
-    });
 }
 
 /// Destroys a context. Objects that belong to it keep working; it goes when the last of them is gone.

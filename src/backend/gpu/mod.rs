@@ -171,4 +171,6 @@ fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
 }
 
 #[cfg(test)]
+mod device_tests;
+#[cfg(test)]
 mod tests;

@@ -19,6 +19,15 @@ const _: () = assert!(size_of::<SelftestParams>() == 24);
 // SAFETY: the same members in the same order as in cuda/selftest.cu, without padding.
 unsafe impl Parameters for SelftestParams {}
 
+/// Runs a kernel that kills the device's context, to test what purlin says afterwards.
+#[cfg(test)]
+pub(in crate::backend::gpu) fn trap(gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+    let parameters = SelftestParams { output: 0, count: 0, scale: 1, words: 0 };
+    let kernel = gpu.kernel("selftest", "purlin_selftest_trap")?;
+    // SAFETY: the kernel touches no memory.
+    unsafe { launch(&kernel, stream, Grid::row(1, 1, 0), &parameters) }
+}
+
 /// Writes `scale * i + threads * (threads - 1) / 2`, modulo 2^32, to each of `count` numbers of 32 bits; the blocks have
 /// `shared` bytes of dynamic shared memory, at least 4 a thread.
 pub fn selftest(
