@@ -1,0 +1,320 @@
+// From the V results of one tensor to its distinct pairs, by one warp: deduplicate, classify, threshold, separate,
+// sort, write. Lane k keeps the k-th distinct pair; everything stays in shared memory and registers.
+#ifndef PURLIN_SSHOPM_REDUCE_CUH
+#define PURLIN_SSHOPM_REDUCE_CUH
+
+#include "purlin_launch.h"
+#include "reduce.cuh"
+#include "sshopm_forms.cuh"
+#include "sshopm_load.cuh"
+#include "sshopm_real.cuh"
+#include "sshopm_step.cuh"
+
+namespace purlin {
+
+// Results of the starts of one tensor in shared memory, V of each; a value of minus infinity is no result.
+template <class T>
+struct StartResults {
+  T *value, *x, *y, *z, *residual;
+  __device__ StartResults(T *base, int starts)
+      : value(base), x(base + starts), y(base + 2 * starts), z(base + 3 * starts), residual(base + 4 * starts) {}
+};
+
+template <class T>
+struct Pair {
+  T value, x, y, z, residual, low, high;
+  int basin, kind;
+};
+
+// Squared chord between directions, up to sign for even order: 1 - |x.x'| formed without cancellation.
+template <bool EVEN, class T>
+__device__ __forceinline__ T chord2(T ax, T ay, T az, T bx, T by, T bz) {
+  T sign = EVEN && fma(ax, bx, fma(ay, by, az * bz)) < T(0) ? T(-1) : T(1);
+  T dx = fma(-sign, bx, ax), dy = fma(-sign, by, ay), dz = fma(-sign, bz, az);
+  return fma(dx, dx, fma(dy, dy, dz * dz));
+}
+
+// Greedy in descending order of value: the strongest start left founds a pair, every start left within the merge angle
+// joins it, and the one with the smallest residual represents it. Returns how many were found.
+template <int M, class T>
+__device__ int distinct_pairs(const purlin_sshopm_params &p, StartResults<T> s, Pair<T> &mine) {
+  const int starts = p.start_count, lane = lane_id();
+  const T merge = T(p.merge_chord2), agree = T(p.merge_value);
+  int found = 0;
+  while (found < PURLIN_LAUNCH_FUSED_MAX_PAIRS) {
+    T best = -Real<T>::infinity();
+    int at = 0;
+    for (int v = lane; v < starts; v += 32) {
+      T value = s.value[v];
+      if (value > best) {
+        best = value;
+        at = v;
+      }
+    }
+    auto key = ordered_key(best);
+    auto top_key = warp_max(key);
+    T top = from_key(top_key);
+    if (top == -Real<T>::infinity()) break;
+    at = __shfl_sync(FULL_WARP, at, __ffs(static_cast<int>(__ballot_sync(FULL_WARP, key == top_key))) - 1);
+    T x = s.x[at], y = s.y[at], z = s.z[at];
+    T least = Real<T>::infinity(), value = T(0);
+    int joined = 0, from = 0;
+    for (int v = lane; v < starts; v += 32) {
+      T other = s.value[v];
+      if (other == -Real<T>::infinity()) continue;
+      if (chord2<M % 2 == 0>(x, y, z, s.x[v], s.y[v], s.z[v]) > merge) continue;
+      if (agree > T(0) && fabs(other - top) > agree * fabs(top)) continue;
+      ++joined;
+      T residual = s.residual[v];
+      if (residual < least) {
+        least = residual;
+        value = other;
+        from = v;
+      }
+      s.value[v] = -Real<T>::infinity();
+    }
+    int basin = __reduce_add_sync(FULL_WARP, joined);
+    int owner = warp_max_lane(-least);
+    from = __shfl_sync(FULL_WARP, from, owner);
+    value = __shfl_sync(FULL_WARP, value, owner);
+    if (lane == found) {
+      mine.value = value;
+      mine.x = s.x[from];
+      mine.y = s.y[from];
+      mine.z = s.z[from];
+      mine.residual = s.residual[from];
+      mine.basin = basin;
+    }
+    ++found;
+    __syncwarp();
+  }
+  return found;
+}
+
+// Orthonormal basis (u, w) of the plane orthogonal to a unit vector.
+template <class T>
+__device__ __forceinline__ void tangent_basis(T x, T y, T z, T (&u)[3], T (&w)[3]) {
+  T s = z < T(0) ? T(-1) : T(1);
+  T a = T(-1) / (s + z);
+  T c = a * x * y;
+  u[0] = fma(s * a * x, x, T(1));
+  u[1] = s * c;
+  u[2] = -s * x;
+  w[0] = c;
+  w[1] = fma(a * y, y, s);
+  w[2] = -y;
+}
+
+template <class T>
+__device__ __forceinline__ T quadratic(const T (&b)[6], const T (&u)[3], const T (&w)[3]) {
+  return u[0] * fma(b[0], w[0], fma(b[1], w[1], b[2] * w[2])) + u[1] * fma(b[1], w[0], fma(b[3], w[1], b[4] * w[2])) +
+         u[2] * fma(b[2], w[0], fma(b[4], w[1], b[5] * w[2]));
+}
+
+__device__ __forceinline__ int class_of(bool degenerate, bool low_negative, bool high_negative) {
+  if (degenerate) return PURLIN_LAUNCH_PAIR_DEGENERATE;
+  if (high_negative) return PURLIN_LAUNCH_PAIR_NEGATIVE_STABLE;
+  return low_negative ? PURLIN_LAUNCH_PAIR_UNSTABLE : PURLIN_LAUNCH_PAIR_POSITIVE_STABLE;
+}
+
+// Eigenvalues of the projected Hessian U'((m-1) B - lambda I) U, ascending.
+template <int M, class T, class Entries>
+__device__ __forceinline__ void hessian_eigenvalues(const Entries &a, T lambda, T x, T y, T z, T *low, T *high) {
+  T b[6], u[3], w[3];
+  form_matrix<M>(a, x, y, z, b);
+  tangent_basis(x, y, z, u, w);
+  T h11 = quadratic(b, u, u), h12 = quadratic(b, u, w), h22 = quadratic(b, w, w);
+  T mean = fma(T(0.5 * (M - 1)), h11 + h22, -lambda), d = T(0.5) * (h11 - h22);
+  T radius = T(M - 1) * sqrt(fma(d, d, h12 * h12));
+  *low = mean - radius;
+  *high = mean + radius;
+}
+
+// Canonical sign of (value, x): odd order makes the value positive; otherwise, and where an odd value is zero, the
+// component of largest magnitude is positive (the first of those within 1e-6 of the largest).
+template <class T>
+__device__ __forceinline__ bool flips(const purlin_sshopm_params &p, bool even, T value, T zero, T x, T y, T z) {
+  if (p.sign == PURLIN_LAUNCH_SIGN_RAW) return false;
+  if (!even && fabs(value) > zero) return value < T(0);
+  if (p.sign == PURLIN_LAUNCH_SIGN_Z_POSITIVE) return z < T(0) || (z == T(0) && (y < T(0) || (y == T(0) && x < T(0))));
+  T bound = fmax(fabs(x), fmax(fabs(y), fabs(z))) * T(1 - 1e-6);
+  T lead = fabs(x) >= bound ? x : fabs(y) >= bound ? y : z;
+  return lead < T(0);
+}
+
+template <class T>
+__device__ __forceinline__ void write_pair(const purlin_sshopm_params &p, int64_t row, int k, const Pair<T> &q) {
+  const int64_t at = row * p.pairs + k;
+  if (p.values) address<T>(p.values)[at] = q.value;
+  if (p.vectors) {
+    T *o = address<T>(p.vectors) + 3 * at;
+    o[0] = q.x;
+    o[1] = q.y;
+    o[2] = q.z;
+  }
+  if (p.residuals) address<T>(p.residuals)[at] = q.residual;
+  if (p.classes) address<int>(p.classes)[at] = q.kind;
+  if (p.hessian) {
+    address<T>(p.hessian)[2 * at] = q.low;
+    address<T>(p.hessian)[2 * at + 1] = q.high;
+  }
+  if (p.basins) address<int>(p.basins)[at] = q.basin;
+  if (p.peaks) {
+    if (p.flags & PURLIN_LAUNCH_PEAKS_SCALED) {
+      T *o = address<T>(p.peaks) + 3 * at;
+      o[0] = q.x * q.value;
+      o[1] = q.y * q.value;
+      o[2] = q.z * q.value;
+    } else {
+      T *o = address<T>(p.peaks) + 4 * at;
+      o[0] = q.x;
+      o[1] = q.y;
+      o[2] = q.z;
+      o[3] = q.value;
+    }
+  }
+}
+
+// Writes the absent pairs from `count` on, the count and the status. `any` says that pairs existed before thresholds.
+template <class T>
+__device__ void finish_row(const purlin_sshopm_params &p, int64_t row, int before, int count, int status) {
+  const T none = (p.flags & PURLIN_LAUNCH_MISSING_ZERO) ? T(0) : Real<T>::nan();
+  Pair<T> absent{none, none, none, none, none, none, none, 0, 0};
+  if (p.flags & PURLIN_LAUNCH_PEAKS_SCALED) absent.value = T(1);
+  for (int k = count + lane_id(); k < p.pairs; k += 32) {
+    write_pair(p, row, k, absent);
+    if ((p.flags & PURLIN_LAUNCH_PEAKS_SCALED) && p.values) address<T>(p.values)[row * p.pairs + k] = none;
+  }
+  if (lane_id() != 0) return;
+  if (p.pair_count) address<int>(p.pair_count)[row] = count;
+  if (p.status) {
+    // A second pass that appends leaves a success of the first one standing.
+    bool keep = ((p.flags & PURLIN_LAUNCH_KEEP_STATUS) && status == PURLIN_LAUNCH_TENSOR_OK) ||
+                ((p.flags & PURLIN_LAUNCH_APPEND) && status == PURLIN_LAUNCH_TENSOR_NO_PAIR && before > 0);
+    if (!keep) address<int>(p.status)[row] = status;
+  }
+}
+
+__device__ __forceinline__ int pairs_before(const purlin_sshopm_params &p, int64_t row) {
+  return (p.flags & PURLIN_LAUNCH_APPEND) && p.pair_count ? address<int>(p.pair_count)[row] : 0;
+}
+
+// A tensor that is not iterated on: nothing, or for A = 0 and A = c E one degenerate pair if those are kept.
+template <int M, class T>
+__device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64_t row, int status, T value) {
+  int before = pairs_before(p, row), count = before;
+  bool continuum = status == PURLIN_LAUNCH_TENSOR_ZERO || status == PURLIN_LAUNCH_TENSOR_ISOTROPIC;
+  if (continuum && count < p.pairs && ((p.keep_classes >> PURLIN_LAUNCH_PAIR_DEGENERATE) & 1)) {
+    if (lane_id() == 0) {
+      const T *s = address<const T>(p.starts) + item * p.start_stride;
+      Pair<T> q{value, s[0], s[1], s[2], T(0), T(0), T(0), p.start_count, PURLIN_LAUNCH_PAIR_DEGENERATE};
+      T scale = T(1) / sqrt(fma(q.x, q.x, fma(q.y, q.y, q.z * q.z)));
+      if (flips(p, true, T(0), T(0), q.x, q.y, q.z)) scale = -scale;
+      q.x *= scale;
+      q.y *= scale;
+      q.z *= scale;
+      write_pair(p, row, count, q);
+    }
+    ++count;
+  }
+  finish_row<T>(p, row, before, count, status);
+}
+
+// Continuum: three or more degenerate pairs at one value become one. Returns whether that happened.
+template <class T>
+__device__ bool collapse_continuum(const purlin_sshopm_params &p, int found, T norm, bool &alive, Pair<T> &mine) {
+  const bool degenerate = alive && mine.kind == PURLIN_LAUNCH_PAIR_DEGENERATE;
+  if (__popc(__ballot_sync(FULL_WARP, degenerate)) < 3) return false;
+  int same = 0, leader = lane_id(), basins = 0;
+  for (int j = 0; j < found; ++j) {
+    T value = __shfl_sync(FULL_WARP, mine.value, j);
+    int basin = __shfl_sync(FULL_WARP, mine.basin, j);
+    bool other = __shfl_sync(FULL_WARP, static_cast<int>(degenerate), j) != 0;
+    if (degenerate && other && fabs(value - mine.value) <= fmax(T(p.degeneracy) * norm, T(p.merge_value) * fabs(value))) {
+      ++same;
+      basins += basin;
+      leader = min(leader, j);
+    }
+  }
+  bool member = degenerate && same >= 3;
+  if (member) {
+    if (leader == lane_id()) mine.basin = basins;
+    else alive = false;
+  }
+  return __any_sync(FULL_WARP, member);
+}
+
+// All of it for the tensor whose entries and scalars are in `slot`.
+template <int M, class T>
+__device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T *slot, T *results) {
+  constexpr int U = entries3(M);
+  constexpr bool EVEN = M % 2 == 0;
+  Pair<T> mine{};
+  const int found = distinct_pairs<M>(p, StartResults<T>(results, p.start_count), mine);
+  bool alive = lane_id() < found;
+  const T scale = slot[U + OUT_SCALE], c = slot[U + ISOTROPIC], norm = slot[U + NORM];
+  if (alive) {
+    T low, high;
+    hessian_eigenvalues<M>(slot, mine.value - c, mine.x, mine.y, mine.z, &low, &high);
+    bool flip = flips(p, EVEN, mine.value * (scale < T(0) ? T(-1) : T(1)), T(32) * Real<T>::epsilon * norm, mine.x,
+                      mine.y, mine.z);
+    // A minimum found as a maximum of -A, and the other member of an odd pair, turn the Hessian's sign.
+    bool turned = (scale < T(0)) != (!EVEN && flip);
+    T least = fmin(fabs(low), fabs(high));
+    bool low_negative = low < T(0), high_negative = high < T(0);
+    if (turned) {
+      low_negative = high > T(0);
+      high_negative = low > T(0);
+    }
+    mine.kind = class_of(least <= T(p.degeneracy) * norm, low_negative, high_negative);
+    T unit = turned ? -fabs(scale) : fabs(scale);
+    mine.low = (turned ? high : low) * unit;
+    mine.high = (turned ? low : high) * unit;
+    if (flip) {
+      mine.x = -mine.x;
+      mine.y = -mine.y;
+      mine.z = -mine.z;
+    }
+    mine.value *= !EVEN && flip ? -scale : scale;
+    mine.residual *= fabs(scale);
+    alive = (p.keep_classes >> mine.kind) & 1;
+  }
+  int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
+  if (collapse_continuum(p, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
+
+  // Descending for maxima, ascending for minima.
+  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
+  T rank = alive ? direction * mine.value : -Real<T>::infinity();
+  if (p.thresholds) {
+    T top = direction * warp_max_value(rank);
+    alive = alive && mine.value > fmax(T(p.absolute_threshold), T(p.relative_threshold) * top);
+    if (!alive) rank = -Real<T>::infinity();
+  }
+  const int before = pairs_before(p, row);
+  const T apart = T(p.separation_chord2);
+  int count = before;
+  while (count < p.pairs) {
+    unsigned left = __ballot_sync(FULL_WARP, alive);
+    if (left == 0) break;
+    int lane = warp_max_lane(rank);
+    if (lane_id() == lane) {
+      write_pair(p, row, count, mine);
+      alive = false;
+      rank = -Real<T>::infinity();
+    }
+    if (apart > T(0)) {
+      T x = __shfl_sync(FULL_WARP, mine.x, lane), y = __shfl_sync(FULL_WARP, mine.y, lane),
+        z = __shfl_sync(FULL_WARP, mine.z, lane);
+      if (alive && chord2<EVEN>(x, y, z, mine.x, mine.y, mine.z) < apart) {
+        alive = false;
+        rank = -Real<T>::infinity();
+      }
+    }
+    ++count;
+  }
+  finish_row<T>(p, row, before, count, status);
+}
+
+}  // namespace purlin
+
+#endif

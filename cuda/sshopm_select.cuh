@@ -1,0 +1,361 @@
+// From start outputs in device memory to the distinct pairs of each tensor, any dimension up to 16: one block a tensor.
+// The same rules as the fused selection (sshopm_reduce.cuh), for any number of starts.
+#ifndef PURLIN_SSHOPM_SELECT_CUH
+#define PURLIN_SSHOPM_SELECT_CUH
+
+#include "purlin_launch.h"
+#include "reduce.cuh"
+#include "sshopm_packed.cuh"
+#include "sshopm_reduce.cuh"
+
+namespace purlin {
+
+// One distinct pair found: its representative start, its basin, and the class with FLIP and DEAD marks.
+struct Found {
+  int start, basin, kind, rank;
+};
+constexpr int FLIP = 1 << 8, DEAD = 1 << 9;
+
+constexpr int SELECT_WARPS = PURLIN_LAUNCH_SELECT_THREADS / 32;
+
+template <class T>
+struct BlockBest {
+  T value[SELECT_WARPS];
+  int at[SELECT_WARPS];
+};
+
+// Position of the largest value over the block, the lowest position on ties; -1 where nobody has one.
+template <class T>
+__device__ int block_best(T value, int at, BlockBest<T> &shared) {
+  const T none = -Real<T>::infinity();
+  T top = warp_max_value(at >= 0 ? value : none);
+  unsigned mine = at >= 0 && value == top ? static_cast<unsigned>(at) : 0xffffffffu;
+  mine = __reduce_min_sync(FULL_WARP, mine);
+  if (lane_id() == 0) {
+    shared.value[threadIdx.x / 32] = top;
+    shared.at[threadIdx.x / 32] = static_cast<int>(mine);
+  }
+  __syncthreads();
+  int best = shared.at[0];
+  T best_value = shared.value[0];
+  for (int w = 1; w < SELECT_WARPS; ++w) {
+    int a = shared.at[w];
+    if (a >= 0 && (best < 0 || shared.value[w] > best_value || (shared.value[w] == best_value && a < best))) {
+      best = a;
+      best_value = shared.value[w];
+    }
+  }
+  __syncthreads();
+  return best;
+}
+
+template <class T>
+__device__ T block_sum(T value, BlockBest<T> &shared) {
+  value = warp_sum(value);
+  if (lane_id() == 0) shared.value[threadIdx.x / 32] = value;
+  __syncthreads();
+  T s = shared.value[0];
+  for (int w = 1; w < SELECT_WARPS; ++w) s += shared.value[w];
+  __syncthreads();
+  return s;
+}
+
+// The starts of one tensor as they lie in memory, seen through the canonical sign of odd orders.
+template <class T>
+struct Starts {
+  const T *value, *vector, *residual;
+  const int *status;
+  int n;
+  bool even;
+  T zero;
+  __device__ bool turned(int v) const { return !even && value[v] < -zero; }
+  __device__ T canonical(int v) const { return turned(v) ? -value[v] : value[v]; }
+  __device__ T chord2(int a, int b) const {
+    const T *x = vector + static_cast<int64_t>(a) * n, *y = vector + static_cast<int64_t>(b) * n;
+    T plus = T(0), minus = T(0);
+    for (int i = 0; i < n; ++i) {
+      T p = x[i] + y[i], m = x[i] - y[i];
+      plus = fma(p, p, plus);
+      minus = fma(m, m, minus);
+    }
+    if (even || (fabs(value[a]) <= zero && fabs(value[b]) <= zero)) return fmin(plus, minus);
+    return turned(a) == turned(b) ? minus : plus;
+  }
+};
+
+template <class T>
+__device__ bool flips_n(const purlin_sshopm_params &p, const Starts<T> &s, int v) {
+  if (p.sign == PURLIN_LAUNCH_SIGN_RAW) return false;
+  if (!s.even && fabs(s.value[v]) > s.zero) return s.value[v] < T(0);
+  const T *x = s.vector + static_cast<int64_t>(v) * s.n;
+  if (p.sign == PURLIN_LAUNCH_SIGN_Z_POSITIVE) {
+    for (int i = s.n - 1; i >= 0; --i)
+      if (x[i] != T(0)) return x[i] < T(0);
+    return false;
+  }
+  T largest = T(0);
+  for (int i = 0; i < s.n; ++i) largest = fmax(largest, fabs(x[i]));
+  for (int i = 0; i < s.n; ++i)
+    if (fabs(x[i]) >= largest * T(1 - 1e-6)) return x[i] < T(0);
+  return false;
+}
+
+// Eigenvalues (ascending, n - 1 of them) of the projected Hessian of the pair (lambda, x), and their class.
+template <class T>
+__device__ int classify_pair(const Packed<T> &form, T lambda, const T *x, T norm, T degeneracy, T *eigenvalues) {
+  const int n = form.dimension;
+  T b[MAX_N * MAX_N], y[MAX_N], e[MAX_N];
+  packed_matrix(form, x, b);
+  multiply_n(n, b, x, y);
+  const T k = T(form.order - 1);
+  // The direction x itself gets an eigenvalue above all others and falls off the end.
+  projected(n, b, x, y, dot_n(n, x, y), k, -lambda, T(4) * k * norm, b);
+  jacobi_eigenvalues(n, b, e);
+  int negative = 0;
+  bool degenerate = false;
+  for (int i = 0; i < n - 1; ++i) {
+    eigenvalues[i] = e[i];
+    negative += e[i] < T(0);
+    degenerate |= fabs(e[i]) <= degeneracy * norm;
+  }
+  // n = 1 has no tangent direction: its one pair is called a maximum where lambda is positive.
+  if (n == 1) return lambda >= T(0) ? PURLIN_LAUNCH_PAIR_NEGATIVE_STABLE : PURLIN_LAUNCH_PAIR_POSITIVE_STABLE;
+  return class_of(degenerate, negative > 0, negative == n - 1);
+}
+
+template <class T>
+__device__ void write_absent_n(const purlin_sshopm_params &p, int64_t row, int from) {
+  const int n = p.dimension;
+  const T none = (p.flags & PURLIN_LAUNCH_MISSING_ZERO) ? T(0) : Real<T>::nan();
+  for (int k = from + threadIdx.x; k < p.pairs; k += blockDim.x) {
+    const int64_t at = row * p.pairs + k;
+    if (p.values) address<T>(p.values)[at] = none;
+    if (p.residuals) address<T>(p.residuals)[at] = none;
+    if (p.classes) address<int>(p.classes)[at] = 0;
+    if (p.basins) address<int>(p.basins)[at] = 0;
+    for (int i = 0; i < n; ++i) {
+      if (p.vectors) address<T>(p.vectors)[at * n + i] = none;
+      if (p.hessian && i < n - 1) address<T>(p.hessian)[at * (n - 1) + i] = none;
+    }
+    const int width = (p.flags & PURLIN_LAUNCH_PEAKS_SCALED) ? 3 : 4;
+    if (p.peaks)
+      for (int i = 0; i < width; ++i) address<T>(p.peaks)[at * width + i] = none;
+  }
+}
+
+template <class T>
+__device__ void write_pair_n(const purlin_sshopm_params &p, int64_t row, int k, const Starts<T> &s, const Found &f,
+                             const T *eigenvalues) {
+  const int n = p.dimension;
+  const int64_t at = row * p.pairs + k;
+  const T *x = s.vector + static_cast<int64_t>(f.start) * n;
+  const T sign = (f.kind & FLIP) ? T(-1) : T(1);
+  const T value = s.even ? s.value[f.start] : sign * s.value[f.start];
+  if (p.values) address<T>(p.values)[at] = value;
+  if (p.residuals) address<T>(p.residuals)[at] = s.residual[f.start];
+  if (p.classes) address<int>(p.classes)[at] = f.kind & 0xff;
+  if (p.basins) address<int>(p.basins)[at] = f.basin;
+  for (int i = 0; i < n; ++i) {
+    if (p.vectors) address<T>(p.vectors)[at * n + i] = sign * x[i];
+    if (p.hessian && i < n - 1) address<T>(p.hessian)[at * (n - 1) + i] = eigenvalues[i];
+  }
+  if (p.peaks && n == 3) {
+    const bool scaled = (p.flags & PURLIN_LAUNCH_PEAKS_SCALED) != 0;
+    T *o = address<T>(p.peaks) + (scaled ? 3 : 4) * at;
+    for (int i = 0; i < 3; ++i) o[i] = sign * x[i] * (scaled ? value : T(1));
+    if (!scaled) o[3] = value;
+  }
+}
+
+// Marks, ranks and writes the `found` pairs; returns the number written.
+template <class T>
+__device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T> &s, const Packed<T> &form, T norm,
+                      Found *pairs, int found, int before, int *status, BlockBest<T> &best) {
+  const purlin_sshopm_params &p = q.solve;
+  const int n = p.dimension;
+  T *eigenvalues = address<T>(q.scratch) + blockIdx.x * q.found_limit * n;
+  int morse = 0;
+  for (int i = threadIdx.x; i < found; i += blockDim.x) {
+    T x[MAX_N];
+    Found &f = pairs[i];
+    const bool flip = flips_n(p, s, f.start);
+    const T sign = flip ? T(-1) : T(1);
+    for (int c = 0; c < n; ++c) x[c] = sign * s.vector[static_cast<int64_t>(f.start) * n + c];
+    const T value = s.even ? s.value[f.start] : sign * s.value[f.start];
+    const int kind = classify_pair(form, value, x, norm, T(p.degeneracy), eigenvalues + i * n);
+    if (kind != PURLIN_LAUNCH_PAIR_DEGENERATE && kind != PURLIN_LAUNCH_PAIR_UNCLASSIFIED) {
+      int negative = 0;
+      for (int c = 0; c < n - 1; ++c) negative += eigenvalues[i * n + c] < T(0);
+      morse += negative % 2 ? -1 : 1;
+    }
+    f.kind = kind | (flip ? FLIP : 0) | (((p.keep_classes >> kind) & 1) ? 0 : DEAD);
+  }
+  __syncthreads();
+  int total = __reduce_add_sync(FULL_WARP, morse);
+  if (lane_id() == 0) best.at[threadIdx.x / 32] = total;
+  __syncthreads();
+  if (threadIdx.x == 0 && q.morse) {
+    total = 0;
+    for (int w = 0; w < SELECT_WARPS; ++w) total += best.at[w];
+    address<int>(q.morse)[row] = total;
+  }
+  // Continuum: three or more degenerate pairs at one value are one.
+  bool collapsed = false;
+  for (int i = threadIdx.x; i < found; i += blockDim.x) {
+    Found &f = pairs[i];
+    f.rank = -1;
+    if ((f.kind & 0xff) != PURLIN_LAUNCH_PAIR_DEGENERATE || (f.kind & DEAD)) continue;
+    const T value = s.canonical(f.start);
+    const T near = fmax(T(p.degeneracy) * norm, T(p.merge_value) * fabs(value));
+    int same = 0, leader = i, basin = 0;
+    for (int j = 0; j < found; ++j) {
+      const Found &g = pairs[j];
+      if ((g.kind & 0xff) != PURLIN_LAUNCH_PAIR_DEGENERATE || (g.kind & DEAD)) continue;
+      if (fabs(s.canonical(g.start) - value) > near) continue;
+      ++same;
+      basin += g.basin;
+      leader = min(leader, j);
+    }
+    if (same >= 3) {
+      collapsed = true;
+      f.rank = leader == i ? basin : -2;
+    }
+  }
+  if (__syncthreads_or(collapsed)) *status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
+  for (int i = threadIdx.x; i < found; i += blockDim.x) {
+    Found &f = pairs[i];
+    if (f.rank == -2) f.kind |= DEAD;
+    else if (f.rank >= 0) f.basin = f.rank;
+  }
+  __syncthreads();
+  // Take the best pair left until the row is full.
+  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
+  const auto value_of = [&](const Found &f) {
+    return (f.kind & FLIP) && !s.even ? -s.value[f.start] : s.value[f.start];
+  };
+  int count = before;
+  T bound = -Real<T>::infinity();
+  while (count < p.pairs) {
+    T top = -Real<T>::infinity();
+    int at = -1;
+    for (int i = threadIdx.x; i < found; i += blockDim.x) {
+      if (pairs[i].kind & DEAD) continue;
+      T v = direction * value_of(pairs[i]);
+      if (at < 0 || v > top) {
+        top = v;
+        at = i;
+      }
+    }
+    at = block_best(top, at, best);
+    if (at < 0) break;
+    const Found f = pairs[at];
+    const T value = value_of(f);
+    if (p.thresholds) {
+      if (count == before) bound = fmax(T(p.absolute_threshold), T(p.relative_threshold) * value);
+      if (!(value > bound)) break;
+    }
+    if (threadIdx.x == 0) write_pair_n(p, row, count, s, f, eigenvalues + at * n);
+    __syncthreads();
+    const T apart = T(p.separation_chord2);
+    for (int i = threadIdx.x; i < found; i += blockDim.x)
+      if (i == at || (apart > T(0) && s.chord2(pairs[i].start, f.start) < apart)) pairs[i].kind |= DEAD;
+    __syncthreads();
+    ++count;
+  }
+  return count;
+}
+
+template <class T>
+__device__ void select_general(const purlin_select_params &q) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ BlockBest<T> best;
+  const purlin_sshopm_params &p = q.solve;
+  const int n = p.dimension, starts = p.start_count;
+  Found *pairs = reinterpret_cast<Found *>(shared_bytes);
+  uint32_t *taken = reinterpret_cast<uint32_t *>(pairs + q.found_limit);
+  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
+
+  for (int64_t item = blockIdx.x; item < p.count; item += gridDim.x) {
+    const int64_t row = p.index ? __ldg(address<const long long>(p.index) + item) : item;
+    const T *a = address<const T>(p.tensors) + row * p.tensor_stride;
+    Packed<T> form{a, p.entry_stride, address<const uint8_t>(p.indices), address<const T>(p.multinomials), p.entries,
+                   p.order, n, T(1)};
+    Starts<T> s{address<const T>(p.start_values) + row * starts, address<const T>(p.start_vectors) + row * starts * n,
+                address<const T>(p.start_residuals) + row * starts, address<const int>(p.start_status) + row * starts,
+                n, p.order % 2 == 0, T(0)};
+    int status = p.status ? address<int>(p.status)[row] : PURLIN_LAUNCH_TENSOR_OK;
+    const bool masked = status == PURLIN_LAUNCH_TENSOR_MASKED;
+    if (!masked && s.status[0] == PURLIN_LAUNCH_START_NONFINITE) status = PURLIN_LAUNCH_TENSOR_NONFINITE;
+    const int before = (p.flags & PURLIN_LAUNCH_APPEND) && p.pair_count ? address<int>(p.pair_count)[row] : 0;
+    __syncthreads();
+    int count = before;
+    if (!masked && status != PURLIN_LAUNCH_TENSOR_NONFINITE) {
+      T norm = T(0);
+      for (int64_t r = threadIdx.x; r < p.entries; r += blockDim.x) {
+        T v = form.entry(r);
+        norm = fma(__ldg(form.multinomial + r) * v, v, norm);
+      }
+      norm = sqrt(block_sum(norm, best));
+      s.zero = T(32) * Real<T>::epsilon * norm;
+      for (int w = threadIdx.x; w < (starts + 31) / 32; w += blockDim.x) taken[w] = 0;
+      __syncthreads();
+      const bool continuum = status == PURLIN_LAUNCH_TENSOR_ZERO || status == PURLIN_LAUNCH_TENSOR_ISOTROPIC;
+      int found = 0;
+      while (found < q.found_limit && !(continuum && found == 1)) {
+        T top = -Real<T>::infinity();
+        int at = -1;
+        for (int v = threadIdx.x; v < starts; v += blockDim.x) {
+          if (s.status[v] != PURLIN_LAUNCH_START_CONVERGED || ((taken[v / 32] >> (v % 32)) & 1u)) continue;
+          T value = direction * s.canonical(v);
+          if (at < 0 || value > top) {
+            top = value;
+            at = v;
+          }
+        }
+        const int seed = block_best(top, at, best);
+        if (seed < 0) break;
+        const T value = s.canonical(seed);
+        int joined = 0;
+        T least = -Real<T>::infinity();
+        at = -1;
+        for (int v = threadIdx.x; v < starts; v += blockDim.x) {
+          if (s.status[v] != PURLIN_LAUNCH_START_CONVERGED || ((taken[v / 32] >> (v % 32)) & 1u)) continue;
+          if (!continuum && v != seed) {
+            if (s.chord2(seed, v) > T(p.merge_chord2)) continue;
+            if (p.merge_value > 0 && fabs(s.canonical(v) - value) > T(p.merge_value) * fabs(value)) continue;
+          }
+          ++joined;
+          atomicOr(taken + v / 32, 1u << (v % 32));
+          if (at < 0 || -s.residual[v] > least) {
+            least = -s.residual[v];
+            at = v;
+          }
+        }
+        at = block_best(least, at, best);
+        joined = __reduce_add_sync(FULL_WARP, joined);
+        if (lane_id() == 0) best.at[threadIdx.x / 32] = joined;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+          int basin = 0;
+          for (int w = 0; w < SELECT_WARPS; ++w) basin += best.at[w];
+          pairs[found] = Found{at, basin, 0, -1};
+        }
+        ++found;
+        __syncthreads();
+      }
+      if (status == PURLIN_LAUNCH_TENSOR_OK && found == 0) status = PURLIN_LAUNCH_TENSOR_NO_PAIR;
+      count = settle(q, row, s, form, norm, pairs, found, before, &status, best);
+    }
+    write_absent_n<T>(p, row, count);
+    if (threadIdx.x == 0) {
+      if (p.pair_count) address<int>(p.pair_count)[row] = count;
+      bool keep = (p.flags & PURLIN_LAUNCH_APPEND) && status == PURLIN_LAUNCH_TENSOR_NO_PAIR && before > 0;
+      if (p.status && !keep) address<int>(p.status)[row] = status;
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace purlin
+
+#endif

@@ -1,0 +1,248 @@
+// One start in flight and the three iterations on it, n = 3: power steps with a constant shift, power steps with the
+// adaptive shift, and the safeguarded Newton hybrid (also, without its safeguard, the orthogonal Newton correction).
+//
+// Everything is written for maxima of the scaled tensor A' = +-(A - c E) / s; minima run on the negated entries.
+#ifndef PURLIN_SSHOPM_STEP_CUH
+#define PURLIN_SSHOPM_STEP_CUH
+
+#include "purlin_launch.h"
+#include "sshopm_forms.cuh"
+#include "sshopm_real.cuh"
+
+namespace purlin {
+
+// Per-tensor numbers kept beside the entries while a tensor is in flight.
+enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LAMBDA_TOLERANCE, SHIFT_SCALE };
+
+enum State { EMPTY, RUNNING, CONVERGED, EXHAUSTED, SINGULAR };
+
+// Which quantities a block of steps has to keep; the fast variants leave out what nobody asked for.
+enum Variant { FAST_RESIDUAL, FAST_LAMBDA, GENERIC };
+
+template <int M, class T, int METHOD>
+struct Coefficients {
+  T a[entries3(M)];
+  template <class Entries>
+  __device__ __forceinline__ void load(const Entries &e) {
+    static_for<0, entries3(M) - 1>([&](auto i) { a[i] = e[i]; });
+  }
+};
+template <int M, class T>
+struct Coefficients<M, T, PURLIN_LAUNCH_POWER> : PowerForm<M, T> {};
+
+template <int M, class T, int METHOD>
+struct Lane {
+  Coefficients<M, T, METHOD> form;
+  T x, y, z;       // the unit iterate
+  T lambda;        // x . A' x^(m-1) at the last point evaluated
+  T residual2;     // squared norm of A' x^(m-1) - lambda x there (hybrid and Newton)
+  T isotropic;     // c: lambda + c is the eigenvalue of the scaled tensor
+  T floor2;        // squared absolute floor of the residual test
+  T shift, tau;    // shift: the constant one, or the last adaptive one
+  T limit;         // absolute bound of the lambda test, negative when it is relative
+  T step2;         // squared length of the last step; Newton: negative once within tolerance
+  int iterations, violations, state;
+};
+
+// Per-launch constants in the kernel's type.
+template <class T>
+struct Constants {
+  T tolerance, tolerance2;
+  int test, max_iterations, warmup;
+};
+
+// Ends or continues a start after an evaluation: lambda and residual2 are the new ones. A NaN ends it too, since
+// every comparison is written to be true only for "go on".
+template <int VARIANT, class L, class T>
+__device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T residual2) {
+  bool on;
+  T whole = lambda + s.isotropic;
+  if (VARIANT == FAST_LAMBDA || (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_LAMBDA)) {
+    T bound = k.tolerance * fabs(whole);
+    if (VARIANT == GENERIC && s.limit >= T(0)) bound = s.limit;
+    on = fabs(lambda - s.lambda) > bound;
+  } else if (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_STEP) {
+    on = s.step2 > k.tolerance2;
+    if (!(lambda == lambda)) on = false;
+  } else {
+    on = residual2 > fmax(k.tolerance2 * whole * whole, s.floor2);
+  }
+  if (VARIANT == GENERIC) s.violations += lambda < s.lambda - T(16) * Real<T>::epsilon * (T(1) + fabs(lambda));
+  s.lambda = lambda;
+  if (on && s.iterations < k.max_iterations) {
+    ++s.iterations;
+    return true;
+  }
+  s.state = on ? EXHAUSTED : CONVERGED;
+  return false;
+}
+
+template <int VARIANT, class L, class T>
+__device__ __forceinline__ void move_to(L &s, T nx, T ny, T nz) {
+  T scale = Real<T>::rsqrt(fma(nx, nx, fma(ny, ny, nz * nz)));
+  nx *= scale;
+  ny *= scale;
+  nz *= scale;
+  if (VARIANT == GENERIC) {
+    T dx = nx - s.x, dy = ny - s.y, dz = nz - s.z;
+    s.step2 = fma(dx, dx, fma(dy, dy, dz * dz));
+  }
+  s.x = nx;
+  s.y = ny;
+  s.z = nz;
+}
+
+// Squared norm of g - lambda x, formed explicitly: |g|^2 - lambda^2 cancels.
+template <class T>
+__device__ __forceinline__ T residual_vector(const T (&g)[3], T lambda, T x, T y, T z, T (&r)[3]) {
+  r[0] = fma(-lambda, x, g[0]);
+  r[1] = fma(-lambda, y, g[1]);
+  r[2] = fma(-lambda, z, g[2]);
+  return fma(r[0], r[0], fma(r[1], r[1], r[2] * r[2]));
+}
+
+// Power step with the tensor's constant shift.
+template <int VARIANT, int M, class T>
+__device__ __forceinline__ bool power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
+  T g[3], r[3];
+  s.form.vector(s.x, s.y, s.z, g);
+  T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
+  T residual2 = VARIANT == FAST_LAMBDA ? T(0) : residual_vector(g, lambda, s.x, s.y, s.z, r);
+  if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
+  move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
+  return true;
+}
+
+// Smallest eigenvalue of the symmetric b11 b12 b13 b22 b23 b33, in closed form.
+template <class T>
+__device__ __forceinline__ T smallest_eigenvalue(const T (&b)[6]) {
+  T q = (b[0] + b[3] + b[5]) * T(1.0 / 3.0);
+  T u = b[0] - q, v = b[3] - q, w = b[5] - q;
+  T off = fma(b[1], b[1], fma(b[2], b[2], b[4] * b[4]));
+  T p2 = (fma(u, u, fma(v, v, w * w)) + off + off) * T(1.0 / 6.0);
+  if (!(p2 > T(0))) return q;
+  T i = T(1) / sqrt(p2), p = p2 * i;
+  T det = u * fma(v, w, -b[4] * b[4]) - b[1] * fma(b[1], w, -b[4] * b[2]) + b[2] * fma(b[1], b[4], -v * b[2]);
+  T c = T(0.5) * det * i * i * i;
+  c = fmin(fmax(c, T(-1)), T(1));
+  T e = fma(p + p, cospi(acos(c) * T(0.10610329539459689) + T(2.0 / 3.0)), q);
+  // acos loses half the digits near +-1; the shift must err to the safe side.
+  return sizeof(T) == 4 ? e - T(1e-3) * p : e;
+}
+
+// Power step with the shift of Kolda & Mayo (2014), which makes the form convex at x.
+template <int VARIANT, int M, class T>
+__device__ __forceinline__ bool adaptive_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s, const Constants<T> &k) {
+  T b[6], r[3];
+  form_matrix<M>(s.form.a, s.x, s.y, s.z, b);
+  T g[3] = {fma(b[0], s.x, fma(b[1], s.y, b[2] * s.z)), fma(b[1], s.x, fma(b[3], s.y, b[4] * s.z)),
+            fma(b[2], s.x, fma(b[4], s.y, b[5] * s.z))};
+  T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
+  T residual2 = residual_vector(g, lambda, s.x, s.y, s.z, r);
+  if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
+  T e = smallest_eigenvalue(b);
+  s.shift = e >= s.tau * T(1.0 / (M * M - M)) ? T(0) : fma(-T(M - 1), e, s.tau * T(1.0 / M));
+  move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
+  return true;
+}
+
+// What a step needs of the tangent plane without a basis of it: with g = B x, r = g - lambda x and k = m - 1, the
+// projected Hessian H = k U'BU - lambda I has  U H U' r = k (B r - |r|^2 x) - lambda r,
+// trace k t2 - 2 lambda and determinant k^2 d2 - k lambda t2 + lambda^2, where t2 = tr B - lambda and
+// d2 = x' adj(B) x = |g|^2 - lambda tr B + e2(B) are the trace and determinant of U'BU.
+template <class T>
+struct TangentPlane {
+  T h[3], trace, determinant, trace2, determinant2;
+  template <int M>
+  __device__ __forceinline__ static TangentPlane at(const T (&b)[6], const T (&r)[3], T lambda, T residual2, T x, T y,
+                                                    T z) {
+    constexpr T k = T(M - 1);
+    TangentPlane t;
+    T whole = b[0] + b[3] + b[5];
+    T br0 = fma(b[0], r[0], fma(b[1], r[1], fma(b[2], r[2], -residual2 * x)));
+    T br1 = fma(b[1], r[0], fma(b[3], r[1], fma(b[4], r[2], -residual2 * y)));
+    T br2 = fma(b[2], r[0], fma(b[4], r[1], fma(b[5], r[2], -residual2 * z)));
+    t.h[0] = fma(k, br0, -lambda * r[0]);
+    t.h[1] = fma(k, br1, -lambda * r[1]);
+    t.h[2] = fma(k, br2, -lambda * r[2]);
+    t.trace2 = whole - lambda;
+    T e2 = fma(b[0], b[3], -b[1] * b[1]) + fma(b[0], b[5], -b[2] * b[2]) + fma(b[3], b[5], -b[4] * b[4]);
+    t.determinant2 = fma(-lambda, t.trace2, e2 + residual2);
+    t.trace = fma(k, t.trace2, -(lambda + lambda));
+    t.determinant = fma(k * k, t.determinant2, lambda * fma(-k, t.trace2, lambda));
+    return t;
+  }
+};
+
+// Newton step on the sphere where the projected Hessian is negative definite and the step is short, else a power step
+// with the smallest shift that keeps it uphill. Both are x + d with d in the tangent plane: y + alpha x is a multiple
+// of x + r / (lambda + alpha).
+template <int VARIANT, int M, class T>
+__device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s, const Constants<T> &k) {
+  T b[6], r[3];
+  form_matrix<M>(s.form.a, s.x, s.y, s.z, b);
+  T g[3] = {fma(b[0], s.x, fma(b[1], s.y, b[2] * s.z)), fma(b[1], s.x, fma(b[3], s.y, b[4] * s.z)),
+            fma(b[2], s.x, fma(b[4], s.y, b[5] * s.z))};
+  T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
+  T residual2 = residual_vector(g, lambda, s.x, s.y, s.z, r);
+  s.residual2 = residual2;
+  if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
+  auto t = TangentPlane<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
+  T inverse = Real<T>::reciprocal(t.determinant);
+  T d0 = fma(-t.trace, r[0], t.h[0]) * inverse, d1 = fma(-t.trace, r[1], t.h[1]) * inverse,
+    d2 = fma(-t.trace, r[2], t.h[2]) * inverse;
+  T length2 = fma(d0, d0, fma(d1, d1, d2 * d2));
+  bool newton = t.trace < T(0) && t.determinant > T(0) && length2 < T(0.25) && s.iterations > k.warmup;
+  if (VARIANT == GENERIC) s.shift = T(0);
+  if (!newton) {
+    T half = T(0.5) * t.trace2, spread = fmax(fma(half, half, -t.determinant2), T(0));
+    // A margin of 1e-3 |lambda| keeps lambda + alpha away from zero; entries are scaled to order one.
+    T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
+    T alpha = fmax(T(0), margin + fmax(-lambda, T(M - 1) * (Real<T>::root(spread) - half)));
+    T scale = Real<T>::reciprocal(lambda + alpha);
+    d0 = r[0] * scale;
+    d1 = r[1] * scale;
+    d2 = r[2] * scale;
+    if (VARIANT == GENERIC) s.shift = alpha;
+  }
+  move_to<VARIANT>(s, s.x + d0, s.y + d1, s.z + d2);
+  return true;
+}
+
+// Orthogonal Newton correction (Jaffe, Weiss & Nadler 2018): the same step whatever the signature, so that saddles are
+// reached as well; one more step after the tolerance is met takes a quadratically convergent start to rounding level.
+template <int M, class T>
+__device__ __forceinline__ bool newton_step(Lane<M, T, PURLIN_LAUNCH_NEWTON> &s, const Constants<T> &k) {
+  T b[6], r[3];
+  form_matrix<M>(s.form.a, s.x, s.y, s.z, b);
+  T g[3] = {fma(b[0], s.x, fma(b[1], s.y, b[2] * s.z)), fma(b[1], s.x, fma(b[3], s.y, b[4] * s.z)),
+            fma(b[2], s.x, fma(b[4], s.y, b[5] * s.z))};
+  T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
+  T residual2 = residual_vector(g, lambda, s.x, s.y, s.z, r);
+  bool within = residual2 <= s.floor2;
+  if ((within && s.step2 < T(0)) || s.iterations >= k.max_iterations || !(residual2 == residual2)) {
+    s.lambda = lambda;
+    s.residual2 = residual2;
+    s.state = within ? CONVERGED : EXHAUSTED;
+    return false;
+  }
+  auto t = TangentPlane<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
+  T scale = fma(t.trace, t.trace, fabs(t.determinant));
+  if (!(fabs(t.determinant) > (sizeof(T) == 4 ? T(1e-6) : T(1e-14)) * scale)) {
+    s.lambda = lambda;
+    s.residual2 = residual2;
+    s.state = within ? CONVERGED : SINGULAR;
+    return false;
+  }
+  ++s.iterations;
+  s.step2 = within ? T(-1) : T(1);
+  T inverse = Real<T>::reciprocal(t.determinant);
+  T d0 = fma(-t.trace, r[0], t.h[0]) * inverse, d1 = fma(-t.trace, r[1], t.h[1]) * inverse,
+    d2 = fma(-t.trace, r[2], t.h[2]) * inverse;
+  move_to<FAST_RESIDUAL>(s, s.x + d0, s.y + d1, s.z + d2);
+  return true;
+}
+
+}  // namespace purlin
+
+#endif
