@@ -98,6 +98,302 @@
 #define PURLIN_CSR 1
 
 /**
+ * Packed values are the tensor's entries.
+ */
+#define PURLIN_PACKING_ENTRIES 0
+
+/**
+ * Packed values are the coefficients of the polynomial A x^m: entries times their multinomials.
+ */
+#define PURLIN_PACKING_POLYNOMIAL 1
+
+/**
+ * Square root of the sum of squares over all n^m entries.
+ */
+#define PURLIN_NORM_FROBENIUS 0
+
+/**
+ * Sum of magnitudes over all n^m entries.
+ */
+#define PURLIN_NORM_ONE 1
+
+/**
+ * Largest magnitude.
+ */
+#define PURLIN_NORM_MAX 2
+
+/**
+ * Local maxima of A x^m on the unit sphere.
+ */
+#define PURLIN_SSHOPM_MAXIMA 0
+
+/**
+ * Local minima.
+ */
+#define PURLIN_SSHOPM_MINIMA 1
+
+/**
+ * Both; maxima come first.
+ */
+#define PURLIN_SSHOPM_BOTH 2
+
+/**
+ * Safeguarded Newton steps, with power steps where the Hessian is not definite.
+ */
+#define PURLIN_SSHOPM_HYBRID 0
+
+/**
+ * The shifted power method alone.
+ */
+#define PURLIN_SSHOPM_POWER 1
+
+/**
+ * The smallest shift that keeps each step monotone (Kolda and Mayo 2014).
+ */
+#define PURLIN_SSHOPM_SHIFT_ADAPTIVE 0
+
+/**
+ * `shift` of the options.
+ */
+#define PURLIN_SSHOPM_SHIFT_FIXED 1
+
+/**
+ * (m - 1) times the Frobenius norm: monotone for certain, slow.
+ */
+#define PURLIN_SSHOPM_SHIFT_GUARANTEED 2
+
+/**
+ * |A x^(m-1) - lambda x| <= tolerance * max(|lambda|, 1e-3 |A|).
+ */
+#define PURLIN_SSHOPM_TEST_RESIDUAL 0
+
+/**
+ * Change of lambda <= tolerance * |lambda|.
+ */
+#define PURLIN_SSHOPM_TEST_LAMBDA 1
+
+/**
+ * Change of x <= tolerance.
+ */
+#define PURLIN_SSHOPM_TEST_STEP 2
+
+/**
+ * Fibonacci points where n = 3 (a hemisphere for even order, the sphere for odd), else random ones.
+ */
+#define PURLIN_STARTS_AUTO 0
+
+/**
+ * Fibonacci lattice on the hemisphere z > 0; n = 3.
+ */
+#define PURLIN_STARTS_FIBONACCI_HEMISPHERE 1
+
+/**
+ * Fibonacci lattice on the sphere; n = 3.
+ */
+#define PURLIN_STARTS_FIBONACCI_SPHERE 2
+
+/**
+ * Vertices of a subdivided icosahedron; n = 3.
+ */
+#define PURLIN_STARTS_ICOSAHEDRAL 3
+
+/**
+ * Normal numbers, normalised: uniform on the sphere.
+ */
+#define PURLIN_STARTS_RANDOM 4
+
+/**
+ * Uniform numbers in [-1, 1], normalised: not uniform on the sphere; as in Kolda and Mayo's experiments.
+ */
+#define PURLIN_STARTS_RANDOM_CUBE 5
+
+/**
+ * One representative of (lambda, x) and its mirror image: for odd order lambda >= 0, for even order the component of
+ * largest magnitude is positive.
+ */
+#define PURLIN_SSHOPM_SIGN_CANONICAL 0
+
+/**
+ * The iterate as it stands.
+ */
+#define PURLIN_SSHOPM_SIGN_RAW 1
+
+/**
+ * Nothing special.
+ */
+#define PURLIN_SSHOPM_COMPAT_NONE 0
+
+/**
+ * The MATLAB Tensor Toolbox's tests, tolerances and shift: its iteration counts are reproduced.
+ */
+#define PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX 1
+
+/**
+ * A start converged.
+ */
+#define PURLIN_START_CONVERGED 0
+
+/**
+ * A start used up its iterations.
+ */
+#define PURLIN_START_MAX_ITERATIONS 1
+
+/**
+ * A start met the zero vector.
+ */
+#define PURLIN_START_ZERO_VECTOR 2
+
+/**
+ * A start met a number that is not finite.
+ */
+#define PURLIN_START_NONFINITE 3
+
+/**
+ * A start met a singular system (purlin_sshopm_all).
+ */
+#define PURLIN_START_SINGULAR 4
+
+/**
+ * Nothing to say.
+ */
+#define PURLIN_TENSOR_OK 0
+
+/**
+ * An entry or a signal is not finite; there is no result.
+ */
+#define PURLIN_TENSOR_NONFINITE 1
+
+/**
+ * All entries are zero; there is no result.
+ */
+#define PURLIN_TENSOR_ZERO 2
+
+/**
+ * A multiple of the identity: every direction is an eigenvector; there is no result.
+ */
+#define PURLIN_TENSOR_ISOTROPIC 3
+
+/**
+ * Outside the mask.
+ */
+#define PURLIN_TENSOR_MASKED 4
+
+/**
+ * No start converged to a pair that was asked for.
+ */
+#define PURLIN_TENSOR_NO_PAIR 5
+
+/**
+ * The mean signal without diffusion weighting is not positive, or too few signals are usable.
+ */
+#define PURLIN_TENSOR_SIGNAL 6
+
+/**
+ * A signal was not positive; it was clamped or left out, and the result stands.
+ */
+#define PURLIN_TENSOR_CLAMPED 7
+
+/**
+ * The Morse sum says that pairs are missing, or that one is degenerate (purlin_sshopm_all).
+ */
+#define PURLIN_TENSOR_INCOMPLETE 8
+
+/**
+ * A continuum of eigenvectors was found; one of them stands for it.
+ */
+#define PURLIN_TENSOR_DEGENERATE 9
+
+/**
+ * The projected Hessian is negative definite: a local maximum.
+ */
+#define PURLIN_PAIR_NEGATIVE_STABLE 0
+
+/**
+ * The projected Hessian is positive definite: a local minimum.
+ */
+#define PURLIN_PAIR_POSITIVE_STABLE 1
+
+/**
+ * The projected Hessian is indefinite: a saddle.
+ */
+#define PURLIN_PAIR_UNSTABLE 2
+
+/**
+ * An eigenvalue of the projected Hessian is zero within the tolerance.
+ */
+#define PURLIN_PAIR_DEGENERATE 3
+
+/**
+ * Not classified.
+ */
+#define PURLIN_PAIR_UNCLASSIFIED 4
+
+/**
+ * Orthonormal real spherical harmonics Y(l, m) without the Condon-Shortley sign: cosines for m > 0, sines for m < 0.
+ */
+#define PURLIN_SH_CANONICAL 1
+
+/**
+ * MRtrix3, and dipy's tournier07 with legacy=False: (-1)^m Y(l, m).
+ */
+#define PURLIN_SH_MRTRIX3 2
+
+/**
+ * dipy's tournier07 with legacy=True, MRtrix 0.2: Y(l, 0), else (-1)^m Y(l, m) / sqrt(2).
+ */
+#define PURLIN_SH_TOURNIER07_LEGACY 3
+
+/**
+ * dipy's default, descoteaux07 with legacy=True: (-1)^m Y(l, -m).
+ */
+#define PURLIN_SH_DESCOTEAUX07_LEGACY 4
+
+/**
+ * dipy's descoteaux07 with legacy=False: Y(l, -m) for m < 0, else (-1)^m Y(l, -m).
+ */
+#define PURLIN_SH_DESCOTEAUX07 5
+
+/**
+ * All measurements weigh the same.
+ */
+#define PURLIN_DWI_OLS 0
+
+/**
+ * Each measurement weighs as its squared signal: the noise of a logarithm grows as the signal falls.
+ */
+#define PURLIN_DWI_WLS 1
+
+/**
+ * A signal that is not positive is raised to a small part of S0.
+ */
+#define PURLIN_DWI_CLAMP 0
+
+/**
+ * A signal that is not positive is left out of its voxel's fit.
+ */
+#define PURLIN_DWI_SKIP 1
+
+/**
+ * A peak is x, y, z (a unit vector) and its value.
+ */
+#define PURLIN_PEAKS_UNIT_VALUE 0
+
+/**
+ * A peak is x, y, z times its value, as MRtrix3's peak images.
+ */
+#define PURLIN_PEAKS_MRTRIX 1
+
+/**
+ * Absent peaks are NaN.
+ */
+#define PURLIN_MISSING_NAN 0
+
+/**
+ * Absent peaks are 0.
+ */
+#define PURLIN_MISSING_ZERO 1
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -490,6 +786,424 @@ typedef struct purlin_matrix_info {
    */
   int32_t owned;
 } purlin_matrix_info;
+
+/**
+ * Progress of a call: `step` of `steps` are done; `measure` is the family's own (a residual, say). Called on the
+ * calling thread alone, at most about 20 times a second and once at the end. Nonzero cancels the call. It must not
+ * throw, longjmp or unwind.
+ */
+typedef int32_t (*purlin_progress_fn)(int64_t step,
+                                      int64_t steps,
+                                      double measure,
+                                      void *user);
+
+/**
+ * How eigenpairs are sought.
+ */
+typedef struct purlin_sshopm_options {
+  /**
+   * Size of the caller's struct; set by purlin_sshopm_options_init.
+   */
+  size_t struct_size;
+  /**
+   * PURLIN_SSHOPM_MAXIMA (default), MINIMA or BOTH.
+   */
+  int32_t goal;
+  /**
+   * PURLIN_SSHOPM_HYBRID (default) or POWER.
+   */
+  int32_t method;
+  /**
+   * PURLIN_SSHOPM_SHIFT_ADAPTIVE (default), FIXED or GUARANTEED; of power steps.
+   */
+  int32_t shift_kind;
+  /**
+   * PURLIN_SSHOPM_TEST_RESIDUAL (default), LAMBDA or STEP.
+   */
+  int32_t test;
+  /**
+   * One of PURLIN_STARTS_*; default AUTO.
+   */
+  int32_t start_kind;
+  /**
+   * Most iterations of a start, at least 1; default 500.
+   */
+  int32_t max_iterations;
+  /**
+   * Power steps before the first Newton step; -1, the default, is 0.
+   */
+  int32_t warmup;
+  /**
+   * PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
+   */
+  int32_t sign;
+  /**
+   * PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
+   */
+  int32_t compatibility;
+  /**
+   * 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
+   * even order only. 0: on A itself.
+   */
+  int32_t remove_isotropic;
+  /**
+   * Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above; else 20 n.
+   */
+  int64_t starts;
+  /**
+   * Seed of random starts; default 0.
+   */
+  uint64_t seed;
+  /**
+   * Fixed shift: at least 0 for maxima, at most 0 for minima; default 0.
+   */
+  double shift;
+  /**
+   * Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+   */
+  double tolerance;
+  /**
+   * Margin of the adaptive shift; 0, the default, is 1e-6 times the Frobenius norm.
+   */
+  double tau;
+  /**
+   * Pairs nearer than this angle are one, radians; 0, the default, is 1 degree.
+   */
+  double merge_angle;
+  /**
+   * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+   */
+  double merge_value;
+  /**
+   * A Hessian eigenvalue below this times max(1, |A|) is zero; 0, the default, is 1e-7 for F64 and 1e-3 for F32.
+   */
+  double degeneracy_tolerance;
+  /**
+   * Called with the tensors done, all tensors, 0; default NULL.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_sshopm_options;
+
+/**
+ * Where results go: each member is a caller's tensor or NULL, default NULL. T tensors, V starts of each, dimension n;
+ * K, the pairs kept of each tensor, is the extent of the arrays given. "Real" is the element type of the tensors.
+ */
+typedef struct purlin_sshopm_results {
+  /**
+   * Size of the caller's struct; set by purlin_sshopm_results_init.
+   */
+  size_t struct_size;
+  /**
+   * I32, T: pairs found, at most K. The rest of a tensor's row is NaN, 0 for integers.
+   */
+  struct purlin_tensor *count;
+  /**
+   * Real, K x T: eigenvalues; maxima descending, then minima ascending.
+   */
+  struct purlin_tensor *values;
+  /**
+   * Real, n x K x T: unit eigenvectors.
+   */
+  struct purlin_tensor *vectors;
+  /**
+   * Real, K x T: |A x^(m-1) - lambda x|.
+   */
+  struct purlin_tensor *residuals;
+  /**
+   * I32, K x T: one of PURLIN_PAIR_*.
+   */
+  struct purlin_tensor *classes;
+  /**
+   * Real, (n - 1) x K x T: eigenvalues of the projected Hessian, ascending.
+   */
+  struct purlin_tensor *hessian;
+  /**
+   * I32, K x T: number of starts that ended in the pair.
+   */
+  struct purlin_tensor *basins;
+  /**
+   * I32, T: one of PURLIN_TENSOR_*.
+   */
+  struct purlin_tensor *status;
+  /**
+   * Real, V x T: last eigenvalue of each start (goal BOTH: V counts each start twice, maxima first).
+   */
+  struct purlin_tensor *start_values;
+  /**
+   * Real, n x V x T: last iterate of each start.
+   */
+  struct purlin_tensor *start_vectors;
+  /**
+   * Real, V x T: its residual.
+   */
+  struct purlin_tensor *start_residuals;
+  /**
+   * I32, V x T: its iterations.
+   */
+  struct purlin_tensor *start_iterations;
+  /**
+   * Real, V x T: its last shift.
+   */
+  struct purlin_tensor *start_shifts;
+  /**
+   * I32, V x T: one of PURLIN_START_*.
+   */
+  struct purlin_tensor *start_status;
+  /**
+   * I32, V x T: how often lambda moved the wrong way.
+   */
+  struct purlin_tensor *start_violations;
+  /**
+   * Real, any length; for one tensor and one start: lambda at each iteration, NaN after the last.
+   */
+  struct purlin_tensor *trace;
+} purlin_sshopm_results;
+
+/**
+ * What a solve did.
+ */
+typedef struct purlin_sshopm_info {
+  /**
+   * Size of the caller's struct; set by purlin_sshopm_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Tensors of the batch.
+   */
+  int64_t tensors;
+  /**
+   * Starts of each tensor.
+   */
+  int64_t starts;
+  /**
+   * Starts that converged, over all tensors.
+   */
+  int64_t converged_starts;
+  /**
+   * Iterations, over all starts of all tensors.
+   */
+  int64_t iterations;
+  /**
+   * Tensors without a result: masked, zero, isotropic, not finite.
+   */
+  int64_t skipped_tensors;
+  /**
+   * Chunks that the batch was cut into.
+   */
+  int64_t chunks;
+  /**
+   * Tolerance that was used.
+   */
+  double tolerance;
+  /**
+   * Seconds of the call.
+   */
+  double seconds;
+  /**
+   * 1 if the tolerance asked for is below what the element type can reach and was raised.
+   */
+  int32_t tolerance_raised;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} purlin_sshopm_info;
+
+/**
+ * How all real eigenpairs are sought.
+ */
+typedef struct purlin_sshopm_all_options {
+  /**
+   * Size of the caller's struct; set by purlin_sshopm_all_options_init.
+   */
+  size_t struct_size;
+  /**
+   * Starts of the first round; 0, the default, chooses (2000 for n = 3).
+   */
+  int64_t starts;
+  /**
+   * Most starts of a tensor over all rounds; 0, the default, chooses.
+   */
+  int64_t max_starts;
+  /**
+   * Seed of the starts; default 0.
+   */
+  uint64_t seed;
+  /**
+   * Most Newton steps of a start; default 200.
+   */
+  int32_t max_iterations;
+  /**
+   * PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
+   */
+  int32_t sign;
+  /**
+   * Largest residual of a pair relative to the Frobenius norm; 0, the default, is 1e-11 for F64 and 1e-5 for F32.
+   */
+  double tolerance;
+  /**
+   * Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32.
+   */
+  double merge_angle;
+  /**
+   * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+   */
+  double merge_value;
+  /**
+   * As in purlin_sshopm_options.
+   */
+  double degeneracy_tolerance;
+  /**
+   * Called with the tensors done, all tensors, 0; default NULL.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_sshopm_all_options;
+
+/**
+ * How diffusion tensors are fitted.
+ */
+typedef struct purlin_dwi_fit_options {
+  /**
+   * Size of the caller's struct; set by purlin_dwi_fit_options_init.
+   */
+  size_t struct_size;
+  /**
+   * PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
+   */
+  int32_t weighting;
+  /**
+   * PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
+   */
+  int32_t nonpositive;
+  /**
+   * Largest b-value of an unweighted volume, s/mm^2; default 50.
+   */
+  double b0_threshold;
+  /**
+   * Smallest signal as part of S0; 0, the default, is 1e-6.
+   */
+  double clamp;
+  /**
+   * Called with the voxels done, all voxels, 0; default NULL.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_dwi_fit_options;
+
+/**
+ * How constant-solid-angle orientation functions are made.
+ */
+typedef struct purlin_dwi_csa_options {
+  /**
+   * Size of the caller's struct; set by purlin_dwi_csa_options_init.
+   */
+  size_t struct_size;
+  /**
+   * Largest b-value of an unweighted volume, s/mm^2; default 50.
+   */
+  double b0_threshold;
+  /**
+   * Weight of the Laplace-Beltrami penalty, at least 0; default 0.006.
+   */
+  double smoothing;
+  /**
+   * Smallest S / S0; smaller ones are raised to it; default 0.001.
+   */
+  double minimum_signal;
+  /**
+   * Largest S / S0, below 1; larger ones are lowered to it; default 0.999.
+   */
+  double maximum_signal;
+  /**
+   * Called with the voxels done, all voxels, 0; default NULL.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_dwi_csa_options;
+
+/**
+ * How peaks of orientation functions are found.
+ */
+typedef struct purlin_dwi_peaks_options {
+  /**
+   * Size of the caller's struct; set by purlin_dwi_peaks_options_init.
+   */
+  size_t struct_size;
+  /**
+   * 0 (default): the input is a symmetric batch; else the basis of its coefficients, one of PURLIN_SH_*.
+   */
+  int32_t basis;
+  /**
+   * PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
+   */
+  int32_t format;
+  /**
+   * PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
+   */
+  int32_t missing;
+  /**
+   * One of PURLIN_STARTS_*; default AUTO.
+   */
+  int32_t start_kind;
+  /**
+   * Most iterations of a start, at least 1; default 500.
+   */
+  int32_t max_iterations;
+  /**
+   * PURLIN_SSHOPM_HYBRID (default) or POWER.
+   */
+  int32_t method;
+  /**
+   * Starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
+   */
+  int64_t starts;
+  /**
+   * Seed of random starts; default 0.
+   */
+  uint64_t seed;
+  /**
+   * Smallest value of a peak; default 0.
+   */
+  double absolute_threshold;
+  /**
+   * Smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
+   */
+  double relative_threshold;
+  /**
+   * Smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
+   */
+  double min_separation;
+  /**
+   * Relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+   */
+  double tolerance;
+  /**
+   * Results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
+   */
+  double merge_angle;
+  /**
+   * Called with the voxels done, all voxels, 0; default NULL.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_dwi_peaks_options;
 
 /**
  * 32-bit IEEE float.
@@ -1238,6 +1952,531 @@ purlin_status purlin_matrix_properties(const struct purlin_matrix *matrix,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
  */
 purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
+
+/**
+ * Number of packed entries of a symmetric tensor, U = C(order + dimension - 1, order).
+ *
+ * @param      order      number of indices m, at least 2.
+ * @param      dimension  range n of each index, at least 1.
+ * @param[out] count      U.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, out of range, U over 2^31 - 1).
+ *
+ * @pre `count` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_count(int32_t order,
+                                     int64_t dimension,
+                                     int64_t *count);
+
+/**
+ * Index tuples of the packed entries, 0-based and nondecreasing, in packed (lexicographic) order.
+ *
+ * @param      order      number of indices m, at least 2.
+ * @param      dimension  range n of each index, at least 1.
+ * @param[out] indices    host, m x U, column-major: the tuple of entry r starts at `indices[r * m]`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ *
+ * @pre `indices` is NULL or valid for m * U initialised elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_indices(int32_t order,
+                                       int64_t dimension,
+                                       int64_t *indices);
+
+/**
+ * Exponents of the packed entries' monomials: how often each index stands in the tuple.
+ *
+ * @param      order      number of indices m, at least 2.
+ * @param      dimension  range n of each index, at least 1.
+ * @param[out] exponents  host, n x U, column-major.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ *
+ * @pre `exponents` is NULL or valid for n * U initialised elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_exponents(int32_t order,
+                                         int64_t dimension,
+                                         int64_t *exponents);
+
+/**
+ * Multinomials of the packed entries: m! / (k1! .. kn!), the number of tensor entries that each stands for.
+ *
+ * @param      order         number of indices m, at least 2.
+ * @param      dimension     range n of each index, at least 1.
+ * @param[out] multinomials  host, U elements.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (also where one exceeds 2^63 - 1).
+ *
+ * @pre `multinomials` is NULL or valid for U initialised elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_multinomials(int32_t order,
+                                            int64_t dimension,
+                                            int64_t *multinomials);
+
+/**
+ * Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it.
+ *
+ * @param      context              the context of both tensors.
+ * @param      stream               NULL for the context's own.
+ * @param      source               symmetric batch, host, F32 or F64.
+ * @param      source_packing       PURLIN_PACKING_ENTRIES or PURLIN_PACKING_POLYNOMIAL.
+ * @param      destination          symmetric batch of the same order, dimension and count, host, F32 or F64.
+ * @param      destination_packing  as `source_packing`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_convert(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tensor *source,
+                                       int32_t source_packing,
+                                       struct purlin_tensor *destination,
+                                       int32_t destination_packing);
+
+/**
+ * Packs dense tensors.
+ *
+ * @param      context          the context of both tensors.
+ * @param      stream           NULL for the context's own.
+ * @param      full             dense, n x .. x n (m times) or n x .. x n x T, host, F32 or F64.
+ * @param      symmetrize       0: a tensor that is not symmetric is refused; 1: each entry is the mean over the
+ *                              permutations of its indices.
+ * @param      check_tolerance  largest asymmetry allowed, relative to the tensor's largest magnitude; 0 means 1e-12
+ *                              for F64 and 1e-5 for F32.
+ * @param      packed           symmetric batch of T tensors, host, the element type of `full`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, asymmetry:
+ * the entry is named), `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_from_full(const struct purlin_context *context,
+                                         const struct purlin_stream *stream,
+                                         const struct purlin_tensor *full,
+                                         int32_t symmetrize,
+                                         double check_tolerance,
+                                         struct purlin_tensor *packed);
+
+/**
+ * Unpacks symmetric tensors into dense ones.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      packed   symmetric batch of T tensors, host, F32 or F64.
+ * @param      full     dense, n x .. x n x T, or without the T if it is 1; host, the element type of `packed`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_to_full(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tensor *packed,
+                                       struct purlin_tensor *full);
+
+/**
+ * Norms of symmetric tensors, over all n^m entries.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      packed   symmetric batch of T tensors, host, F32 or F64.
+ * @param      kind     PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE or PURLIN_NORM_MAX.
+ * @param      norms    dense, T elements, host, the element type of `packed`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_norm(const struct purlin_context *context,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tensor *packed,
+                                    int32_t kind,
+                                    struct purlin_tensor *norms);
+
+/**
+ * Fills a symmetric batch with multiples of the identity tensor E, for which E x^m = |x|^m. Adding c E to a tensor
+ * keeps its eigenvectors and adds c to its eigenvalues.
+ *
+ * @param      context  the context of the batch.
+ * @param      stream   NULL for the context's own.
+ * @param      scale    multiple c; finite.
+ * @param      packed   symmetric batch of even order, host, F32 or F64.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_identity(const struct purlin_context *context,
+                                        const struct purlin_stream *stream,
+                                        double scale,
+                                        struct purlin_tensor *packed);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_options_init(struct purlin_sshopm_options *options,
+                                         size_t size);
+
+/**
+ * Sets every member to NULL.
+ *
+ * @param[out] results  the struct.
+ * @param      size     `sizeof *results`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `results` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_results_init(struct purlin_sshopm_results *results,
+                                         size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
+                                      size_t size);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *options,
+                                             size_t size);
+
+/**
+ * Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
+ * A x^m on the unit sphere, from many starts.
+ *
+ * The shifted symmetric higher-order power method of Kolda and Mayo (SIAM J. Matrix Anal. Appl. 32, 2011; adaptive
+ * shift: 35, 2014), by default with safeguarded Newton steps; then the results of a tensor's starts are classified by
+ * the projected Hessian, made unique and sorted. A step costs O(U) for general shapes; n = 3 with m = 3, 4, 6 and 8
+ * has kernels of its own. Each tensor is scaled by a power of two, so that any magnitude works; a tensor with bad
+ * values gets a status and harms no other. Results are bitwise the same for any number of threads.
+ *
+ * Host tensors in a context on a GPU are streamed through it in chunks, copies overlapping the work.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
+ * @param      starts   n x V start vectors, of the type of `tensors`, normalised on entry; NULL for those of the
+ *                      options.
+ * @param      options  NULL for the defaults.
+ * @param      results  where results go, on the host or all on the device like `tensors`.
+ * @param[out] info     may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
+ * that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
+ * the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
+ * do not converge are not an error of the call: see `status` and `start_status`.
+ *
+ * @pre `options`, `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_solve(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_tensor *tensors,
+                                  const struct purlin_tensor *starts,
+                                  const struct purlin_sshopm_options *options,
+                                  const struct purlin_sshopm_results *results,
+                                  struct purlin_sshopm_info *info);
+
+/**
+ * Products A x^m, A x^(m-1) or A x^(m-2) of symmetric tensors with vectors. O(U) a product.
+ *
+ * @param      context   the context of all tensors.
+ * @param      stream    NULL for the context's own.
+ * @param      tensors   symmetric batch of T tensors, order m, dimension n; F32 or F64.
+ * @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalised.
+ * @param      power     m, m - 1 or m - 2: how many indices are contracted.
+ * @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_product(const struct purlin_context *context,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tensor *tensors,
+                                    const struct purlin_tensor *vectors,
+                                    int32_t power,
+                                    struct purlin_tensor *products);
+
+/**
+ * Start vectors, unit and the same on every backend.
+ *
+ * @param      context  the context of the result.
+ * @param      stream   NULL for the context's own.
+ * @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
+ *                      are those of the first tensor of a solve with the same seed.
+ * @param      seed     seed of random vectors.
+ * @param      starts   n x V, F32 or F64.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_starts(const struct purlin_context *context,
+                                   const struct purlin_stream *stream,
+                                   int32_t kind,
+                                   uint64_t seed,
+                                   struct purlin_tensor *starts);
+
+/**
+ * Residuals, projected Hessians and classes of given pairs.
+ *
+ * The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at x.
+ *
+ * @param      context               the context of all tensors.
+ * @param      stream                NULL for the context's own.
+ * @param      tensors               symmetric batch of T tensors, order m, dimension n; F32 or F64.
+ * @param      values                V x T, the type of `tensors`.
+ * @param      vectors               n x V x T unit vectors, the type of `tensors`.
+ * @param      degeneracy_tolerance  as in purlin_sshopm_options.
+ * @param      residuals             V x T; may be NULL.
+ * @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
+ * @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_classify(const struct purlin_context *context,
+                                     const struct purlin_stream *stream,
+                                     const struct purlin_tensor *tensors,
+                                     const struct purlin_tensor *values,
+                                     const struct purlin_tensor *vectors,
+                                     double degeneracy_tolerance,
+                                     struct purlin_tensor *residuals,
+                                     struct purlin_tensor *hessian,
+                                     struct purlin_tensor *classes);
+
+/**
+ * All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
+ * (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness.
+ *
+ * For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
+ * are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
+ * n it says nothing. If the sum differs, pairs are missing for certain, or one is degenerate: the tensor's status is
+ * PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and a doubling found nothing new, or
+ * `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+ *
+ * @param      context         the context of all tensors.
+ * @param      stream          NULL for the context's own.
+ * @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
+ * @param      options         NULL for the defaults.
+ * @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
+ * @param      morse_sum       I32, T: the sum found; may be NULL.
+ * @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known; may be NULL.
+ * @param[out] info            may be NULL.
+ * @return as purlin_sshopm_solve.
+ *
+ * @pre `options`, `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_all(const struct purlin_context *context,
+                                const struct purlin_stream *stream,
+                                const struct purlin_tensor *tensors,
+                                const struct purlin_sshopm_all_options *options,
+                                const struct purlin_sshopm_results *results,
+                                struct purlin_tensor *morse_sum,
+                                struct purlin_tensor *morse_expected,
+                                struct purlin_sshopm_info *info);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_fit_options_init(struct purlin_dwi_fit_options *options,
+                                          size_t size);
+
+/**
+ * Fits to each voxel the symmetric tensor A of order m for which A g^m is nearest, by least squares, to the apparent
+ * diffusion coefficients D = -ln(S / S0) / b of its signals S; S0 is the mean of the unweighted ones. m = 2 is the
+ * diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003).
+ *
+ * Maxima of the fitted profile are NOT fibre directions where fibres cross: they fall between the fibres. Only for
+ * m = 2, and in voxels of a single fibre, may they be read so. For directions use purlin_dwi_csa or a fibre orientation
+ * function of another package, with purlin_dwi_peaks.
+ *
+ * Directions stay in the frame of the gradients: no image affine is applied.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) with N fastest is
+ *                      packed; one stored volume after volume has strides (T, 1).
+ * @param      bvals    N diffusion weightings, s/mm^2; F32 or F64.
+ * @param      bvecs    3 x N unit vectors; F32 or F64. Those of unweighted volumes are ignored.
+ * @param      mask     U8, T: nonzero inside; NULL for everywhere.
+ * @param      weights  N x T weights of the measurements, F32 or F64, at least 0; NULL for those of the options.
+ * @param      options  NULL for the defaults.
+ * @param      tensors  symmetric batch of T tensors, even order m, dimension 3, F32 or F64; mm^2/s; zero where there
+ *                      is no result.
+ * @param      s0       T, of the type of `tensors`: S0; may be NULL.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order, too few distinct
+ * axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+ *
+ * @pre `options` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_fit(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tensor *signals,
+                             const struct purlin_tensor *bvals,
+                             const struct purlin_tensor *bvecs,
+                             const struct purlin_tensor *mask,
+                             const struct purlin_tensor *weights,
+                             const struct purlin_dwi_fit_options *options,
+                             struct purlin_tensor *tensors,
+                             struct purlin_tensor *s0,
+                             struct purlin_tensor *status);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_csa_options_init(struct purlin_dwi_csa_options *options,
+                                          size_t size);
+
+/**
+ * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
+ * 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
+ * is that of dipy's CsaOdfModel.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  N x T, as purlin_dwi_fit; one shell.
+ * @param      bvals    as purlin_dwi_fit.
+ * @param      bvecs    as purlin_dwi_fit.
+ * @param      mask     as purlin_dwi_fit; may be NULL.
+ * @param      basis    basis of the result, one of PURLIN_SH_*; there is no default.
+ * @param      options  NULL for the defaults.
+ * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2 for an even degree L; F32 or F64; zero where there
+ *                      is no result.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @return as purlin_dwi_fit.
+ *
+ * @pre `options` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_csa(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tensor *signals,
+                             const struct purlin_tensor *bvals,
+                             const struct purlin_tensor *bvecs,
+                             const struct purlin_tensor *mask,
+                             int32_t basis,
+                             const struct purlin_dwi_csa_options *options,
+                             struct purlin_tensor *sh,
+                             struct purlin_tensor *status);
+
+/**
+ * Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      sh       U x T coefficients of even degree L, U = (L + 1)(L + 2) / 2; F32 or F64.
+ * @param      basis    their basis, one of PURLIN_SH_*; there is no default.
+ * @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_sh_to_tensor(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tensor *sh,
+                                      int32_t basis,
+                                      struct purlin_tensor *tensors);
+
+/**
+ * Spherical-harmonic coefficients of the functions that symmetric tensors are on the unit sphere: the inverse of
+ * purlin_dwi_sh_to_tensor.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      tensors  symmetric batch of T tensors of even order L, dimension 3; F32 or F64.
+ * @param      basis    basis of the result, one of PURLIN_SH_*; there is no default.
+ * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2, the type of `tensors`.
+ * @return as purlin_dwi_sh_to_tensor.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tensor *tensors,
+                                      int32_t basis,
+                                      struct purlin_tensor *sh);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_peaks_options_init(struct purlin_dwi_peaks_options *options,
+                                            size_t size);
+
+/**
+ * Peaks of orientation functions: the local maxima above the thresholds, highest first, each at least
+ * `min_separation` from every higher one. Signs are such that z >= 0.
+ *
+ * Host arrays in a context on a GPU are streamed through it in chunks, copies overlapping the work. A voxel with bad
+ * values gets a status and harms no other.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      input    symmetric batch of T tensors of even order and dimension 3, or U x T spherical-harmonic
+ *                      coefficients in the basis of the options; F32 or F64, any strides.
+ * @param      mask     U8, T: nonzero inside; NULL for everywhere.
+ * @param      options  NULL for the defaults.
+ * @param      peaks    4 x K x T (x, y, z, value) or, for PURLIN_PEAKS_MRTRIX, 3 x K x T; the type of `input`. K is
+ *                      the most peaks of a voxel.
+ * @param      count    I32, T: peaks of each voxel; may be NULL.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @param[out] info     may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_peaks(const struct purlin_context *context,
+                               const struct purlin_stream *stream,
+                               const struct purlin_tensor *input,
+                               const struct purlin_tensor *mask,
+                               const struct purlin_dwi_peaks_options *options,
+                               struct purlin_tensor *peaks,
+                               struct purlin_tensor *count,
+                               struct purlin_tensor *status,
+                               struct purlin_sshopm_info *info);
 
 /**
  * Writes the defaults: the GPU if there is one, all cores, no limits, no log.

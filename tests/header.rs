@@ -21,7 +21,9 @@ const ORDER: &[&str] = &[
     "dlpack.rs",
     "matrix.rs",
     "symmetric.rs",
+    "sshopm_types.rs",
     "sshopm.rs",
+    "dwi_types.rs",
     "dwi.rs",
 ];
 

@@ -1,0 +1,167 @@
+//! Constants and structs of the diffusion-MRI family.
+
+use std::ffi::c_void;
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+use super::sshopm_types::{PURLIN_SSHOPM_HYBRID, PURLIN_STARTS_AUTO};
+
+/// Orthonormal real spherical harmonics Y(l, m) without the Condon-Shortley sign: cosines for m > 0, sines for m < 0.
+pub const PURLIN_SH_CANONICAL: i32 = 1;
+/// MRtrix3, and dipy's tournier07 with legacy=False: (-1)^m Y(l, m).
+pub const PURLIN_SH_MRTRIX3: i32 = 2;
+/// dipy's tournier07 with legacy=True, MRtrix 0.2: Y(l, 0), else (-1)^m Y(l, m) / sqrt(2).
+pub const PURLIN_SH_TOURNIER07_LEGACY: i32 = 3;
+/// dipy's default, descoteaux07 with legacy=True: (-1)^m Y(l, -m).
+pub const PURLIN_SH_DESCOTEAUX07_LEGACY: i32 = 4;
+/// dipy's descoteaux07 with legacy=False: Y(l, -m) for m < 0, else (-1)^m Y(l, -m).
+pub const PURLIN_SH_DESCOTEAUX07: i32 = 5;
+
+/// All measurements weigh the same.
+pub const PURLIN_DWI_OLS: i32 = 0;
+/// Each measurement weighs as its squared signal: the noise of a logarithm grows as the signal falls.
+pub const PURLIN_DWI_WLS: i32 = 1;
+
+/// A signal that is not positive is raised to a small part of S0.
+pub const PURLIN_DWI_CLAMP: i32 = 0;
+/// A signal that is not positive is left out of its voxel's fit.
+pub const PURLIN_DWI_SKIP: i32 = 1;
+
+/// A peak is x, y, z (a unit vector) and its value.
+pub const PURLIN_PEAKS_UNIT_VALUE: i32 = 0;
+/// A peak is x, y, z times its value, as MRtrix3's peak images.
+pub const PURLIN_PEAKS_MRTRIX: i32 = 1;
+
+/// Absent peaks are NaN.
+pub const PURLIN_MISSING_NAN: i32 = 0;
+/// Absent peaks are 0.
+pub const PURLIN_MISSING_ZERO: i32 = 1;
+
+/// How diffusion tensors are fitted.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_dwi_fit_options {
+    /// Size of the caller's struct; set by purlin_dwi_fit_options_init.
+    pub struct_size: usize,
+    /// PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
+    pub weighting: i32,
+    /// PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
+    pub nonpositive: i32,
+    /// Largest b-value of an unweighted volume, s/mm^2; default 50.
+    pub b0_threshold: f64,
+    /// Smallest signal as part of S0; 0, the default, is 1e-6.
+    pub clamp: f64,
+    /// Called with the voxels done, all voxels, 0; default NULL.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_dwi_fit_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        weighting: PURLIN_DWI_OLS,
+        nonpositive: PURLIN_DWI_CLAMP,
+        b0_threshold: 50.0,
+        clamp: 0.0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// How constant-solid-angle orientation functions are made.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_dwi_csa_options {
+    /// Size of the caller's struct; set by purlin_dwi_csa_options_init.
+    pub struct_size: usize,
+    /// Largest b-value of an unweighted volume, s/mm^2; default 50.
+    pub b0_threshold: f64,
+    /// Weight of the Laplace-Beltrami penalty, at least 0; default 0.006.
+    pub smoothing: f64,
+    /// Smallest S / S0; smaller ones are raised to it; default 0.001.
+    pub minimum_signal: f64,
+    /// Largest S / S0, below 1; larger ones are lowered to it; default 0.999.
+    pub maximum_signal: f64,
+    /// Called with the voxels done, all voxels, 0; default NULL.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_dwi_csa_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        b0_threshold: 50.0,
+        smoothing: 0.006,
+        minimum_signal: 0.001,
+        maximum_signal: 0.999,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// How peaks of orientation functions are found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_dwi_peaks_options {
+    /// Size of the caller's struct; set by purlin_dwi_peaks_options_init.
+    pub struct_size: usize,
+    /// 0 (default): the input is a symmetric batch; else the basis of its coefficients, one of PURLIN_SH_*.
+    pub basis: i32,
+    /// PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
+    pub format: i32,
+    /// PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
+    pub missing: i32,
+    /// One of PURLIN_STARTS_*; default AUTO.
+    pub start_kind: i32,
+    /// Most iterations of a start, at least 1; default 500.
+    pub max_iterations: i32,
+    /// PURLIN_SSHOPM_HYBRID (default) or POWER.
+    pub method: i32,
+    /// Starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
+    pub starts: i64,
+    /// Seed of random starts; default 0.
+    pub seed: u64,
+    /// Smallest value of a peak; default 0.
+    pub absolute_threshold: f64,
+    /// Smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
+    pub relative_threshold: f64,
+    /// Smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
+    pub min_separation: f64,
+    /// Relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+    pub tolerance: f64,
+    /// Results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
+    pub merge_angle: f64,
+    /// Called with the voxels done, all voxels, 0; default NULL.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_dwi_peaks_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        basis: 0,
+        format: PURLIN_PEAKS_UNIT_VALUE,
+        missing: PURLIN_MISSING_NAN,
+        start_kind: PURLIN_STARTS_AUTO,
+        max_iterations: 500,
+        method: PURLIN_SSHOPM_HYBRID,
+        starts: 0,
+        seed: 0,
+        absolute_threshold: 0.0,
+        relative_threshold: 0.1,
+        min_separation: 15.0 * std::f64::consts::PI / 180.0,
+        tolerance: 0.0,
+        merge_angle: 0.0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);

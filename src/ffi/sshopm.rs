@@ -1,0 +1,478 @@
+//! Eigenpairs of symmetric tensors.
+
+use super::handle::Exclusive;
+use super::options;
+use super::overlap::{self, Range};
+use super::sshopm_types::*;
+use super::tensor::{self, purlin_tensor};
+use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
+use crate::error::{Error, Result};
+use crate::progress::ProgressFn;
+use crate::sshopm::{
+    self, AllOptions, Compatibility, Goal, Info, Method, Options, Results, Shift, Sign, StartKind, Test,
+};
+use crate::tensor::Tensor;
+
+/// Writes the defaults.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_sshopm_options_init(options: *mut purlin_sshopm_options, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// Sets every member to NULL.
+///
+/// @param[out] results  the struct.
+/// @param      size     `sizeof *results`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `results` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_sshopm_results_init(results: *mut purlin_sshopm_results, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("results", results, size) })
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_sshopm_info_init(info: *mut purlin_sshopm_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+/// Writes the defaults.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_sshopm_all_options_init(
+    options: *mut purlin_sshopm_all_options,
+    size: usize,
+) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// A caller's results, locked.
+struct LockedResults {
+    members: [(&'static str, Option<Exclusive<Tensor>>); 16],
+}
+
+impl LockedResults {
+    fn new(r: &purlin_sshopm_results) -> Result<Self> {
+        let lock = |name, handle| Ok((name, tensor::output_or_null(name, handle)?));
+        Ok(Self {
+            members: [
+                lock("count", r.count)?,
+                lock("values", r.values)?,
+                lock("vectors", r.vectors)?,
+                lock("residuals", r.residuals)?,
+                lock("classes", r.classes)?,
+                lock("hessian", r.hessian)?,
+                lock("basins", r.basins)?,
+                lock("status", r.status)?,
+                lock("start_values", r.start_values)?,
+                lock("start_vectors", r.start_vectors)?,
+                lock("start_residuals", r.start_residuals)?,
+                lock("start_iterations", r.start_iterations)?,
+                lock("start_shifts", r.start_shifts)?,
+                lock("start_status", r.start_status)?,
+                lock("start_violations", r.start_violations)?,
+                lock("trace", r.trace)?,
+            ],
+        })
+    }
+
+    fn ranges(&self) -> Vec<Range<'static>> {
+        self.members.iter().filter_map(|(name, t)| t.as_deref().map(|t| Range::of(name, t))).collect()
+    }
+
+    fn as_results(&mut self) -> Results<'_> {
+        let [
+            count,
+            values,
+            vectors,
+            residuals,
+            classes,
+            hessian,
+            basins,
+            status,
+            start_values,
+            start_vectors,
+            start_residuals,
+            start_iterations,
+            start_shifts,
+            start_status,
+            start_violations,
+            trace,
+        ] = self.members.each_mut().map(|(_, t)| t.as_deref_mut());
+        Results {
+            count,
+            values,
+            vectors,
+            residuals,
+            classes,
+            hessian,
+            basins,
+            status,
+            start_values,
+            start_vectors,
+            start_residuals,
+            start_iterations,
+            start_shifts,
+            start_status,
+            start_violations,
+            trace,
+        }
+    }
+}
+
+/// Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
+/// A x^m on the unit sphere, from many starts.
+///
+/// The shifted symmetric higher-order power method of Kolda and Mayo (SIAM J. Matrix Anal. Appl. 32, 2011; adaptive
+/// shift: 35, 2014), by default with safeguarded Newton steps; then the results of a tensor's starts are classified by
+/// the projected Hessian, made unique and sorted. A step costs O(U) for general shapes; n = 3 with m = 3, 4, 6 and 8
+/// has kernels of its own. Each tensor is scaled by a power of two, so that any magnitude works; a tensor with bad
+/// values gets a status and harms no other. Results are bitwise the same for any number of threads.
+///
+/// Host tensors in a context on a GPU are streamed through it in chunks, copies overlapping the work.
+///
+/// @param      context  the context of all tensors.
+/// @param      stream   NULL for the context's own.
+/// @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
+/// @param      starts   n x V start vectors, of the type of `tensors`, normalised on entry; NULL for those of the
+///                      options.
+/// @param      options  NULL for the defaults.
+/// @param      results  where results go, on the host or all on the device like `tensors`.
+/// @param[out] info     may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
+/// that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
+/// the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
+/// do not converge are not an error of the call: see `status` and `start_status`.
+///
+/// # Safety
+/// `options`, `results` and `info` are NULL or initialised structs.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_sshopm_solve(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    tensors: *const purlin_tensor,
+    starts: *const purlin_tensor,
+    options: *const purlin_sshopm_options,
+    results: *const purlin_sshopm_results,
+    info: *mut purlin_sshopm_info,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let tensors = tensor::input("tensors", tensors)?;
+        let starts = tensor::input_or_null("starts", starts)?;
+        // SAFETY: the caller promises NULL or initialised structs.
+        let o = unsafe { options::read("options", options) }?;
+        // SAFETY: as above.
+        let results = unsafe { options::read("results", results) }?;
+        // SAFETY: as above.
+        unsafe { options::check("info", info) }?;
+        let mut results = LockedResults::new(&results)?;
+        overlap::check(&inputs(&tensors, starts.as_deref()), &results.ranges())?;
+        let report = callback::progress(o.progress, o.progress_user);
+        let progress = context.progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
+        let done = sshopm::solve(
+            &context,
+            stream.as_deref(),
+            &tensors,
+            starts.as_deref(),
+            &solve_options(&o)?,
+            &mut results.as_results(),
+            &progress,
+        )?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, info_of(&done)) }
+    })
+}
+
+fn inputs(tensors: &Tensor, starts: Option<&Tensor>) -> Vec<Range<'static>> {
+    std::iter::once(Range::of("tensors", tensors)).chain(starts.map(|s| Range::of("starts", s))).collect()
+}
+
+fn solve_options(o: &purlin_sshopm_options) -> Result<Options> {
+    Ok(Options {
+        goal: Goal::from_code("goal", o.goal)?,
+        method: method(o.method)?,
+        shift_kind: Shift::from_code("shift_kind", o.shift_kind)?,
+        shift: o.shift,
+        test: Test::from_code("test", o.test)?,
+        tolerance: o.tolerance,
+        max_iterations: iterations(o.max_iterations)?,
+        warmup: o.warmup,
+        tau: o.tau,
+        start_kind: start_kind("start_kind", o.start_kind)?,
+        starts: o.starts,
+        seed: o.seed,
+        sign: Sign::from_code("sign", o.sign)?,
+        compatibility: Compatibility::from_code("compatibility", o.compatibility)?,
+        remove_isotropic: match o.remove_isotropic {
+            0 => false,
+            1 => true,
+            other => return Err(Error::invalid("remove_isotropic", format!("is {other}, outside 0 to 1"))),
+        },
+        merge_angle: o.merge_angle,
+        merge_value: o.merge_value,
+        degeneracy_tolerance: o.degeneracy_tolerance,
+    })
+}
+
+pub(super) fn method(code: i32) -> Result<Method> {
+    Method::from_code("method", code)
+}
+
+pub(super) fn start_kind(argument: &str, code: i32) -> Result<StartKind> {
+    StartKind::from_code(argument, code)
+}
+
+pub(super) fn iterations(count: i32) -> Result<i32> {
+    if count < 1 {
+        return Err(Error::invalid("max_iterations", format!("is {count}, less than 1")));
+    }
+    Ok(count)
+}
+
+pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
+    purlin_sshopm_info {
+        struct_size: 0,
+        tensors: info.tensors,
+        starts: info.starts,
+        converged_starts: info.converged_starts,
+        iterations: info.iterations,
+        skipped_tensors: info.skipped_tensors,
+        chunks: info.chunks,
+        tolerance: info.tolerance,
+        seconds: info.seconds,
+        tolerance_raised: i32::from(info.tolerance_raised),
+        reserved: 0,
+    }
+}
+
+/// Products A x^m, A x^(m-1) or A x^(m-2) of symmetric tensors with vectors. O(U) a product.
+///
+/// @param      context   the context of all tensors.
+/// @param      stream    NULL for the context's own.
+/// @param      tensors   symmetric batch of T tensors, order m, dimension n; F32 or F64.
+/// @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalised.
+/// @param      power     m, m - 1 or m - 2: how many indices are contracted.
+/// @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_sshopm_product(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    tensors: *const purlin_tensor,
+    vectors: *const purlin_tensor,
+    power: i32,
+    products: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let tensors = tensor::input("tensors", tensors)?;
+        let vectors = tensor::input("vectors", vectors)?;
+        let mut products = tensor::output("products", products)?;
+        overlap::check(
+            &[Range::of("tensors", &tensors), Range::of("vectors", &vectors)],
+            &[Range::of("products", &products)],
+        )?;
+        sshopm::product(&context, stream.as_deref(), &tensors, &vectors, i64::from(power), &mut products)
+    })
+}
+
+/// Start vectors, unit and the same on every backend.
+///
+/// @param      context  the context of the result.
+/// @param      stream   NULL for the context's own.
+/// @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
+///                      are those of the first tensor of a solve with the same seed.
+/// @param      seed     seed of random vectors.
+/// @param      starts   n x V, F32 or F64.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+/// `PURLIN_ERROR_NOT_SUPPORTED`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_sshopm_starts(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    kind: i32,
+    seed: u64,
+    starts: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let mut starts = tensor::output("starts", starts)?;
+        let kind = start_kind("kind", kind)?;
+        sshopm::starts(&context, stream.as_deref(), kind, seed, &mut starts)
+    })
+}
+
+/// Residuals, projected Hessians and classes of given pairs.
+///
+/// The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at x.
+///
+/// @param      context               the context of all tensors.
+/// @param      stream                NULL for the context's own.
+/// @param      tensors               symmetric batch of T tensors, order m, dimension n; F32 or F64.
+/// @param      values                V x T, the type of `tensors`.
+/// @param      vectors               n x V x T unit vectors, the type of `tensors`.
+/// @param      degeneracy_tolerance  as in purlin_sshopm_options.
+/// @param      residuals             V x T; may be NULL.
+/// @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
+/// @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_sshopm_classify(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    tensors: *const purlin_tensor,
+    values: *const purlin_tensor,
+    vectors: *const purlin_tensor,
+    degeneracy_tolerance: f64,
+    residuals: *mut purlin_tensor,
+    hessian: *mut purlin_tensor,
+    classes: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let tensors = tensor::input("tensors", tensors)?;
+        let values = tensor::input("values", values)?;
+        let vectors = tensor::input("vectors", vectors)?;
+        let mut residuals = tensor::output_or_null("residuals", residuals)?;
+        let mut hessian = tensor::output_or_null("hessian", hessian)?;
+        let mut classes = tensor::output_or_null("classes", classes)?;
+        let outputs: Vec<_> = [("residuals", &residuals), ("hessian", &hessian), ("classes", &classes)]
+            .into_iter()
+            .filter_map(|(name, t)| t.as_deref().map(|t| Range::of(name, t)))
+            .collect();
+        overlap::check(
+            &[Range::of("tensors", &tensors), Range::of("values", &values), Range::of("vectors", &vectors)],
+            &outputs,
+        )?;
+        sshopm::classify(
+            &context,
+            stream.as_deref(),
+            &tensors,
+            &values,
+            &vectors,
+            degeneracy_tolerance,
+            residuals.as_deref_mut(),
+            hessian.as_deref_mut(),
+            classes.as_deref_mut(),
+        )
+    })
+}
+
+/// All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
+/// (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness.
+///
+/// For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
+/// are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
+/// n it says nothing. If the sum differs, pairs are missing for certain, or one is degenerate: the tensor's status is
+/// PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and a doubling found nothing new, or
+/// `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+///
+/// @param      context         the context of all tensors.
+/// @param      stream          NULL for the context's own.
+/// @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
+/// @param      options         NULL for the defaults.
+/// @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
+/// @param      morse_sum       I32, T: the sum found; may be NULL.
+/// @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known; may be NULL.
+/// @param[out] info            may be NULL.
+/// @return as purlin_sshopm_solve.
+///
+/// # Safety
+/// `options`, `results` and `info` are NULL or initialised structs.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_sshopm_all(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    tensors: *const purlin_tensor,
+    options: *const purlin_sshopm_all_options,
+    results: *const purlin_sshopm_results,
+    morse_sum: *mut purlin_tensor,
+    morse_expected: *mut purlin_tensor,
+    info: *mut purlin_sshopm_info,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let tensors = tensor::input("tensors", tensors)?;
+        // SAFETY: the caller promises NULL or initialised structs.
+        let o = unsafe { options::read("options", options) }?;
+        // SAFETY: as above.
+        let results = unsafe { options::read("results", results) }?;
+        // SAFETY: as above.
+        unsafe { options::check("info", info) }?;
+        let mut results = LockedResults::new(&results)?;
+        let mut morse_sum = tensor::output_or_null("morse_sum", morse_sum)?;
+        let mut morse_expected = tensor::output_or_null("morse_expected", morse_expected)?;
+        let mut outputs = results.ranges();
+        outputs.extend(morse_sum.as_deref().map(|t| Range::of("morse_sum", t)));
+        outputs.extend(morse_expected.as_deref().map(|t| Range::of("morse_expected", t)));
+        overlap::check(&inputs(&tensors, None), &outputs)?;
+        let report = callback::progress(o.progress, o.progress_user);
+        let progress = context.progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
+        let core_options = AllOptions {
+            starts: o.starts,
+            max_starts: o.max_starts,
+            seed: o.seed,
+            max_iterations: o.max_iterations,
+            sign: Sign::from_code("sign", o.sign)?,
+            tolerance: o.tolerance,
+            merge_angle: o.merge_angle,
+            merge_value: o.merge_value,
+            degeneracy_tolerance: o.degeneracy_tolerance,
+        };
+        let done = sshopm::all(
+            &context,
+            stream.as_deref(),
+            &tensors,
+            &core_options,
+            &mut results.as_results(),
+            morse_sum.as_deref_mut(),
+            morse_expected.as_deref_mut(),
+            &progress,
+        )?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, info_of(&done)) }
+    })
+}

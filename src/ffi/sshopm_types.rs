@@ -1,0 +1,337 @@
+//! Constants and structs of the eigenpair solver.
+
+use std::ffi::c_void;
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+use super::tensor::purlin_tensor;
+
+/// Local maxima of A x^m on the unit sphere.
+pub const PURLIN_SSHOPM_MAXIMA: i32 = 0;
+/// Local minima.
+pub const PURLIN_SSHOPM_MINIMA: i32 = 1;
+/// Both; maxima come first.
+pub const PURLIN_SSHOPM_BOTH: i32 = 2;
+
+/// Safeguarded Newton steps, with power steps where the Hessian is not definite.
+pub const PURLIN_SSHOPM_HYBRID: i32 = 0;
+/// The shifted power method alone.
+pub const PURLIN_SSHOPM_POWER: i32 = 1;
+
+/// The smallest shift that keeps each step monotone (Kolda and Mayo 2014).
+pub const PURLIN_SSHOPM_SHIFT_ADAPTIVE: i32 = 0;
+/// `shift` of the options.
+pub const PURLIN_SSHOPM_SHIFT_FIXED: i32 = 1;
+/// (m - 1) times the Frobenius norm: monotone for certain, slow.
+pub const PURLIN_SSHOPM_SHIFT_GUARANTEED: i32 = 2;
+
+/// |A x^(m-1) - lambda x| <= tolerance * max(|lambda|, 1e-3 |A|).
+pub const PURLIN_SSHOPM_TEST_RESIDUAL: i32 = 0;
+/// Change of lambda <= tolerance * |lambda|.
+pub const PURLIN_SSHOPM_TEST_LAMBDA: i32 = 1;
+/// Change of x <= tolerance.
+pub const PURLIN_SSHOPM_TEST_STEP: i32 = 2;
+
+/// Fibonacci points where n = 3 (a hemisphere for even order, the sphere for odd), else random ones.
+pub const PURLIN_STARTS_AUTO: i32 = 0;
+/// Fibonacci lattice on the hemisphere z > 0; n = 3.
+pub const PURLIN_STARTS_FIBONACCI_HEMISPHERE: i32 = 1;
+/// Fibonacci lattice on the sphere; n = 3.
+pub const PURLIN_STARTS_FIBONACCI_SPHERE: i32 = 2;
+/// Vertices of a subdivided icosahedron; n = 3.
+pub const PURLIN_STARTS_ICOSAHEDRAL: i32 = 3;
+/// Normal numbers, normalised: uniform on the sphere.
+pub const PURLIN_STARTS_RANDOM: i32 = 4;
+/// Uniform numbers in [-1, 1], normalised: not uniform on the sphere; as in Kolda and Mayo's experiments.
+pub const PURLIN_STARTS_RANDOM_CUBE: i32 = 5;
+
+/// One representative of (lambda, x) and its mirror image: for odd order lambda >= 0, for even order the component of
+/// largest magnitude is positive.
+pub const PURLIN_SSHOPM_SIGN_CANONICAL: i32 = 0;
+/// The iterate as it stands.
+pub const PURLIN_SSHOPM_SIGN_RAW: i32 = 1;
+
+/// Nothing special.
+pub const PURLIN_SSHOPM_COMPAT_NONE: i32 = 0;
+/// The MATLAB Tensor Toolbox's tests, tolerances and shift: its iteration counts are reproduced.
+pub const PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX: i32 = 1;
+
+/// A start converged.
+pub const PURLIN_START_CONVERGED: i32 = 0;
+/// A start used up its iterations.
+pub const PURLIN_START_MAX_ITERATIONS: i32 = 1;
+/// A start met the zero vector.
+pub const PURLIN_START_ZERO_VECTOR: i32 = 2;
+/// A start met a number that is not finite.
+pub const PURLIN_START_NONFINITE: i32 = 3;
+/// A start met a singular system (purlin_sshopm_all).
+pub const PURLIN_START_SINGULAR: i32 = 4;
+
+/// Nothing to say.
+pub const PURLIN_TENSOR_OK: i32 = 0;
+/// An entry or a signal is not finite; there is no result.
+pub const PURLIN_TENSOR_NONFINITE: i32 = 1;
+/// All entries are zero; there is no result.
+pub const PURLIN_TENSOR_ZERO: i32 = 2;
+/// A multiple of the identity: every direction is an eigenvector; there is no result.
+pub const PURLIN_TENSOR_ISOTROPIC: i32 = 3;
+/// Outside the mask.
+pub const PURLIN_TENSOR_MASKED: i32 = 4;
+/// No start converged to a pair that was asked for.
+pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
+/// The mean signal without diffusion weighting is not positive, or too few signals are usable.
+pub const PURLIN_TENSOR_SIGNAL: i32 = 6;
+/// A signal was not positive; it was clamped or left out, and the result stands.
+pub const PURLIN_TENSOR_CLAMPED: i32 = 7;
+/// The Morse sum says that pairs are missing, or that one is degenerate (purlin_sshopm_all).
+pub const PURLIN_TENSOR_INCOMPLETE: i32 = 8;
+/// A continuum of eigenvectors was found; one of them stands for it.
+pub const PURLIN_TENSOR_DEGENERATE: i32 = 9;
+
+/// The projected Hessian is negative definite: a local maximum.
+pub const PURLIN_PAIR_NEGATIVE_STABLE: i32 = 0;
+/// The projected Hessian is positive definite: a local minimum.
+pub const PURLIN_PAIR_POSITIVE_STABLE: i32 = 1;
+/// The projected Hessian is indefinite: a saddle.
+pub const PURLIN_PAIR_UNSTABLE: i32 = 2;
+/// An eigenvalue of the projected Hessian is zero within the tolerance.
+pub const PURLIN_PAIR_DEGENERATE: i32 = 3;
+/// Not classified.
+pub const PURLIN_PAIR_UNCLASSIFIED: i32 = 4;
+
+/// How eigenpairs are sought.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_sshopm_options {
+    /// Size of the caller's struct; set by purlin_sshopm_options_init.
+    pub struct_size: usize,
+    /// PURLIN_SSHOPM_MAXIMA (default), MINIMA or BOTH.
+    pub goal: i32,
+    /// PURLIN_SSHOPM_HYBRID (default) or POWER.
+    pub method: i32,
+    /// PURLIN_SSHOPM_SHIFT_ADAPTIVE (default), FIXED or GUARANTEED; of power steps.
+    pub shift_kind: i32,
+    /// PURLIN_SSHOPM_TEST_RESIDUAL (default), LAMBDA or STEP.
+    pub test: i32,
+    /// One of PURLIN_STARTS_*; default AUTO.
+    pub start_kind: i32,
+    /// Most iterations of a start, at least 1; default 500.
+    pub max_iterations: i32,
+    /// Power steps before the first Newton step; -1, the default, is 0.
+    pub warmup: i32,
+    /// PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
+    pub sign: i32,
+    /// PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
+    pub compatibility: i32,
+    /// 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
+    /// even order only. 0: on A itself.
+    pub remove_isotropic: i32,
+    /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above; else 20 n.
+    pub starts: i64,
+    /// Seed of random starts; default 0.
+    pub seed: u64,
+    /// Fixed shift: at least 0 for maxima, at most 0 for minima; default 0.
+    pub shift: f64,
+    /// Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+    pub tolerance: f64,
+    /// Margin of the adaptive shift; 0, the default, is 1e-6 times the Frobenius norm.
+    pub tau: f64,
+    /// Pairs nearer than this angle are one, radians; 0, the default, is 1 degree.
+    pub merge_angle: f64,
+    /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+    pub merge_value: f64,
+    /// A Hessian eigenvalue below this times max(1, |A|) is zero; 0, the default, is 1e-7 for F64 and 1e-3 for F32.
+    pub degeneracy_tolerance: f64,
+    /// Called with the tensors done, all tensors, 0; default NULL.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_sshopm_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        goal: PURLIN_SSHOPM_MAXIMA,
+        method: PURLIN_SSHOPM_HYBRID,
+        shift_kind: PURLIN_SSHOPM_SHIFT_ADAPTIVE,
+        test: PURLIN_SSHOPM_TEST_RESIDUAL,
+        start_kind: PURLIN_STARTS_AUTO,
+        max_iterations: 500,
+        warmup: -1,
+        sign: PURLIN_SSHOPM_SIGN_CANONICAL,
+        compatibility: PURLIN_SSHOPM_COMPAT_NONE,
+        remove_isotropic: 1,
+        starts: 0,
+        seed: 0,
+        shift: 0.0,
+        tolerance: 0.0,
+        tau: 0.0,
+        merge_angle: 0.0,
+        merge_value: 0.0,
+        degeneracy_tolerance: 0.0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// Where results go: each member is a caller's tensor or NULL, default NULL. T tensors, V starts of each, dimension n;
+/// K, the pairs kept of each tensor, is the extent of the arrays given. "Real" is the element type of the tensors.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_sshopm_results {
+    /// Size of the caller's struct; set by purlin_sshopm_results_init.
+    pub struct_size: usize,
+    /// I32, T: pairs found, at most K. The rest of a tensor's row is NaN, 0 for integers.
+    pub count: *mut purlin_tensor,
+    /// Real, K x T: eigenvalues; maxima descending, then minima ascending.
+    pub values: *mut purlin_tensor,
+    /// Real, n x K x T: unit eigenvectors.
+    pub vectors: *mut purlin_tensor,
+    /// Real, K x T: |A x^(m-1) - lambda x|.
+    pub residuals: *mut purlin_tensor,
+    /// I32, K x T: one of PURLIN_PAIR_*.
+    pub classes: *mut purlin_tensor,
+    /// Real, (n - 1) x K x T: eigenvalues of the projected Hessian, ascending.
+    pub hessian: *mut purlin_tensor,
+    /// I32, K x T: number of starts that ended in the pair.
+    pub basins: *mut purlin_tensor,
+    /// I32, T: one of PURLIN_TENSOR_*.
+    pub status: *mut purlin_tensor,
+    /// Real, V x T: last eigenvalue of each start (goal BOTH: V counts each start twice, maxima first).
+    pub start_values: *mut purlin_tensor,
+    /// Real, n x V x T: last iterate of each start.
+    pub start_vectors: *mut purlin_tensor,
+    /// Real, V x T: its residual.
+    pub start_residuals: *mut purlin_tensor,
+    /// I32, V x T: its iterations.
+    pub start_iterations: *mut purlin_tensor,
+    /// Real, V x T: its last shift.
+    pub start_shifts: *mut purlin_tensor,
+    /// I32, V x T: one of PURLIN_START_*.
+    pub start_status: *mut purlin_tensor,
+    /// I32, V x T: how often lambda moved the wrong way.
+    pub start_violations: *mut purlin_tensor,
+    /// Real, any length; for one tensor and one start: lambda at each iteration, NaN after the last.
+    pub trace: *mut purlin_tensor,
+}
+
+versioned!(
+    purlin_sshopm_results,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        count: std::ptr::null_mut(),
+        values: std::ptr::null_mut(),
+        vectors: std::ptr::null_mut(),
+        residuals: std::ptr::null_mut(),
+        classes: std::ptr::null_mut(),
+        hessian: std::ptr::null_mut(),
+        basins: std::ptr::null_mut(),
+        status: std::ptr::null_mut(),
+        start_values: std::ptr::null_mut(),
+        start_vectors: std::ptr::null_mut(),
+        start_residuals: std::ptr::null_mut(),
+        start_iterations: std::ptr::null_mut(),
+        start_shifts: std::ptr::null_mut(),
+        start_status: std::ptr::null_mut(),
+        start_violations: std::ptr::null_mut(),
+        trace: std::ptr::null_mut(),
+    }
+);
+
+/// What a solve did.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_sshopm_info {
+    /// Size of the caller's struct; set by purlin_sshopm_info_init.
+    pub struct_size: usize,
+    /// Tensors of the batch.
+    pub tensors: i64,
+    /// Starts of each tensor.
+    pub starts: i64,
+    /// Starts that converged, over all tensors.
+    pub converged_starts: i64,
+    /// Iterations, over all starts of all tensors.
+    pub iterations: i64,
+    /// Tensors without a result: masked, zero, isotropic, not finite.
+    pub skipped_tensors: i64,
+    /// Chunks that the batch was cut into.
+    pub chunks: i64,
+    /// Tolerance that was used.
+    pub tolerance: f64,
+    /// Seconds of the call.
+    pub seconds: f64,
+    /// 1 if the tolerance asked for is below what the element type can reach and was raised.
+    pub tolerance_raised: i32,
+    /// 0.
+    pub reserved: i32,
+}
+
+versioned!(
+    purlin_sshopm_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        tensors: 0,
+        starts: 0,
+        converged_starts: 0,
+        iterations: 0,
+        skipped_tensors: 0,
+        chunks: 0,
+        tolerance: 0.0,
+        seconds: 0.0,
+        tolerance_raised: 0,
+        reserved: 0,
+    }
+);
+
+/// How all real eigenpairs are sought.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_sshopm_all_options {
+    /// Size of the caller's struct; set by purlin_sshopm_all_options_init.
+    pub struct_size: usize,
+    /// Starts of the first round; 0, the default, chooses (2000 for n = 3).
+    pub starts: i64,
+    /// Most starts of a tensor over all rounds; 0, the default, chooses.
+    pub max_starts: i64,
+    /// Seed of the starts; default 0.
+    pub seed: u64,
+    /// Most Newton steps of a start; default 200.
+    pub max_iterations: i32,
+    /// PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
+    pub sign: i32,
+    /// Largest residual of a pair relative to the Frobenius norm; 0, the default, is 1e-11 for F64 and 1e-5 for F32.
+    pub tolerance: f64,
+    /// Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32.
+    pub merge_angle: f64,
+    /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+    pub merge_value: f64,
+    /// As in purlin_sshopm_options.
+    pub degeneracy_tolerance: f64,
+    /// Called with the tensors done, all tensors, 0; default NULL.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_sshopm_all_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        starts: 0,
+        max_starts: 0,
+        seed: 0,
+        max_iterations: 200,
+        sign: PURLIN_SSHOPM_SIGN_CANONICAL,
+        tolerance: 0.0,
+        merge_angle: 0.0,
+        merge_value: 0.0,
+        degeneracy_tolerance: 0.0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
