@@ -1,6 +1,7 @@
 //! Device memory and page-locked host memory, each with one owner.
 
 use std::ffi::{c_uint, c_void};
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -124,12 +125,54 @@ impl DeviceMemory {
         matches!(self.owner, Owner::Purlin { .. })
     }
 
+    /// `bytes` bytes from `offset` on, for a kernel.
+    pub fn region(&self, offset: usize, bytes: usize) -> Result<Region<'_>> {
+        Ok(Region { address: self.range(offset, bytes)?, bytes, memory: PhantomData })
+    }
+
+    /// Everything, for a kernel.
+    pub fn whole(&self) -> Region<'_> {
+        Region { address: self.address, bytes: self.bytes, memory: PhantomData }
+    }
+
     /// Address of the byte at `offset`, if `bytes` bytes from there lie inside.
     pub(super) fn range(&self, offset: usize, bytes: usize) -> Result<u64> {
         match offset.checked_add(bytes) {
             Some(end) if end <= self.bytes => Ok(self.address + to_u64(offset)),
             _ => Err(Error::Internal(format!("{bytes} bytes at {offset} of device memory of {} bytes", self.bytes))),
         }
+    }
+}
+
+/// Part of a device memory, lent to kernels. What is written through it is up to the order of the streams, as with
+/// everything on a device.
+#[derive(Debug, Clone, Copy)]
+pub struct Region<'a> {
+    address: u64,
+    bytes: usize,
+    memory: PhantomData<&'a DeviceMemory>,
+}
+
+impl Region<'_> {
+    /// Size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The address, if the region holds `count` elements of `size` bytes, aligned to that size.
+    pub(super) fn array(&self, what: &str, count: usize, size: usize) -> Result<u64> {
+        let wanted = count.checked_mul(size);
+        if wanted.is_none_or(|w| w > self.bytes) {
+            let bytes = self.bytes;
+            return Err(Error::Internal(format!("{what}: {count} elements of {size} bytes in {bytes} bytes")));
+        }
+        if !self.address.is_multiple_of(to_u64(size)) {
+            return Err(Error::invalid(
+                what,
+                format!("device memory at {:#x} is not aligned to {size} bytes", self.address),
+            ));
+        }
+        Ok(self.address)
     }
 }
 

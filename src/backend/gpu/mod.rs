@@ -33,7 +33,7 @@ use device::Device;
 pub use copy::Transfers;
 pub use device::DeviceInfo;
 pub use library::Library;
-pub use memory::{DeviceMemory, PinnedMemory};
+pub use memory::{DeviceMemory, PinnedMemory, Region};
 pub use module::Kernel;
 pub use staging::{Staging, StagingRing};
 pub use stream::{Event, GpuStream};

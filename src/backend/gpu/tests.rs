@@ -56,5 +56,6 @@ fn launches_cover_every_item() {
 
 #[test]
 fn the_build_says_what_it_was_compiled_with() {
+    assert_eq!(kernels::constants::TENSOR_MASKED, 4);
     assert!(!build_archs().is_empty() && !build_cuda().is_empty());
 }

@@ -1,9 +1,54 @@
 //! A safe function for each kernel of `cuda/`: it checks the lengths of what it is given, fills the parameter struct
 //! and launches.
 
+pub mod dwi;
 pub mod selftest;
+pub mod sshopm;
+
+use super::Region;
+use crate::error::{Error, Result};
+use crate::scalar::Real;
 
 /// The constants that `cuda/purlin_launch.h` shares between kernels and host.
 pub mod constants {
     include!(concat!(env!("OUT_DIR"), "/launch_constants.rs"));
+}
+
+/// A shared constant as a size.
+const fn size(constant: i32) -> usize {
+    constant.unsigned_abs() as usize
+}
+
+/// Ending of the names of the kernels for a type.
+fn suffix<T: Real>() -> &'static str {
+    if size_of::<T>() == 4 { "f32" } else { "f64" }
+}
+
+/// Address of `count` elements of type `E`; 0 where there is no region.
+fn optional<E>(what: &str, region: Option<Region<'_>>, count: usize) -> Result<u64> {
+    region.map_or(Ok(0), |r| r.array(what, count, size_of::<E>()))
+}
+
+/// A size in a kernel's 32-bit field.
+fn small(what: &str, value: usize) -> Result<i32> {
+    i32::try_from(value).map_err(|_| Error::NotSupported(format!("{what}: {value} is more than the GPU kernels take")))
+}
+
+/// Elements from the first to one past the last of an array with two strides.
+fn span(what: &str, rows: usize, row_stride: usize, columns: usize, column_stride: usize) -> Result<usize> {
+    if rows == 0 || columns == 0 {
+        return Ok(0);
+    }
+    (rows - 1)
+        .checked_mul(row_stride)
+        .and_then(|r| (columns - 1).checked_mul(column_stride)?.checked_add(r)?.checked_add(1))
+        .ok_or_else(|| Error::invalid(what, "its strides pass the end of memory"))
+}
+
+/// The product of sizes, refused where it overflows.
+fn product(what: &str, factors: &[usize]) -> Result<usize> {
+    factors
+        .iter()
+        .try_fold(1usize, |p, f| p.checked_mul(*f))
+        .ok_or_else(|| Error::invalid(what, format!("{factors:?} elements are too many")))
 }

@@ -1,0 +1,189 @@
+//! Launches of the solvers and of the selection of pairs.
+
+use super::parameters::{SelectParams, SolveParams};
+use super::*;
+use crate::backend::gpu::kernels::{optional, product, small, suffix};
+use crate::backend::gpu::launch::launch;
+use crate::backend::gpu::{Gpu, GpuStream};
+use crate::error::{Error, Result};
+use crate::shape::to_i64;
+
+impl Solve<'_> {
+    fn parameters<T: Real>(&self) -> Result<SolveParams> {
+        let (b, s, o, q) = (&self.batch, &self.settings, &self.pairs, &self.start_results);
+        let (n, t, v, k) = (b.dimension, b.count, self.starts.count, o.limit);
+        let sets = if self.starts.per_tensor { t } else { 1 };
+        let starts = product("starts", &[n, v, sets])?;
+        let tv = product("starts", &[v, t])?;
+        let tk = product("results", &[k, t])?;
+        let scaled = s.flags & c::PEAKS_SCALED != 0;
+        let real = size_of::<T>();
+        let tables = self.tables.as_ref();
+        let (absolute_threshold, relative_threshold) = s.thresholds.unwrap_or_default();
+        Ok(SolveParams {
+            tensors: b.address::<T>()?,
+            entry_stride: to_i64(b.entry_stride),
+            tensor_stride: to_i64(b.tensor_stride),
+            index: 0,
+            mask: optional::<u8>("mask", self.mask, t)?,
+            transform: optional::<T>("transform", self.transform, product("transform", &[b.entries, b.entries])?)?,
+            starts: self.starts.vectors.array("starts", starts, real)?,
+            start_stride: if self.starts.per_tensor { to_i64(n * v) } else { 0 },
+            count: to_i64(t),
+            shift: s.shift,
+            tolerance: s.tolerance,
+            tau: s.tau,
+            merge_chord2: s.merge_chord2,
+            merge_value: s.merge_value,
+            degeneracy: s.degeneracy,
+            isotropy: s.isotropy,
+            absolute_threshold,
+            relative_threshold,
+            separation_chord2: s.separation_chord2,
+            pair_count: optional::<i32>("count", o.count, t)?,
+            values: optional::<T>("values", o.values, tk)?,
+            vectors: optional::<T>("vectors", o.vectors, product("vectors", &[n, tk])?)?,
+            residuals: optional::<T>("residuals", o.residuals, tk)?,
+            classes: optional::<i32>("classes", o.classes, tk)?,
+            hessian: optional::<T>("hessian", o.hessian, product("hessian", &[n - 1, tk])?)?,
+            basins: optional::<i32>("basins", o.basins, tk)?,
+            status: optional::<i32>("status", o.status, t)?,
+            peaks: optional::<T>("peaks", o.peaks, product("peaks", &[if scaled { 3 } else { 4 }, tk])?)?,
+            start_values: optional::<T>("start_values", q.values, tv)?,
+            start_vectors: optional::<T>("start_vectors", q.vectors, product("start_vectors", &[n, tv])?)?,
+            start_residuals: optional::<T>("start_residuals", q.residuals, tv)?,
+            start_iterations: optional::<i32>("start_iterations", q.iterations, tv)?,
+            start_shifts: optional::<T>("start_shifts", q.shifts, tv)?,
+            start_status: optional::<i32>("start_status", q.status, tv)?,
+            start_violations: optional::<i32>("start_violations", q.violations, tv)?,
+            trace: self.trace.map_or(Ok(0), |(r, l)| r.array("trace", l, real))?,
+            counters: optional::<u64>("counters", self.counters, COUNTERS)?,
+            indices: optional::<u8>("indices", tables.map(|x| x.indices), product("tables", &[b.order, b.entries])?)?,
+            multinomials: optional::<T>("multinomials", tables.map(|x| x.multinomials), b.entries)?,
+            identity: optional::<T>("identity", tables.and_then(|x| x.identity), b.entries)?,
+            entries: to_i64(b.entries),
+            trace_length: self.trace.map_or(0, |(_, l)| to_i64(l)),
+            order: small("order", b.order)?,
+            dimension: small("dimension", n)?,
+            start_count: small("starts", v)?,
+            goal: s.goal,
+            method: s.method,
+            shift_kind: s.shift_kind,
+            test: s.test,
+            max_iterations: s.max_iterations,
+            warmup: s.warmup,
+            sign: s.sign,
+            flags: s.flags,
+            keep_classes: s.keep_classes,
+            pairs: small("pairs", k)?,
+            thresholds: i32::from(s.thresholds.is_some()),
+            window: 0,
+            reserved: 0,
+        })
+    }
+
+    /// Solves and selects pairs (or, with a limit of 0 pairs, only writes the starts' results) in one kernel of
+    /// dimension 3.
+    pub fn fused<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        let (b, s) = (&self.batch, &self.settings);
+        let (v, k) = (self.starts.count, self.pairs.limit);
+        if !has_fused(b.order, b.dimension) {
+            return Err(Error::Internal(format!("no fused kernel of order {}, dimension {}", b.order, b.dimension)));
+        }
+        if k > FUSED_MAX_PAIRS || (k > 0 && v > FUSED_MAX_STARTS) || self.trace.is_some() {
+            return Err(Error::Internal(format!("a fused solve of {v} starts for {k} pairs")));
+        }
+        if b.count == 0 || v == 0 {
+            return Ok(());
+        }
+        let method = match s.method {
+            c::NEWTON if k > 0 => return Err(Error::Internal("Newton's method with a fused selection".into())),
+            c::NEWTON => "newton",
+            c::POWER if s.shift_kind != c::SHIFT_ADAPTIVE => "power",
+            _ => "hybrid",
+        };
+        let kernel = gpu.kernel("sshopm", &format!("purlin_sshopm_{method}_n3m{}_{}", b.order, suffix::<T>()))?;
+        let shared = |window: usize| {
+            let slot = b.entries + size(c::SLOT_SCALARS) + if k > 0 { 5 * v } else { 0 };
+            (2 * b.entries + 4 * window * slot) * size_of::<T>()
+        };
+        let mut window = (size(c::FUSED_SLOT_STARTS) / v).clamp(1, size(c::FUSED_MAX_WINDOW));
+        while window > 1 && shared(window) > kernel.most_shared() {
+            window -= 1;
+        }
+        let parameters = SolveParams { window: small("window", window)?, ..self.parameters::<T>()? };
+        let grid = filling(&kernel, b.count.div_ceil(4), c::SOLVE_THREADS, shared(window))?;
+        // SAFETY: `parameters` has checked every array against the kernel's extents.
+        unsafe { launch(&kernel, stream, grid, &parameters) }
+    }
+
+    /// Runs the starts in the general kernel; writes their results and the status, selects nothing.
+    pub fn general<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        let b = &self.batch;
+        self.check_general()?;
+        if b.count == 0 || self.starts.count == 0 {
+            return Ok(());
+        }
+        let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_solve_general_{}", suffix::<T>()))?;
+        let warps = size(c::GENERAL_THREADS) / 32;
+        let work = product("starts", &[b.count, self.starts.count.div_ceil(32)])?;
+        let grid = filling(&kernel, work.div_ceil(warps), c::GENERAL_THREADS, 0)?;
+        // SAFETY: as above; the tables are there.
+        unsafe { launch(&kernel, stream, grid, &self.parameters::<T>()?) }
+    }
+
+    /// Turns the starts' results into pairs, told apart up to `found_limit` of them. `morse` (I32 [T]) gets the sum of
+    /// (-1)^index over the nondegenerate ones. `scratch` allocates in the order of the stream.
+    pub fn select<T: Real>(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        found_limit: usize,
+        morse: Option<Region<'_>>,
+    ) -> Result<()> {
+        let (b, q) = (&self.batch, &self.start_results);
+        self.check_general()?;
+        if [q.values, q.vectors, q.residuals, q.status].iter().any(Option::is_none) {
+            return Err(Error::Internal("a selection without start results".into()));
+        }
+        let v = self.starts.count;
+        if found_limit > SELECT_MAX_PAIRS || found_limit < self.pairs.limit || v > SELECT_MAX_STARTS {
+            return Err(Error::NotSupported(format!(
+                "{v} starts or {found_limit} pairs a tensor are more than the GPU's {SELECT_MAX_STARTS} and \
+                 {SELECT_MAX_PAIRS}"
+            )));
+        }
+        if b.count == 0 || v == 0 {
+            return Ok(());
+        }
+        let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_select_{}", suffix::<T>()))?;
+        let shared = 4 * v.div_ceil(32) + 16 * found_limit;
+        let grid = filling(&kernel, b.count, c::SELECT_THREADS, shared)?;
+        let rows = usize::try_from(grid.blocks[0]).unwrap_or(usize::MAX);
+        let numbers = product("scratch", &[rows, found_limit, b.dimension])?;
+        let scratch =
+            gpu.allocate_on(stream, "scratch of the selection", product("scratch", &[numbers, size_of::<T>()])?)?;
+        let parameters = SelectParams {
+            solve: self.parameters::<T>()?,
+            scratch: scratch.address(),
+            morse: optional::<i32>("morse", morse, b.count)?,
+            found_limit: to_i64(found_limit),
+        };
+        // SAFETY: as above; the scratch has the documented size and goes in the stream's order.
+        unsafe { launch(&kernel, stream, grid, &parameters) }
+    }
+
+    fn check_general(&self) -> Result<()> {
+        let b = &self.batch;
+        if b.dimension > MAX_DIMENSION || b.order > MAX_ORDER {
+            return Err(Error::NotSupported(format!(
+                "tensors: order {} with dimension {} is more than the GPU's {MAX_ORDER} and {MAX_DIMENSION}",
+                b.order, b.dimension
+            )));
+        }
+        if self.tables.is_none() || self.transform.is_some() {
+            return Err(Error::Internal("the general kernels need tables and take no transform".into()));
+        }
+        Ok(())
+    }
+}
