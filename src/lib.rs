@@ -14,6 +14,7 @@
 pub mod alloc;
 pub mod backend;
 pub mod context;
+pub mod dwi;
 pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;

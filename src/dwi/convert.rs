@@ -1,0 +1,98 @@
+//! Spherical harmonics to symmetric tensors and back.
+
+use super::fit::matrix_dims;
+use super::sh::{Basis, check_order, sh_to_tensor_matrix, tensor_to_sh_matrix};
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::stream::{self, Stream};
+use crate::tensor::Tensor;
+
+/// The tensors that take on the unit sphere the values of the functions with coefficients `sh` in `basis`.
+///
+/// `sh` is U x T, `tensors` T tensors of order L and dimension 3 with U = (L + 1)(L + 2) / 2 entries, both F32 or both
+/// F64. A voxel with a coefficient that is not a number gets entries that are not.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for an odd order or one above 16, sizes or types that do not match, or shared memory.
+pub fn sh_to_tensor(
+    context: &Context,
+    queue: Option<&Stream>,
+    sh: &Tensor,
+    basis: Basis,
+    tensors: &mut Tensor,
+) -> Result<()> {
+    stream::select(context, queue)?;
+    let order = order_of("tensors", tensors)?;
+    apply(context, &sh_to_tensor_matrix(order, basis)?, ("sh", sh), ("tensors", tensors))
+}
+
+/// The coefficients in `basis` of the functions that `tensors` are on the unit sphere: the inverse of [`sh_to_tensor`].
+///
+/// # Errors
+/// As [`sh_to_tensor`].
+pub fn tensor_to_sh(
+    context: &Context,
+    queue: Option<&Stream>,
+    tensors: &Tensor,
+    basis: Basis,
+    sh: &mut Tensor,
+) -> Result<()> {
+    stream::select(context, queue)?;
+    let order = order_of("tensors", tensors)?;
+    apply(context, &tensor_to_sh_matrix(order, basis)?, ("tensors", tensors), ("sh", sh))
+}
+
+/// The even order of a batch of tensors in three dimensions.
+pub(crate) fn order_of(argument: &str, tensors: &Tensor) -> Result<usize> {
+    let shape = tensors.expect_symmetric(argument)?;
+    check_order(argument, shape.order)?;
+    if shape.dimension != 3 {
+        return Err(Error::invalid(argument, format!("have dimension {}, 3 is needed", shape.dimension)));
+    }
+    Ok(shape.order)
+}
+
+/// `destination = matrix * source`, voxel by voxel.
+fn apply(
+    context: &Context,
+    matrix: &[f64],
+    source: (&str, &Tensor),
+    destination: (&'static str, &mut Tensor),
+) -> Result<()> {
+    let ((argument, source), (name, values)) = (source, destination);
+    source.expect_context(argument, context)?;
+    let (_, voxels) = matrix_dims(argument, source)?;
+    let (rows, _) = matrix_dims(name, values)?;
+    source.expect_dims(argument, &[rows, voxels])?;
+    let outputs = Outputs { name, values, s0: None, status: None };
+    outputs.check(context, source.dtype(), [rows, voxels], &[(argument, source)])?;
+    let input = Source::new(argument, source)?;
+    match source.dtype() {
+        DType::F32 => map::<f32>(context, matrix, rows, input, outputs),
+        DType::F64 => map::<f64>(context, matrix, rows, input, outputs),
+        other => Err(Error::invalid(argument, format!("is {}, F32 or F64 is needed", other.name()))),
+    }
+}
+
+fn map<T: Number>(
+    context: &Context,
+    matrix: &[f64],
+    rows: usize,
+    input: Source<'_>,
+    outputs: Outputs<'_>,
+) -> Result<()> {
+    let matrix = converted::<T>("matrix between harmonics and tensors", matrix)?;
+    let scratch = || alloc::filled("block of coefficients", rows * LANES, T::ZERO);
+    let progress = context.progress(None);
+    let voxels = outputs.values.dims()[1];
+    for_blocks(context, &progress, Mask::new(context, None, voxels)?, outputs, scratch, |block_in, lanes, block| {
+        for (r, row) in block_in.chunks_exact_mut(LANES).enumerate() {
+            input.gather(r, lanes, row);
+        }
+        T::product(&matrix, block_in, &mut block.values);
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+//! Orientation functions from signals: q-ball imaging in constant solid angle.
+
+use super::design::{csa_constant, csa_matrix};
+use super::fit::matrix_dims;
+use super::scheme::Scheme;
+use super::sh::{Basis, degree};
+use super::signal::{Attenuation, Range};
+use super::status::VoxelStatus;
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::DType;
+use crate::stream::{self, Stream};
+use crate::tensor::Tensor;
+
+/// How orientation functions are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CsaOptions {
+    /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
+    pub b0_threshold: f64,
+    /// Weight of the Laplace-Beltrami penalty, at least 0.
+    pub smoothing: f64,
+    /// Smallest `S / S0`; smaller ones are raised to it. Between 0 and `maximum_signal`.
+    pub minimum_signal: f64,
+    /// Largest `S / S0`, below 1; larger ones are lowered to it.
+    pub maximum_signal: f64,
+}
+
+impl Default for CsaOptions {
+    fn default() -> Self {
+        Self { b0_threshold: 50.0, smoothing: 0.006, minimum_signal: 0.001, maximum_signal: 0.999 }
+    }
+}
+
+impl CsaOptions {
+    fn check(&self) -> Result<()> {
+        if !self.smoothing.is_finite() || self.smoothing < 0.0 {
+            return Err(Error::invalid("smoothing", format!("is {}, negative or not finite", self.smoothing)));
+        }
+        // Further out, 1 - S/S0 or S/S0 would have no digits left in f32.
+        if !(1e-30..1.0).contains(&self.minimum_signal) {
+            return Err(Error::invalid("minimum_signal", format!("is {}, outside 1e-30 .. 1", self.minimum_signal)));
+        }
+        if !(self.minimum_signal..=0.999_999).contains(&self.maximum_signal) {
+            let range = format!("{} .. 0.999999", self.minimum_signal);
+            return Err(Error::invalid("maximum_signal", format!("is {}, outside {range}", self.maximum_signal)));
+        }
+        Ok(())
+    }
+}
+
+/// The orientation function of every voxel as spherical harmonics, by q-ball imaging in constant solid angle (Aganj et
+/// al., Magn. Reson. Med. 64, 2010): a density on the sphere, integral 1, whose maxima are fibre directions.
+///
+/// One matrix serves the whole volume. With the default options the result is that of dipy's `CsaOdfModel`.
+///
+/// - `signals`, `bvals`, `bvecs`, `mask`: as for [`super::fit()`]. One shell: b-values within a fifth of the largest.
+/// - `sh`: U x T, U = 6, 15, 28, 45, .. for degree 2, 4, 6, 8, ..; F32 or F64. Zero where there is no result.
+/// - `status`: T, I32, see [`VoxelStatus`]. [`VoxelStatus::Clamped`] marks voxels with a signal that is not positive.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for options outside their range, a size of `sh` that belongs to no even degree, more than
+/// one shell, too few axes for the smoothing, and whatever [`super::fit()`] refuses.
+#[allow(clippy::too_many_arguments, reason = "the arguments of the C function, in its order")]
+pub fn csa(
+    context: &Context,
+    queue: Option<&Stream>,
+    signals: &Tensor,
+    bvals: &Tensor,
+    bvecs: &Tensor,
+    mask: Option<&Tensor>,
+    basis: Basis,
+    options: &CsaOptions,
+    sh: &mut Tensor,
+    status: Option<&mut Tensor>,
+    progress: &Progress<'_>,
+) -> Result<()> {
+    stream::select(context, queue)?;
+    options.check()?;
+    signals.expect_context("signals", context)?;
+    let (volumes, voxels) = matrix_dims("signals", signals)?;
+    let (count, _) = matrix_dims("sh", sh)?;
+    let lmax = degree("sh", count)?;
+    let scheme = Scheme::read(context, bvals, bvecs, volumes, options.b0_threshold)?;
+    scheme.expect_one_shell("the orientation function in constant solid angle")?;
+    let outputs = Outputs { name: "sh", values: sh, s0: None, status };
+    let mut inputs = vec![("signals", signals), ("bvals", bvals), ("bvecs", bvecs)];
+    inputs.extend(mask.map(|m| ("mask", m)));
+    let dtype = outputs.values.dtype();
+    outputs.check(context, dtype, [count, voxels], &inputs)?;
+    let task = Task {
+        signals: Source::new("signals", signals)?,
+        matrix: csa_matrix(&scheme, lmax, basis, options.smoothing)?,
+        scheme,
+        range: Range { low: options.minimum_signal, high: options.maximum_signal, flag: 0.0 },
+    };
+    let mask = Mask::new(context, mask, voxels)?;
+    match dtype {
+        DType::F32 => task.run::<f32>(context, progress, mask, outputs),
+        DType::F64 => task.run::<f64>(context, progress, mask, outputs),
+        other => Err(Error::invalid("sh", format!("is {}, F32 or F64 is needed", other.name()))),
+    }
+}
+
+/// One volume's orientation functions.
+struct Task<'a> {
+    signals: Source<'a>,
+    scheme: Scheme,
+    matrix: Vec<f64>,
+    range: Range,
+}
+
+impl Task<'_> {
+    fn run<T: Number>(
+        &self,
+        context: &Context,
+        progress: &Progress<'_>,
+        mask: Mask<'_>,
+        outputs: Outputs<'_>,
+    ) -> Result<()> {
+        let matrix = converted::<T>("orientation function", &self.matrix)?;
+        let n = self.scheme.weighted.len();
+        let constant = T::from_f64(csa_constant());
+        let scratch = || Ok((alloc::filled("block of logarithms", n * LANES, T::ZERO)?, Attenuation::new()?));
+        for_blocks(context, progress, mask, outputs, scratch, |(logs, attenuation), lanes, block| {
+            attenuation.read(&self.signals, &self.scheme, lanes, self.range, logs, block);
+            T::ln_all(logs);
+            logs.iter_mut().for_each(|x| *x = -*x);
+            T::ln_all(logs);
+            T::product(&matrix, logs, &mut block.values);
+            block.values[..LANES].fill(constant);
+            for lane in 0..lanes.len() {
+                if matches!(block.status[lane], VoxelStatus::NonFinite | VoxelStatus::Signal) {
+                    block.reject(lane, block.status[lane]);
+                }
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,264 @@
+//! Fits of diffusion tensors of any even order to signals.
+
+use super::design::{Factors, adc_factors, adc_matrix};
+use super::scheme::Scheme;
+use super::sh::check_order;
+use super::signal::{Attenuation, Range};
+use super::status::VoxelStatus;
+use super::voxels::{Block, LANES, Mask, Number, Outputs, Source, converted, for_blocks};
+use super::weighted::Solver;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::DType;
+use crate::stream::{self, Stream};
+use crate::tensor::Tensor;
+
+/// Weights of the residuals. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Weighting {
+    /// All equal.
+    Ordinary = 0,
+    /// The logarithm of a signal S has a variance proportional to 1 / S^2, so its residual is weighted with S^2.
+    Signal = 1,
+}
+
+/// What to do with signals that are not positive. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Nonpositive {
+    /// Raise them to a small part of S0.
+    Clamp = 0,
+    /// Leave them out of the voxel's fit.
+    Skip = 1,
+}
+
+/// How tensors are fitted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FitOptions {
+    /// Weights of the residuals, where the caller gives none of its own.
+    pub weighting: Weighting,
+    /// What to do with signals that are not positive.
+    pub nonpositive: Nonpositive,
+    /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
+    pub b0_threshold: f64,
+    /// Smallest signal, as part of S0; 0 for 1e-6.
+    pub clamp: f64,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self { weighting: Weighting::Ordinary, nonpositive: Nonpositive::Clamp, b0_threshold: 50.0, clamp: 0.0 }
+    }
+}
+
+impl FitOptions {
+    /// The smallest signal as part of S0.
+    fn floor(&self) -> Result<f64> {
+        if self.clamp == 0.0 {
+            return Ok(1e-6);
+        }
+        // The lower end keeps logarithms in f32 away from subnormal numbers.
+        if (1e-30..1.0).contains(&self.clamp) {
+            return Ok(self.clamp);
+        }
+        Err(Error::invalid("clamp", format!("is {}, outside 1e-30 .. 1", self.clamp)))
+    }
+}
+
+/// Fits to every voxel the tensor A of order m that minimises the sum of `w_j (D_j - A g_j^m)^2` over the weighted
+/// volumes, `D_j = -ln(S_j / S0) / b_j`, S0 the mean of the unweighted ones. m = 2 is the diffusion tensor.
+///
+/// `w_j` is 1, or `(b_j S_j)^2` for [`Weighting::Signal`], or the caller's `weights` if given. One decomposition serves
+/// the whole volume; weighted fits and voxels with left-out signals solve a small system each.
+///
+/// Maxima of the fitted profile are **not** fibre directions where fibres cross: they fall between them. Only for m = 2,
+/// and in voxels of a single fibre, may they be read so. For directions see [`super::csa`] and [`super::peaks`].
+///
+/// - `signals`: N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) has strides (XYZ, 1).
+/// - `bvals`: N, s/mm^2; `bvecs`: 3 x N, unit vectors; either real type. Directions stay in the gradients' frame.
+/// - `mask`: U8, T; `weights`: N x T, real, at least 0.
+/// - `tensors`: order 2, 4, 6, .., dimension 3, T of them, F32 or F64, in mm^2/s. Zero where there is no result.
+/// - `s0`: T, the type of `tensors`; `status`: T, I32, see [`VoxelStatus`].
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for an odd order, too few distinct axes, vectors that are not unit, no unweighted volume,
+/// sizes that do not match, or outputs that share memory with anything.
+#[allow(clippy::too_many_arguments, reason = "the arguments of the C function, in its order")]
+pub fn fit(
+    context: &Context,
+    queue: Option<&Stream>,
+    signals: &Tensor,
+    bvals: &Tensor,
+    bvecs: &Tensor,
+    mask: Option<&Tensor>,
+    weights: Option<&Tensor>,
+    options: &FitOptions,
+    tensors: &mut Tensor,
+    s0: Option<&mut Tensor>,
+    status: Option<&mut Tensor>,
+    progress: &Progress<'_>,
+) -> Result<()> {
+    stream::select(context, queue)?;
+    let floor = options.floor()?;
+    signals.expect_context("signals", context)?;
+    let (volumes, voxels) = matrix_dims("signals", signals)?;
+    let shape = tensors.expect_symmetric("tensors")?;
+    check_order("tensors", shape.order)?;
+    if shape.dimension != 3 {
+        return Err(Error::invalid("tensors", format!("have dimension {}, 3 is needed", shape.dimension)));
+    }
+    let scheme = Scheme::read(context, bvals, bvecs, volumes, options.b0_threshold)?;
+    let outputs = Outputs { name: "tensors", values: tensors, s0, status };
+    let mut inputs = vec![("signals", signals), ("bvals", bvals), ("bvecs", bvecs)];
+    inputs.extend(mask.map(|m| ("mask", m)));
+    if let Some(w) = weights {
+        w.expect_context("weights", context)?;
+        w.expect_dims("weights", &[volumes, voxels])?;
+        if !matches!(w.dtype(), DType::F32 | DType::F64) {
+            return Err(Error::invalid("weights", format!("are {}, F32 or F64 is needed", w.dtype().name())));
+        }
+        inputs.push(("weights", w));
+    }
+    let dtype = outputs.values.dtype();
+    outputs.check(context, dtype, [shape.count(), voxels], &inputs)?;
+    let task = Task {
+        signals: Source::new("signals", signals)?,
+        weights: weights.map(|w| Source::new("weights", w)).transpose()?,
+        factors: adc_factors(&scheme, shape.order)?,
+        matrix: adc_matrix(&scheme, shape.order)?,
+        scheme,
+        options: *options,
+        floor,
+    };
+    let mask = Mask::new(context, mask, voxels)?;
+    match dtype {
+        DType::F32 => task.run::<f32>(context, progress, mask, outputs),
+        DType::F64 => task.run::<f64>(context, progress, mask, outputs),
+        other => Err(Error::invalid("tensors", format!("are {}, F32 or F64 is needed", other.name()))),
+    }
+}
+
+/// Rows and columns of a matrix, or an error that names the argument.
+pub(crate) fn matrix_dims(argument: &str, tensor: &Tensor) -> Result<(usize, usize)> {
+    match *tensor.dims() {
+        [rows, columns] => Ok((rows, columns)),
+        ref other => Err(Error::invalid(argument, format!("has dimensions {other:?}, two are needed"))),
+    }
+}
+
+/// One volume's fit.
+struct Task<'a> {
+    signals: Source<'a>,
+    weights: Option<Source<'a>>,
+    scheme: Scheme,
+    options: FitOptions,
+    floor: f64,
+    matrix: Vec<f64>,
+    factors: Factors,
+}
+
+/// A thread's working space.
+struct Scratch<T> {
+    /// `S / S0`, then its logarithm: N rows of lanes.
+    logs: Vec<T>,
+    /// The voxels' own weights, N rows of lanes, if there are such.
+    weights: Vec<T>,
+    attenuation: Attenuation<T>,
+    solver: Solver,
+}
+
+impl Task<'_> {
+    fn run<T: Number>(
+        &self,
+        context: &Context,
+        progress: &Progress<'_>,
+        mask: Mask<'_>,
+        outputs: Outputs<'_>,
+    ) -> Result<()> {
+        let matrix = converted::<T>("fit matrix", &self.matrix)?;
+        let n = self.scheme.weighted.len();
+        let weighted = self.weights.is_some() || self.options.weighting == Weighting::Signal;
+        let skip = self.options.nonpositive == Nonpositive::Skip;
+        let range = Range { low: self.floor, high: f64::MAX, flag: self.floor };
+        // The logarithm that a clamped signal gets: what is not above it was clamped.
+        let mut floor = [T::from_f64(self.floor)];
+        T::ln_all(&mut floor);
+        let scratch = || {
+            Ok(Scratch {
+                logs: alloc::filled("block of logarithms", n * LANES, T::ZERO)?,
+                weights: alloc::filled("block of weights", if weighted { n * LANES } else { 0 }, T::ZERO)?,
+                attenuation: Attenuation::new()?,
+                solver: Solver::new(matrix.len() / n)?,
+            })
+        };
+        for_blocks(context, progress, mask, outputs, scratch, |scratch, lanes, block| {
+            let Scratch { logs, weights, attenuation, solver } = scratch;
+            attenuation.read(&self.signals, &self.scheme, lanes, range, logs, block);
+            self.read_weights(lanes, logs, weights);
+            T::ln_all(logs);
+            if !weighted {
+                T::product(&matrix, logs, &mut block.values);
+            }
+            for lane in 0..lanes.len() {
+                match block.status[lane] {
+                    VoxelStatus::Ok if !weighted => {}
+                    VoxelStatus::Clamped if !weighted && !skip => {}
+                    VoxelStatus::Ok | VoxelStatus::Clamped => {
+                        let weight = |j: usize| {
+                            let left_out = skip && logs[j * LANES + lane] <= floor[0];
+                            if left_out { 0.0 } else { weights.get(j * LANES + lane).map_or(1.0, |w| w.to_f64()) }
+                        };
+                        self.solve(lane, logs, weight, solver, block);
+                    }
+                    rejected => block.reject(lane, rejected),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Fills `weights` with the caller's, or from the attenuations `S / S0`. They are per voxel up to a factor.
+    fn read_weights<T: Number>(&self, lanes: &[usize], attenuations: &[T], weights: &mut [T]) {
+        let rows = weights.chunks_exact_mut(LANES);
+        if let Some(source) = &self.weights {
+            for (row, volume) in rows.zip(&self.scheme.weighted) {
+                source.gather(*volume, lanes, row);
+            }
+            return;
+        }
+        let largest = self.scheme.bvals.iter().fold(0.0, |a: f64, b| a.max(*b));
+        for ((row, e), b) in rows.zip(attenuations.chunks_exact(LANES)).zip(&self.scheme.bvals) {
+            let b = T::from_f64(b / largest);
+            for (w, e) in row.iter_mut().zip(e) {
+                *w = b * *e * (b * *e);
+            }
+        }
+    }
+
+    /// The weighted fit of one lane.
+    fn solve<T: Number>(
+        &self,
+        lane: usize,
+        logs: &[T],
+        weight: impl Fn(usize) -> f64,
+        solver: &mut Solver,
+        block: &mut Block<T>,
+    ) {
+        let n = self.scheme.weighted.len();
+        if (0..n).any(|j| !weight(j).is_finite() || weight(j) < 0.0) {
+            return block.reject(lane, VoxelStatus::NonFinite);
+        }
+        let rows = (0..n).map(|j| (-logs[j * LANES + lane].to_f64() / self.scheme.bvals[j], weight(j)));
+        match solver.solve(&self.factors, rows) {
+            Some(solution) => {
+                for (row, x) in block.values.chunks_exact_mut(LANES).zip(solution) {
+                    row[lane] = T::from_f64(*x);
+                }
+            }
+            None => block.reject(lane, VoxelStatus::Signal),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Diffusion MRI: symmetric tensors and orientation functions from signals, spherical harmonics, fibre directions.
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | signals | tensors of the apparent diffusion coefficient, any even order | [`fit()`] |
+//! | signals | orientation functions in spherical harmonics | [`csa()`] |
+//! | spherical harmonics in one of five bases | symmetric tensors, and back | [`sh_to_tensor`], [`tensor_to_sh`] |
+//!
+//! Directions stay in the frame of the gradients; no image affine is applied anywhere.
+
+mod convert;
+mod csa;
+mod design;
+mod fit;
+mod logarithm;
+mod scheme;
+pub mod sh;
+mod signal;
+mod status;
+mod voxels;
+mod weighted;
+
+pub use convert::{sh_to_tensor, tensor_to_sh};
+pub use csa::{CsaOptions, csa};
+pub use design::{adc_matrix, csa_constant, csa_matrix};
+pub use fit::{FitOptions, Nonpositive, Weighting, fit};
+pub use scheme::Scheme;
+pub use sh::Basis;
+pub use status::VoxelStatus;
+
+#[cfg(test)]
+mod tests;

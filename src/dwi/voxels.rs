@@ -1,0 +1,372 @@
+//! Blocks of voxels: reading strided signals, multiplying by a shared matrix, writing strided results, on all threads.
+//!
+//! A block is [`LANES`] voxels side by side, so that each step is a loop over adjacent numbers whatever the strides of
+//! the caller's arrays. Blocks depend on the problem alone and no sum crosses voxels: results do not depend on the
+//! number of threads.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::logarithm::Logarithm;
+use super::status::VoxelStatus;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::{DType, Element};
+use crate::shape::to_i64;
+use crate::tensor::{Tensor, View};
+
+/// Voxels of a block.
+pub(crate) const LANES: usize = 128;
+
+/// Blocks between two looks at progress and cancellation: some milliseconds of work on many cores.
+const BLOCKS_PER_STEP: usize = 256;
+
+/// A type the fits compute in.
+pub(crate) trait Number: Logarithm {
+    /// `out = matrix * input`: U x LANES = (U x N) (N x LANES), all row by row.
+    fn product(matrix: &[Self], input: &[Self], out: &mut [Self]);
+}
+
+macro_rules! number {
+    ($($t:ident),*) => {$(
+        impl Number for $t {
+            fn product(matrix: &[Self], input: &[Self], out: &mut [Self]) {
+                let (n, u) = (input.len() / LANES, out.len() / LANES);
+                // Row by row is column by column of the transpose: out^T = input^T matrix^T.
+                matmul(
+                    MatMut::from_column_major_slice_mut(out, LANES, u),
+                    Accum::Replace,
+                    MatRef::from_column_major_slice(input, LANES, n),
+                    MatRef::from_column_major_slice(matrix, n, u),
+                    1.0,
+                    Par::Seq,
+                );
+            }
+        }
+    )*};
+}
+number!(f32, f64);
+
+/// `matrix` in the type of the computation.
+pub(crate) fn converted<T: Number>(what: &'static str, matrix: &[f64]) -> Result<Vec<T>> {
+    let mut out = alloc::with_capacity(what, matrix.len())?;
+    out.extend(matrix.iter().map(|x| T::from_f64(*x)));
+    Ok(out)
+}
+
+/// Numbers of any type that signals come in: a matrix of measurements by voxels, any strides.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    F32(View<'a, f32>),
+    F64(View<'a, f64>),
+    U16(View<'a, u16>),
+    I32(View<'a, i32>),
+    U8(View<'a, u8>),
+}
+
+impl<'a> Source<'a> {
+    /// The elements of `tensor`, which has two dimensions.
+    pub fn new(argument: &str, tensor: &'a Tensor) -> Result<Self> {
+        Ok(match tensor.dtype() {
+            DType::F32 => Self::F32(tensor.view(argument)?),
+            DType::F64 => Self::F64(tensor.view(argument)?),
+            DType::U16 => Self::U16(tensor.view(argument)?),
+            DType::I32 => Self::I32(tensor.view(argument)?),
+            DType::U8 => Self::U8(tensor.view(argument)?),
+            other => {
+                let problem = format!("is {}, one of F32, F64, U16, I32 and U8 is needed", other.name());
+                return Err(Error::invalid(argument, problem));
+            }
+        })
+    }
+
+    /// Reads row `row` at each of `voxels`; lanes beyond them keep their value.
+    pub fn gather<T: Number>(&self, row: usize, voxels: &[usize], out: &mut [T]) {
+        match self {
+            Self::F32(v) => gather(v, row, voxels, out, f64::from),
+            Self::F64(v) => gather(v, row, voxels, out, |x| x),
+            Self::U16(v) => gather(v, row, voxels, out, f64::from),
+            Self::I32(v) => gather(v, row, voxels, out, f64::from),
+            Self::U8(v) => gather(v, row, voxels, out, f64::from),
+        }
+    }
+}
+
+fn gather<S: Element, T: Number>(
+    view: &View<'_, S>,
+    row: usize,
+    voxels: &[usize],
+    out: &mut [T],
+    convert: impl Fn(S) -> f64,
+) {
+    let (first, step) = (row * view.stride(0), view.stride(1));
+    let data = view.data();
+    let (Some(&begin), Some(&end)) = (voxels.first(), voxels.last()) else { return };
+    if step == 1 && end - begin + 1 == voxels.len() {
+        for (o, x) in out.iter_mut().zip(&data[first + begin..=first + end]) {
+            *o = T::from_f64(convert(*x));
+        }
+    } else {
+        for (o, v) in out.iter_mut().zip(voxels) {
+            *o = T::from_f64(convert(data[first + v * step]));
+        }
+    }
+}
+
+/// Results of one block, before they go to the caller's arrays.
+pub(crate) struct Block<T> {
+    /// U rows of [`LANES`].
+    pub values: Vec<T>,
+    /// Mean unweighted signal of each lane.
+    pub s0: Vec<T>,
+    /// Outcome of each lane.
+    pub status: Vec<VoxelStatus>,
+}
+
+impl<T: Number> Block<T> {
+    fn new(rows: usize) -> Result<Self> {
+        Ok(Self {
+            values: alloc::filled("block of results", rows * LANES, T::ZERO)?,
+            s0: alloc::filled("block of results", LANES, T::ZERO)?,
+            status: alloc::filled("block of results", LANES, VoxelStatus::Ok)?,
+        })
+    }
+
+    /// Makes the results of `lane` zero with the given outcome.
+    pub fn reject(&mut self, lane: usize, status: VoxelStatus) {
+        for row in self.values.chunks_exact_mut(LANES) {
+            row[lane] = T::ZERO;
+        }
+        self.status[lane] = status;
+    }
+}
+
+/// The caller's arrays.
+pub(crate) struct Outputs<'a> {
+    /// Name of `values` in messages.
+    pub name: &'static str,
+    /// U x T.
+    pub values: &'a mut Tensor,
+    /// T, in the type of `values`.
+    pub s0: Option<&'a mut Tensor>,
+    /// T, I32.
+    pub status: Option<&'a mut Tensor>,
+}
+
+impl Outputs<'_> {
+    /// Checks type, size, place and overlap of the arrays against `inputs`.
+    pub fn check(&self, context: &Context, dtype: DType, dims: [usize; 2], inputs: &[(&str, &Tensor)]) -> Result<()> {
+        let [_, voxels] = dims;
+        let mut outputs: Vec<(&str, &Tensor)> = Vec::with_capacity(3);
+        self.values.expect_dims(self.name, &dims)?;
+        self.values.expect_dtype(self.name, dtype)?;
+        outputs.push((self.name, &*self.values));
+        if let Some(s0) = self.s0.as_deref() {
+            s0.expect_dims("s0", &[voxels])?;
+            s0.expect_dtype("s0", dtype)?;
+            outputs.push(("s0", s0));
+        }
+        if let Some(status) = self.status.as_deref() {
+            status.expect_dims("status", &[voxels])?;
+            status.expect_dtype("status", DType::I32)?;
+            outputs.push(("status", status));
+        }
+        for (k, (name, tensor)) in outputs.iter().enumerate() {
+            tensor.expect_context(name, context)?;
+            tensor.check_writable(name)?;
+            for (other_name, other) in inputs.iter().chain(&outputs[..k]) {
+                expect_disjoint(name, tensor, other_name, other)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses an output whose memory shares bytes with `other`.
+pub(crate) fn expect_disjoint(argument: &str, tensor: &Tensor, other_argument: &str, other: &Tensor) -> Result<()> {
+    let range = |t: &Tensor| {
+        let start = t.memory().address();
+        (start, start + crate::shape::to_u64(t.layout().extent() * t.dtype().size()))
+    };
+    let ((a, a_end), (b, b_end)) = (range(tensor), range(other));
+    if tensor.is_device() == other.is_device() && a < b_end && b < a_end {
+        return Err(Error::invalid(argument, format!("shares memory with {other_argument}")));
+    }
+    Ok(())
+}
+
+/// The part of an output array that belongs to one block of voxels. Safe Rust cannot write from several threads to
+/// interleaved places of one slice, so the array is cut up first: by voxels where each voxel's rows lie together, by
+/// rows where each row's voxels do. An array whose elements do not overlap is always one or the other.
+enum Window<'a, T> {
+    Voxels { data: &'a mut [T], row: usize, voxel: usize },
+    Rows { rows: Vec<&'a mut [T]>, voxel: usize },
+}
+
+impl<T: Copy> Window<'_, T> {
+    fn write(&mut self, row: usize, voxels: impl Iterator<Item = (usize, T)>) {
+        match self {
+            Self::Voxels { data, row: step, voxel } => {
+                for (v, x) in voxels {
+                    data[row * *step + v * *voxel] = x;
+                }
+            }
+            Self::Rows { rows, voxel } => {
+                for (v, x) in voxels {
+                    rows[row][v * *voxel] = x;
+                }
+            }
+        }
+    }
+}
+
+/// Cuts an array of `rows` by `voxels` into windows of [`LANES`] voxels.
+fn windows<'a, T: Element>(
+    tensor: &'a mut Tensor,
+    argument: &str,
+    rows: usize,
+    voxels: usize,
+) -> Result<Vec<Window<'a, T>>> {
+    tensor.check_writable(argument)?;
+    let (row, voxel) = match *tensor.layout().strides() {
+        [voxel] => (0, voxel),
+        [row, voxel] => (row, voxel),
+        _ => return Err(Error::Internal(format!("{argument}: neither a vector nor a matrix"))),
+    };
+    let (row, voxel) = (if rows > 1 { row } else { 0 }, if voxels > 1 { voxel } else { 0 });
+    let extent = tensor.layout().extent();
+    let data = &mut tensor.memory_mut(argument)?.host_mut(argument)?.as_mut_slice::<T>()?[..extent];
+    let blocks = voxels.div_ceil(LANES);
+    let mut parts = alloc::with_capacity("windows of an output", blocks)?;
+    if voxel > row * rows.saturating_sub(1) || voxels <= 1 {
+        let size = if voxels <= 1 { extent.max(1) } else { LANES * voxel };
+        parts.extend(data.chunks_mut(size).map(|data| Window::Voxels { data, row, voxel }));
+        return Ok(parts);
+    }
+    for _ in 0..blocks {
+        parts.push(Window::Rows { rows: alloc::with_capacity("windows of an output", rows)?, voxel });
+    }
+    let reach = (voxels - 1) * voxel + 1;
+    for line in data.chunks_mut(row).take(rows) {
+        for (part, piece) in parts.iter_mut().zip(line[..reach].chunks_mut(LANES * voxel)) {
+            if let Window::Rows { rows, .. } = part {
+                rows.push(piece);
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// Which voxels of a volume are worked on.
+#[derive(Clone, Copy)]
+pub(crate) struct Mask<'a>(Option<View<'a, u8>>);
+
+impl<'a> Mask<'a> {
+    /// The mask of `voxels` voxels, or none.
+    pub fn new(context: &Context, mask: Option<&'a Tensor>, voxels: usize) -> Result<Self> {
+        let Some(mask) = mask else { return Ok(Self(None)) };
+        mask.expect_context("mask", context)?;
+        mask.expect_dims("mask", &[voxels])?;
+        Ok(Self(Some(mask.view("mask")?)))
+    }
+
+    /// Whether `voxel` is worked on.
+    pub fn has(&self, voxel: usize) -> bool {
+        self.0.is_none_or(|m| m.get(&[voxel]) != 0)
+    }
+}
+
+/// Runs `compute` on every block of the unmasked voxels and writes its results. Masked voxels become zero.
+///
+/// `compute` gets its thread's scratch, the voxels of the block's lanes, and the block to fill.
+pub(crate) fn for_blocks<T: Number, S: Send>(
+    context: &Context,
+    progress: &Progress<'_>,
+    mask: Mask<'_>,
+    outputs: Outputs<'_>,
+    scratch: impl Fn() -> Result<S> + Sync,
+    compute: impl Fn(&mut S, &[usize], &mut Block<T>) -> Result<()> + Sync,
+) -> Result<()> {
+    let Outputs { name, values, s0, status } = outputs;
+    let (rows, voxels) = match *values.dims() {
+        [rows, voxels] => (rows, voxels),
+        _ => return Err(Error::Internal(format!("{name}: is not a matrix"))),
+    };
+    if voxels == 0 {
+        return progress.report(0, 0, 0.0);
+    }
+    let blocks = voxels.div_ceil(LANES);
+    let mut values = windows::<T>(values, name, rows, voxels)?;
+    let mut s0 = s0.map(|t| windows::<T>(t, "s0", 1, voxels)).transpose()?;
+    let mut status = status.map(|t| windows::<i32>(t, "status", 1, voxels)).transpose()?;
+    let flag = progress.flag();
+    for first in (0..blocks).step_by(BLOCKS_PER_STEP) {
+        let last = (first + BLOCKS_PER_STEP).min(blocks);
+        let s0 = OptionalWindows(s0.as_mut().map(|w| &mut w[first..last]));
+        let status = OptionalWindows(status.as_mut().map(|w| &mut w[first..last]));
+        let values = &mut values[first..last];
+        context.pool().run(|| {
+            values
+                .par_iter_mut()
+                .zip(s0.into_vec(last - first)?)
+                .zip(status.into_vec(last - first)?)
+                .enumerate()
+                .try_for_each_init(
+                    || Ok((scratch()?, Block::new(rows)?, alloc::with_capacity("lanes", LANES)?)),
+                    |state: &mut Result<(S, Block<T>, Vec<usize>)>, (k, ((values, s0), status))| {
+                        let (scratch, block, lanes) = state.as_mut().map_err(|e| e.clone())?;
+                        flag.check()?;
+                        let start = (first + k) * LANES;
+                        let here = start..(start + LANES).min(voxels);
+                        lanes.clear();
+                        lanes.extend(here.clone().filter(|v| mask.has(*v)));
+                        block.status.fill(VoxelStatus::Ok);
+                        if !lanes.is_empty() {
+                            compute(scratch, lanes, block)?;
+                        }
+                        let whole = lanes.len() == here.len();
+                        for r in 0..rows {
+                            if !whole {
+                                values.write(r, (0..here.len()).map(|v| (v, T::ZERO)));
+                            }
+                            let row = &block.values[r * LANES..(r + 1) * LANES];
+                            values.write(r, lanes.iter().zip(row).map(|(v, x)| (v - start, *x)));
+                        }
+                        if let Some(s0) = s0 {
+                            if !whole {
+                                s0.write(0, (0..here.len()).map(|v| (v, T::ZERO)));
+                            }
+                            s0.write(0, lanes.iter().zip(&block.s0).map(|(v, x)| (v - start, *x)));
+                        }
+                        if let Some(status) = status {
+                            if !whole {
+                                status.write(0, (0..here.len()).map(|v| (v, VoxelStatus::Masked as i32)));
+                            }
+                            status.write(0, lanes.iter().zip(&block.status).map(|(v, x)| (v - start, *x as i32)));
+                        }
+                        Ok(())
+                    },
+                )
+        })?;
+        progress.report(to_i64((last * LANES).min(voxels)), to_i64(voxels), 0.0)?;
+    }
+    Ok(())
+}
+
+/// Windows of an output that the caller may not have asked for.
+struct OptionalWindows<'w, 'a, T>(Option<&'w mut [Window<'a, T>]>);
+
+impl<'w, 'a, T> OptionalWindows<'w, 'a, T> {
+    /// One window, or none, for each of `count` blocks.
+    fn into_vec(self, count: usize) -> Result<Vec<Option<&'w mut Window<'a, T>>>> {
+        let mut list = alloc::with_capacity("windows of an output", count)?;
+        match self.0 {
+            Some(windows) => list.extend(windows.iter_mut().map(Some)),
+            None => list.extend((0..count).map(|_| None)),
+        }
+        Ok(list)
+    }
+}
