@@ -16,7 +16,7 @@ use crate::tensor::Tensor;
 /// F64. A voxel with a coefficient that is not a number gets entries that are not.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for an odd order or one above 16, sizes or types that do not match, or shared memory.
+/// [`Error::InvalidArgument`] for an odd order or one above 16, or sizes or types that do not match.
 pub fn sh_to_tensor(
     context: &Context,
     queue: Option<&Stream>,
@@ -68,7 +68,7 @@ fn apply(
     let (rows, _) = matrix_dims(name, values)?;
     source.expect_dims(argument, &[rows, voxels])?;
     let outputs = Outputs { name, values, s0: None, status: None };
-    outputs.check(context, source.dtype(), [rows, voxels], &[(argument, source)])?;
+    outputs.check(context, source.dtype(), [rows, voxels])?;
     let input = Source::new(argument, source)?;
     match source.dtype() {
         DType::F32 => map::<f32>(context, matrix, rows, input, outputs),

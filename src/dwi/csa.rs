@@ -86,10 +86,8 @@ pub fn csa(
     let scheme = Scheme::read(context, bvals, bvecs, volumes, options.b0_threshold)?;
     scheme.expect_one_shell("the orientation function in constant solid angle")?;
     let outputs = Outputs { name: "sh", values: sh, s0: None, status };
-    let mut inputs = vec![("signals", signals), ("bvals", bvals), ("bvecs", bvecs)];
-    inputs.extend(mask.map(|m| ("mask", m)));
     let dtype = outputs.values.dtype();
-    outputs.check(context, dtype, [count, voxels], &inputs)?;
+    outputs.check(context, dtype, [count, voxels])?;
     let task = Task {
         signals: Source::new("signals", signals)?,
         matrix: csa_matrix(&scheme, lmax, basis, options.smoothing)?,

@@ -1,8 +1,9 @@
 //! Fits of diffusion tensors of any even order to signals.
 
+use super::convert::order_of;
 use super::design::{Factors, adc_factors, adc_matrix};
 use super::scheme::Scheme;
-use super::sh::check_order;
+use super::sh::coefficients;
 use super::signal::{Attenuation, Range};
 use super::status::VoxelStatus;
 use super::voxels::{Block, LANES, Mask, Number, Outputs, Source, converted, for_blocks};
@@ -85,7 +86,7 @@ impl FitOptions {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an odd order, too few distinct axes, vectors that are not unit, no unweighted volume,
-/// sizes that do not match, or outputs that share memory with anything.
+/// or types and sizes that do not match.
 #[allow(clippy::too_many_arguments, reason = "the arguments of the C function, in its order")]
 pub fn fit(
     context: &Context,
@@ -105,30 +106,23 @@ pub fn fit(
     let floor = options.floor()?;
     signals.expect_context("signals", context)?;
     let (volumes, voxels) = matrix_dims("signals", signals)?;
-    let shape = tensors.expect_symmetric("tensors")?;
-    check_order("tensors", shape.order)?;
-    if shape.dimension != 3 {
-        return Err(Error::invalid("tensors", format!("have dimension {}, 3 is needed", shape.dimension)));
-    }
+    let order = order_of("tensors", tensors)?;
     let scheme = Scheme::read(context, bvals, bvecs, volumes, options.b0_threshold)?;
     let outputs = Outputs { name: "tensors", values: tensors, s0, status };
-    let mut inputs = vec![("signals", signals), ("bvals", bvals), ("bvecs", bvecs)];
-    inputs.extend(mask.map(|m| ("mask", m)));
     if let Some(w) = weights {
         w.expect_context("weights", context)?;
         w.expect_dims("weights", &[volumes, voxels])?;
         if !matches!(w.dtype(), DType::F32 | DType::F64) {
             return Err(Error::invalid("weights", format!("are {}, F32 or F64 is needed", w.dtype().name())));
         }
-        inputs.push(("weights", w));
     }
     let dtype = outputs.values.dtype();
-    outputs.check(context, dtype, [shape.count(), voxels], &inputs)?;
+    outputs.check(context, dtype, [coefficients(order), voxels])?;
     let task = Task {
         signals: Source::new("signals", signals)?,
         weights: weights.map(|w| Source::new("weights", w)).transpose()?,
-        factors: adc_factors(&scheme, shape.order)?,
-        matrix: adc_matrix(&scheme, shape.order)?,
+        factors: adc_factors(&scheme, order)?,
+        matrix: adc_matrix(&scheme, order)?,
         scheme,
         options: *options,
         floor,

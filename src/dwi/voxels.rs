@@ -157,45 +157,20 @@ pub(crate) struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
-    /// Checks type, size, place and overlap of the arrays against `inputs`.
-    pub fn check(&self, context: &Context, dtype: DType, dims: [usize; 2], inputs: &[(&str, &Tensor)]) -> Result<()> {
-        let [_, voxels] = dims;
-        let mut outputs: Vec<(&str, &Tensor)> = Vec::with_capacity(3);
+    /// Checks the types, sizes and owner of the arrays.
+    pub fn check(&self, context: &Context, dtype: DType, dims: [usize; 2]) -> Result<()> {
+        let status = self.status.as_deref().map(|t| ("status", t, DType::I32));
+        let s0 = self.s0.as_deref().map(|t| ("s0", t, dtype));
+        self.values.expect_context(self.name, context)?;
         self.values.expect_dims(self.name, &dims)?;
         self.values.expect_dtype(self.name, dtype)?;
-        outputs.push((self.name, &*self.values));
-        if let Some(s0) = self.s0.as_deref() {
-            s0.expect_dims("s0", &[voxels])?;
-            s0.expect_dtype("s0", dtype)?;
-            outputs.push(("s0", s0));
-        }
-        if let Some(status) = self.status.as_deref() {
-            status.expect_dims("status", &[voxels])?;
-            status.expect_dtype("status", DType::I32)?;
-            outputs.push(("status", status));
-        }
-        for (k, (name, tensor)) in outputs.iter().enumerate() {
+        for (name, tensor, dtype) in s0.into_iter().chain(status) {
             tensor.expect_context(name, context)?;
-            tensor.check_writable(name)?;
-            for (other_name, other) in inputs.iter().chain(&outputs[..k]) {
-                expect_disjoint(name, tensor, other_name, other)?;
-            }
+            tensor.expect_dims(name, &dims[1..])?;
+            tensor.expect_dtype(name, dtype)?;
         }
         Ok(())
     }
-}
-
-/// Refuses an output whose memory shares bytes with `other`.
-pub(crate) fn expect_disjoint(argument: &str, tensor: &Tensor, other_argument: &str, other: &Tensor) -> Result<()> {
-    let range = |t: &Tensor| {
-        let start = t.memory().address();
-        (start, start + crate::shape::to_u64(t.layout().extent() * t.dtype().size()))
-    };
-    let ((a, a_end), (b, b_end)) = (range(tensor), range(other));
-    if tensor.is_device() == other.is_device() && a < b_end && b < a_end {
-        return Err(Error::invalid(argument, format!("shares memory with {other_argument}")));
-    }
-    Ok(())
 }
 
 /// The part of an output array that belongs to one block of voxels. Safe Rust cannot write from several threads to
