@@ -44,6 +44,7 @@ cargo=tests_profile
 executables tests test --release --lib --tests
 # Neither needs a GPU, nor has the machine what they compare with.
 rm -f "$bundle/tests/header" "$bundle/tests/fuzz"
+# The fault loop needs its own build, in which operations fail on request.
 executables fault test --release --features fault-injection --test fault
 cargo=env
 say "gpu-bundle: benches"

@@ -5,8 +5,7 @@
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
 # of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
-# SANITIZER_FILTER chooses the tests that the sanitizer runs (default: those with `small` in their name, or all where
-# none has).
+# the sanitizer runs the GPU tests whose names hold SANITIZER_FILTER (default: all) and not `large`.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
@@ -116,23 +115,22 @@ if has tests; then
 fi
 
 sanitize() { # TOOL PROGRAM
-    local tool=$1 program=$2 filter=${SANITIZER_FILTER:-} log status
+    local log status
     command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; exit 77; }
-    "$program" --list --ignored | grep -q ': test$' || { echo "no GPU test in it"; exit 77; }
-    [ -n "$filter" ] || ! "$program" --list --ignored | grep -q small || filter=small
     log=$(mktemp)
     # shellcheck disable=SC2086
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" --ignored --test-threads 1 $filter 2>&1 | tee "$log"
+    compute-sanitizer --tool "$1" --error-exitcode 9 "$2" --ignored --test-threads 1 --skip large ${SANITIZER_FILTER:-} 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     if grep -q 'Device not supported' "$log"; then
         echo "compute-sanitizer does not support this device here"
-        exit 77
+        status=77
     fi
+    rm -f "$log"
     exit "$status"
 }
 if has sanitizer; then
-    for program in "$here"/tests/gpu*; do
-        [ -e "$program" ] || continue
+    for program in "$here"/tests/*; do
+        "$program" --list --ignored 2>/dev/null | grep -q ': test$' || continue
         for tool in memcheck racecheck initcheck; do
             step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
         done
