@@ -13,8 +13,9 @@ module purlin_arrays_f32
   use purlin_sshopm, only: solve_objects => purlin_sshopm_solve, all_objects => purlin_sshopm_all, &
     product_objects => purlin_sshopm_product, starts_objects => purlin_sshopm_starts, &
     classify_objects => purlin_sshopm_classify
-  use purlin_dwi, only: fit_objects => purlin_dwi_fit, sh_to_tensor_objects => purlin_dwi_sh_to_tensor, &
-    tensor_to_sh_objects => purlin_dwi_tensor_to_sh, peaks_objects => purlin_dwi_peaks
+  use purlin_dwi, only: fit_objects => purlin_dwi_fit, csa_objects => purlin_dwi_csa, &
+    sh_to_tensor_objects => purlin_dwi_sh_to_tensor, tensor_to_sh_objects => purlin_dwi_tensor_to_sh, &
+    peaks_objects => purlin_dwi_peaks
   implicit none
   private
   integer(c_int32_t), parameter :: real_type = PURLIN_F32
@@ -34,8 +35,9 @@ module purlin_arrays_f64
   use purlin_sshopm, only: solve_objects => purlin_sshopm_solve, all_objects => purlin_sshopm_all, &
     product_objects => purlin_sshopm_product, starts_objects => purlin_sshopm_starts, &
     classify_objects => purlin_sshopm_classify
-  use purlin_dwi, only: fit_objects => purlin_dwi_fit, sh_to_tensor_objects => purlin_dwi_sh_to_tensor, &
-    tensor_to_sh_objects => purlin_dwi_tensor_to_sh, peaks_objects => purlin_dwi_peaks
+  use purlin_dwi, only: fit_objects => purlin_dwi_fit, csa_objects => purlin_dwi_csa, &
+    sh_to_tensor_objects => purlin_dwi_sh_to_tensor, tensor_to_sh_objects => purlin_dwi_tensor_to_sh, &
+    peaks_objects => purlin_dwi_peaks
   implicit none
   private
   integer(c_int32_t), parameter :: real_type = PURLIN_F64

@@ -372,7 +372,7 @@ module purlin_c
       import :: c_int32_t, c_ptr, purlin_sshopm_info, purlin_sshopm_options, purlin_sshopm_results
       type(c_ptr), value :: context, stream, tensors, starts
       type(purlin_sshopm_options), intent(in), optional :: options
-      type(purlin_sshopm_results), intent(inout) :: results
+      type(purlin_sshopm_results), intent(in) :: results
       type(purlin_sshopm_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
@@ -408,7 +408,7 @@ module purlin_c
       import :: c_int32_t, c_ptr, purlin_sshopm_all_options, purlin_sshopm_info, purlin_sshopm_results
       type(c_ptr), value :: context, stream, tensors, morse_sum, morse_expected
       type(purlin_sshopm_all_options), intent(in), optional :: options
-      type(purlin_sshopm_results), intent(inout) :: results
+      type(purlin_sshopm_results), intent(in) :: results
       type(purlin_sshopm_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
@@ -425,6 +425,20 @@ module purlin_c
       import :: c_int32_t, c_ptr, purlin_dwi_fit_options
       type(c_ptr), value :: context, stream, signals, bvals, bvecs, mask, weights, tensors, s0, status
       type(purlin_dwi_fit_options), intent(in), optional :: options
+      integer(c_int32_t) :: s
+    end function
+    function c_dwi_csa_options_init(object, struct_size) bind(c, name='purlin_dwi_csa_options_init') result(s)
+      import :: c_int32_t, c_size_t, purlin_dwi_csa_options
+      type(purlin_dwi_csa_options), intent(inout) :: object
+      integer(c_size_t), value :: struct_size
+      integer(c_int32_t) :: s
+    end function
+    function c_dwi_csa(context, stream, signals, bvals, bvecs, mask, basis, options, sh, status) bind(c, &
+      name='purlin_dwi_csa') result(s)
+      import :: c_int32_t, c_ptr, purlin_dwi_csa_options
+      type(c_ptr), value :: context, stream, signals, bvals, bvecs, mask, sh, status
+      integer(c_int32_t), value :: basis
+      type(purlin_dwi_csa_options), intent(in), optional :: options
       integer(c_int32_t) :: s
     end function
     function c_dwi_sh_to_tensor(context, stream, sh, basis, tensors) bind(c, name='purlin_dwi_sh_to_tensor') result(s)

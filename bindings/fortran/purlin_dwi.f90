@@ -8,10 +8,13 @@ module purlin_dwi
   use purlin_tensors
   implicit none
   private
-  public :: purlin_dwi_fit, purlin_dwi_sh_to_tensor, purlin_dwi_tensor_to_sh, purlin_dwi_peaks
+  public :: purlin_dwi_fit, purlin_dwi_csa, purlin_dwi_sh_to_tensor, purlin_dwi_tensor_to_sh, purlin_dwi_peaks
 
   interface purlin_dwi_fit
     module procedure fit
+  end interface
+  interface purlin_dwi_csa
+    module procedure csa
   end interface
   interface purlin_dwi_sh_to_tensor
     module procedure sh_to_tensor
@@ -26,7 +29,7 @@ module purlin_dwi
 contains
 
   !> Fits the apparent-diffusion tensor of the order of `tensors` to signals [N,T]. Its maxima are no fibre
-  !> directions where fibres cross: take an orientation function and purlin_dwi_peaks for those.
+  !> directions where fibres cross: take purlin_dwi_csa and purlin_dwi_peaks for those.
   subroutine fit(context, signals, bvals, bvecs, tensors, mask, weights, options, s0, status, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
@@ -40,6 +43,25 @@ contains
     type(outcome) :: o
     call absorb(o, c_dwi_fit(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
       tensor_key(mask), tensor_key(weights), options, tensors%handle(), tensor_key(s0), tensor_key(status)))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Orientation functions from signals [N,T] of one shell, in constant solid angle: coefficients `sh` [U,T] in a
+  !> basis PURLIN_SH_*, for purlin_dwi_peaks.
+  subroutine csa(context, signals, bvals, bvecs, basis, sh, mask, options, status, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_tensor), intent(in) :: signals, bvals, bvecs
+    integer(c_int32_t), intent(in) :: basis
+    type(purlin_tensor), intent(inout) :: sh
+    type(purlin_tensor), intent(in), optional :: mask
+    type(purlin_dwi_csa_options), intent(in), optional :: options
+    type(purlin_tensor), intent(inout), optional :: status
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_csa(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
+      tensor_key(mask), basis, options, sh%handle(), tensor_key(status)))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -100,7 +100,7 @@ contains
   subroutine context_set_log(self, level, log, user, stat, errmsg)
     class(purlin_context), intent(inout) :: self
     integer(c_int32_t), intent(in) :: level
-    type(c_funptr), intent(in) :: log
+    type(c_funptr), value :: log
     type(c_ptr), intent(in), optional :: user
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg

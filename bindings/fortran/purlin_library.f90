@@ -15,7 +15,7 @@ module purlin_library
   interface purlin_init
     module procedure init_device_info, init_context_options, init_context_info, init_tensor_info, init_matrix_info
     module procedure init_sshopm_options, init_sshopm_results, init_sshopm_info, init_sshopm_all_options
-    module procedure init_dwi_fit_options, init_dwi_peaks_options
+    module procedure init_dwi_fit_options, init_dwi_csa_options, init_dwi_peaks_options
   end interface
 
   !> A Fortran string from a NUL-terminated one, given as an address or as an array.
@@ -202,6 +202,11 @@ contains
   subroutine init_dwi_fit_options(object)
     type(purlin_dwi_fit_options), intent(inout) :: object
     call initialised(c_dwi_fit_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_dwi_csa_options(object)
+    type(purlin_dwi_csa_options), intent(inout) :: object
+    call initialised(c_dwi_csa_options_init(object, c_sizeof(object)))
   end subroutine
 
   subroutine init_dwi_peaks_options(object)

@@ -33,7 +33,7 @@ contains
   subroutine solve(context, tensors, results, starts, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: tensors
-    type(purlin_sshopm_results), intent(inout) :: results
+    type(purlin_sshopm_results), intent(in) :: results
     type(purlin_tensor), intent(in), optional :: starts
     type(purlin_sshopm_options), intent(in), optional :: options
     type(purlin_sshopm_info), intent(inout), optional :: info
@@ -51,7 +51,7 @@ contains
   subroutine all_pairs(context, tensors, results, options, morse_sum, morse_expected, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: tensors
-    type(purlin_sshopm_results), intent(inout) :: results
+    type(purlin_sshopm_results), intent(in) :: results
     type(purlin_sshopm_all_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: morse_sum, morse_expected
     type(purlin_sshopm_info), intent(inout), optional :: info

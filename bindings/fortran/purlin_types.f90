@@ -92,6 +92,13 @@ module purlin_types
     type(c_ptr) :: progress_user
   end type
 
+  type, bind(c) :: purlin_dwi_csa_options
+    integer(c_size_t) :: struct_size = 0
+    real(c_double) :: b0_threshold, smoothing, minimum_signal, maximum_signal
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
   type, bind(c) :: purlin_dwi_peaks_options
     integer(c_size_t) :: struct_size = 0
     integer(c_int32_t) :: basis, format, missing, start_kind, max_iterations, method

@@ -3,7 +3,7 @@ classdef Matrix < handle
 %   M = purlin.Matrix(array) copies a full matrix, or a sparse one, which is kept by compressed rows on the host.
 %   M = purlin.Matrix(array, 'location', 'device') copies a full matrix to the GPU.
 %
-%   gather(M) is the matrix again, properties(M) tells rows, cols, nnz, storage and place, delete(M) gives the
+%   gather(M) is the matrix again, describe(M) tells rows, cols, nnz, storage and place, delete(M) gives the
 %   memory back. Copies of the variable are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory, purlin:outOfDeviceMemory.
@@ -34,7 +34,7 @@ classdef Matrix < handle
       end
     end
 
-    function info = properties(obj)
+    function info = describe(obj)
       info = purlin_mex('matrix_properties', obj.key);
     end
 

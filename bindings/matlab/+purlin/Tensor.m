@@ -8,7 +8,7 @@ classdef Tensor < handle
 %   A symmetric one may take the place of the array A in purlin.sshopm_solve, purlin.dwi_peaks and so on, which
 %   saves the copy to the GPU in every call.
 %
-%   gather(t) is the array again, properties(t) tells extents and place, delete(t) gives the memory back. Copies of
+%   gather(t) is the array again, describe(t) tells extents and place, delete(t) gives the memory back. Copies of
 %   the variable are the same object. An object from a saved workspace is dead: purlin:invalidHandle.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.
@@ -33,7 +33,7 @@ classdef Tensor < handle
       array = purlin_mex('tensor_gather', obj.key);
     end
 
-    function info = properties(obj)
+    function info = describe(obj)
       info = purlin_mex('tensor_properties', obj.key);
     end
 

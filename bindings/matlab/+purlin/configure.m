@@ -12,7 +12,7 @@ function configure(varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:noDevice, purlin:notSupported.
 %
-%   See also purlin.properties, purlin.release.
+%   See also purlin.context_info, purlin.release.
 %
 %   Example
 %     purlin.configure('backend', 'cpu', 'threads', 2)

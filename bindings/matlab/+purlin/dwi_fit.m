@@ -2,8 +2,8 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
 %DWI_FIT  Apparent-diffusion tensors of order 2, 4, 6 or 8 from diffusion-weighted signals.
 %   result = purlin.dwi_fit(signals, bvals, bvecs, order) fits -log(S/S0)/b = A g^m by least squares in every
 %   voxel. SIGNALS is N-by-T, or N-by-X-by-Y-by-Z; BVALS has N elements, s/mm^2; BVECS is 3-by-N, unit vectors.
-%   Signals are double, single or uint16 (other integers are converted to single). The weighted measurements need
-%   at least U distinct axes.
+%   Signals are double, single, uint8, uint16 or int32 (other integers are converted to single). The weighted
+%   measurements need at least U distinct axes.
 %
 %   RESULT is a struct with the fields tensors (U-by-T or U-by-X-by-Y-by-Z, mm^2/s), s0 and status (int32, see
 %   purlin.codes).
@@ -19,7 +19,7 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
 %                     of a NIfTI file
 %     'progress'      @(step, steps, measure) that returns true to cancel
 %
-%   The maxima of this tensor are no fibre directions where fibres cross. Take an orientation function and
+%   The maxima of this tensor are no fibre directions where fibres cross. Take purlin.dwi_csa and
 %   purlin.dwi_peaks for those.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical (directions that do not determine the tensor).
@@ -36,13 +36,6 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
   if isfield(opts, 'weights')
     weights = opts.weights;
   end
-  if isinteger(signals) && ~isa(signals, 'uint16')
-    signals = single(signals);
-  end
-  if isfloat(signals)
-    % One real type for all; the b-values are few.
-    bvals = cast(bvals, class(signals));
-    bvecs = cast(bvecs, class(signals));
-  end
+  [signals, bvals, bvecs] = purlin.internal.measured(signals, bvals, bvecs);
   result = purlin_mex('dwi_fit', signals, bvals, bvecs, order, mask, weights, opts);
 end

@@ -34,10 +34,10 @@ function result = sshopm_all(A, order, dimension, varargin)
   names = {'pairs', 'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance', 'merge_angle', 'merge_value', ...
            'degeneracy_tolerance', 'sign', 'progress'};
   opts = purlin.internal.options(names, varargin);
-  purlin.internal.whole(order, 'order', 1);
+  purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
   if ~isfield(opts, 'pairs') || isempty(opts.pairs)
-    if order <= 2
+    if order == 2
       opts.pairs = double(dimension);
     else
       opts.pairs = min(512, ((double(order) - 1) ^ double(dimension) - 1) / (double(order) - 2));

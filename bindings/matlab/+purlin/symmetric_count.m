@@ -8,7 +8,7 @@ function count = symmetric_count(order, dimension)
 %
 %   Example
 %     purlin.symmetric_count(4, 3)   % 15
-  purlin.internal.whole(order, 'order', 1);
+  purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
   count = purlin_mex('symmetric_count', order, dimension);
 end

@@ -100,8 +100,15 @@ batch lend_symmetric(const char *name, const mxArray *array, int32_t order, int6
   return b;
 }
 
-batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int allow_uint16) {
-  int32_t dtype = allow_uint16 && mxIsUint16(array) ? PURLIN_U16 : real_dtype(name, array);
+static int32_t measured_dtype(const char *name, const mxArray *array) {
+  if (mxIsUint16(array)) return PURLIN_U16;
+  if (mxIsInt32(array)) return PURLIN_I32;
+  if (mxIsUint8(array)) return PURLIN_U8;
+  return real_dtype(name, array);
+}
+
+batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers) {
+  int32_t dtype = integers ? measured_dtype(name, array) : real_dtype(name, array);
   batch b = shape_of(name, array, rows, last);
   int64_t dims[2] = {rows, b.count}, strides[2] = {b.count, 1};
   b.dtype = dtype;

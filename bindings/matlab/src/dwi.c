@@ -39,7 +39,8 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 
   /* The real type of everything else; integer signals leave the choice to the b-values. */
   dtype = real_dtype("bvals", prhs[1]);
-  if (s.dtype != PURLIN_U16 && s.dtype != dtype) fail("invalidArgument", "bvals: is not of the class of signals");
+  if ((s.dtype == PURLIN_F32 || s.dtype == PURLIN_F64) && s.dtype != dtype)
+    fail("invalidArgument", "bvals: is not of the class of signals");
   b.dtype = dtype;
   g_dims[0] = 3;
   g_dims[1] = n;
@@ -57,6 +58,39 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   s0 = add_output(plhs[0], "s0", &b, dtype, 0, NULL);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
   status = purlin_dwi_fit(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, weights, &o, tensors, s0, status_of);
+  check_watched(&w, status);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* dwi_csa(signals, bvals, bvecs, order, basis, mask, options) */
+static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const mxArray *options = prhs[6];
+  int64_t n = (int64_t)mxGetNumberOfElements(prhs[1]), g_dims[2], entries;
+  int32_t order = order_argument(prhs[3]), basis = choice_argument("basis", prhs[4], bases), dtype;
+  purlin_tensor *bvals, *bvecs, *mask, *sh, *status_of;
+  purlin_dwi_csa_options o;
+  purlin_status status;
+  watch w;
+  batch s = lend_rows("signals", prhs[0], n, last_layout(options), 1), b = s;
+  check(purlin_dwi_csa_options_init(&o, sizeof o));
+  read_double(options, "b0_threshold", &o.b0_threshold);
+  read_double(options, "smoothing", &o.smoothing);
+  read_double(options, "minimum_signal", &o.minimum_signal);
+  read_double(options, "maximum_signal", &o.maximum_signal);
+  watch_from(options, &w, &o.progress, &o.progress_user);
+
+  dtype = b.dtype = real_dtype("bvals", prhs[1]);
+  entries = entries_of(order);
+  g_dims[0] = 3;
+  g_dims[1] = n;
+  bvals = lend("bvals", prhs[1], dtype, 1, &n);
+  bvecs = lend("bvecs", prhs[2], dtype, 2, g_dims);
+  mask = lend_mask(prhs[5], s.count);
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  sh = add_output(plhs[0], "sh", &b, dtype, 1, &entries);
+  status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
+  status = purlin_dwi_csa(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, basis, &o, sh, status_of);
   check_watched(&w, status);
   (void)nlhs;
   (void)nrhs;
@@ -134,6 +168,7 @@ static void tensor_to_sh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 
 const command dwi_commands[] = {
   {"dwi_fit", 7, 7, fit},
+  {"dwi_csa", 7, 7, csa},
   {"dwi_peaks", 4, 4, peaks},
   {"sh_to_tensor", 4, 4, sh_to_tensor},
   {"tensor_to_sh", 4, 4, tensor_to_sh},

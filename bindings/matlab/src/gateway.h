@@ -71,8 +71,9 @@ int32_t real_dtype(const char *name, const mxArray *array);
 purlin_tensor *lend(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims);
 /* Packed symmetric tensors: U-by-T, U-by-X-by-Y.., or the key of a purlin.Tensor. */
 batch lend_symmetric(const char *name, const mxArray *array, int32_t order, int64_t dimension, int last);
-/* Any batch of `rows` numbers each, rows first or, with `last`, rows last. */
-batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int allow_uint16);
+/* Any batch of `rows` numbers each, rows first or, with `last`, rows last; `integers` admits the integer classes that
+ * signals may have. */
+batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers);
 /* A logical or uint8 mask of `count` voxels, or NULL for an empty one. */
 purlin_tensor *lend_mask(const mxArray *array, int64_t count);
 /* A new MATLAB array [lead.., shape of the batch], written by the library through *tensor. */

@@ -99,7 +99,8 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   pair_outputs(plhs[0], &b, n, pairs, &r);
   if (full) {
     if (v <= 0) fail("invalidArgument", "full: needs the option starts, as a number or as vectors");
-    start_outputs(plhs[0], &b, n, v, &r);
+    /* Maxima and minima both: each start runs twice. */
+    start_outputs(plhs[0], &b, n, o.goal == PURLIN_SSHOPM_BOTH ? 2 * v : v, &r);
   }
   if (trace > 0) {
     batch line = plain_batch(b.dtype, trace);

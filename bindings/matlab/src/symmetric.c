@@ -70,7 +70,8 @@ static void convert(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 
 /* Extents n, .., n, T of full tensors. */
 static int full_dims(int32_t order, int64_t dimension, int64_t tensors, int64_t *dims) {
-  if (order < 1 || order >= MAX_DIMS) fail("invalidArgument", "order: is %d, expected 1 to %d", (int)order, MAX_DIMS - 1);
+  if (order < 1 || order >= MAX_DIMS)
+    fail("invalidArgument", "order: is %d, expected 1 to %d", (int)order, MAX_DIMS - 1);
   for (int i = 0; i < order; i++) dims[i] = dimension;
   dims[order] = tensors;
   return order + 1;
