@@ -77,6 +77,22 @@ def written(folder: Path) -> dict[str, Any]:
     return figures
 
 
+def printed(folder: Path) -> dict[str, Any]:
+    """Lines of the logs that are JSON objects: what benches without a JSON library print."""
+    figures = {}
+    for path in sorted(folder.glob("*.log")):
+        rows = []
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith("{") and line.rstrip().endswith("}"):
+                try:
+                    rows.append(json.loads(line))
+                except json.JSONDecodeError:
+                    continue
+        if rows:
+            figures[path.stem] = rows
+    return figures
+
+
 def criterion(folder: Path) -> dict[str, Any]:
     """Median and its confidence interval of each criterion bench, in nanoseconds."""
     figures = {}
@@ -106,6 +122,7 @@ def main() -> int:
     parser.add_argument("--bundle", type=Path, help="file of NAME=VALUE lines: commit, version, compilers")
     parser.add_argument("--table", type=Path, help="table of steps")
     parser.add_argument("--json", type=Path, required=True, help="folder of the benches' JSON files")
+    parser.add_argument("--logs", type=Path, help="folder of logs, where a line may be a JSON object")
     parser.add_argument("--criterion", type=Path, required=True, help="criterion's folder")
     parser.add_argument("--started", default=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
     where = parser.add_mutually_exclusive_group(required=True)
@@ -129,7 +146,7 @@ def main() -> int:
         "machine": this_machine,
         "peers": peer_versions(),
         "steps": steps(arguments.table) if arguments.table else [],
-        "benches": written(arguments.json),
+        "benches": {**(printed(arguments.logs) if arguments.logs else {}), **written(arguments.json)},
         "criterion": criterion(arguments.criterion),
     }
     output = arguments.output

@@ -61,6 +61,23 @@ for source_ in benches/gpu/*.cu; do
         -L"$bundle/lib" -lpurlin -Xlinker -rpath -Xlinker '$ORIGIN/../lib'
 done
 
+# What a bench is given on its command line, a line each; the real volume's tensors as plain doubles for the kernels.
+arguments=$bundle/benches.arguments
+: >"$arguments"
+for order in 4 8; do
+    archive=tests/golden/sshopm/dwi_small64d_csa$order.npz
+    [ ! -e "$archive" ] || "$PYTHON" - "$archive" "$bundle/csa$order.f64" <<'PY'
+import struct, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    data = archive.read("tensor.npy")
+# numpy's format 1.0: a magic of 8 bytes, the header's length in 2, the header, then the array.
+assert data[:8] == b"\x93NUMPY\x01\x00" and b"'<f8'" in data[:128]
+with open(sys.argv[2], "wb") as file:
+    file.write(data[10 + struct.unpack("<H", data[8:10])[0]:])
+PY
+done
+[ ! -e "$bundle/csa4.f64" ] || echo 'sshopm_kernels both ../csa4.f64 ../csa8.f64' >>"$arguments"
+
 say "gpu-bundle: Python, peers, data"
 # What the programs read lies in the bundle as it lies in the repository.
 copy() {

@@ -82,7 +82,7 @@ report() {
         printf '\n======== %s\n' "$(basename "$log" .log)"
         cat "$log"
     done >"$out/logs.txt"
-    python3 "$here/report.py" --bundle "$here/BUNDLE" --table "$table" --json "$work/json" --criterion "$CRITERION_HOME" \
+    python3 "$here/report.py" --bundle "$here/BUNDLE" --table "$table" --json "$work/json" --logs "$work/logs" --criterion "$CRITERION_HOME" \
         --started "$started" --output "$out/results.json" >/dev/null
 }
 
@@ -151,11 +151,13 @@ fi
 if has benches; then
     for program in "$here"/benches/*; do
         [ -e "$program" ] || continue
-        # Those that cargo built take --bench; those that nvcc built have no arguments.
-        if grep -qx "$(basename "$program")" "$here/benches.list" 2>/dev/null; then
-            step "bench $(basename "$program")" "$program" --bench
+        name=$(basename "$program")
+        # Those that cargo built take --bench.
+        if grep -qx "$name" "$here/benches.list"; then
+            step "bench $name" "$program" --bench
         else
-            step "bench $(basename "$program")" "$program"
+            # shellcheck disable=SC2046
+            step "bench $name" "$program" $(sed -n "s/^$name //p" "$here/benches.arguments")
         fi
     done
     report
