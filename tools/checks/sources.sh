@@ -11,6 +11,7 @@ report() {
 
 # Generated files are as long as they are.
 generated='^(Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|benches/results/.*)$'
+files=$(git ls-files --cached --others --exclude-standard) && [ -n "$files" ] || die "git lists no files here"
 while IFS= read -r file; do
     [ -f "$file" ] || continue
     [[ $file =~ $generated ]] && continue
@@ -29,7 +30,7 @@ while IFS= read -r file; do
     *.sh | .ci/run) bash -n "$file" || report "$file: syntax" ;;
     *.py) "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || report "$file: syntax" ;;
     esac
-done < <(git ls-files --cached --others --exclude-standard)
+done <<<"$files"
 for file in tools/*.sh tools/checks/*.sh .ci/run; do
     [ -x "$file" ] || [ "$file" = tools/environment.sh ] || report "$file: is not executable"
 done
