@@ -20,6 +20,13 @@ struct fit_options : purlin_dwi_fit_options {
   fit_options() : purlin_dwi_fit_options{} { check(purlin_dwi_fit_options_init(this, sizeof(purlin_dwi_fit_options))); }
 };
 
+/// Options of `csa`, likewise.
+struct csa_options : purlin_dwi_csa_options {
+  purlin::progress on_progress;
+
+  csa_options() : purlin_dwi_csa_options{} { check(purlin_dwi_csa_options_init(this, sizeof(purlin_dwi_csa_options))); }
+};
+
 /// Options of `peaks`, likewise. `basis` 0 reads the input as symmetric tensors, `PURLIN_SH_*` as coefficients.
 struct peaks_options : purlin_dwi_peaks_options {
   purlin::progress on_progress;
@@ -39,6 +46,19 @@ inline void fit(const context& on, const tensor& signals, const tensor& bvals, c
   const purlin_status outcome =
       purlin_dwi_fit(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(), &raw,
                      tensors.get(), s0.get(), status.get());
+  relay.rethrow();
+  on.finish(outcome);
+}
+
+/// Orientation functions in constant solid angle from signals as for `fit`: coefficients [U, T] of even degree in the
+/// given basis. `mask` and `status` may be empty.
+inline void csa(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
+                std::int32_t basis, const csa_options& options, tensor& sh, const tensor& status = {},
+                const stream& queue = {}) {
+  purlin::detail::progress_relay relay(options.on_progress);
+  const purlin_dwi_csa_options raw = relay.attach<purlin_dwi_csa_options>(options);
+  const purlin_status outcome = purlin_dwi_csa(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(),
+                                               mask.get(), basis, &raw, sh.get(), status.get());
   relay.rethrow();
   on.finish(outcome);
 }
@@ -94,6 +114,31 @@ fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& b
   fit(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
       tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), tensor{},
       options, tensors, tensor::borrow(on, result.s0), tensor::borrow(on, result.status), queue);
+  return result;
+}
+
+/// What `csa` found.
+template <class T>
+struct orientation {
+  std::vector<T> sh;                 ///< [U, T]
+  std::vector<std::int32_t> status;  ///< [T], `PURLIN_TENSOR_*`
+};
+
+/// `csa` for a volume in one container, as `fit`; coefficients up to the even `degree`.
+template <class T, class Signals>
+orientation<T> csa(const context& on, const Signals& signals, const std::vector<T>& bvals, const std::vector<T>& bvecs,
+                   std::int32_t degree, std::int32_t basis, const csa_options& options = {},
+                   const std::vector<std::uint8_t>& mask = {}, const stream& queue = {}) {
+  const std::int64_t measurements = purlin::detail::length(bvals);
+  const std::int64_t voxels = measurements > 0 ? purlin::detail::length(signals) / measurements : 0;
+  const std::int64_t coefficients = symmetric::count(degree, 3);
+  orientation<T> result;
+  result.sh.assign(purlin::detail::size(coefficients, voxels), T{});
+  result.status.assign(purlin::detail::size(voxels), 0);
+  tensor sh = tensor::borrow(on, result.sh, {coefficients, voxels});
+  csa(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
+      tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), basis, options,
+      sh, tensor::borrow(on, result.status), queue);
   return result;
 }
 

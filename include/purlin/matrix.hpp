@@ -3,6 +3,7 @@
 #ifndef PURLIN_MATRIX_HPP
 #define PURLIN_MATRIX_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,9 +53,9 @@ class matrix {
   static matrix borrow(const context& on, T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0,
                        purlin_flags flags = 0) {
     const purlin_flags access = std::is_const_v<T> ? PURLIN_READ_ONLY : 0;
-    const std::int64_t packed = (flags & PURLIN_ROW_MAJOR) != 0 ? cols : rows;
+    if (ld == 0) ld = std::max<std::int64_t>((flags & PURLIN_ROW_MAJOR) != 0 ? cols : rows, 1);
     purlin_matrix* made = nullptr;
-    on.finish(purlin_matrix_borrow(on.get(), dtype_of<T>, flags | access, rows, cols, ld != 0 ? ld : packed,
+    on.finish(purlin_matrix_borrow(on.get(), dtype_of<T>, flags | access, rows, cols, ld,
                                    const_cast<void*>(static_cast<const void*>(data)), &made));
     return matrix(made);
   }

@@ -47,7 +47,7 @@ inline purlin_sshopm_info fresh_info() {
 
 /// Eigenpairs by SS-HOPM from many starts. `starts` is [n, V], or empty for the starts that the options name.
 inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const tensor& starts, const options& options,
-                                results& results, const stream& queue = {}) {
+                                const results& results, const stream& queue = {}) {
   purlin_sshopm_info info = detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
   const purlin_sshopm_options raw = relay.attach<purlin_sshopm_options>(options);
@@ -59,7 +59,7 @@ inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const 
 }
 
 /// All real eigenpairs. The Morse sums are I32 [T] or empty.
-inline purlin_sshopm_info all(const context& on, const tensor& tensors, const all_options& options, results& results,
+inline purlin_sshopm_info all(const context& on, const tensor& tensors, const all_options& options, const results& results,
                               const tensor& morse_sum = {}, const tensor& morse_expected = {},
                               const stream& queue = {}) {
   purlin_sshopm_info info = detail::fresh_info();
@@ -78,7 +78,7 @@ inline void product(const context& on, const tensor& tensors, const tensor& vect
   on.finish(purlin_sshopm_product(on.get(), queue.get(), tensors.get(), vectors.get(), power, products.get()));
 }
 
-/// Fills `starts`, [n, V], with start vectors; `kind` is `PURLIN_STARTS_*`.
+/// Fills `starts`, [n, V], with start vectors; `kind` is `PURLIN_STARTS_*`, not AUTO.
 inline void starts(const context& on, std::int32_t kind, std::uint64_t seed, tensor& starts,
                    const stream& queue = {}) {
   on.finish(purlin_sshopm_starts(on.get(), queue.get(), kind, seed, starts.get()));
@@ -136,7 +136,7 @@ struct all_pairs : pairs<T> {
 template <class T>
 struct runs {
   std::int64_t dimension = 0;
-  std::int64_t starts = 0;   ///< V
+  std::int64_t starts = 0;   ///< V, with goal BOTH twice the starts
   std::int64_t tensors = 0;  ///< T
   std::vector<T> values;                 ///< [V, T]
   std::vector<T> vectors;                ///< [n, V, T]
@@ -184,25 +184,25 @@ pairs<T> solve(const context& on, const symmetric_view<T>& tensors, std::int64_t
                const const_matrix_view<T>& starts = {}, const stream& queue = {}) {
   pairs<T> found;
   purlin::detail::outputs out(on);
-  results r = detail::attach(out, found, tensors, kept);
+  const results r = detail::attach(out, found, tensors, kept);
   found.info =
       solve(on, tensor::borrow(on, tensors), detail::borrow_starts(on, starts), options, r, queue);
   return found;
 }
 
-/// Where each column of `starts` ended, for every tensor.
+/// Where each column of `starts` ended, for every tensor; with goal BOTH the maxima first, then the minima.
 template <class T>
 runs<T> solve_each(const context& on, const symmetric_view<T>& tensors, const const_matrix_view<T>& starts,
                    const options& options = {}, const stream& queue = {}) {
   runs<T> ended;
   ended.dimension = tensors.dimension;
-  ended.starts = starts.cols;
+  ended.starts = options.goal == PURLIN_SSHOPM_BOTH ? 2 * starts.cols : starts.cols;
   ended.tensors = tensors.count;
-  const extents rows{starts.cols, tensors.count};
+  const extents rows{ended.starts, tensors.count};
   purlin::detail::outputs out(on);
   results r;
   r.start_values = out.add(ended.values, rows);
-  r.start_vectors = out.add(ended.vectors, {tensors.dimension, starts.cols, tensors.count});
+  r.start_vectors = out.add(ended.vectors, {tensors.dimension, ended.starts, tensors.count});
   r.start_residuals = out.add(ended.residuals, rows);
   r.start_shifts = out.add(ended.shifts, rows);
   r.start_iterations = out.add(ended.iterations, rows);
@@ -219,7 +219,7 @@ all_pairs<T> all(const context& on, const symmetric_view<T>& tensors, std::int64
                  const all_options& options = {}, const stream& queue = {}) {
   all_pairs<T> found;
   purlin::detail::outputs out(on);
-  results r = detail::attach(out, static_cast<pairs<T>&>(found), tensors, kept);
+  const results r = detail::attach(out, static_cast<pairs<T>&>(found), tensors, kept);
   found.morse_sum.assign(purlin::detail::size(tensors.count), 0);
   found.morse_expected.assign(purlin::detail::size(tensors.count), 0);
   found.info = all(on, tensor::borrow(on, tensors), options, r, tensor::borrow(on, found.morse_sum),
