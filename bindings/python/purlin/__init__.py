@@ -41,6 +41,8 @@ from ._lib import lib as _library
 from ._matrix import Matrix
 from ._tensor import Tensor
 
+del Final  # type: ignore[name-defined]  # noqa: F821  (the constants' module imports it)
+
 _version: int = _library.purlin_version()
 __version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
 

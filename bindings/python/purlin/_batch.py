@@ -201,9 +201,7 @@ class Outputs:
         """A result (count, entries) that the call takes as symmetric tensors."""
         if not self._on_device:
             return Tensor.symmetric(array, order, dimension, context=self._context)
-        tensor = Tensor.create_symmetric(
-            order, dimension, array.shape[0], array.dtype, "device", context=self._context
-        )
+        tensor = Tensor.create_symmetric(order, dimension, array.shape[0], array.dtype, "device", context=self._context)
         self._tensors.append((tensor, array))
         return tensor
 

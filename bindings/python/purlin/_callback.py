@@ -6,6 +6,7 @@ the call has returned.
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -21,27 +22,49 @@ LogFunction = Callable[[int, str], object]
 
 
 class ProgressRelay:
-    """Lends one progress function to one call.
+    """Lends one progress function to one call: `with ProgressRelay(function, options) as relay: status = call(..)`.
 
-    It is there without a function too, so that Ctrl-C, which Python delivers between its own instructions only,
-    reaches a call that runs for long.
+    It is there without a function too, for Ctrl-C, which Python delivers between its own instructions only. The
+    interrupt is taken down as a flag for the time of the call: raised at the entry of a callback it would be lost.
     """
 
     def __init__(self, function: Progress | None, options: Any) -> None:
         self._function = function
         self._caught: BaseException | None = None
+        self._handler: Any = None
+        self._interrupted = False
         self._pointer = PROGRESS(self._call)
         options.progress = self._pointer
 
+    def __enter__(self) -> ProgressRelay:
+        # Only the main thread has signals, and a handler that Python did not install is not ours to replace.
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+
+    def _interrupt(self, _signal: int, _frame: object) -> None:
+        self._interrupted = True
+
     def _call(self, step: int, steps: int, measure: float, _user: int | None) -> int:
         try:
-            return 1 if self._function is not None and self._function(step, steps, measure) else 0
+            stop = self._function is not None and self._function(step, steps, measure)
+            return 1 if stop or self._interrupted else 0
         except BaseException as error:  # KeyboardInterrupt too: it must not vanish in the C frame
             self._caught = error
             return 1
 
     def raise_caught(self) -> None:
         """To be called when the library has returned."""
+        if self._interrupted:
+            self._interrupted = False
+            self._handler(signal.SIGINT, None)
         caught, self._caught = self._caught, None
         if caught is not None:
             raise caught

@@ -135,6 +135,15 @@ class DwiFitOptions(Structure):
     ]
 
 
+class DwiCsaOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "b0_threshold smoothing minimum_signal maximum_signal"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
 class DwiPeaksOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -209,6 +218,7 @@ _PROTOTYPES = {
     "sshopm_classify": "pppppdppp",
     "sshopm_all": "pppppppp",
     "dwi_fit": "ppppppppppp",
+    "dwi_csa": "ppppppippp",
     "dwi_sh_to_tensor": "pppip",
     "dwi_tensor_to_sh": "pppip",
     "dwi_peaks": "ppppppppp",
@@ -216,7 +226,7 @@ _PROTOTYPES = {
 
 _INITS = (
     "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
-    "sshopm_all_options dwi_fit_options dwi_peaks_options"
+    "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options"
 ).split()
 
 

@@ -210,6 +210,4 @@ class Matrix(Handle):
     def copy_to(self, destination: Matrix, *, stream: Stream | None = None) -> None:
         """Copies to a matrix of the same shape and type, host or device either way."""
         queue = stream.handle if stream else None
-        self.context.finish(
-            lib.purlin_matrix_copy(self.context.handle, queue, self.handle, destination.handle)
-        )
+        self.context.finish(lib.purlin_matrix_copy(self.context.handle, queue, self.handle, destination.handle))

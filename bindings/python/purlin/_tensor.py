@@ -167,9 +167,7 @@ class Tensor(Handle):
         cls, where: Memory, order: int, dimension: int, count: int, strides: tuple[int, int], context: Context
     ) -> Tensor:
         """A symmetric batch around described memory; `strides` are those of the entry and of the tensor."""
-        borrow = (
-            lib.purlin_tensor_borrow_symmetric_device if where.on_device else lib.purlin_tensor_borrow_symmetric
-        )
+        borrow = lib.purlin_tensor_borrow_symmetric_device if where.on_device else lib.purlin_tensor_borrow_symmetric
         made = c_void_p()
         status = borrow(
             context.handle,
@@ -268,9 +266,7 @@ class Tensor(Handle):
     def copy_to(self, destination: Tensor, *, stream: Stream | None = None) -> None:
         """Copies to a tensor of the same shape and type, host or device either way."""
         queue = stream.handle if stream else None
-        self.context.finish(
-            lib.purlin_tensor_copy(self.context.handle, queue, self.handle, destination.handle)
-        )
+        self.context.finish(lib.purlin_tensor_copy(self.context.handle, queue, self.handle, destination.handle))
 
     def __dlpack_device__(self) -> tuple[int, int]:
         if self.info.location == c.DEVICE:

@@ -15,20 +15,18 @@ import numpy as np
 
 from . import _constants as c
 from . import _memory as memory
-from ._batch import Batch, Outputs, Rows, infer_order
+from ._batch import Batch, Outputs, Rows, entries, infer_order
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Stream, choice, default_context, initialised
-from ._lib import DwiFitOptions, DwiPeaksOptions, SshopmInfo, lib
+from ._lib import DwiCsaOptions, DwiFitOptions, DwiPeaksOptions, SshopmInfo, lib
 from ._memory import Array
+from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, read_info
 from ._tensor import Tensor
-from .sshopm import METHODS, STARTS, Info, StartKind, apply, read_info
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Basis = Literal[
-    "canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"
-]
+Basis = Literal["canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"]
 
 BASES = {
     "canonical": c.SH_CANONICAL,
@@ -43,6 +41,9 @@ WEIGHTINGS = {"ols": c.DWI_OLS, "wls": c.DWI_WLS}
 NONPOSITIVE = {"clamp": c.DWI_CLAMP, "skip": c.DWI_SKIP}
 
 
+_SIGNALS = ("float32", "float64", "uint8", "uint16", "int32")
+
+
 class FitOptions(TypedDict, total=False):
     """Options of `fit`; what is left out keeps the library's default."""
 
@@ -50,6 +51,15 @@ class FitOptions(TypedDict, total=False):
     nonpositive: Literal["clamp", "skip"]
     b0_threshold: float
     clamp: float
+
+
+class CsaOptions(TypedDict, total=False):
+    """Options of `csa`; what is left out keeps the library's default."""
+
+    b0_threshold: float
+    smoothing: float
+    minimum_signal: float
+    maximum_signal: float
 
 
 class PeaksOptions(TypedDict, total=False):
@@ -70,6 +80,7 @@ class PeaksOptions(TypedDict, total=False):
 
 
 _FIT_OPTIONS = frozenset(FitOptions.__annotations__)
+_CSA_OPTIONS = frozenset(CsaOptions.__annotations__)
 _PEAKS_OPTIONS = frozenset(PeaksOptions.__annotations__)
 _FIT_WORDS = {"weighting": WEIGHTINGS, "nonpositive": NONPOSITIVE}
 _PEAKS_WORDS = {"format": FORMATS, "missing": MISSING, "start_kind": STARTS, "method": METHODS}
@@ -83,6 +94,16 @@ class Fit:
     """(.., entries), packed."""
     s0: Array
     """(..) mean signal without weighting."""
+    status: Array
+    """(..) `purlin.TENSOR_*`."""
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """Orientation functions of a volume."""
+
+    sh: Array
+    """(.., coefficients)."""
     status: Array
     """(..) `purlin.TENSOR_*`."""
 
@@ -124,7 +145,7 @@ class _Volume:
             where = memory.device_memory(array, stream.cuda_stream if stream else None)
         else:
             host = memory.to_numpy(array)
-            taken = dtype is None and host.dtype.name in ("float32", "float64", "uint16")
+            taken = dtype is None and host.dtype.name in _SIGNALS
             where = memory.host_memory(host if taken else memory.real_array(host, dtype))
         self.rows = Rows(where)
         self.count = self.rows.count
@@ -157,6 +178,53 @@ def _placed_mask(volume: _Volume | Batch, mask: object | None) -> Tensor | None:
     return _placed(volume, array)
 
 
+class _Scan:
+    """Signals with their scheme and mask as the library takes them."""
+
+    def __init__(
+        self,
+        signals: object,
+        bvals: object,
+        bvecs: object,
+        mask: object | None,
+        context: Context | None,
+        stream: Stream | None,
+    ) -> None:
+        given = signals
+        if not memory.on_cuda(signals):
+            host = memory.to_numpy(signals)
+            # Small integers that the library does not know are exact in float32, at half the memory of float64.
+            given = host.astype(np.float32) if host.dtype.name in ("int8", "int16", "bool") else host
+        self.stream = stream
+        self.volume = _Volume(given, None, context or default_context(), stream)
+        self.real = np.dtype(np.float64 if self.volume.dtype == np.float64 else np.float32)
+        values = np.ascontiguousarray(memory.real_array(bvals, self.real))
+        vectors = np.ascontiguousarray(memory.real_array(bvecs, self.real))
+        measurements = self.volume.rows.length
+        if values.shape != (measurements,):
+            raise ValueError(f"bvals: has shape {values.shape}, expected ({measurements},)")
+        if vectors.shape != (measurements, 3):
+            raise ValueError(f"bvecs: has shape {vectors.shape}, expected ({measurements}, 3)")
+        self._scheme = (_placed(self.volume, values), _placed(self.volume, vectors))
+        self._mask = _placed_mask(self.volume, mask)
+
+    @property
+    def handles(self) -> tuple[int | None, ...]:
+        """The C arguments from the signals to the mask."""
+        tensors = (self.volume.tensor, *self._scheme, self._mask)
+        return tuple(None if tensor is None else tensor.handle for tensor in tensors)
+
+    def like_the_volume(self, array: object | None) -> _Volume | None:
+        """An array (.., N) with its voxels in the order of the signals'."""
+        if array is None:
+            return None
+        volume = _Volume(array, self.real, self.volume.context, self.stream)
+        if (volume.rows.lead, volume.rows.order) != (self.volume.rows.lead, self.volume.rows.order):
+            rows = np.ascontiguousarray(self.volume.rows.flattened_rows(memory.real_array(array, self.real)))
+            volume = _Volume(rows, self.real, self.volume.context, self.stream)
+        return volume
+
+
 def fit(
     signals: object,
     bvals: object,
@@ -172,59 +240,72 @@ def fit(
 ) -> Fit:
     """Diffusivity tensors of even `order` from signals (.., N), b-values (N,) and unit gradients (N, 3).
 
-    float32, float64 and uint16 signals are used in place, others become float64. Results are float64 from float64
-    signals, else float32.
+    float32, float64, uint8, uint16 and int32 signals are used in place, others copied once. Results are float64 from
+    float64 signals, else float32.
     """
-    given = signals
-    if not memory.on_cuda(signals):
-        host = memory.to_numpy(signals)
-        if host.dtype.kind in "iub" and host.dtype.itemsize <= 2 and host.dtype.name != "uint16":
-            given = host.astype(np.float32)  # exact, at half the memory of float64
-        else:
-            given = host
-    volume = _Volume(given, None, context or default_context(), stream)
-    real = np.dtype(np.float64) if volume.dtype == np.float64 else np.dtype(np.float32)
-    gradients = memory.real_array(bvecs, real)
-    if gradients.ndim != 2 or gradients.shape != (volume.rows.length, 3):
-        raise ValueError(f"bvecs: has shape {gradients.shape}, expected ({volume.rows.length}, 3)")
+    scan = _Scan(signals, bvals, bvecs, mask, context, stream)
     raw = initialised(DwiFitOptions, "dwi_fit_options")
     apply(raw, _FIT_OPTIONS, options, _FIT_WORDS)
-    relay = ProgressRelay(progress, raw)
-    out = Outputs(volume)
-    fitted = np.empty((volume.count, (order + 1) * (order + 2) // 2), real)
+    out = Outputs(scan.volume)
+    fitted = np.empty((scan.volume.count, entries(order, 3)), scan.real)
     tensors = out.add_symmetric(fitted, order, 3)
-    s0, s0_array = out.add((volume.count,), real)
-    state, status_array = out.add((volume.count,), np.int32)
-    weighting = None
-    if weights is not None:
-        weighting = _Volume(weights, real, volume.context, stream)
-        if weighting.rows.lead != volume.rows.lead or weighting.rows.order != volume.rows.order:
-            flat = volume.rows.flattened_rows(memory.real_array(weights, real))
-            weighting = _Volume(flat, real, volume.context, stream)
-    placed_mask = _placed_mask(volume, mask)
-    status = lib.purlin_dwi_fit(
-        volume.context.handle,
-        out.queue,
-        volume.tensor.handle,
-        _placed(volume, np.ascontiguousarray(memory.real_array(bvals, real).ravel())).handle,
-        _placed(volume, np.ascontiguousarray(gradients)).handle,
-        placed_mask.handle if placed_mask else None,
-        weighting.tensor.handle if weighting else None,
-        ctypes.byref(raw),
-        tensors.handle,
-        s0.handle,
-        state.handle,
-    )
-    volume.context.finish(status, relay)
+    s0, s0_array = out.add((scan.volume.count,), scan.real)
+    state, status_array = out.add((scan.volume.count,), np.int32)
+    weighting = scan.like_the_volume(weights)
+    with ProgressRelay(progress, raw) as relay:
+        status = lib.purlin_dwi_fit(
+            scan.volume.context.handle,
+            out.queue,
+            *scan.handles,
+            weighting.tensor.handle if weighting else None,
+            ctypes.byref(raw),
+            tensors.handle,
+            s0.handle,
+            state.handle,
+        )
+    scan.volume.context.finish(status, relay)
     out.collect()
-    return Fit(
-        tensors=volume.shaped(fitted), s0=volume.shaped(s0_array), status=volume.shaped(status_array)
-    )
+    shaped = scan.volume.shaped
+    return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array))
 
 
-def sh_to_tensor(
-    sh: object, basis: Basis, *, context: Context | None = None, stream: Stream | None = None
-) -> Array:
+def csa(
+    signals: object,
+    bvals: object,
+    bvecs: object,
+    degree: int,
+    basis: Basis,
+    *,
+    mask: object | None = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[CsaOptions],
+) -> Orientation:
+    """Orientation functions in constant solid angle from signals as for `fit`, of one shell: coefficients (.., U) up to
+    the even `degree` in the named basis. Their maxima are fibre directions."""
+    scan = _Scan(signals, bvals, bvecs, mask, context, stream)
+    raw = initialised(DwiCsaOptions, "dwi_csa_options")
+    apply(raw, _CSA_OPTIONS, options, {})
+    out = Outputs(scan.volume)
+    sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)
+    state, status_array = out.add((scan.volume.count,), np.int32)
+    with ProgressRelay(progress, raw) as relay:
+        status = lib.purlin_dwi_csa(
+            scan.volume.context.handle,
+            out.queue,
+            *scan.handles,
+            choice("basis", basis, BASES),
+            ctypes.byref(raw),
+            sh.handle,
+            state.handle,
+        )
+    scan.volume.context.finish(status, relay)
+    out.collect()
+    return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array))
+
+
+def sh_to_tensor(sh: object, basis: Basis, *, context: Context | None = None, stream: Stream | None = None) -> Array:
     """Packed tensors (.., U) of order L from coefficients (.., U) of even degree up to L."""
     volume = _Volume(_real(sh), None, context or default_context(), stream)
     out = Outputs(volume)
@@ -249,7 +330,7 @@ def tensor_to_sh(
     """Coefficients (.., U) in the given basis from packed tensors (.., U) of even order."""
     batch = Batch(tensors, None, 3, context, stream)
     out = Outputs(batch)
-    sh, array = out.add((batch.count, (batch.order + 1) * (batch.order + 2) // 2), batch.dtype)
+    sh, array = out.add((batch.count, entries(batch.order, 3)), batch.dtype)
     batch.context.finish(
         lib.purlin_dwi_tensor_to_sh(
             batch.context.handle, out.queue, batch.tensor.handle, choice("basis", basis, BASES), sh.handle
@@ -277,19 +358,19 @@ def peaks_into(
     raw = initialised(DwiPeaksOptions, "dwi_peaks_options")
     apply(raw, _PEAKS_OPTIONS, options, _PEAKS_WORDS)
     raw.basis = 0 if basis is None else choice("basis", basis, BASES)
-    relay = ProgressRelay(progress, raw)
     info = initialised(SshopmInfo, "sshopm_info")
-    outcome = lib.purlin_dwi_peaks(
-        context.handle,
-        stream.handle if stream else None,
-        source.handle,
-        mask.handle if mask else None,
-        ctypes.byref(raw),
-        peaks.handle,
-        count.handle if count else None,
-        status.handle if status else None,
-        ctypes.byref(info),
-    )
+    with ProgressRelay(progress, raw) as relay:
+        outcome = lib.purlin_dwi_peaks(
+            context.handle,
+            stream.handle if stream else None,
+            source.handle,
+            mask.handle if mask else None,
+            ctypes.byref(raw),
+            peaks.handle,
+            count.handle if count else None,
+            status.handle if status else None,
+            ctypes.byref(info),
+        )
     context.finish(outcome, relay)
     return read_info(info)
 

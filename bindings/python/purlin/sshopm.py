@@ -8,224 +8,36 @@ DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the bat
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Stream, choice, default_context, initialised
-from ._lib import SshopmAllOptions, SshopmInfo, SshopmOptions, SshopmResults, lib
+from ._lib import SshopmAllOptions, SshopmInfo, SshopmOptions, lib
 from ._memory import Array
+from ._sshopm_types import (
+    NO_INFORMATION,
+    STARTS,
+    WORDS,
+    AllOptions,
+    AllPairs,
+    Classification,
+    Info,
+    Options,
+    Pairs,
+    Results,
+    Runs,
+    StartKind,
+    apply,
+    read_info,
+)
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-StartKind = Literal[
-    "auto", "fibonacci_hemisphere", "fibonacci_sphere", "icosahedral", "random", "random_cube"
-]
-Sign = Literal["canonical", "raw"]
-
-GOALS = {"maxima": c.SSHOPM_MAXIMA, "minima": c.SSHOPM_MINIMA, "both": c.SSHOPM_BOTH}
-METHODS = {"hybrid": c.SSHOPM_HYBRID, "power": c.SSHOPM_POWER}
-SHIFTS = {
-    "adaptive": c.SSHOPM_SHIFT_ADAPTIVE,
-    "fixed": c.SSHOPM_SHIFT_FIXED,
-    "guaranteed": c.SSHOPM_SHIFT_GUARANTEED,
-}
-TESTS = {
-    "residual": c.SSHOPM_TEST_RESIDUAL,
-    "lambda": c.SSHOPM_TEST_LAMBDA,
-    "step": c.SSHOPM_TEST_STEP,
-}
-STARTS = {
-    "auto": c.STARTS_AUTO,
-    "fibonacci_hemisphere": c.STARTS_FIBONACCI_HEMISPHERE,
-    "fibonacci_sphere": c.STARTS_FIBONACCI_SPHERE,
-    "icosahedral": c.STARTS_ICOSAHEDRAL,
-    "random": c.STARTS_RANDOM,
-    "random_cube": c.STARTS_RANDOM_CUBE,
-}
-SIGNS = {"canonical": c.SSHOPM_SIGN_CANONICAL, "raw": c.SSHOPM_SIGN_RAW}
-COMPATIBILITIES = {"none": c.SSHOPM_COMPAT_NONE, "tensor_toolbox": c.SSHOPM_COMPAT_TENSOR_TOOLBOX}
-_WORDS = {
-    "goal": GOALS,
-    "method": METHODS,
-    "shift_kind": SHIFTS,
-    "test": TESTS,
-    "start_kind": STARTS,
-    "sign": SIGNS,
-    "compatibility": COMPATIBILITIES,
-}
-
-
-class Options(TypedDict, total=False):
-    """Options of `solve`; what is left out keeps the library's default."""
-
-    goal: Literal["maxima", "minima", "both"]
-    method: Literal["hybrid", "power"]
-    shift_kind: Literal["adaptive", "fixed", "guaranteed"]
-    shift: float
-    test: Literal["residual", "lambda", "step"]
-    start_kind: StartKind
-    max_iterations: int
-    warmup: int
-    sign: Sign
-    compatibility: Literal["none", "tensor_toolbox"]
-    remove_isotropic: bool
-    seed: int
-    tolerance: float
-    tau: float
-    merge_angle: float
-    merge_value: float
-    degeneracy_tolerance: float
-
-
-class AllOptions(TypedDict, total=False):
-    """Options of `all`; what is left out keeps the library's default."""
-
-    starts: int
-    max_starts: int
-    seed: int
-    max_iterations: int
-    sign: Sign
-    tolerance: float
-    merge_angle: float
-    merge_value: float
-    degeneracy_tolerance: float
-
-
-def apply(options: Any, known: frozenset[str], given: Any, words: dict[str, dict[str, int]]) -> None:
-    """Writes keyword options into a C struct."""
-    for name, value in given.items():
-        if name not in known:
-            raise TypeError(f"{name!r} is not an option; there are {', '.join(sorted(known))}")
-        setattr(options, name, choice(name, value, words[name]) if name in words else value)
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a call did. `tolerance` is the one used, raised to what float32 can reach if need be."""
-
-    tensors: int
-    starts: int
-    converged_starts: int
-    iterations: int
-    skipped_tensors: int
-    chunks: int
-    tolerance: float
-    tolerance_raised: bool
-    seconds: float
-
-
-def read_info(info: Any) -> Info:
-    """The C struct as `Info`."""
-    return Info(
-        tensors=info.tensors,
-        starts=info.starts,
-        converged_starts=info.converged_starts,
-        iterations=info.iterations,
-        skipped_tensors=info.skipped_tensors,
-        chunks=info.chunks,
-        tolerance=info.tolerance,
-        tolerance_raised=bool(info.tolerance_raised),
-        seconds=info.seconds,
-    )
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of a batch. Row t has `count[t]` of them; the rest of it is NaN, or 0 for integers."""
-
-    count: Array
-    """(..) pairs found."""
-    status: Array
-    """(..) `purlin.TENSOR_*`."""
-    values: Array
-    """(.., K) eigenvalues: maxima descending, minima ascending."""
-    vectors: Array
-    """(.., K, n) unit eigenvectors."""
-    residuals: Array
-    """(.., K) |A x^(m-1) - lambda x|."""
-    classes: Array
-    """(.., K) `purlin.PAIR_*`."""
-    hessian: Array
-    """(.., K, n-1) eigenvalues of the projected Hessian, ascending."""
-    basins: Array
-    """(.., K) starts that ended in the pair."""
-    info: Info
-    """What the call did."""
-
-
-@dataclass(frozen=True)
-class AllPairs(Pairs):
-    """`Pairs` of `all`, with the sum of (-1)^k over them (k = negative Hessian eigenvalues) and the sum of a complete
-    set; `NO_INFORMATION` where the theory gives none."""
-
-    morse_sum: Array
-    morse_expected: Array
-
-
-NO_INFORMATION = -(2**31)
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Where each start ended."""
-
-    values: Array
-    """(.., V)."""
-    vectors: Array
-    """(.., V, n)."""
-    residuals: Array
-    """(.., V)."""
-    shifts: Array
-    """(.., V), the last one used."""
-    iterations: Array
-    """(.., V)."""
-    status: Array
-    """(.., V) `purlin.START_*`."""
-    violations: Array
-    """(.., V) steps against the monotone direction."""
-    trace: Array | None
-    """(L,) lambda at each iteration, NaN after the end, if it was asked for."""
-    info: Info
-    """What the call did."""
-
-
-@dataclass
-class Results:
-    """Tensors for `solve_into` and `all_into`, in the C layout: values [K, T], vectors [n, K, T] and so on."""
-
-    count: Tensor | None = None
-    values: Tensor | None = None
-    vectors: Tensor | None = None
-    residuals: Tensor | None = None
-    classes: Tensor | None = None
-    hessian: Tensor | None = None
-    basins: Tensor | None = None
-    status: Tensor | None = None
-    start_values: Tensor | None = None
-    start_vectors: Tensor | None = None
-    start_residuals: Tensor | None = None
-    start_iterations: Tensor | None = None
-    start_shifts: Tensor | None = None
-    start_status: Tensor | None = None
-    start_violations: Tensor | None = None
-    trace: Tensor | None = None
-
-    def raw(self) -> Any:
-        """The C struct."""
-        struct = initialised(SshopmResults, "sshopm_results")
-        for name, *_ in SshopmResults._fields_[1:]:
-            tensor = getattr(self, name)
-            setattr(struct, name, None if tensor is None else tensor.handle)
-        return struct
-
 
 _SOLVE_OPTIONS = frozenset(Options.__annotations__)
 _ALL_OPTIONS = frozenset(AllOptions.__annotations__)
@@ -244,24 +56,24 @@ def solve_into(
     """`solve` on tensors of the library, host or device, as in C."""
     context = context or tensors.context
     raw = initialised(SshopmOptions, "sshopm_options")
-    apply(raw, _SOLVE_OPTIONS, options, _WORDS)
+    apply(raw, _SOLVE_OPTIONS, options, WORDS)
     given = None
     if isinstance(starts, Tensor):
         given = starts.handle
     elif starts is not None:
         raw.starts = starts
-    relay = ProgressRelay(progress, raw)
     info = initialised(SshopmInfo, "sshopm_info")
     results_struct = results.raw()
-    status = lib.purlin_sshopm_solve(
-        context.handle,
-        stream.handle if stream else None,
-        tensors.handle,
-        given,
-        ctypes.byref(raw),
-        ctypes.byref(results_struct),
-        ctypes.byref(info),
-    )
+    with ProgressRelay(progress, raw) as relay:
+        status = lib.purlin_sshopm_solve(
+            context.handle,
+            stream.handle if stream else None,
+            tensors.handle,
+            given,
+            ctypes.byref(raw),
+            ctypes.byref(results_struct),
+            ctypes.byref(info),
+        )
     context.finish(status, relay)
     return read_info(info)
 
@@ -280,20 +92,20 @@ def all_into(
     """`all` on tensors of the library, as in C."""
     context = context or tensors.context
     raw = initialised(SshopmAllOptions, "sshopm_all_options")
-    apply(raw, _ALL_OPTIONS, options, _WORDS)
-    relay = ProgressRelay(progress, raw)
+    apply(raw, _ALL_OPTIONS, options, WORDS)
     info = initialised(SshopmInfo, "sshopm_info")
     results_struct = results.raw()
-    status = lib.purlin_sshopm_all(
-        context.handle,
-        stream.handle if stream else None,
-        tensors.handle,
-        ctypes.byref(raw),
-        ctypes.byref(results_struct),
-        morse_sum.handle if morse_sum else None,
-        morse_expected.handle if morse_expected else None,
-        ctypes.byref(info),
-    )
+    with ProgressRelay(progress, raw) as relay:
+        status = lib.purlin_sshopm_all(
+            context.handle,
+            stream.handle if stream else None,
+            tensors.handle,
+            ctypes.byref(raw),
+            ctypes.byref(results_struct),
+            morse_sum.handle if morse_sum else None,
+            morse_expected.handle if morse_expected else None,
+            ctypes.byref(info),
+        )
     context.finish(status, relay)
     return read_info(info)
 
@@ -379,12 +191,13 @@ def runs(
 ) -> Runs:
     """Where each of the caller's starts, (V, n), ends for each tensor.
 
-    `trace` > 0 records lambda at that many iterations, of one tensor from one start.
+    With goal "both" the rows are the maxima from every start, then the minima. `trace` > 0 records lambda at that
+    many iterations, of one tensor from one start.
     """
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     given = _starts(batch, starts)
-    rows = (batch.count, given.shape[1])
+    rows = (batch.count, given.shape[1] * (2 if options.get("goal") == "both" else 1))
     results = Results()
     arrays: dict[str, Array] = {}
     wanted: list[tuple[str, tuple[int, ...], Any]] = [
@@ -445,9 +258,7 @@ def all(  # the name of the C call
     )
     out.collect()
     shaped = {name: batch.shaped(array) for name, array in arrays.items()}
-    return AllPairs(
-        **shaped, info=info, morse_sum=batch.shaped(found), morse_expected=batch.shaped(expected)
-    )
+    return AllPairs(**shaped, info=info, morse_sum=batch.shaped(found), morse_expected=batch.shaped(expected))
 
 
 def product(
@@ -493,31 +304,21 @@ def _with_rows(batch: Batch, array: Array) -> Array:
 def starts(
     count: int,
     dimension: int = 3,
-    kind: StartKind = "auto",
+    kind: StartKind | None = None,
     *,
     seed: int = 0,
     dtype: Any = np.float64,
     context: Context | None = None,
 ) -> Array:
-    """Start vectors (count, n)."""
+    """Start vectors (count, n): a Fibonacci lattice on the hemisphere, random ones for n other than 3, or of `kind`."""
     context = context or default_context()
+    if kind is None:
+        kind = "fibonacci_hemisphere" if dimension == 3 else "random"
     vectors = np.empty((count, dimension), dtype)
     target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
     number = choice("kind", kind, STARTS)
     context.finish(lib.purlin_sshopm_starts(context.handle, None, number, seed, target.handle))
     return vectors
-
-
-@dataclass(frozen=True)
-class Classification:
-    """What `classify` says about given pairs."""
-
-    residuals: Array
-    """(.., V)."""
-    hessian: Array
-    """(.., V, n-1), ascending."""
-    classes: Array
-    """(.., V) `purlin.PAIR_*`."""
 
 
 def classify(
@@ -568,3 +369,25 @@ def classify(
         hessian=batch.shaped(hessian_array),
         classes=batch.shaped(class_array),
     )
+
+
+__all__ = [
+    "NO_INFORMATION",
+    "AllOptions",
+    "AllPairs",
+    "Classification",
+    "Info",
+    "Options",
+    "Pairs",
+    "Results",
+    "Runs",
+    "StartKind",
+    "all",
+    "all_into",
+    "classify",
+    "product",
+    "runs",
+    "solve",
+    "solve_into",
+    "starts",
+]

@@ -6,7 +6,6 @@ not multiplied by its multinomial. A batch is an array (.., entries).
 
 from __future__ import annotations
 
-import ctypes
 import math
 from typing import Any, Literal
 
