@@ -118,6 +118,18 @@ class context {
   std::unique_ptr<state> state_;
 };
 
+namespace detail {
+
+/// The owner of a handle that a call has made. It owns before the call is ended: the log function may have thrown.
+template <class Owner, class Handle>
+Owner adopt(const context& on, purlin_status status, Handle* made) {
+  Owner owner(made);
+  on.finish(status);
+  return owner;
+}
+
+}  // namespace detail
+
 /// An ordered queue of a context. A default-constructed stream stands for the context's own.
 class stream {
  public:
@@ -125,15 +137,15 @@ class stream {
 
   static stream create(const context& on) {
     purlin_stream* made = nullptr;
-    on.finish(purlin_stream_create(on.get(), &made));
-    return stream(made);
+    const purlin_status status = purlin_stream_create(on.get(), &made);
+    return detail::adopt<stream>(on, status, made);
   }
 
   /// A stream around the caller's `CUstream`, which stays the caller's and has to outlive it.
   static stream wrap(const context& on, std::uint64_t cuda_stream) {
     purlin_stream* made = nullptr;
-    on.finish(purlin_stream_wrap(on.get(), cuda_stream, &made));
-    return stream(made);
+    const purlin_status status = purlin_stream_wrap(on.get(), cuda_stream, &made);
+    return detail::adopt<stream>(on, status, made);
   }
 
   /// Takes over a handle made by the C interface.

@@ -38,8 +38,8 @@ class matrix {
   static matrix create(const context& on, purlin_dtype dtype, std::int64_t rows, std::int64_t cols,
                        purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
     purlin_matrix* made = nullptr;
-    on.finish(purlin_matrix_create(on.get(), dtype, location, flags, rows, cols, &made));
-    return matrix(made);
+    const purlin_status status = purlin_matrix_create(on.get(), dtype, location, flags, rows, cols, &made);
+    return detail::adopt<matrix>(on, status, made);
   }
 
   template <class T>
@@ -55,9 +55,10 @@ class matrix {
     const purlin_flags access = std::is_const_v<T> ? PURLIN_READ_ONLY : 0;
     if (ld == 0) ld = std::max<std::int64_t>((flags & PURLIN_ROW_MAJOR) != 0 ? cols : rows, 1);
     purlin_matrix* made = nullptr;
-    on.finish(purlin_matrix_borrow(on.get(), dtype_of<T>, flags | access, rows, cols, ld,
-                                   const_cast<void*>(static_cast<const void*>(data)), &made));
-    return matrix(made);
+    const purlin_status status =
+        purlin_matrix_borrow(on.get(), dtype_of<T>, flags | access, rows, cols, ld,
+                             const_cast<void*>(static_cast<const void*>(data)), &made);
+    return detail::adopt<matrix>(on, status, made);
   }
 
   template <class T>
@@ -84,26 +85,28 @@ class matrix {
   static matrix borrow_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int64_t rows,
                               std::int64_t cols, std::int64_t ld, purlin_flags flags = 0) {
     purlin_matrix* made = nullptr;
-    on.finish(purlin_matrix_borrow_device(on.get(), dtype, flags, rows, cols, ld, data, &made));
-    return matrix(made);
+    const purlin_status status = purlin_matrix_borrow_device(on.get(), dtype, flags, rows, cols, ld, data, &made);
+    return detail::adopt<matrix>(on, status, made);
   }
 
   /// The caller's compressed sparse rows in place. The indices are checked once, here.
   template <class T, class R, class C>
   static matrix borrow_csr(const context& on, const csr_view<T, R, C>& view) {
     purlin_matrix* made = nullptr;
-    on.finish(purlin_matrix_borrow_csr(on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz,
-                                       dtype_of<R>, view.row_ptr, dtype_of<C>, view.col_idx, view.values, &made));
-    return matrix(made);
+    const purlin_status status =
+        purlin_matrix_borrow_csr(on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz, dtype_of<R>,
+                                 view.row_ptr, dtype_of<C>, view.col_idx, view.values, &made);
+    return detail::adopt<matrix>(on, status, made);
   }
 
   /// The same with a copy of the arrays.
   template <class T, class R, class C>
   static matrix copy_csr(const context& on, const csr_view<T, R, C>& view) {
     purlin_matrix* made = nullptr;
-    on.finish(purlin_matrix_copy_csr(on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz,
-                                     dtype_of<R>, view.row_ptr, dtype_of<C>, view.col_idx, view.values, &made));
-    return matrix(made);
+    const purlin_status status =
+        purlin_matrix_copy_csr(on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz, dtype_of<R>,
+                               view.row_ptr, dtype_of<C>, view.col_idx, view.values, &made);
+    return detail::adopt<matrix>(on, status, made);
   }
 
   purlin_matrix* get() const noexcept { return handle_.get(); }

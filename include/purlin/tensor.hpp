@@ -27,8 +27,9 @@ class tensor {
   static tensor create(const context& on, purlin_dtype dtype, const extents& dims,
                        purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_create(on.get(), dtype, location, flags, dims.size(), dims.data(), &made));
-    return tensor(made);
+    const purlin_status status =
+        purlin_tensor_create(on.get(), dtype, location, flags, dims.size(), dims.data(), &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   template <class T>
@@ -41,8 +42,9 @@ class tensor {
   static tensor create_symmetric(const context& on, purlin_dtype dtype, std::int32_t order, std::int64_t dimension,
                                  std::int64_t count, purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_create_symmetric(on.get(), dtype, location, flags, order, dimension, count, &made));
-    return tensor(made);
+    const purlin_status status =
+        purlin_tensor_create_symmetric(on.get(), dtype, location, flags, order, dimension, count, &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   template <class T>
@@ -57,9 +59,10 @@ class tensor {
                        purlin_flags flags = 0) {
     same_rank(dims, strides);
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_borrow(on.get(), dtype_of<T>, flags | access<T>(), dims.size(), dims.data(),
-                                   strides.data(), address(data), &made));
-    return tensor(made);
+    const purlin_status status =
+        purlin_tensor_borrow(on.get(), dtype_of<T>, flags | access<T>(), dims.size(), dims.data(), strides.data(),
+                             address(data), &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   /// A container's memory in place. A container shorter than the extents is refused.
@@ -82,9 +85,9 @@ class tensor {
                               const extents& strides = {}, purlin_flags flags = 0) {
     same_rank(dims, strides);
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_borrow_device(on.get(), dtype, flags, dims.size(), dims.data(), strides.data(), data,
-                                          &made));
-    return tensor(made);
+    const purlin_status status =
+        purlin_tensor_borrow_device(on.get(), dtype, flags, dims.size(), dims.data(), strides.data(), data, &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   /// The caller's batch of packed symmetric tensors in place, only read.
@@ -101,9 +104,10 @@ class tensor {
                                  std::int64_t count, std::int64_t entry_stride = 0, std::int64_t tensor_stride = 0,
                                  purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_borrow_symmetric(on.get(), dtype_of<T>, flags | access<T>(), order, dimension, count,
-                                             entry_stride, tensor_stride, address(data), &made));
-    return tensor(made);
+    const purlin_status status =
+        purlin_tensor_borrow_symmetric(on.get(), dtype_of<T>, flags | access<T>(), order, dimension, count,
+                                       entry_stride, tensor_stride, address(data), &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   /// The same from device memory; `data` is a `CUdeviceptr`.
@@ -111,9 +115,10 @@ class tensor {
                                         std::int64_t dimension, std::int64_t count, std::int64_t entry_stride = 0,
                                         std::int64_t tensor_stride = 0, purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_borrow_symmetric_device(on.get(), dtype, flags, order, dimension, count, entry_stride,
-                                                    tensor_stride, data, &made));
-    return tensor(made);
+    const purlin_status status =
+        purlin_tensor_borrow_symmetric_device(on.get(), dtype, flags, order, dimension, count, entry_stride,
+                                              tensor_stride, data, &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   /// As many packed symmetric tensors as `entries` holds; a remainder is refused.
@@ -133,8 +138,8 @@ class tensor {
   /// Takes a `DLManagedTensorVersioned`; its deleter is called once, on failure as well.
   static tensor from_dlpack(const context& on, void* managed) {
     purlin_tensor* made = nullptr;
-    on.finish(purlin_tensor_from_dlpack(on.get(), managed, &made));
-    return tensor(made);
+    const purlin_status status = purlin_tensor_from_dlpack(on.get(), managed, &made);
+    return detail::adopt<tensor>(on, status, made);
   }
 
   /// A `DLManagedTensorVersioned` that keeps the tensor's memory alive until its deleter is called.

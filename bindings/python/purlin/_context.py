@@ -243,8 +243,8 @@ class Stream(Handle):
             status = lib.purlin_stream_create(self.context.handle, ctypes.byref(made))
         else:
             status = lib.purlin_stream_wrap(self.context.handle, cuda_stream, ctypes.byref(made))
-        self.context.finish(status)
         super().__init__(made.value, lib.purlin_stream_destroy, self.context._sinks)
+        self.context.finish(status)
 
     def __enter__(self) -> Stream:
         return self

@@ -41,6 +41,13 @@ class Matrix(Handle):
         super().__init__(handle, lib.purlin_matrix_destroy, context._sinks, *keep)
         self.context = context
 
+    @classmethod
+    def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Matrix:
+        # It owns before the call is ended: the log function may have raised.
+        owner = cls(made.value, context, *keep)
+        context.finish(status)
+        return owner
+
     def __enter__(self) -> Matrix:
         return self
 
@@ -74,8 +81,7 @@ class Matrix(Handle):
             cols,
             ctypes.byref(made),
         )
-        context.finish(status)
-        return cls(made.value, context)
+        return cls._made(status, made, context)
 
     @classmethod
     def dense(cls, array: object, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
@@ -100,8 +106,7 @@ class Matrix(Handle):
         status = borrow(
             context.handle, where.dtype, flags | where.flags, rows, cols, ld, where.address, ctypes.byref(made)
         )
-        context.finish(status)
-        return cls(made.value, context, where.base)
+        return cls._made(status, made, context, where.base)
 
     @classmethod
     def csr(
@@ -142,9 +147,8 @@ class Matrix(Handle):
             None if values_at is None else values_at.address,
             ctypes.byref(made),
         )
-        context.finish(status)
         keep = () if copy else (rows_at, cols_at, values_at)
-        return cls(made.value, context, *keep)
+        return cls._made(status, made, context, *keep)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, copy: bool = False, context: Context | None = None) -> Matrix:

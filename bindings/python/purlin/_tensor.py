@@ -54,6 +54,13 @@ class Tensor(Handle):
         super().__init__(handle, lib.purlin_tensor_destroy, context._sinks, *keep)
         self.context = context
 
+    @classmethod
+    def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Tensor:
+        # It owns before the call is ended: the log function may have raised.
+        owner = cls(made.value, context, *keep)
+        context.finish(status)
+        return owner
+
     def __enter__(self) -> Tensor:
         return self
 
@@ -86,8 +93,7 @@ class Tensor(Handle):
             integers(shape),
             ctypes.byref(made),
         )
-        context.finish(status)
-        return cls(made.value, context)
+        return cls._made(status, made, context)
 
     @classmethod
     def create_symmetric(
@@ -116,8 +122,7 @@ class Tensor(Handle):
             count,
             ctypes.byref(made),
         )
-        context.finish(status)
-        return cls(made.value, context)
+        return cls._made(status, made, context)
 
     @classmethod
     def borrow(cls, array: object, *, context: Context | None = None, stream: Stream | None = None) -> Tensor:
@@ -144,8 +149,7 @@ class Tensor(Handle):
             where.address,
             ctypes.byref(made),
         )
-        context.finish(status)
-        return cls(made.value, context, where.base)
+        return cls._made(status, made, context, where.base)
 
     @classmethod
     def symmetric(
@@ -180,8 +184,7 @@ class Tensor(Handle):
             where.address,
             ctypes.byref(made),
         )
-        context.finish(status)
-        return cls(made.value, context, where.base)
+        return cls._made(status, made, context, where.base)
 
     @classmethod
     def from_dlpack(cls, array: Any, *, context: Context | None = None, stream: Stream | None = None) -> Tensor:
@@ -198,8 +201,8 @@ class Tensor(Handle):
         # From here on the library calls the deleter, whatever happens.
         memory.api.PyCapsule_SetName(id(capsule), b"used_dltensor_versioned")
         made = c_void_p()
-        context.finish(lib.purlin_tensor_from_dlpack(context.handle, managed, ctypes.byref(made)))
-        return cls(made.value, context)
+        status = lib.purlin_tensor_from_dlpack(context.handle, managed, ctypes.byref(made))
+        return cls._made(status, made, context)
 
     @property
     def info(self) -> Any:
