@@ -25,7 +25,7 @@ if ! "$ROOT/tools/install.sh" >"$log" 2>&1; then
     die "the build failed; the whole log is $log"
 fi
 # shellcheck disable=SC2046
-"$CC" -O2 -std=c99 -Wall -Wextra "$ROOT/examples-c/sshopm_fibres.c" -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
-"$out/sshopm_fibres" "$data/small_64D.nii" "$data/small_64D.bval" "$data/small_64D.bvec" "$out"
+"$CC" -O2 -std=c99 -Wall -Wextra "$ROOT"/examples-c/{sshopm_fibres,fibres_page,nifti}.c -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
+"$out/sshopm_fibres" "$data" "$out"
 [ -s "$out/index.html" ] || die "the example wrote no $out/index.html"
 say "demo: open file://$out/index.html"
