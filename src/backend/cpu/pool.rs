@@ -1,6 +1,8 @@
 //! The context's thread pool.
 
 use std::mem::ManuallyDrop;
+use std::os::unix::thread::JoinHandleExt;
+use std::thread::JoinHandle;
 
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
@@ -10,6 +12,7 @@ use crate::shape::to_u64;
 /// All arithmetic runs on these threads, so that a caller's rounding or flush-to-zero mode changes no result.
 pub struct Pool {
     pool: ManuallyDrop<rayon::ThreadPool>,
+    handles: Vec<JoinHandle<()>>,
     threads: usize,
     process: u32,
 }
@@ -22,12 +25,17 @@ impl Pool {
             n => n,
         };
         crate::alloc::fault_point("thread pool", 0)?;
+        let mut handles = Vec::new();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
-            .thread_name(|i| format!("purlin-{i}"))
+            .spawn_handler(|thread| {
+                let name = format!("purlin-{}", thread.index());
+                handles.push(std::thread::Builder::new().name(name).spawn(|| thread.run())?);
+                Ok(())
+            })
             .build()
             .map_err(|_| Error::OutOfMemory { what: "thread pool", bytes: to_u64(threads), limit: None })?;
-        Ok(Self { pool: ManuallyDrop::new(pool), threads, process: std::process::id() })
+        Ok(Self { pool: ManuallyDrop::new(pool), handles, threads, process: std::process::id() })
     }
 
     /// Number of threads.
@@ -44,9 +52,20 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         // After a fork the threads live in the parent alone, and a lock of theirs may be held for ever: leak instead.
-        if self.process == std::process::id() {
-            // SAFETY: dropped here alone, once.
-            unsafe { ManuallyDrop::drop(&mut self.pool) };
+        if self.process != std::process::id() {
+            return;
+        }
+        // SAFETY: dropped here alone, once.
+        unsafe { ManuallyDrop::drop(&mut self.pool) };
+        // Rayon tells its threads to end and does not wait for them. A host that makes and destroys contexts must not
+        // gather threads, nor meet one at work while it ends. A callback may drop the last user of a context on one of
+        // these very threads, which cannot wait for itself.
+        // SAFETY: asks who the calling thread is.
+        let own = unsafe { libc::pthread_self() };
+        if self.handles.iter().all(|h| h.as_pthread_t() != own) {
+            for handle in self.handles.drain(..) {
+                let _ = handle.join();
+            }
         }
     }
 }
@@ -62,5 +81,17 @@ mod tests {
         assert_eq!(pool.run(rayon::current_num_threads), 3);
         let name = pool.run(|| std::thread::current().name().map(str::to_owned));
         assert!(name.is_some_and(|n| n.starts_with("purlin-")));
+    }
+
+    #[test]
+    fn the_threads_are_gone_with_the_pool() {
+        let here = std::sync::Arc::new(());
+        let there = std::sync::Arc::clone(&here);
+        let pool = Pool::new(2).unwrap();
+        thread_local!(static KEPT: std::cell::RefCell<Option<std::sync::Arc<()>>> = const { std::cell::RefCell::new(None) });
+        pool.run(|| KEPT.set(Some(there)));
+        assert_eq!(std::sync::Arc::strong_count(&here), 2);
+        drop(pool);
+        assert_eq!(std::sync::Arc::strong_count(&here), 1, "a thread that has ended has dropped what it kept");
     }
 }
