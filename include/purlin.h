@@ -1426,7 +1426,8 @@ purlin_status purlin_context_properties(const struct purlin_context *context,
  * @param level    one of PURLIN_LOG_*.
  * @param log      takes the messages from any thread; NULL for none.
  * @param user     handed to `log`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level),
+ * `PURLIN_ERROR_BUSY` (a message is being logged; also from within the log function).
  *
  * @pre `log` may be called with `user` from any thread until the context is gone or has another log.
  */
@@ -2550,7 +2551,8 @@ purlin_status purlin_context_properties(const struct purlin_context *context,
  * @param level    one of PURLIN_LOG_*.
  * @param log      takes the messages from any thread; NULL for none.
  * @param user     handed to `log`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level),
+ * `PURLIN_ERROR_BUSY` (a message is being logged; also from within the log function).
  *
  * @pre `log` may be called with `user` from any thread until the context is gone or has another log.
  */

@@ -1,6 +1,8 @@
 //! Log messages to the caller's function; silent by default.
 
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock, TryLockError};
+
+use crate::error::{Error, Result};
 
 /// How important a message is. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,9 +42,19 @@ impl Log {
         Self { inner: RwLock::new((level, sink)) }
     }
 
-    /// Replaces level and sink.
-    pub fn set(&self, level: Level, sink: Option<Sink>) {
-        *self.inner.write().unwrap_or_else(PoisonError::into_inner) = (level, sink);
+    /// Replaces level and sink. When this has succeeded, the former sink is not running and will not be called again.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] while a message is being logged, also from within the sink itself, which would otherwise wait
+    /// for its own end.
+    pub fn set(&self, level: Level, sink: Option<Sink>) -> Result<()> {
+        let mut inner = match self.inner.try_write() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(e)) => e.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy { argument: "context".into() }),
+        };
+        *inner = (level, sink);
+        Ok(())
     }
 
     /// Logs what `message` makes, if anybody listens at `level`.
@@ -90,5 +102,18 @@ mod tests {
         log.log(Level::Warn, || "a\nb".into());
         log.log(Level::Debug, || unreachable!("nobody listens"));
         assert_eq!(*seen.lock().unwrap(), [(Level::Warn, "a b".to_owned())]);
+    }
+
+    #[test]
+    fn a_sink_that_replaces_itself_gets_an_error_and_not_a_deadlock() {
+        let log = Arc::new(Log::new(Level::Off, None));
+        let (inner, outcome) = (Arc::clone(&log), Arc::new(Mutex::new(None)));
+        let seen = Arc::clone(&outcome);
+        let sink: Sink = Box::new(move |_, _| *seen.lock().unwrap() = Some(inner.set(Level::Off, None)));
+        log.set(Level::Info, Some(sink)).unwrap();
+        log.log(Level::Info, || "x".into());
+        assert_eq!(*outcome.lock().unwrap(), Some(Err(Error::Busy { argument: "context".into() })));
+        // The sink holds the log: break the circle.
+        log.set(Level::Off, None).unwrap();
     }
 }

@@ -22,9 +22,14 @@ pub(super) fn progress(function: purlin_progress_fn, user: *mut c_void) -> Optio
 }
 
 /// The sink of a log function.
-pub(super) fn log_sink(level: i32, function: purlin_log_fn, user: *mut c_void) -> Result<(Level, Option<Sink>)> {
+pub(super) fn log_sink(
+    argument: &str,
+    level: i32,
+    function: purlin_log_fn,
+    user: *mut c_void,
+) -> Result<(Level, Option<Sink>)> {
     let level = Level::from_code(level)
-        .ok_or_else(|| Error::invalid("log_level", format!("is {level}, outside 0 (off) to 4 (debug)")))?;
+        .ok_or_else(|| Error::invalid(argument, format!("is {level}, outside 0 (off) to 4 (debug)")))?;
     let user = User(user);
     let sink = function.map(|f| -> Sink {
         Box::new(move |level, text| {

@@ -220,7 +220,10 @@ fn core_options(o: &purlin_context_options) -> Result<context::Options> {
     let limit = |name: &str, value: i64| {
         u64::try_from(value).map_err(|_| Error::invalid(name, format!("is {value}, negative")))
     };
-    let (log_level, log) = callback::log_sink(o.log_level, o.log, o.log_user)?;
+    if o.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
+    }
+    let (log_level, log) = callback::log_sink("log_level", o.log_level, o.log, o.log_user)?;
     Ok(context::Options {
         backend,
         device: o.device,
@@ -305,7 +308,8 @@ pub unsafe extern "C" fn purlin_context_properties(
 /// @param level    one of PURLIN_LOG_*.
 /// @param log      takes the messages from any thread; NULL for none.
 /// @param user     handed to `log`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown level),
+/// `PURLIN_ERROR_BUSY` (a message is being logged; also from within the log function).
 ///
 /// # Safety
 /// `log` may be called with `user` from any thread until the context is gone or has another log.
@@ -319,9 +323,8 @@ pub unsafe extern "C" fn purlin_context_set_log(
 ) -> purlin_status {
     guard::run(|| {
         let context = get(context)?;
-        let (level, sink) = callback::log_sink(level, log, user)?;
-        context.log().set(level, sink);
-        Ok(())
+        let (level, sink) = callback::log_sink("level", level, log, user)?;
+        context.log().set(level, sink)
     })
 }
 
