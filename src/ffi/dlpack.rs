@@ -164,6 +164,10 @@ unsafe fn import(context: &Arc<Context>, owned: Owned) -> Result<Tensor> {
     let offset = usize::try_from(t.byte_offset)
         .map_err(|_| Error::invalid("managed", format!("has a byte_offset of {}", t.byte_offset)))?;
     let (device_type, device_id, data) = (t.device_type, t.device_id, t.data.cast::<u8>().wrapping_add(offset));
+    if bytes > 0 && data.addr() % dtype.align() != 0 {
+        let (a, name) = (dtype.align(), dtype.name());
+        return Err(Error::invalid("managed", format!("has data that is not aligned to {a} bytes, as {name} needs")));
+    }
     let release: Release = Box::new(move || drop(owned));
     let memory = match device_type {
         DEVICE_CPU | DEVICE_CUDA_HOST => {
