@@ -5,5 +5,5 @@ set -uo pipefail
 source "$(dirname "$0")/../environment.sh"
 have valgrind || skip "no valgrind"
 have_cmake && have ctest || skip "no CMake: no consumers to run"
-export VALGRIND="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30"
+export VALGRIND="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"
 exec "$PYTHON" "$ROOT/tools/checks/valgrind.py" "$TARGET/consumers/c" "$TARGET/consumers/fortran"

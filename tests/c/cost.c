@@ -1,0 +1,66 @@
+/* What crossing the boundary costs: lookup, locks, guard and message of calls that do almost nothing. The goal is
+ * 0.3 us; the limit that fails is generous, since a loaded machine or an emulator measures something else. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include <time.h>
+
+enum { BATCHES = 101, CALLS = 2000 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static purlin_context *context;
+static purlin_tensor *tensor;
+static purlin_tensor *from, *to;
+
+static purlin_status shape_call(void) { return purlin_tensor_shape(tensor, 1, NULL, NULL); }
+static purlin_status cancel_call(void) { return purlin_context_cancel(context); }
+static purlin_status copy_call(void) { return purlin_tensor_copy(context, NULL, from, to); }
+static purlin_status refused_call(void) { return purlin_tensor_shape(tensor, 0, NULL, NULL); }
+
+/* Median over batches of the time of one call, in microseconds. */
+static double cost(purlin_status (*call)(void), purlin_status expected) {
+  static double batch[BATCHES];
+  int b, c, wrong = 0;
+  int64_t calls = rounds(CALLS, 10);
+  for (b = 0; b < BATCHES; b++) {
+    double start = now();
+    for (c = 0; c < calls; c++) wrong += call() != expected;
+    batch[b] = (now() - start) / (double)calls;
+  }
+  CHECK(wrong == 0);
+  qsort(batch, BATCHES, sizeof batch[0], ascending);
+  return batch[BATCHES / 2];
+}
+
+static void measure(const char *name, purlin_status (*call)(void), purlin_status expected, double limit) {
+  double found = cost(call, expected);
+  printf("%-40s %7.3f us\n", name, found);
+  if (rounds(1, 0)) CHECK(found < limit);
+}
+
+int main(void) {
+  double x[1] = {0}, y[1];
+  context = cpu_context(1);
+  tensor = vector_of(context, PURLIN_F64, 1, x);
+  from = vector_of(context, PURLIN_F64, 1, x);
+  to = vector_of(context, PURLIN_F64, 1, y);
+  measure("purlin_tensor_shape", shape_call, PURLIN_SUCCESS, 1.0);
+  measure("purlin_context_cancel", cancel_call, PURLIN_SUCCESS, 1.0);
+  measure("purlin_tensor_copy of one element", copy_call, PURLIN_SUCCESS, 2.0);
+  measure("a refused call, with its message", refused_call, PURLIN_ERROR_INVALID_ARGUMENT, 4.0);
+  OK(purlin_tensor_destroy(tensor));
+  OK(purlin_tensor_destroy(from));
+  OK(purlin_tensor_destroy(to));
+  OK(purlin_context_destroy(context));
+  return finish();
+}
