@@ -19,6 +19,11 @@ static int last_layout(const mxArray *options) {
   return last;
 }
 
+static int32_t result_dtype(const batch *signals, const mxArray *bvals) {
+  if (signals->dtype == PURLIN_F32 || signals->dtype == PURLIN_F64) return signals->dtype;
+  return real_dtype("bvals", bvals);
+}
+
 /* dwi_fit(signals, bvals, bvecs, order, mask, weights, options) */
 static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[6];
@@ -37,15 +42,12 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_double(options, "clamp", &o.clamp);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
-  /* The real type of everything else; integer signals leave the choice to the b-values. */
-  dtype = real_dtype("bvals", prhs[1]);
-  if ((s.dtype == PURLIN_F32 || s.dtype == PURLIN_F64) && s.dtype != dtype)
-    fail("invalidArgument", "bvals: is not of the class of signals");
-  b.dtype = dtype;
+  /* Results are of the class of the signals; integer ones leave the choice to the b-values. */
+  dtype = b.dtype = result_dtype(&s, prhs[1]);
   g_dims[0] = 3;
   g_dims[1] = n;
-  bvals = lend("bvals", prhs[1], dtype, 1, &n);
-  bvecs = lend("bvecs", prhs[2], dtype, 2, g_dims);
+  bvals = lend("bvals", prhs[1], real_dtype("bvals", prhs[1]), 1, &n);
+  bvecs = lend("bvecs", prhs[2], real_dtype("bvecs", prhs[2]), 2, g_dims);
   mask = lend_mask(prhs[4], s.count);
   if (!mxIsEmpty(prhs[5])) {
     batch given = lend_rows("weights", prhs[5], n, last, 0);
@@ -80,12 +82,12 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_double(options, "maximum_signal", &o.maximum_signal);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
-  dtype = b.dtype = real_dtype("bvals", prhs[1]);
+  dtype = b.dtype = result_dtype(&s, prhs[1]);
   entries = entries_of(order);
   g_dims[0] = 3;
   g_dims[1] = n;
-  bvals = lend("bvals", prhs[1], dtype, 1, &n);
-  bvecs = lend("bvecs", prhs[2], dtype, 2, g_dims);
+  bvals = lend("bvals", prhs[1], real_dtype("bvals", prhs[1]), 1, &n);
+  bvecs = lend("bvecs", prhs[2], real_dtype("bvecs", prhs[2]), 2, g_dims);
   mask = lend_mask(prhs[5], s.count);
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   sh = add_output(plhs[0], "sh", &b, dtype, 1, &entries);

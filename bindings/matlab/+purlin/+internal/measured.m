@@ -3,11 +3,6 @@ function [signals, bvals, bvecs] = measured(signals, bvals, bvecs)
   if isinteger(signals) && ~any(strcmp(class(signals), {'uint8', 'uint16', 'int32'}))
     signals = single(signals);
   end
-  if isfloat(signals)
-    % One real type for all; the b-values are few.
-    bvals = cast(bvals, class(signals));
-    bvecs = cast(bvecs, class(signals));
-  end
   bvals = purlin.internal.data(bvals, 'bvals');
   bvecs = purlin.internal.data(bvecs, 'bvecs');
 end
