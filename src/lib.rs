@@ -13,6 +13,7 @@
 
 pub mod alloc;
 pub mod backend;
+pub mod blocks;
 pub mod context;
 pub mod dwi;
 pub mod error;

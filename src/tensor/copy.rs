@@ -105,7 +105,14 @@ fn packed_order(argument: &str, layout: &Layout) -> Result<Order> {
 
 /// Copies elements of `size` bytes between strided arrays of the same dimensions, along the destination's smallest
 /// stride first so that writes run forward.
-fn copy_strided(size: usize, from: &[u8], from_strides: &[usize], to: &mut [u8], to_strides: &[usize], dims: &[usize]) {
+pub(crate) fn copy_strided(
+    size: usize,
+    from: &[u8],
+    from_strides: &[usize],
+    to: &mut [u8],
+    to_strides: &[usize],
+    dims: &[usize],
+) {
     let mut axes: Vec<(usize, usize, usize)> = dims
         .iter()
         .zip(from_strides)

@@ -13,7 +13,7 @@ use crate::scalar::{DType, Element};
 use crate::shape::{Layout, Order, product};
 
 pub use copy::copy;
-pub(crate) use copy::copy_memory;
+pub(crate) use copy::{copy_memory, copy_strided};
 pub use view::{View, ViewMut};
 
 /// Where memory lies. The numbers are those of the C interface.
