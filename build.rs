@@ -127,17 +127,15 @@ fn architectures(list: &str) -> Outcome<Vec<String>> {
 
 /// Compiles every family, two at a time; returns their names in order.
 fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out: &Path) -> Outcome<Vec<String>> {
-    let (units, headers) = source_files(sources)?;
-    let mut shared = DefaultHasher::new();
-    (version, archs, nvcc).hash(&mut shared);
-    for header in &headers {
-        (header, read(header)?).hash(&mut shared);
-    }
+    let units = units(sources)?;
+    // target/PROFILE/build/purlin-HASH/out: the fat binaries are the same for every profile and feature.
+    let cache = out.ancestors().nth(4).unwrap_or(out).join("purlin-kernels");
+    fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
     let work = || {
         while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(problem) = compile(nvcc, archs, unit, out, shared.clone())
+            if let Err(problem) = compile(nvcc, version, archs, unit, &cache, out)
                 && let Ok(mut slot) = failure.lock()
             {
                 slot.get_or_insert(problem);
@@ -155,39 +153,57 @@ fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out
     units.iter().map(|u| stem(u)).collect()
 }
 
-/// Compiles one family unless its fat binary was made from the same sources by the same command.
-fn compile(nvcc: &Path, archs: &[String], unit: &Path, out: &Path, mut state: DefaultHasher) -> Outcome<()> {
+/// Compiles one family unless the same sources were compiled by the same command before.
+fn compile(nvcc: &Path, version: &str, archs: &[String], unit: &Path, cache: &Path, out: &Path) -> Outcome<()> {
     let name = stem(unit)?;
-    let (fatbin, stamp) = (out.join(format!("{name}.fatbin")), out.join(format!("{name}.stamp")));
-    let mut command = Command::new(nvcc);
-    command.args(["--fatbin", "-std=c++17", "-O3", "-Xfatbin=-compress-all", "--expt-relaxed-constexpr"]);
+    let mut arguments: Vec<String> =
+        ["--fatbin", "-std=c++17", "-O3", "-Xfatbin=-compress-all", "--expt-relaxed-constexpr"]
+            .map(String::from)
+            .into();
     for arch in archs {
-        let virtual_arch = arch.replace("sm_", "compute_");
-        command.arg(format!("-gencode=arch={virtual_arch},code={arch}"));
+        arguments.push(format!("-gencode=arch={},code={arch}", arch.replace("sm_", "compute_")));
     }
-    command.arg("-o").arg(&fatbin).arg(unit);
-    (format!("{command:?}"), read(unit)?).hash(&mut state);
-    let key = state.finish().to_string();
-    if fatbin.is_file() && fs::read_to_string(&stamp).is_ok_and(|s| s == key) {
-        return Ok(());
+    let mut state = DefaultHasher::new();
+    (version, &arguments).hash(&mut state);
+    hash_sources(unit, &mut Vec::new(), &mut state)?;
+    let made = cache.join(format!("{name}-{:016x}.fatbin", state.finish()));
+    if !made.is_file() {
+        // Under a name of its own until it is whole: builds of other profiles may run at the same time.
+        let partial = cache.join(format!("{name}-{}.partial", std::process::id()));
+        run(Command::new(nvcc).args(&arguments).arg("-o").arg(&partial).arg(unit))?;
+        fs::rename(&partial, &made).map_err(|e| format!("{}: {e}", made.display()))?;
     }
-    run(&mut command)?;
-    fs::write(&stamp, key).map_err(|e| format!("{}: {e}", stamp.display()))
+    let wanted = out.join(format!("{name}.fatbin"));
+    fs::copy(&made, &wanted).map(|_| ()).map_err(|e| format!("{}: {e}", wanted.display()))
 }
 
-fn source_files(dir: &Path) -> Outcome<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let (mut units, mut headers) = (Vec::new(), Vec::new());
+/// Hashes a source and the headers of its own folder that it includes, each once.
+fn hash_sources(path: &Path, seen: &mut Vec<PathBuf>, state: &mut DefaultHasher) -> Outcome<()> {
+    if seen.iter().any(|p| p == path) {
+        return Ok(());
+    }
+    seen.push(path.to_owned());
+    let text = read(path)?;
+    (path.file_name(), &text).hash(state);
+    for line in text.lines().filter_map(|l| l.trim_start().strip_prefix("#include \"")) {
+        let header = path.with_file_name(line.split('"').next().unwrap_or_default());
+        if header.is_file() {
+            hash_sources(&header, seen, state)?;
+        }
+    }
+    Ok(())
+}
+
+fn units(dir: &Path) -> Outcome<Vec<PathBuf>> {
+    let mut units = Vec::new();
     for entry in fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))? {
         let path = entry.map_err(|e| e.to_string())?.path();
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("cu") => units.push(path),
-            Some("cuh" | "h" | "inc") => headers.push(path),
-            _ => {}
+        if path.extension().is_some_and(|e| e == "cu") {
+            units.push(path);
         }
     }
     units.sort();
-    headers.sort();
-    Ok((units, headers))
+    Ok(units)
 }
 
 /// Rust source with the fat binaries' bytes, aligned as the driver wants them.

@@ -5,6 +5,8 @@
 //! packed host memory is copied without a detour; any other host array goes through page-locked buffers, packed and
 //! unpacked by the context's threads while the device works on other chunks.
 
+#[cfg(test)]
+mod device_tests;
 mod field;
 mod stream;
 

@@ -1,5 +1,7 @@
 //! The kernels of `cuda/sshopm.cu` and `cuda/sshopm_general.cu`.
 
+#[cfg(test)]
+mod device_tests;
 mod parameters;
 mod product;
 mod solve;
