@@ -36,12 +36,19 @@ __device__ __forceinline__ bool step(Lane<M, T, METHOD> &s, const Constants<T> &
   }
 }
 
-// Steps until at most `limit` of the watched lanes still run.
+// Runs until enough lanes have ended to refill them; with nothing to hand out, until a tensor has ended and so gives up
+// its place in the ring. `place_bit` is the lane's place, `active` the places of all lanes that run.
 template <int VARIANT, int M, class T, int METHOD>
-__device__ __forceinline__ void run(Lane<M, T, METHOD> &s, const Constants<T> &k, bool adaptive, bool watched,
-                                    int limit) {
-  while (__popc(__ballot_sync(FULL_WARP, watched && s.state == RUNNING)) > limit) {
-    if (s.state == RUNNING) {
+__device__ __forceinline__ void run(Lane<M, T, METHOD> &s, const Constants<T> &k, bool adaptive, bool more,
+                                    unsigned place_bit, unsigned active) {
+  for (;;) {
+    const bool running = s.state == RUNNING;
+    if (more) {
+      if (__popc(__ballot_sync(FULL_WARP, running)) <= 32 - Pace<METHOD>::idle) return;
+    } else {
+      if (__reduce_or_sync(FULL_WARP, running ? place_bit : 0u) != active) return;
+    }
+    if (running) {
 #pragma unroll 1
       for (int i = 0; i < Pace<METHOD>::steps; ++i)
         if (!step<VARIANT>(s, k, adaptive)) break;
@@ -76,7 +83,7 @@ __device__ void write_start_specials(const purlin_sshopm_params &p, int64_t item
   const T none = Real<T>::nan();
   for (int v = lane_id(); v < p.start_count; v += 32) {
     const T *s = address<const T>(p.starts) + item * p.start_stride + 3 * static_cast<int64_t>(v);
-    T scale = T(1) / sqrt(fma(s[0], s[0], fma(s[1], s[1], s[2] * s[2])));
+    T scale = Real<T>::rsqrt_refined(fma(s[0], s[0], fma(s[1], s[1], s[2] * s[2])));
     if (bad) write_start(p, row, v, none, none, none, none, none, none, 0, 0, PURLIN_LAUNCH_START_NONFINITE);
     else write_start(p, row, v, value, s[0] * scale, s[1] * scale, s[2] * scale, T(0), T(0), 0, 0,
                      PURLIN_LAUNCH_START_CONVERGED);
@@ -87,7 +94,7 @@ __device__ void write_start_specials(const purlin_sshopm_params &p, int64_t item
 template <int M, class T, int METHOD>
 __device__ __forceinline__ void begin(Lane<M, T, METHOD> &s, const T *start) {
   T x = start[0], y = start[1], z = start[2];
-  T scale = T(1) / sqrt(fma(x, x, fma(y, y, z * z)));
+  T scale = Real<T>::rsqrt_refined(fma(x, x, fma(y, y, z * z)));
   s.x = x * scale;
   s.y = y * scale;
   s.z = z * scale;
@@ -114,41 +121,41 @@ __device__ __forceinline__ void attach(Lane<M, T, METHOD> &s, const T *slot) {
 
 // Puts an ended start down: into the ring for the selection, and into the start outputs. Returns whether it converged.
 template <int M, class T, int METHOD>
-__device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, METHOD> &s, const T *slot, T *results,
-                                    int64_t row, int v, bool outputs) {
+__device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, METHOD> &s, const Constants<T> &k,
+                                    const T *slot, T *results, int64_t row, int v, bool outputs) {
   constexpr int U = entries3(M);
-  int status = s.state == CONVERGED  ? PURLIN_LAUNCH_START_CONVERGED
-               : s.state == EXHAUSTED ? PURLIN_LAUNCH_START_MAX_ITERATIONS
-                                      : PURLIN_LAUNCH_START_SINGULAR;
-  T scale = T(1) / sqrt(fma(s.x, s.x, fma(s.y, s.y, s.z * s.z)));
-  T x = s.x * scale, y = s.y * scale, z = s.z * scale, lambda = s.lambda, residual;
+  T scale = Real<T>::rsqrt_refined(fma(s.x, s.x, fma(s.y, s.y, s.z * s.z)));
+  T x = s.x * scale, y = s.y * scale, z = s.z * scale, lambda = s.lambda, residual2 = s.residual2;
   if constexpr (METHOD == PURLIN_LAUNCH_POWER) {
-    // The loop keeps no residual under the other tests; one evaluation at the end gives it and the last digits.
+    // One more evaluation gives the residual, which the loop does not keep under every test, and the last digits.
     T g[3], r[3];
-    form_vector<M>(slot, x, y, z, g);
+    s.form.vector(x, y, z, g);
     lambda = fma(x, g[0], fma(y, g[1], z * g[2]));
-    residual = sqrt(residual_vector(g, lambda, x, y, z, r));
-  } else {
-    residual = sqrt(s.residual2);
+    residual2 = residual_vector(g, lambda, x, y, z, r);
+    if (s.state == EXHAUSTED) {
+      watch_monotonicity(s, lambda);
+      if (!unmet<GENERIC>(s, k, lambda, residual2)) s.state = CONVERGED;
+    }
   }
-  if (!(lambda == lambda)) {
-    status = PURLIN_LAUNCH_START_ZERO_VECTOR;
-    lambda = x = y = z = residual = T(0);
-  } else {
-    lambda += slot[U + ISOTROPIC];
-  }
-  bool converged = status == PURLIN_LAUNCH_START_CONVERGED;
+  const bool valid = lambda == lambda;
+  const bool converged = valid && s.state == CONVERGED;
+  lambda = valid ? lambda + slot[U + ISOTROPIC] : T(0);
   if (p.pairs > 0) {
     StartResults<T> store(results, p.start_count);
     store.value[v] = converged ? lambda : -Real<T>::infinity();
     store.x[v] = x;
     store.y[v] = y;
     store.z[v] = z;
-    store.residual[v] = residual;
+    store.residual2[v] = residual2;
   }
   if (outputs) {
-    T unit = slot[U + OUT_SCALE];
-    write_start(p, row, v, lambda * unit, x, y, z, residual * fabs(unit), s.shift * slot[U + SHIFT_SCALE], s.iterations,
+    const T unit = slot[U + OUT_SCALE];
+    const int status = !valid                  ? PURLIN_LAUNCH_START_ZERO_VECTOR
+                       : s.state == CONVERGED ? PURLIN_LAUNCH_START_CONVERGED
+                       : s.state == EXHAUSTED ? PURLIN_LAUNCH_START_MAX_ITERATIONS
+                                              : PURLIN_LAUNCH_START_SINGULAR;
+    if (!valid) x = y = z = residual2 = s.shift = T(0);
+    write_start(p, row, v, lambda * unit, x, y, z, sqrt(residual2) * fabs(unit), s.shift * unit, s.iterations,
                 s.violations, status);
   }
   return converged;
@@ -185,77 +192,83 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
 
   Lane<M, T, METHOD> s;
   s.state = EMPTY;
-  int my_tensor = 0, my_start = 0;  // the lane's tensor, counted along this warp's stream, and start
-  // Tensors first..current are in the ring; those before `current` are handed out, of it the starts before `next`.
-  int first = 0, current = -1, next = starts;
-  unsigned special = 0;  // ring places of tensors that were not iterated on
+  T *slot = ring;        // the lane's tensor,
+  int place = 0;         // its place in the ring,
+  int my_start = 0;      // and the start of it that the lane works on
+  unsigned busy = 0;     // places of tensors that are worked on
+  int loaded = 0;        // tensors of this warp's stream taken so far
+  int current = 0, next = starts;  // place of the tensor being handed out, and its next start
   uint64_t converged = 0, iterations = 0, skipped = 0;
+  const auto row_in = [&](const T *at) {
+    return row_of(p, own + *reinterpret_cast<const int *>(at + U + SEQUENCE) * stride);
+  };
 
   for (;;) {
     if (s.state > RUNNING) {
-      const T *slot = ring + (my_tensor % window) * slot_size;
-      int64_t row = outputs ? row_of(p, own + my_tensor * stride) : 0;
-      converged += end(p, s, slot, const_cast<T *>(slot) + U + SLOT_SCALARS, row, my_start, outputs);
+      converged += end(p, s, k, slot, slot + U + SLOT_SCALARS, outputs ? row_in(slot) : 0, my_start, outputs);
       iterations += s.iterations;
       s.state = EMPTY;
     }
     __syncwarp();
-    while (first < current || (first == current && next >= starts)) {
-      if (__any_sync(FULL_WARP, s.state == RUNNING && my_tensor == first)) break;
+    unsigned active = __reduce_or_sync(FULL_WARP, s.state == RUNNING ? 1u << place : 0u);
+    if (next < starts) active |= 1u << current;
+    for (unsigned ended = busy & ~active; ended != 0; ended &= ended - 1) {
       if constexpr (METHOD != PURLIN_LAUNCH_NEWTON) {
-        T *slot = ring + (first % window) * slot_size;
-        if (p.pairs > 0 && !((special >> (first % window)) & 1u))
-          select_pairs<M>(p, row_of(p, own + first * stride), slot, slot + U + SLOT_SCALARS);
+        T *at = ring + (__ffs(static_cast<int>(ended)) - 1) * slot_size;
+        if (p.pairs > 0) select_pairs<M>(p, row_in(at), at, at + U + SLOT_SCALARS);
       }
-      ++first;
     }
-    if (first >= total) break;
+    busy &= active;
+    if (busy == 0 && loaded == total) break;
 
     unsigned idle = __ballot_sync(FULL_WARP, s.state == EMPTY);
     while (idle != 0) {
       if (next >= starts) {
-        if (current + 1 >= total || current + 1 - first >= window) break;
-        ++current;
-        const int place = current % window;
-        T *slot = ring + place * slot_size;
+        const unsigned vacant = ~busy & ((1u << window) - 1u);
+        if (loaded == total || vacant == 0) break;
+        current = __ffs(static_cast<int>(vacant)) - 1;
+        T *at = ring + current * slot_size;
+        const int64_t item = own + loaded * stride;
         __syncwarp();
-        const int64_t item = own + current * stride;
-        int status = load_tensor<M, T, METHOD>(p, multinomial, identity, item, slot);
+        const int status = load_tensor<M, T, METHOD>(p, multinomial, identity, item, at);
+        if (lane_id() == 0) *reinterpret_cast<int *>(at + U + SEQUENCE) = loaded;
         __syncwarp();
+        ++loaded;
         if (status == PURLIN_LAUNCH_TENSOR_OK) {
           next = 0;
-          special &= ~(1u << place);
+          busy |= 1u << current;
           if (p.pairs == 0 && p.status && lane_id() == 0) address<int>(p.status)[row_of(p, item)] = status;
         } else {
-          special |= 1u << place;
           ++skipped;
           const int64_t row = row_of(p, item);
-          T value = status == PURLIN_LAUNCH_TENSOR_ISOTROPIC ? slot[U + ISOTROPIC] : T(0);
+          T value = status == PURLIN_LAUNCH_TENSOR_ISOTROPIC ? at[U + ISOTROPIC] : T(0);
           if (outputs) write_start_specials(p, item, row, status, value);
           write_special<M>(p, item, row, status, value);
         }
         continue;
       }
-      int rank = __popc(idle & lanes_below()), take = min(__popc(idle), starts - next);
+      const int rank = __popc(idle & lanes_below()), take = min(__popc(idle), starts - next);
       if (s.state == EMPTY && rank < take) {
-        my_tensor = current;
         my_start = next + rank;
-        begin(s, address<const T>(p.starts) + (own + current * stride) * p.start_stride + 3 * my_start);
+        place = current;
+        slot = ring + current * slot_size;
+        const int64_t offset = p.start_stride == 0 ? 0 : (own + (loaded - 1) * stride) * p.start_stride;
+        begin(s, address<const T>(p.starts) + offset + 3 * my_start);
       }
       next += take;
       idle = __ballot_sync(FULL_WARP, s.state == EMPTY);
     }
-    if (s.state == RUNNING) attach(s, ring + (my_tensor % window) * slot_size);
-    // With nothing left to hand out the oldest tensor must end first: it frees its place in the ring.
-    const bool more = next < starts || (current + 1 < total && current + 1 - first < window);
-    const bool watched = more || my_tensor == first;
-    const int limit = more ? 32 - Pace<METHOD>::idle : 0;
+    if (s.state == RUNNING) attach(s, slot);
+    const unsigned bit = 1u << place;
+    active = __reduce_or_sync(FULL_WARP, s.state == RUNNING ? bit : 0u);
+    if (active == 0) continue;  // whatever was loaded needs no iteration
+    const bool more = next < starts || (loaded < total && busy != (1u << window) - 1u);
     if (METHOD != PURLIN_LAUNCH_NEWTON && variant == FAST_RESIDUAL) {
-      run<FAST_RESIDUAL>(s, k, adaptive, watched, limit);
+      run<FAST_RESIDUAL>(s, k, adaptive, more, bit, active);
     } else if (METHOD == PURLIN_LAUNCH_POWER && variant == FAST_LAMBDA) {
-      run<FAST_LAMBDA>(s, k, adaptive, watched, limit);
+      run<FAST_LAMBDA>(s, k, adaptive, more, bit, active);
     } else {
-      run<GENERIC>(s, k, adaptive, watched, limit);
+      run<GENERIC>(s, k, adaptive, more, bit, active);
     }
   }
 

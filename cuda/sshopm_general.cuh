@@ -80,7 +80,7 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
     projected(n, s.b, s.x, s.y, lambda, k, T(0), T(2) * k * v.norm, s.h);
     jacobi_eigenvalues(n, s.h, s.d);
     T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
-    s.shift = fmax(T(0), margin + fmax(-lambda, -s.d[0]));
+    s.shift = fmax(T(0), margin + fmax(-k * lambda, -s.d[0]));
     T scale = T(1) / (lambda + s.shift);
     for (int i = 0; i < n; ++i) s.d[i] = s.r[i] * scale;
     return true;

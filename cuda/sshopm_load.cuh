@@ -37,7 +37,7 @@ __device__ T remove_isotropic(const purlin_sshopm_params &p, const T *identity, 
   T least = Real<T>::infinity();
   for (int v = lane_id(); v < p.start_count; v += 32) {
     T x = starts[3 * v], y = starts[3 * v + 1], z = starts[3 * v + 2], g[3];
-    T scale = T(1) / sqrt(fma(x, x, fma(y, y, z * z)));
+    T scale = Real<T>::rsqrt_refined(fma(x, x, fma(y, y, z * z)));
     x *= scale;
     y *= scale;
     z *= scale;
@@ -139,7 +139,6 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const T *multinomial, 
                                                                     : T(fabs(p.shift)) * scale;
     slot[U + TAU] = (p.flags & PURLIN_LAUNCH_ABSOLUTE_TAU) ? T(p.tau) * scale : T(p.tau) * norm;
     slot[U + LAMBDA_TOLERANCE] = (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) ? T(p.tolerance) * scale : T(-1);
-    slot[U + SHIFT_SCALE] = inverse * sign;
   }
   __syncwarp();
   return PURLIN_LAUNCH_TENSOR_OK;

@@ -20,6 +20,11 @@ struct Real<float> {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
   }
+  // To the last digit but one: for the numbers that are given out.
+  __device__ static float rsqrt_refined(float v) {
+    float r = rsqrt(v);
+    return fmaf(fmaf(-v * r, r, 1.0f), 0.5f * r, r);
+  }
   __device__ static float reciprocal(float v) {
     float r;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
@@ -51,6 +56,7 @@ struct Real<double> {
     double e = fma(-v * r, r, 1.0);
     return fma(fma(0.375, e, 0.5), e * r, r);
   }
+  __device__ static double rsqrt_refined(double v) { return rsqrt(v); }
   // A 20-bit seed and one third-order correction.
   __device__ static double reciprocal(double v) {
     double r;

@@ -15,9 +15,9 @@ namespace purlin {
 // Results of the starts of one tensor in shared memory, V of each; a value of minus infinity is no result.
 template <class T>
 struct StartResults {
-  T *value, *x, *y, *z, *residual;
+  T *value, *x, *y, *z, *residual2;
   __device__ StartResults(T *base, int starts)
-      : value(base), x(base + starts), y(base + 2 * starts), z(base + 3 * starts), residual(base + 4 * starts) {}
+      : value(base), x(base + starts), y(base + 2 * starts), z(base + 3 * starts), residual2(base + 4 * starts) {}
 };
 
 template <class T>
@@ -65,9 +65,9 @@ __device__ int distinct_pairs(const purlin_sshopm_params &p, StartResults<T> s, 
       if (chord2<M % 2 == 0>(x, y, z, s.x[v], s.y[v], s.z[v]) > merge) continue;
       if (agree > T(0) && fabs(other - top) > agree * fabs(top)) continue;
       ++joined;
-      T residual = s.residual[v];
-      if (residual < least) {
-        least = residual;
+      T residual2 = s.residual2[v];
+      if (residual2 < least) {
+        least = residual2;
         value = other;
         from = v;
       }
@@ -82,7 +82,7 @@ __device__ int distinct_pairs(const purlin_sshopm_params &p, StartResults<T> s, 
       mine.x = s.x[from];
       mine.y = s.y[from];
       mine.z = s.z[from];
-      mine.residual = s.residual[from];
+      mine.residual = s.residual2[from];
       mine.basin = basin;
     }
     ++found;
@@ -208,7 +208,7 @@ __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64
     if (lane_id() == 0) {
       const T *s = address<const T>(p.starts) + item * p.start_stride;
       Pair<T> q{value, s[0], s[1], s[2], T(0), T(0), T(0), p.start_count, PURLIN_LAUNCH_PAIR_DEGENERATE};
-      T scale = T(1) / sqrt(fma(q.x, q.x, fma(q.y, q.y, q.z * q.z)));
+      T scale = Real<T>::rsqrt_refined(fma(q.x, q.x, fma(q.y, q.y, q.z * q.z)));
       if (flips(p, true, T(0), T(0), q.x, q.y, q.z)) scale = -scale;
       q.x *= scale;
       q.y *= scale;
@@ -252,6 +252,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T
   Pair<T> mine{};
   const int found = distinct_pairs<M>(p, StartResults<T>(results, p.start_count), mine);
   bool alive = lane_id() < found;
+  const T strength = mine.value;
   const T scale = slot[U + OUT_SCALE], c = slot[U + ISOTROPIC], norm = slot[U + NORM];
   if (alive) {
     T low, high;
@@ -276,17 +277,16 @@ __device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T
       mine.z = -mine.z;
     }
     mine.value *= !EVEN && flip ? -scale : scale;
-    mine.residual *= fabs(scale);
+    mine.residual = sqrt(mine.residual) * fabs(scale);
     alive = (p.keep_classes >> mine.kind) & 1;
   }
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
   if (collapse_continuum(p, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
-  // Descending for maxima, ascending for minima.
-  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
-  T rank = alive ? direction * mine.value : -Real<T>::infinity();
+  // The strongest first: maxima descending, minima ascending.
+  T rank = alive ? strength : -Real<T>::infinity();
   if (p.thresholds) {
-    T top = direction * warp_max_value(rank);
+    T top = warp_max_value(rank) * scale;
     alive = alive && mine.value > fmax(T(p.absolute_threshold), T(p.relative_threshold) * top);
     if (!alive) rank = -Real<T>::infinity();
   }

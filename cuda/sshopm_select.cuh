@@ -70,6 +70,11 @@ struct Starts {
   T zero;
   __device__ bool turned(int v) const { return !even && value[v] < -zero; }
   __device__ T canonical(int v) const { return turned(v) ? -value[v] : value[v]; }
+  // Order of merit: the value in the direction of the goal; the Newton method, which has none, takes pairs as returned.
+  __device__ T strength(const purlin_sshopm_params &p, int v) const {
+    if (p.method == PURLIN_LAUNCH_NEWTON) return canonical(v);
+    return p.goal == PURLIN_LAUNCH_MINIMA ? -value[v] : value[v];
+  }
   __device__ T chord2(int a, int b) const {
     const T *x = vector + static_cast<int64_t>(a) * n, *y = vector + static_cast<int64_t>(b) * n;
     T plus = T(0), minus = T(0);
@@ -229,7 +234,6 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
   }
   __syncthreads();
   // Take the best pair left until the row is full.
-  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
   const auto value_of = [&](const Found &f) {
     return (f.kind & FLIP) && !s.even ? -s.value[f.start] : s.value[f.start];
   };
@@ -240,7 +244,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     int at = -1;
     for (int i = threadIdx.x; i < found; i += blockDim.x) {
       if (pairs[i].kind & DEAD) continue;
-      T v = direction * value_of(pairs[i]);
+      T v = s.strength(p, pairs[i].start);
       if (at < 0 || v > top) {
         top = v;
         at = i;
@@ -273,7 +277,6 @@ __device__ void select_general(const purlin_select_params &q) {
   const int n = p.dimension, starts = p.start_count;
   Found *pairs = reinterpret_cast<Found *>(shared_bytes);
   uint32_t *taken = reinterpret_cast<uint32_t *>(pairs + q.found_limit);
-  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
 
   for (int64_t item = blockIdx.x; item < p.count; item += gridDim.x) {
     const int64_t row = p.index ? __ldg(address<const long long>(p.index) + item) : item;
@@ -306,7 +309,7 @@ __device__ void select_general(const purlin_select_params &q) {
         int at = -1;
         for (int v = threadIdx.x; v < starts; v += blockDim.x) {
           if (s.status[v] != PURLIN_LAUNCH_START_CONVERGED || ((taken[v / 32] >> (v % 32)) & 1u)) continue;
-          T value = direction * s.canonical(v);
+          T value = s.strength(p, v);
           if (at < 0 || value > top) {
             top = value;
             at = v;

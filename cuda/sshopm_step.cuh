@@ -12,7 +12,7 @@
 namespace purlin {
 
 // Per-tensor numbers kept beside the entries while a tensor is in flight.
-enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LAMBDA_TOLERANCE, SHIFT_SCALE };
+enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LAMBDA_TOLERANCE, SEQUENCE };
 
 enum State { EMPTY, RUNNING, CONVERGED, EXHAUSTED, SINGULAR };
 
@@ -51,23 +51,31 @@ struct Constants {
   int test, max_iterations, warmup;
 };
 
-// Ends or continues a start after an evaluation: lambda and residual2 are the new ones. A NaN ends it too, since
-// every comparison is written to be true only for "go on".
+// Whether the iteration goes on after an evaluation that gave lambda and residual2. Every comparison is written to be
+// true only for "go on", so that a NaN ends the start.
 template <int VARIANT, class L, class T>
-__device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T residual2) {
-  bool on;
+__device__ __forceinline__ bool unmet(const L &s, const Constants<T> &k, T lambda, T residual2) {
   T whole = lambda + s.isotropic;
   if (VARIANT == FAST_LAMBDA || (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_LAMBDA)) {
     T bound = k.tolerance * fabs(whole);
     if (VARIANT == GENERIC && s.limit >= T(0)) bound = s.limit;
-    on = fabs(lambda - s.lambda) > bound;
-  } else if (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_STEP) {
-    on = s.step2 > k.tolerance2;
-    if (!(lambda == lambda)) on = false;
-  } else {
-    on = residual2 > fmax(k.tolerance2 * whole * whole, s.floor2);
+    return fabs(lambda - s.lambda) > bound;
   }
-  if (VARIANT == GENERIC) s.violations += lambda < s.lambda - T(16) * Real<T>::epsilon * (T(1) + fabs(lambda));
+  if (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_STEP) return s.step2 > k.tolerance2 && lambda == lambda;
+  return residual2 > fmax(k.tolerance2 * whole * whole, s.floor2);
+}
+
+// Counts a step against the direction of the iteration beyond rounding.
+template <class L, class T>
+__device__ __forceinline__ void watch_monotonicity(L &s, T lambda) {
+  s.violations += lambda < s.lambda - T(16) * Real<T>::epsilon * (T(1) + fabs(lambda));
+}
+
+// Ends or continues a start after an evaluation.
+template <int VARIANT, class L, class T>
+__device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T residual2) {
+  const bool on = unmet<VARIANT>(s, k, lambda, residual2);
+  if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
   s.lambda = lambda;
   if (on && s.iterations < k.max_iterations) {
     ++s.iterations;
@@ -101,14 +109,26 @@ __device__ __forceinline__ T residual_vector(const T (&g)[3], T lambda, T x, T y
   return fma(r[0], r[0], fma(r[1], r[1], r[2] * r[2]));
 }
 
-// Power step with the tensor's constant shift.
+// Power step with the tensor's constant shift. The evaluation after the last step allowed is left to the end of the
+// start, which makes one in any case.
 template <int VARIANT, int M, class T>
 __device__ __forceinline__ bool power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
+  if (s.iterations >= k.max_iterations) {
+    s.state = EXHAUSTED;
+    return false;
+  }
   T g[3], r[3];
   s.form.vector(s.x, s.y, s.z, g);
   T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
   T residual2 = VARIANT == FAST_LAMBDA ? T(0) : residual_vector(g, lambda, s.x, s.y, s.z, r);
-  if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
+  const bool on = unmet<VARIANT>(s, k, lambda, residual2);
+  if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
+  s.lambda = lambda;
+  if (!on) {
+    s.state = CONVERGED;
+    return false;
+  }
+  ++s.iterations;
   move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
   return true;
 }
@@ -139,6 +159,7 @@ __device__ __forceinline__ bool adaptive_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &
             fma(b[2], s.x, fma(b[4], s.y, b[5] * s.z))};
   T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
   T residual2 = residual_vector(g, lambda, s.x, s.y, s.z, r);
+  s.residual2 = residual2;
   if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
   T e = smallest_eigenvalue(b);
   s.shift = e >= s.tau * T(1.0 / (M * M - M)) ? T(0) : fma(-T(M - 1), e, s.tau * T(1.0 / M));
@@ -196,9 +217,10 @@ __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s,
   if (VARIANT == GENERIC) s.shift = T(0);
   if (!newton) {
     T half = T(0.5) * t.trace2, spread = fmax(fma(half, half, -t.determinant2), T(0));
-    // A margin of 1e-3 |lambda| keeps lambda + alpha away from zero; entries are scaled to order one.
+    // Uphill needs (m-1) B + alpha I positive on the plane and, where lambda < 0, along x too; a margin of 1e-3 |lambda|
+    // keeps lambda + alpha away from zero (entries are scaled to order one).
     T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
-    T alpha = fmax(T(0), margin + fmax(-lambda, T(M - 1) * (Real<T>::root(spread) - half)));
+    T alpha = fmax(T(0), fma(T(M - 1), fmax(-lambda, Real<T>::root(spread) - half), margin));
     T scale = Real<T>::reciprocal(lambda + alpha);
     d0 = r[0] * scale;
     d1 = r[1] * scale;
