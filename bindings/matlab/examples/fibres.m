@@ -5,8 +5,8 @@ function fibres(folder)
 %   Example
 %     fibres('examples-c/data')
   volume = read_volume(fullfile(folder, 'small_64D.nii'));
-  bvals = load('-ascii', fullfile(folder, 'small_64D.bval'));
-  bvecs = load('-ascii', fullfile(folder, 'small_64D.bvec'));
+  bvals = load(fullfile(folder, 'small_64D.bval'), '-ascii');
+  bvecs = load(fullfile(folder, 'small_64D.bvec'), '-ascii');
   if size(bvecs, 1) ~= 3
     bvecs = bvecs';
   end

@@ -1,7 +1,6 @@
 /* Errors and the handles that must not outlive a command. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "gateway.h"
 
@@ -28,8 +27,9 @@ void fail(const char *what, const char *format, ...) {
   mexErrMsgIdAndTxt(identifier, "%s", text);
 }
 
-void check(purlin_status status) {
-  static const struct { purlin_status status; const char *what; } identifiers[] = {
+/* The part of the identifier after `purlin:` for a status. */
+static const char *name_of(purlin_status status) {
+  static const struct { purlin_status status; const char *what; } names[] = {
     {PURLIN_ERROR_INVALID_ARGUMENT, "invalidArgument"}, {PURLIN_ERROR_INVALID_HANDLE, "invalidHandle"},
     {PURLIN_ERROR_BUSY, "busy"}, {PURLIN_ERROR_OUT_OF_MEMORY, "outOfMemory"},
     {PURLIN_ERROR_OUT_OF_DEVICE_MEMORY, "outOfDeviceMemory"}, {PURLIN_ERROR_NO_CONVERGENCE, "noConvergence"},
@@ -37,11 +37,25 @@ void check(purlin_status status) {
     {PURLIN_ERROR_NOT_SUPPORTED, "notSupported"}, {PURLIN_ERROR_NUMERICAL, "numerical"}, {PURLIN_ERROR_IO, "io"},
     {PURLIN_ERROR_FORKED, "forked"}, {PURLIN_ERROR_INTERNAL, "internal"},
   };
-  const char *what = "internal";
-  if (status == PURLIN_SUCCESS) return;
-  for (size_t i = 0; i < sizeof identifiers / sizeof identifiers[0]; i++)
-    if (identifiers[i].status == status) what = identifiers[i].what;
-  fail(what, "%s", purlin_last_error_message());
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (names[i].status == status) return names[i].what;
+  return "internal";
+}
+
+void check(purlin_status status) {
+  if (status != PURLIN_SUCCESS) fail(name_of(status), "%s", purlin_last_error_message());
+}
+
+void check_and_destroy(purlin_status status, purlin_stream *stream) {
+  char text[512];
+  if (status == PURLIN_SUCCESS) {
+    check(purlin_stream_destroy(stream));
+    return;
+  }
+  /* Destroying clears the library's last error. */
+  (void)snprintf(text, sizeof text, "%s", purlin_last_error_message());
+  (void)!purlin_stream_destroy(stream);
+  fail(name_of(status), "%s", text);
 }
 
 purlin_tensor *temporary(purlin_tensor *tensor) {

@@ -24,6 +24,8 @@ purlin_context *gateway_context(void);
 void fail(const char *what, const char *format, ...);
 /* Raises the library's last error unless the status is a success. */
 void check(purlin_status status);
+/* The same at the end of a stream's use, which it destroys in any case. */
+void check_and_destroy(purlin_status status, purlin_stream *stream);
 /* Keeps a tensor until the command ends, however it ends. */
 purlin_tensor *temporary(purlin_tensor *tensor);
 purlin_matrix *temporary_matrix(purlin_matrix *matrix);

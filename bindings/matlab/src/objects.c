@@ -1,5 +1,4 @@
 /* Commands behind the classes purlin.Tensor and purlin.Matrix: memory of the library's own, known by its key. */
-#include <stdio.h>
 #include <string.h>
 
 #include "gateway.h"
@@ -98,17 +97,6 @@ static void unweave(mxArray *array, int32_t dtype, const void *space) {
 #endif
 }
 
-/* Ends a command's own stream; the status is raised first, as destroying clears the library's last error. */
-static void finish_stream(purlin_stream *stream, purlin_status status) {
-  if (status != PURLIN_SUCCESS) {
-    char text[512];
-    (void)snprintf(text, sizeof text, "%s", purlin_last_error_message());
-    (void)!purlin_stream_destroy(stream);
-    fail(status == PURLIN_ERROR_OUT_OF_DEVICE_MEMORY ? "outOfDeviceMemory" : "cuda", "%s", text);
-  }
-  check(purlin_stream_destroy(stream));
-}
-
 /* Copies and waits: a copy to a device is only enqueued, and the array may be gone before it runs. */
 static void copy_now(const purlin_tensor *source, purlin_tensor *own, int32_t location) {
   purlin_stream *stream = NULL;
@@ -120,7 +108,7 @@ static void copy_now(const purlin_tensor *source, purlin_tensor *own, int32_t lo
   check(purlin_stream_create(gateway_context(), &stream));
   status = purlin_tensor_copy(gateway_context(), stream, source, own);
   if (status == PURLIN_SUCCESS) status = purlin_stream_synchronize(stream);
-  finish_stream(stream, status);
+  check_and_destroy(status, stream);
 }
 
 /* tensor_create(array, options{location, order, dimension}): a copy of the array; symmetric if order is given */
@@ -253,7 +241,7 @@ static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
     check(purlin_stream_create(gateway_context(), &stream));
     status = purlin_matrix_copy(gateway_context(), stream, source, own);
     if (status == PURLIN_SUCCESS) status = purlin_stream_synchronize(stream);
-    finish_stream(stream, status);
+    check_and_destroy(status, stream);
   }
   plhs[0] = key_of(own);
   forget_matrix(own);

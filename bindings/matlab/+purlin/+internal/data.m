@@ -4,14 +4,6 @@ function value = data(array, name)
     value = array.key;
     return;
   end
-  validate(array, {'double', 'single'}, {'real', 'nonsparse'}, name);
+  purlin.internal.validate(array, {'double', 'single'}, {'real', 'nonsparse'}, name);
   value = array;
-end
-
-function validate(array, classes, attributes, name)
-  try
-    validateattributes(array, classes, attributes, 'purlin', name);
-  catch caught
-    error('purlin:invalidArgument', '%s', caught.message);
-  end
 end
