@@ -4,7 +4,6 @@
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 out=$TARGET/demo
-data=$ROOT/examples-c/data
 log=$TARGET/logs/demo.log
 mkdir -p "$out" "$TARGET/logs"
 
@@ -24,8 +23,9 @@ if ! "$ROOT/tools/install.sh" >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     die "the build failed; the whole log is $log"
 fi
+cd "$ROOT/examples-c"
 # shellcheck disable=SC2046
-"$CC" -O2 -std=c99 -Wall -Wextra "$ROOT"/examples-c/{sshopm_fibres,fibres_page,nifti}.c -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
-"$out/sshopm_fibres" "$data" "$out"
+"$CC" -O2 -std=c99 -Wall -Wextra sshopm_fibres.c fibres_page.c nifti.c -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
+"$out/sshopm_fibres" data "$out"
 [ -s "$out/index.html" ] || die "the example wrote no $out/index.html"
 say "demo: open file://$out/index.html"

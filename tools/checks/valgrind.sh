@@ -5,5 +5,9 @@ set -uo pipefail
 source "$(dirname "$0")/../environment.sh"
 have valgrind || skip "no valgrind"
 have_cmake && have ctest || skip "no CMake: no consumers to run"
+# The same library with its symbols, by which suppressions and reports name functions.
+mkdir -p "$TARGET/symbols"
+cp "$CARGO_TARGET_DIR/release/libpurlin.so" "$TARGET/symbols/$(cd "$PREFIX/lib" && ls libpurlin.so.? | head -n 1)"
+export LD_LIBRARY_PATH=$TARGET/symbols
 export VALGRIND="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"
 exec "$PYTHON" "$ROOT/tools/checks/valgrind.py" "$TARGET/consumers/c" "$TARGET/consumers/fortran"
