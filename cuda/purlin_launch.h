@@ -71,6 +71,7 @@
 #define PURLIN_LAUNCH_APPEND 8             /* keep the `count` pairs already in each row and write after them */
 #define PURLIN_LAUNCH_MISSING_ZERO 16      /* absent peaks and values are 0, else NaN */
 #define PURLIN_LAUNCH_PEAKS_SCALED 32      /* peaks rows are 3 numbers, direction * value, else 4: x y z value */
+#define PURLIN_LAUNCH_NO_SPECIAL_PAIR 128  /* A = 0 and A = c E give no pair, else one degenerate pair if that class is kept */
 #define PURLIN_LAUNCH_KEEP_STATUS 64       /* do not write `status` for a tensor that ended OK (a fit's CLAMPED stays) */
 
 /* launch geometry and limits */
@@ -254,7 +255,26 @@ typedef struct purlin_fit_params {
 } purlin_fit_params;
 #define PURLIN_FIT_PARAMS_BYTES 168
 
+/* A matrix applied to every item: output[r, t] = sum over c of matrix[r + rows * c] * input[c, t], any strides. Dynamic
+ * shared memory: columns * (PURLIN_LAUNCH_LINEAR_ITEMS + 1) reals. */
+typedef struct purlin_linear_params {
+  uint64_t matrix;        /* real [rows x columns] column-major */
+  uint64_t input;         /* real, element c of item t at [c * input_stride + t * input_item_stride] */
+  int64_t input_stride;
+  int64_t input_item_stride;
+  uint64_t output;        /* real, likewise */
+  int64_t output_stride;
+  int64_t output_item_stride;
+  int64_t count;          /* items */
+  int32_t rows;
+  int32_t columns;
+} purlin_linear_params;
+#define PURLIN_LINEAR_PARAMS_BYTES 72
+#define PURLIN_LAUNCH_LINEAR_ITEMS 32    /* items a block holds at once: a warp's lanes */
+#define PURLIN_LAUNCH_LINEAR_THREADS 128
+
 #ifdef __cplusplus
+static_assert(sizeof(purlin_linear_params) == PURLIN_LINEAR_PARAMS_BYTES, "purlin_linear_params changed size");
 static_assert(sizeof(purlin_sshopm_params) == PURLIN_SSHOPM_PARAMS_BYTES, "purlin_sshopm_params changed size");
 static_assert(sizeof(purlin_select_params) == PURLIN_SELECT_PARAMS_BYTES, "purlin_select_params changed size");
 static_assert(sizeof(purlin_product_params) == PURLIN_PRODUCT_PARAMS_BYTES, "purlin_product_params changed size");

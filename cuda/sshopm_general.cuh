@@ -77,10 +77,14 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
     }
   }
   if (p.method == PURLIN_LAUNCH_HYBRID) {
-    projected(n, s.b, s.x, s.y, lambda, k, T(0), T(2) * k * v.norm, s.h);
-    jacobi_eigenvalues(n, s.h, s.d);
-    T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
-    s.shift = fmax(T(0), margin + fmax(-k * lambda, -s.d[0]));
+    if (p.shift_kind == PURLIN_LAUNCH_SHIFT_ADAPTIVE) {
+      projected(n, s.b, s.x, s.y, lambda, k, T(0), T(2) * k * v.norm, s.h);
+      jacobi_eigenvalues(n, s.h, s.d);
+      T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
+      s.shift = fmax(T(0), margin + fmax(-k * lambda, -s.d[0]));
+    } else {
+      s.shift = constant;
+    }
     T scale = T(1) / (lambda + s.shift);
     for (int i = 0; i < n; ++i) s.d[i] = s.r[i] * scale;
     return true;

@@ -204,6 +204,7 @@ template <int M, class T>
 __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64_t row, int status, T value) {
   int before = pairs_before(p, row), count = before;
   bool continuum = status == PURLIN_LAUNCH_TENSOR_ZERO || status == PURLIN_LAUNCH_TENSOR_ISOTROPIC;
+  if (p.flags & PURLIN_LAUNCH_NO_SPECIAL_PAIR) continuum = false;
   if (continuum && count < p.pairs && ((p.keep_classes >> PURLIN_LAUNCH_PAIR_DEGENERATE) & 1)) {
     if (lane_id() == 0) {
       const T *s = address<const T>(p.starts) + item * p.start_stride;

@@ -304,7 +304,8 @@ __device__ void select_general(const purlin_select_params &q) {
       __syncthreads();
       const bool continuum = status == PURLIN_LAUNCH_TENSOR_ZERO || status == PURLIN_LAUNCH_TENSOR_ISOTROPIC;
       int found = 0;
-      while (found < q.found_limit && !(continuum && found == 1)) {
+      const int limit = !continuum ? static_cast<int>(q.found_limit) : (p.flags & PURLIN_LAUNCH_NO_SPECIAL_PAIR) ? 0 : 1;
+      while (found < limit) {
         T top = -Real<T>::infinity();
         int at = -1;
         for (int v = threadIdx.x; v < starts; v += blockDim.x) {

@@ -7,6 +7,7 @@ use super::device::Entered;
 use super::memory::{self, DeviceMemory};
 use super::stream::GpuStream;
 use crate::error::Result;
+use crate::scalar::Element;
 
 impl Gpu {
     /// Copies `source` to the bytes of `destination` at `offset`, in stream order. The host memory may be reused on
@@ -36,6 +37,34 @@ impl Gpu {
         // nothing is written, and where waiting fails the context is dead and its copies with it.
         unsafe { enqueue_download(self, stream, source, offset, destination) }?;
         stream.synchronize()
+    }
+
+    /// Numbers in device memory for any stream: a copy of `source`, there on return.
+    pub fn upload_numbers<T: Element>(
+        &self,
+        stream: &GpuStream,
+        what: &'static str,
+        source: &[T],
+    ) -> Result<DeviceMemory> {
+        // SAFETY: elements have no padding, and the bytes are only read.
+        let bytes = unsafe { std::slice::from_raw_parts(source.as_ptr().cast::<u8>(), size_of_val(source)) };
+        let mut memory = self.allocate(what, bytes.len())?;
+        self.upload(stream, bytes, &mut memory, 0)?;
+        stream.synchronize()?;
+        Ok(memory)
+    }
+
+    /// Copies the first numbers of `source` to the host; complete on return.
+    pub fn download_numbers<T: Element>(
+        &self,
+        stream: &GpuStream,
+        source: &DeviceMemory,
+        destination: &mut [T],
+    ) -> Result<()> {
+        let bytes = size_of_val(destination);
+        // SAFETY: elements have no padding, and every bit pattern is one.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(destination.as_mut_ptr().cast::<u8>(), bytes) };
+        self.download(stream, source, 0, bytes)
     }
 
     /// Copies `bytes` bytes between device memories, in stream order.

@@ -2,10 +2,12 @@
 //! and launches.
 
 pub mod dwi;
+pub mod linear;
 pub mod selftest;
 pub mod sshopm;
 
-use super::Region;
+use super::launch::Grid;
+use super::{Kernel, Region};
 use crate::error::{Error, Result};
 use crate::scalar::Real;
 
@@ -51,4 +53,11 @@ fn product(what: &str, factors: &[usize]) -> Result<usize> {
         .iter()
         .try_fold(1usize, |p, f| p.checked_mul(*f))
         .ok_or_else(|| Error::invalid(what, format!("{factors:?} elements are too many")))
+}
+
+/// At most `blocks` blocks, and no more than the device holds at once.
+fn filling(kernel: &Kernel, blocks: usize, threads: i32, shared: usize) -> Result<Grid> {
+    let threads = threads.unsigned_abs();
+    let resident = kernel.resident_blocks(threads, shared)?;
+    Ok(Grid::row(u32::try_from(blocks).unwrap_or(u32::MAX).min(resident), threads, shared))
 }

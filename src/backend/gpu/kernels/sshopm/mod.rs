@@ -7,8 +7,7 @@ mod product;
 mod solve;
 
 use super::{constants as c, size, span};
-use crate::backend::gpu::launch::Grid;
-use crate::backend::gpu::{Kernel, Region};
+use crate::backend::gpu::Region;
 use crate::error::Result;
 use crate::scalar::Real;
 
@@ -190,11 +189,4 @@ impl Batch<'_> {
 /// Whether there is a fused kernel for tensors of this order and dimension.
 pub fn has_fused(order: usize, dimension: usize) -> bool {
     dimension == 3 && matches!(order, 3 | 4 | 6 | 8)
-}
-
-/// At most `blocks` blocks, and no more than the device holds at once.
-fn filling(kernel: &Kernel, blocks: usize, threads: i32, shared: usize) -> Result<Grid> {
-    let threads = threads.unsigned_abs();
-    let resident = kernel.resident_blocks(threads, shared)?;
-    Ok(Grid::row(u32::try_from(blocks).unwrap_or(u32::MAX).min(resident), threads, shared))
 }

@@ -1,8 +1,8 @@
 //! Launches of the products, the classification and the drawing of starts.
 
 use super::parameters::{ProductParams, StartsParams};
-use super::{Batch, MAX_DIMENSION, MAX_ORDER, StartResults, Tables, filling, has_fused};
-use crate::backend::gpu::kernels::{constants as c, optional, product, size, small, span, suffix};
+use super::{Batch, MAX_DIMENSION, MAX_ORDER, StartResults, Tables, has_fused};
+use crate::backend::gpu::kernels::{constants as c, filling, optional, product, size, small, span, suffix};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};

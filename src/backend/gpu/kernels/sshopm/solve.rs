@@ -2,7 +2,7 @@
 
 use super::parameters::{SelectParams, SolveParams};
 use super::*;
-use crate::backend::gpu::kernels::{optional, product, small, suffix};
+use crate::backend::gpu::kernels::{filling, optional, product, small, suffix};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream};
 use crate::error::{Error, Result};

@@ -1,0 +1,73 @@
+//! The kernel of `cuda/linear.cu`.
+
+use super::{constants as c, filling, product, size, small, span, suffix};
+use crate::backend::gpu::launch::{Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::scalar::Real;
+use crate::shape::to_i64;
+
+/// `purlin_linear_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct LinearParams {
+    matrix: u64,
+    input: u64,
+    input_stride: i64,
+    input_item_stride: i64,
+    output: u64,
+    output_stride: i64,
+    output_item_stride: i64,
+    count: i64,
+    rows: i32,
+    columns: i32,
+}
+
+const _: () = assert!(size_of::<LinearParams>() == size(c::LINEAR_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/purlin_launch.h, where the size is asserted too.
+unsafe impl Parameters for LinearParams {}
+
+/// Elements of the items of a batch.
+#[derive(Clone, Copy)]
+pub struct Items<'a> {
+    /// The elements.
+    pub memory: Region<'a>,
+    /// Elements from one element of an item to the next.
+    pub stride: usize,
+    /// Elements from one item to the next.
+    pub item_stride: usize,
+}
+
+/// `output = matrix * input` for each of `count` items; `matrix` is real [rows, columns], column-major.
+pub fn linear<T: Real>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    matrix: Region<'_>,
+    (rows, columns): (usize, usize),
+    count: usize,
+    input: Items<'_>,
+    output: Items<'_>,
+) -> Result<()> {
+    let real = size_of::<T>();
+    let address = |name, items: &Items<'_>, elements| {
+        items.memory.array(name, span(name, elements, items.stride, count, items.item_stride)?, real)
+    };
+    let parameters = LinearParams {
+        matrix: matrix.array("matrix", product("matrix", &[rows, columns])?, real)?,
+        input: address("input", &input, columns)?,
+        input_stride: to_i64(input.stride),
+        input_item_stride: to_i64(input.item_stride),
+        output: address("output", &output, rows)?,
+        output_stride: to_i64(output.stride),
+        output_item_stride: to_i64(output.item_stride),
+        count: to_i64(count),
+        rows: small("rows", rows)?,
+        columns: small("columns", columns)?,
+    };
+    let kernel = gpu.kernel("linear", &format!("purlin_linear_{}", suffix::<T>()))?;
+    let items = size(c::LINEAR_ITEMS);
+    let shared = product("matrix", &[columns, items + 1, real])?;
+    let grid = filling(&kernel, count.div_ceil(items), c::LINEAR_THREADS, shared)?;
+    // SAFETY: every array was checked against the kernel's extents.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
