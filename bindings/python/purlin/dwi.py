@@ -198,8 +198,8 @@ class _Scan:
         self.stream = stream
         self.volume = _Volume(given, None, context or default_context(), stream)
         self.real = np.dtype(np.float64 if self.volume.dtype == np.float64 else np.float32)
-        values = np.ascontiguousarray(memory.real_array(bvals, self.real))
-        vectors = np.ascontiguousarray(memory.real_array(bvecs, self.real))
+        values = np.ascontiguousarray(memory.real_array(bvals))
+        vectors = np.ascontiguousarray(memory.real_array(bvecs))
         measurements = self.volume.rows.length
         if values.shape != (measurements,):
             raise ValueError(f"bvals: has shape {values.shape}, expected ({measurements},)")
