@@ -4,7 +4,8 @@
 #
 #   tools/test.sh [STEP...]   only the named steps (`list` names them all); others they need must have run before
 #
-# A step leaves with 77 when a tool it needs is missing. That is a skip, and with CI=true a failure.
+# A step leaves with 77 when a tool it needs is missing. That is a skip, and with CI=true a failure. STEP_SECONDS bounds
+# each step (default 1500).
 set -u
 source "$(dirname "$0")/environment.sh"
 cd "$ROOT" || exit 1
@@ -68,9 +69,10 @@ PY
 run_step() { # NAME COMMAND
     local name=$1 command=$2 log=$LOGS/$1.log status start seconds p f s note=''
     start=$SECONDS
-    # A step of its own session cannot read this terminal.
-    eval "$command" >"$log" 2>&1 </dev/null
+    # shellcheck disable=SC2086
+    timeout -k 10 "${STEP_SECONDS:-1500}" $command >"$log" 2>&1 </dev/null
     status=$?
+    [ "$status" -ne 124 ] || note=' (took too long)'
     seconds=$((SECONDS - start))
     read -r p f s < <(count "$status" "$log")
     if [ "$status" -eq 77 ]; then
