@@ -1,0 +1,115 @@
+//! The calls that allocate, each with arguments for which it succeeds.
+
+use std::ptr::{null, null_mut};
+
+use purlin::ffi::*;
+
+use crate::fixture::{Fixture, c, initialised, noise};
+
+/// One call on objects of a fixture's, which are made before. What it makes itself it destroys.
+pub type Call = Box<dyn Fn() -> purlin_status>;
+
+/// A call and what is known of it.
+pub struct Case {
+    pub name: &'static str,
+    /// Least number of host allocations with a fault point: fewer mean that one was lost.
+    pub allocations: i64,
+    pub prepare: fn(&Fixture) -> Call,
+}
+
+/// All calls.
+pub fn all() -> Vec<Case> {
+    base()
+}
+
+/// Those that use a GPU.
+pub fn on_gpu() -> Vec<Case> {
+    vec![Case { name: "purlin_tensor_copy", allocations: 0, prepare: copy }]
+}
+
+fn base() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_context_create", allocations: 1, prepare: context_create },
+        Case { name: "purlin_tensor_create", allocations: 1, prepare: tensor_create },
+        Case { name: "purlin_tensor_create_symmetric", allocations: 1, prepare: tensor_create_symmetric },
+        Case { name: "purlin_matrix_create", allocations: 1, prepare: matrix_create },
+        Case { name: "purlin_matrix_copy_csr", allocations: 3, prepare: matrix_copy_csr },
+        Case { name: "purlin_tensor_copy", allocations: 0, prepare: copy },
+    ]
+}
+
+/// Destroys what a success has made, and passes the call's status on with its message.
+fn finish(status: purlin_status, destroy: impl FnOnce() -> purlin_status) -> purlin_status {
+    if status == purlin_status::PURLIN_SUCCESS { destroy() } else { status }
+}
+
+fn context_create(_: &Fixture) -> Call {
+    let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+    options.backend = PURLIN_BACKEND_CPU;
+    options.threads = 2;
+    Box::new(move || {
+        let mut context = null_mut();
+        let status = c!(purlin_context_create(&raw const options, &raw mut context));
+        finish(status, || purlin_context_destroy(context))
+    })
+}
+
+fn tensor_create(f: &Fixture) -> Call {
+    let (context, dims) = (f.context, [f.count, 15]);
+    Box::new(move || {
+        let mut tensor = null_mut();
+        let place = &raw mut tensor;
+        let status = c!(purlin_tensor_create(context, PURLIN_F64, PURLIN_HOST, 0, 2, dims.as_ptr(), place));
+        finish(status, || purlin_tensor_destroy(tensor))
+    })
+}
+
+fn tensor_create_symmetric(f: &Fixture) -> Call {
+    let (context, count) = (f.context, f.count);
+    Box::new(move || {
+        let mut tensor = null_mut();
+        let place = &raw mut tensor;
+        let status = c!(purlin_tensor_create_symmetric(context, PURLIN_F64, PURLIN_HOST, 0, 4, 3, count, place));
+        finish(status, || purlin_tensor_destroy(tensor))
+    })
+}
+
+fn matrix_create(f: &Fixture) -> Call {
+    let (context, count) = (f.context, f.count);
+    Box::new(move || {
+        let mut matrix = null_mut();
+        let status = c!(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, count, 15, &raw mut matrix));
+        finish(status, || purlin_matrix_destroy(matrix))
+    })
+}
+
+fn matrix_copy_csr(f: &Fixture) -> Call {
+    let (context, count) = (f.context, f.count);
+    let rows: Vec<i64> = (0..=count).collect();
+    let columns: Vec<i32> = vec![0; rows.len()];
+    let values = vec![1.0; rows.len()];
+    Box::new(move || {
+        let mut matrix = null_mut();
+        let status = c!(purlin_matrix_copy_csr(
+            context,
+            PURLIN_F64,
+            0,
+            count,
+            1,
+            count,
+            PURLIN_I64,
+            rows.as_ptr().cast(),
+            PURLIN_I32,
+            columns.as_ptr().cast(),
+            values.as_ptr().cast(),
+            &raw mut matrix,
+        ));
+        finish(status, || purlin_matrix_destroy(matrix))
+    })
+}
+
+fn copy(f: &Fixture) -> Call {
+    let (from, to) = (f.symmetric(PURLIN_F64, 4, 3), f.dense(PURLIN_F64, &[15, f.count], noise));
+    let context = f.context;
+    Box::new(move || c!(purlin_tensor_copy(context, null(), from, to)))
+}
