@@ -26,6 +26,7 @@ pub mod progress;
 pub mod rng;
 pub mod scalar;
 pub mod shape;
+pub mod sshopm;
 pub mod stream;
 pub mod tensor;
 

@@ -163,3 +163,24 @@ macro_rules! real {
     )*};
 }
 real!(f32, f64);
+
+/// Evaluates `$body` with the type `$t` standing for `f32` or `f64`, as the run-time tag says; another tag is an error
+/// that names the argument.
+macro_rules! with_real {
+    ($dtype:expr, $argument:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            $crate::scalar::DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            $crate::scalar::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            other => {
+                Err($crate::error::Error::invalid($argument, format!("is {}, F32 or F64 is needed", other.name())))
+            }
+        }
+    };
+}
+pub(crate) use with_real;

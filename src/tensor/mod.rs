@@ -1,6 +1,7 @@
 //! Dense tensors of any rank and batches of packed symmetric tensors.
 
 mod copy;
+pub mod symmetric;
 mod view;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The CPU backend: a thread pool of the context's own and the widest vector unit the machine has.
 
 mod pool;
+pub mod simd;
 
 pub use pool::Pool;
 

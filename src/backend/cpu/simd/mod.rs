@@ -1,0 +1,163 @@
+//! Vector arithmetic that is written once and runs on AVX-512, AVX2 with FMA, or anything.
+//!
+//! A kernel is a [`Kernel`]: generic code over a [`Simd`] token, which makes vectors ([`Lanes`]) by `splat` and `load`.
+//! [`dispatch`] picks the token of the instruction set and enters, once, a function that has those instructions
+//! enabled; everything the kernel calls is `#[inline(always)]` and so is compiled with them.
+//!
+//! The rules for kernels:
+//! - every function that touches vectors is `#[inline(always)]`: one that is not is compiled without the instructions,
+//!   correct but slow. A function may instead be a [`Kernel`] of its own that is dispatched again;
+//! - no closures over vectors, which cannot be forced inline;
+//! - a token proves that the machine has the instructions. It comes from [`dispatch`] alone and vectors come from
+//!   tokens alone, so safe code cannot reach an instruction that is not there;
+//! - [`Twice`] works on two vectors at once: two independent chains hide the latency of a dependent one.
+//!
+//! ```
+//! use purlin::backend::cpu::Isa;
+//! use purlin::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
+//!
+//! struct Scale<'a>(f32, &'a mut [f32]);
+//! impl Kernel<f32> for Scale<'_> {
+//!     type Output = ();
+//!     #[inline(always)]
+//!     fn run<S: Simd<f32>>(self, simd: S) {
+//!         let factor = simd.splat(self.0);
+//!         let mut blocks = self.1.chunks_exact_mut(S::V::LEN);
+//!         for block in &mut blocks {
+//!             simd.load(block).mul(factor).store(block);
+//!         }
+//!         blocks.into_remainder().iter_mut().for_each(|x| *x *= self.0);
+//!     }
+//! }
+//! let mut data = [1.0f32; 21];
+//! dispatch(Isa::detect(), Scale(3.0, &mut data));
+//! assert_eq!(data, [3.0; 21]);
+//! ```
+
+mod portable;
+mod twice;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use super::Isa;
+use crate::scalar::Real;
+
+pub use portable::Portable;
+pub use twice::Twice;
+
+/// One truth value a lane.
+pub trait Mask: Copy {
+    /// Number of lanes.
+    const LEN: usize;
+    /// Both.
+    fn and(self, other: Self) -> Self;
+    /// Either.
+    fn or(self, other: Self) -> Self;
+    /// `self` but not `other`.
+    fn and_not(self, other: Self) -> Self;
+    /// Whether any lane is true.
+    fn any(self) -> bool;
+    /// The lanes as bits, lane 0 lowest.
+    fn bits(self) -> u64;
+}
+
+/// A vector of floating-point numbers.
+///
+/// Comparisons with NaN are false. `min` and `max` give either operand when one is NaN.
+pub trait Lanes: Copy {
+    /// The element.
+    type T: Real;
+    /// What comparisons give.
+    type M: Mask;
+    /// Number of lanes.
+    const LEN: usize;
+
+    /// Writes to the first `LEN` elements of `to`, which has as many.
+    fn store(self, to: &mut [Self::T]);
+    /// Sum.
+    fn add(self, other: Self) -> Self;
+    /// Difference.
+    fn sub(self, other: Self) -> Self;
+    /// Product.
+    fn mul(self, other: Self) -> Self;
+    /// Quotient.
+    fn div(self, other: Self) -> Self;
+    /// `self * b + c`, rounded once where the instruction set has it.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `c - self * b`, rounded once where the instruction set has it.
+    fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Magnitude.
+    fn abs(self) -> Self;
+    /// The smaller.
+    fn min(self, other: Self) -> Self;
+    /// The larger.
+    fn max(self, other: Self) -> Self;
+    /// Whether less.
+    fn lt(self, other: Self) -> Self::M;
+    /// Whether less or equal.
+    fn le(self, other: Self) -> Self::M;
+    /// `yes` where the mask is true, else `no`.
+    fn select(mask: Self::M, yes: Self, no: Self) -> Self;
+}
+
+/// The right to use an instruction set, and the maker of its vectors.
+pub trait Simd<T: Real>: Copy {
+    /// The vector.
+    type V: Lanes<T = T>;
+    /// The same number in every lane.
+    fn splat(self, x: T) -> Self::V;
+    /// The first `LEN` elements of `from`, which has as many.
+    fn load(self, from: &[T]) -> Self::V;
+}
+
+/// Code that is generic over the instruction set. Implement `run` with `#[inline(always)]`.
+pub trait Kernel<T: Real> {
+    /// What it computes.
+    type Output;
+    /// The work.
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
+}
+
+/// A type with vectors on every instruction set: `f32` and `f64`.
+pub trait Vectorised: Real {
+    /// [`dispatch`] for this type.
+    fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output;
+}
+
+/// Runs `kernel` with the instructions of `isa`, or with fewer where the machine lacks them.
+pub fn dispatch<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> K::Output {
+    T::dispatch(isa, kernel)
+}
+
+macro_rules! vectorised {
+    ($t:ty, $portable:literal) => {
+        impl Vectorised for $t {
+            #[inline]
+            fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output {
+                #[cfg(target_arch = "x86_64")]
+                match isa {
+                    Isa::Avx512 => {
+                        if let Some(token) = x86::Avx512::available() {
+                            return token.enter(kernel);
+                        }
+                    }
+                    Isa::Avx2 => {
+                        if let Some(token) = x86::Avx2::available() {
+                            return token.enter(kernel);
+                        }
+                    }
+                    Isa::Portable => {}
+                }
+                kernel.run(Portable::<$portable>)
+            }
+        }
+    };
+}
+// The width of the 128-bit vectors that every x86-64 and AArch64 has, twice for latency.
+vectorised!(f32, 8);
+vectorised!(f64, 4);
+
+#[cfg(test)]
+mod tests;

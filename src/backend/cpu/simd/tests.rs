@@ -1,0 +1,64 @@
+use super::*;
+
+/// Every operation on the same numbers, lane by lane against the scalar type.
+struct Check;
+
+impl<T: Real> Kernel<T> for Check {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> usize {
+        check(simd);
+        check(Twice(simd));
+        S::V::LEN
+    }
+}
+
+fn check<T: Real, S: Simd<T>>(simd: S) {
+    let n = S::V::LEN;
+    let number = |k: usize| T::from_f64([1.5, -2.25, 0.0, 7.0, -0.5, 3.0, 1e-3, -9.0][k % 8]);
+    let (mut a, mut b) = (vec![T::ZERO; n], vec![T::ZERO; n]);
+    for k in 0..n {
+        a[k] = number(k);
+        b[k] = number(k * 3 + 1);
+    }
+    let (x, y, two) = (simd.load(&a), simd.load(&b), simd.splat(T::from_f64(2.0)));
+    let each = |name: &str, v: S::V, f: &dyn Fn(T, T) -> T| {
+        let mut out = vec![T::ZERO; n];
+        v.store(&mut out);
+        for k in 0..n {
+            assert_eq!(out[k], f(a[k], b[k]), "{name}, lane {k} of {n}");
+        }
+    };
+    let t = T::from_f64(2.0);
+    each("add", x.add(y), &|a, b| a + b);
+    each("sub", x.sub(y), &|a, b| a - b);
+    each("mul", x.mul(y), &|a, b| a * b);
+    each("div", y.div(two), &|_, b| b / t);
+    // Exact in these numbers, so that one rounding or two make no difference.
+    each("mul_add", x.mul_add(two, two), &|a, _| a * t + t);
+    each("neg_mul_add", x.neg_mul_add(two, two), &|a, _| t - a * t);
+    each("sqrt", x.abs().sqrt(), &|a, _| a.abs().sqrt());
+    each("min", x.min(y), &|a, b| if a < b { a } else { b });
+    each("max", x.max(y), &|a, b| if a > b { a } else { b });
+    each("lt", S::V::select(x.lt(y), x, two), &|a, b| if a < b { a } else { t });
+    each("le", S::V::select(y.le(y), x, two), &|a, _| a);
+    each("and", S::V::select(x.lt(y).and(y.lt(two)), x, y), &|a, b| if a < b && b < t { a } else { b });
+    each("or", S::V::select(x.lt(y).or(y.lt(two)), x, y), &|a, b| if a < b || b < t { a } else { b });
+    each("and_not", S::V::select(x.lt(two).and_not(x.lt(y)), x, y), &|a, b| if a < t && !(a < b) { a } else { b });
+    assert!(!x.lt(x).any() && x.le(x).any());
+    assert_eq!(x.le(x).bits().count_ones() as usize, n);
+    let nan = simd.splat(T::ZERO).div(simd.splat(T::ZERO));
+    assert!(!nan.le(nan).any() && !nan.lt(x).any());
+}
+
+#[test]
+fn every_instruction_set_computes_the_same() {
+    let mut lanes = Vec::new();
+    for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|i| *i <= Isa::detect()) {
+        lanes.push(dispatch::<f32, _>(isa, Check));
+        lanes.push(dispatch::<f64, _>(isa, Check));
+    }
+    assert_eq!(lanes, [8, 4, 8, 4, 16, 8][..lanes.len()]);
+    check::<f64, _>(Portable::<1>);
+}

@@ -1,0 +1,303 @@
+//! AVX2 with FMA and AVX-512 by the compiler's intrinsics.
+//!
+//! Every `unsafe` block below calls intrinsics that need an instruction set. Each vector type is made by its token's
+//! `splat` and `load` or from vectors of the same type, a token is made by `available` after the processor said that it
+//! has the instructions, and so whoever holds a vector runs on such a processor.
+
+use std::arch::x86_64::*;
+
+use super::{Kernel, Lanes, Mask, Simd};
+use crate::scalar::Real;
+
+/// The right to use AVX2 and FMA.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2 {
+    _private: (),
+}
+
+/// The right to use AVX-512 F, DQ, VL and BW, AVX2 and FMA.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx512 {
+    _private: (),
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2<T: Real, K: Kernel<T>>(token: Avx2, kernel: K) -> K::Output
+where
+    Avx2: Simd<T>,
+{
+    kernel.run(token)
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
+fn run_avx512<T: Real, K: Kernel<T>>(token: Avx512, kernel: K) -> K::Output
+where
+    Avx512: Simd<T>,
+{
+    kernel.run(token)
+}
+
+impl Avx2 {
+    /// The token, if the processor has the instructions. Asking is a load and a test.
+    #[inline]
+    pub fn available() -> Option<Self> {
+        (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")).then_some(Self { _private: () })
+    }
+
+    /// Runs a kernel with the instructions.
+    #[inline]
+    pub fn enter<T: Real, K: Kernel<T>>(self, kernel: K) -> K::Output
+    where
+        Self: Simd<T>,
+    {
+        // SAFETY: the token says that the processor has the instructions.
+        unsafe { run_avx2(self, kernel) }
+    }
+}
+
+impl Avx512 {
+    /// The token, if the processor has the instructions.
+    #[inline]
+    pub fn available() -> Option<Self> {
+        (std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx2")
+            && std::is_x86_feature_detected!("fma"))
+        .then_some(Self { _private: () })
+    }
+
+    /// Runs a kernel with the instructions.
+    #[inline]
+    pub fn enter<T: Real, K: Kernel<T>>(self, kernel: K) -> K::Output
+    where
+        Self: Simd<T>,
+    {
+        // SAFETY: the token says that the processor has the instructions.
+        unsafe { run_avx512(self, kernel) }
+    }
+}
+
+/// One intrinsic of the arguments' own vectors.
+macro_rules! op {
+    ($f:ident($($x:expr),*)) => {{
+        // SAFETY: a vector exists, so the processor has its instructions (see the module).
+        unsafe { $f($($x),*) }
+    }};
+    ($f:ident::<$p:ident>($($x:expr),*)) => {{
+        // SAFETY: as above.
+        unsafe { $f::<$p>($($x),*) }
+    }};
+}
+
+macro_rules! binary {
+    ($($name:ident = $f:ident;)*) => {$(
+        #[inline(always)]
+        fn $name(self, other: Self) -> Self {
+            Self(op!($f(self.0, other.0)))
+        }
+    )*};
+}
+
+macro_rules! lanes {
+    ($v:ident, $token:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
+     $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
+     $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident $wrap:expr, $select:expr) => {
+        /// A register of numbers.
+        #[derive(Debug, Clone, Copy)]
+        pub struct $v($raw);
+
+        impl Simd<$t> for $token {
+            type V = $v;
+            #[inline(always)]
+            fn splat(self, x: $t) -> $v {
+                // SAFETY: the token says that the processor has the instructions.
+                $v(unsafe { $set1(x) })
+            }
+            #[inline(always)]
+            fn load(self, from: &[$t]) -> $v {
+                let from = &from[..$n];
+                // SAFETY: as above; the slice has as many elements as the register.
+                $v(unsafe { $loadu(from.as_ptr()) })
+            }
+        }
+
+        impl Lanes for $v {
+            type T = $t;
+            type M = $mask;
+            const LEN: usize = $n;
+
+            #[inline(always)]
+            fn store(self, to: &mut [$t]) {
+                let to = &mut to[..$n];
+                // SAFETY: a vector exists; the slice has as many elements as the register.
+                unsafe { $storeu(to.as_mut_ptr(), self.0) }
+            }
+            binary! {
+                add = $add;
+                sub = $sub;
+                mul = $mul;
+                div = $div;
+                min = $min;
+                max = $max;
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                Self(op!($fmadd(self.0, b.0, c.0)))
+            }
+            #[inline(always)]
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                Self(op!($fnmadd(self.0, b.0, c.0)))
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                Self(op!($sqrt(self.0)))
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                Self($abs(self.0))
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> $mask {
+                $wrap(op!($cmp::<_CMP_LT_OQ>(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> $mask {
+                $wrap(op!($cmp::<_CMP_LE_OQ>(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn select(mask: $mask, yes: Self, no: Self) -> Self {
+                Self($select(mask.0, yes.0, no.0))
+            }
+        }
+    };
+}
+
+/// AVX-512 masks are registers of bits.
+#[derive(Debug, Clone, Copy)]
+pub struct Bits<B>(B);
+
+macro_rules! bits_mask {
+    ($($b:ty = $n:literal),*) => {$(
+        impl Mask for Bits<$b> {
+            const LEN: usize = $n;
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                Self(self.0 & other.0)
+            }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+            #[inline(always)]
+            fn and_not(self, other: Self) -> Self {
+                Self(self.0 & !other.0)
+            }
+            #[inline(always)]
+            fn any(self) -> bool {
+                self.0 != 0
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                u64::from(self.0)
+            }
+        }
+    )*};
+}
+bits_mask!(__mmask16 = 16, __mmask8 = 8);
+
+/// AVX2 masks are vectors whose lanes are all ones or all zeros.
+macro_rules! vector_mask {
+    ($m:ident, $n:literal, $raw:ty, $and:ident $or:ident $andnot:ident $movemask:ident) => {
+        /// A register of truth values.
+        #[derive(Debug, Clone, Copy)]
+        pub struct $m($raw);
+
+        impl Mask for $m {
+            const LEN: usize = $n;
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                Self(op!($and(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                Self(op!($or(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn and_not(self, other: Self) -> Self {
+                // The instruction negates its first operand.
+                Self(op!($andnot(other.0, self.0)))
+            }
+            #[inline(always)]
+            fn any(self) -> bool {
+                op!($movemask(self.0)) != 0
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                u64::from(op!($movemask(self.0)).cast_unsigned())
+            }
+        }
+    };
+}
+vector_mask!(MaskF32x8, 8, __m256, _mm256_and_ps _mm256_or_ps _mm256_andnot_ps _mm256_movemask_ps);
+vector_mask!(MaskF64x4, 4, __m256d, _mm256_and_pd _mm256_or_pd _mm256_andnot_pd _mm256_movemask_pd);
+
+macro_rules! call {
+    ($f:ident($($x:ident),*), $raw:ty) => {{
+        #[inline(always)]
+        fn call($($x: $raw),*) -> $raw {
+            op!($f($($x),*))
+        }
+        call
+    }};
+}
+
+#[inline(always)]
+fn abs_f32x8(x: __m256) -> __m256 {
+    // SAFETY: a vector exists.
+    unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), x) }
+}
+
+#[inline(always)]
+fn abs_f64x4(x: __m256d) -> __m256d {
+    // SAFETY: a vector exists.
+    unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), x) }
+}
+
+#[inline(always)]
+fn select_f32x8(mask: __m256, yes: __m256, no: __m256) -> __m256 {
+    op!(_mm256_blendv_ps(no, yes, mask))
+}
+
+#[inline(always)]
+fn select_f64x4(mask: __m256d, yes: __m256d, no: __m256d) -> __m256d {
+    op!(_mm256_blendv_pd(no, yes, mask))
+}
+
+#[inline(always)]
+fn select_f32x16(mask: __mmask16, yes: __m512, no: __m512) -> __m512 {
+    op!(_mm512_mask_blend_ps(mask, no, yes))
+}
+
+#[inline(always)]
+fn select_f64x8(mask: __mmask8, yes: __m512d, no: __m512d) -> __m512d {
+    op!(_mm512_mask_blend_pd(mask, no, yes))
+}
+
+lanes!(F32x8, Avx2, f32, __m256, 8, MaskF32x8,
+    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
+    _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
+    _mm256_cmp_ps MaskF32x8, select_f32x8);
+lanes!(F64x4, Avx2, f64, __m256d, 4, MaskF64x4,
+    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
+    _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
+    _mm256_cmp_pd MaskF64x4, select_f64x4);
+lanes!(F32x16, Avx512, f32, __m512, 16, Bits<__mmask16>,
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
+    _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, call!(_mm512_abs_ps(x), __m512),
+    _mm512_cmp_ps_mask Bits, select_f32x16);
+lanes!(F64x8, Avx512, f64, __m512d, 8, Bits<__mmask8>,
+    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
+    _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, call!(_mm512_abs_pd(x), __m512d),
+    _mm512_cmp_pd_mask Bits, select_f64x8);

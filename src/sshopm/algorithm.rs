@@ -1,0 +1,348 @@
+//! The frame of every multi-start call, written once for both backends: checks of the outputs, cutting the batch into
+//! tiles that fit the memory limit, gathering strided inputs, scattering to strided outputs, progress, counts.
+
+use super::options::{Info, Results};
+use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Rows, Tile};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::{CancelFlag, Progress};
+use crate::scalar::{DType, Element, Real};
+use crate::shape::{Order, to_i64, to_u64};
+use crate::tensor::{Tensor, View, ViewMut};
+
+/// What the method needs of a backend: everything that is done with one tile of tensors, from packed entries to packed
+/// rows of results.
+pub trait SshopmOps<T: Real> {
+    /// Works on all tensors of a tile. `trace`, where it is not empty, belongs to the only start of the only tensor.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] within one tensor's time after cancellation, and what the backend reports.
+    fn solve_tile(
+        &mut self,
+        plan: &Plan<T>,
+        tile: Tile<'_, T>,
+        rows: Rows<'_, T>,
+        trace: &mut [T],
+        sizes: &RowSizes,
+        cancel: &CancelFlag,
+    ) -> Result<Counts>;
+}
+
+/// Where the results of a call go; all members as in [`Results`], and peaks.
+pub struct Outputs<'r, 'a> {
+    /// The results.
+    pub results: &'r mut Results<'a>,
+    /// Real [4, K, T] or [3, K, T].
+    pub peaks: Option<(&'r mut Tensor, PeakForm)>,
+}
+
+/// Numbers of the elements of a row.
+pub fn row_sizes<T>(plan: &Plan<T>, peaks: Option<PeakForm>) -> RowSizes {
+    let (n, pairs, starts) = (plan.shape.dimension, plan.reduction.pairs, plan.start_count);
+    RowSizes {
+        one: 1,
+        pairs,
+        pair_vectors: n * pairs,
+        pair_hessians: (n - 1) * pairs,
+        starts,
+        start_vectors: n * starts,
+        peaks: match peaks {
+            None => 0,
+            Some(PeakForm::UnitValue) => (n + 1) * pairs,
+            Some(PeakForm::Scaled) => n * pairs,
+        },
+    }
+}
+
+/// Bytes that a tile may take: it also bounds the time between two progress reports.
+const TILE_BYTES: usize = 64 << 20;
+/// Packed entries times starts of a tile and thread, about 20 ms of work.
+const TILE_WORK: usize = 20_000_000;
+
+/// K as the result tensors say, 0 if none of them is per pair.
+pub fn pairs_of(results: &Results<'_>) -> Result<usize> {
+    let mut found: Option<(&str, usize)> = None;
+    let candidates = [
+        ("values", &results.values, 0),
+        ("vectors", &results.vectors, 1),
+        ("residuals", &results.residuals, 0),
+        ("classes", &results.classes, 0),
+        ("hessian", &results.hessian, 1),
+        ("basins", &results.basins, 0),
+    ];
+    for (name, tensor, axis) in candidates {
+        let Some(tensor) = tensor else { continue };
+        let Some(&k) = tensor.dims().get(axis) else {
+            return Err(Error::invalid(name, format!("has dimensions {:?}, too few", tensor.dims())));
+        };
+        match found {
+            Some((first, other)) if other != k => {
+                return Err(Error::invalid(name, format!("keeps {k} pairs, {first} keeps {other}")));
+            }
+            _ => found = Some((name, k)),
+        }
+    }
+    Ok(found.map_or(0, |f| f.1))
+}
+
+/// Checks an output's type, dimensions and context.
+fn check(context: &Context, name: &str, tensor: Option<&Tensor>, dtype: DType, dims: &[usize]) -> Result<()> {
+    let Some(tensor) = tensor else { return Ok(()) };
+    tensor.expect_context(name, context)?;
+    tensor.expect_dtype(name, dtype)?;
+    tensor.expect_dims(name, dims)?;
+    tensor.check_writable(name)
+}
+
+/// First and one past the last byte of a tensor.
+fn range(tensor: &Tensor) -> (u64, u64) {
+    let start = tensor.memory().address();
+    (start, start + to_u64(tensor.layout().extent() * tensor.dtype().size()))
+}
+
+/// Refuses outputs that overlap an input or one another.
+pub fn check_overlap(inputs: &[(&str, &Tensor)], outputs: &[(&str, &Tensor)]) -> Result<()> {
+    for (p, (name, tensor)) in outputs.iter().enumerate() {
+        let (start, end) = range(tensor);
+        for (other_name, other) in inputs.iter().chain(&outputs[..p]) {
+            let (s, e) = range(other);
+            if start < e && s < end {
+                return Err(Error::invalid(*name, format!("overlaps {other_name} in memory")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a row of a result holds.
+#[derive(Clone, Copy)]
+enum Row {
+    One,
+    Pairs,
+    PairVectors,
+    PairHessians,
+    Starts,
+    StartVectors,
+}
+
+impl Row {
+    /// Dimensions of the result, and how many there are.
+    fn dims(self, n: usize, pairs: usize, starts: usize, count: usize) -> ([usize; 3], usize) {
+        match self {
+            Self::One => ([count, 0, 0], 1),
+            Self::Pairs => ([pairs, count, 0], 2),
+            Self::PairVectors => ([n, pairs, count], 3),
+            Self::PairHessians => ([n - 1, pairs, count], 3),
+            Self::Starts => ([starts, count, 0], 2),
+            Self::StartVectors => ([n, starts, count], 3),
+        }
+    }
+}
+
+macro_rules! each_output {
+    ($results:expr, $call:ident) => {
+        $call!(i32, count, One, one);
+        $call!(T, values, Pairs, pairs);
+        $call!(T, vectors, PairVectors, pair_vectors);
+        $call!(T, residuals, Pairs, pairs);
+        $call!(i32, classes, Pairs, pairs);
+        $call!(T, hessian, PairHessians, pair_hessians);
+        $call!(i32, basins, Pairs, pairs);
+        $call!(i32, status, One, one);
+        $call!(T, start_values, Starts, starts);
+        $call!(T, start_vectors, StartVectors, start_vectors);
+        $call!(T, start_residuals, Starts, starts);
+        $call!(i32, start_iterations, Starts, starts);
+        $call!(T, start_shifts, Starts, starts);
+        $call!(i32, start_status, Starts, starts);
+        $call!(i32, start_violations, Starts, starts);
+    };
+}
+
+/// Checks every output of a call against the plan and the number of tensors.
+pub fn check_outputs<T: Real>(
+    context: &Context,
+    plan: &Plan<T>,
+    count: usize,
+    inputs: &[(&str, &Tensor)],
+    outputs: &Outputs<'_, '_>,
+) -> Result<()> {
+    let (n, pairs, starts) = (plan.shape.dimension, plan.reduction.pairs, plan.start_count);
+    let results = &*outputs.results;
+    let mut list: [(&str, &Tensor); 17] = [("", inputs[0].1); 17];
+    let mut listed = 0;
+    macro_rules! check_one {
+        ($t:ty, $name:ident, $kind:ident, $size:ident) => {
+            let tensor = results.$name.as_deref();
+            let (dims, rank) = Row::$kind.dims(n, pairs, starts, count);
+            check(context, stringify!($name), tensor, <$t as Element>::DTYPE, &dims[..rank])?;
+            if let Some(t) = tensor {
+                list[listed] = (stringify!($name), t);
+                listed += 1;
+            }
+        };
+    }
+    each_output!(results, check_one);
+    if let Some((peaks, form)) = &outputs.peaks {
+        let rows = if *form == PeakForm::Scaled { n } else { n + 1 };
+        check(context, "peaks", Some(peaks), T::DTYPE, &[rows, pairs, count])?;
+        list[listed] = ("peaks", peaks);
+        listed += 1;
+    }
+    if let Some(trace) = results.trace.as_deref() {
+        if count != 1 || starts != 1 {
+            return Err(Error::invalid("trace", format!("needs one tensor and one start, not {count} and {starts}")));
+        }
+        let dims = [trace.dims().first().copied().unwrap_or(0)];
+        check(context, "trace", Some(trace), T::DTYPE, &dims)?;
+        list[listed] = ("trace", trace);
+        listed += 1;
+    }
+    check_overlap(inputs, &list[..listed])
+}
+
+/// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 [T].
+///
+/// # Errors
+/// [`Error::OutOfMemory`] if not even one tensor fits the context's limit, [`Error::Cancelled`].
+pub fn run<T: Real>(
+    context: &Context,
+    ops: &mut dyn SshopmOps<T>,
+    plan: &Plan<T>,
+    input: &Tensor,
+    mask: Option<&Tensor>,
+    outputs: &mut Outputs<'_, '_>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    let started = std::time::Instant::now();
+    let packed = plan.shape.count();
+    let count = input.dims()[1];
+    let entries = input.view::<T>("tensors")?;
+    let mask = mask.map(|m| m.view::<u8>("mask")).transpose()?;
+    let form = outputs.peaks.as_ref().map(|p| p.1);
+    let sizes = row_sizes(plan, form);
+    let contiguous = entries.layout().is_packed(Order::ColumnMajor);
+    let results = &mut *outputs.results;
+
+    let mut row_bytes = if contiguous { 0 } else { packed * size_of::<T>() } + usize::from(mask.is_some());
+    macro_rules! count_bytes {
+        ($t:ty, $name:ident, $kind:ident, $size:ident) => {
+            if results.$name.is_some() {
+                row_bytes += sizes.$size * size_of::<$t>();
+            }
+        };
+    }
+    each_output!(results, count_bytes);
+    row_bytes += sizes.peaks * size_of::<T>();
+    let room = usize::try_from(context.host_budget().available() / 2).unwrap_or(usize::MAX).min(TILE_BYTES);
+    let work = TILE_WORK.saturating_mul(context.pool().threads()) / packed.saturating_mul(plan.start_count).max(1);
+    let tile = (room / row_bytes.max(1)).min(work.max(context.pool().threads())).clamp(1, count.max(1));
+    let _charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
+
+    let mut gathered = alloc::filled("tile", if contiguous { 0 } else { packed * tile }, T::ZERO)?;
+    let mut mask_row = alloc::filled("tile", if mask.is_some() { tile } else { 0 }, 1u8)?;
+    let mut buffers = RowBuffers::<T>::default();
+    macro_rules! allocate {
+        ($t:ty, $name:ident, $kind:ident, $size:ident) => {
+            if results.$name.is_some() {
+                buffers.$name = alloc::filled("tile", sizes.$size * tile, <$t>::default())?;
+            }
+        };
+    }
+    each_output!(results, allocate);
+    buffers.peaks = alloc::filled("tile", sizes.peaks * tile, T::ZERO)?;
+    let mut trace = match results.trace.as_deref() {
+        Some(t) => alloc::filled("trace", t.dims()[0], T::from_f64(f64::NAN))?,
+        None => Vec::new(),
+    };
+
+    let flag = progress.flag();
+    let mut info = Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() };
+    let mut done = Counts::default();
+    for first in (0..count).step_by(tile) {
+        progress.report(to_i64(first), to_i64(count), share(&done, first, plan))?;
+        let here = tile.min(count - first);
+        if !contiguous {
+            gather(&entries, first, &mut gathered[..here * packed]);
+        }
+        if let Some(mask) = &mask {
+            for (k, m) in mask_row[..here].iter_mut().enumerate() {
+                *m = mask.get(&[first + k]);
+            }
+        }
+        let input = if contiguous {
+            &entries.data()[first * packed..(first + here) * packed]
+        } else {
+            &gathered[..here * packed]
+        };
+        let tile = Tile { first, input, mask: &mask_row[..here.min(mask_row.len())] };
+        let rows = buffers.rows(here, &sizes);
+        done = done.plus(ops.solve_tile(plan, tile, rows, &mut trace, &sizes, &flag)?);
+        macro_rules! write {
+            ($t:ty, $name:ident, $kind:ident, $size:ident) => {
+                if let Some(tensor) = results.$name.as_deref_mut() {
+                    let mut view = tensor.view_mut::<$t>(stringify!($name))?;
+                    scatter(&mut view, first, &buffers.$name[..here * sizes.$size], sizes.$size);
+                }
+            };
+        }
+        each_output!(results, write);
+        if let Some((peaks, _)) = &mut outputs.peaks {
+            scatter(&mut peaks.view_mut::<T>("peaks")?, first, &buffers.peaks[..here * sizes.peaks], sizes.peaks);
+        }
+        info.chunks += 1;
+    }
+    if let Some(tensor) = results.trace.as_deref_mut() {
+        let mut view = tensor.view_mut::<T>("trace")?;
+        for (k, t) in trace.iter().enumerate() {
+            view.set(&[k], *t);
+        }
+    }
+    progress.report(to_i64(count), to_i64(count), share(&done, count, plan))?;
+    info.converged_starts = i64::try_from(done.converged).unwrap_or(i64::MAX);
+    info.iterations = i64::try_from(done.iterations).unwrap_or(i64::MAX);
+    info.skipped_tensors = i64::try_from(done.skipped).unwrap_or(i64::MAX);
+    info.tolerance = plan.tolerance;
+    info.seconds = started.elapsed().as_secs_f64();
+    Ok(info)
+}
+
+/// Share of the starts so far that converged: the measure of progress.
+fn share<T>(done: &Counts, tensors: usize, plan: &Plan<T>) -> f64 {
+    let all = tensors.saturating_mul(plan.start_count);
+    if all == 0 { 0.0 } else { done.converged as f64 / all as f64 }
+}
+
+/// Copies the columns from `first` on into packed memory.
+pub fn gather<T: Real>(from: &View<'_, T>, first: usize, to: &mut [T]) {
+    let rows = from.dim(0);
+    for (k, column) in to.chunks_exact_mut(rows).enumerate() {
+        from.read_column(&[first + k], column);
+    }
+}
+
+/// Copies packed rows of `size` elements to the last index `first` and on of an array of up to four dimensions.
+pub fn scatter<T: Element>(to: &mut ViewMut<'_, T>, first: usize, from: &[T], size: usize) {
+    if size == 0 {
+        return;
+    }
+    if to.layout().is_packed(Order::ColumnMajor) {
+        to.data()[first * size..first * size + from.len()].copy_from_slice(from);
+        return;
+    }
+    let (dims, strides) = (to.layout().dims(), to.layout().strides());
+    let Some((last, inner)) = strides.split_last() else { return };
+    let data = to.data();
+    for (k, row) in from.chunks_exact(size).enumerate() {
+        let base = (first + k) * last;
+        for (e, value) in row.iter().enumerate() {
+            let (mut rest, mut place) = (e, base);
+            for (d, s) in dims.iter().zip(inner) {
+                place += rest % d * s;
+                rest /= d;
+            }
+            data[place] = *value;
+        }
+    }
+}

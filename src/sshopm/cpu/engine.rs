@@ -1,0 +1,312 @@
+//! What the per-tensor driver needs of the kernels of a shape. Each method enters the vector instructions once, so that
+//! every kernel is a function of its own to the compiler.
+
+use super::chain::Chain;
+use super::flight::{Flight, Job, Rule, Step};
+use super::general::{self, General};
+use super::linear::jacobi;
+use super::nested::{self, Broadcast, Form};
+use super::three;
+use crate::backend::cpu::Isa;
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Twice, Vectorised, dispatch};
+use crate::scalar::Real;
+
+/// Vectors as arrays: component i of vector p at `data[i * stride + p]`. Work begins at vector `at`, whole widths at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a, T> {
+    /// The components.
+    pub data: &'a [T],
+    /// Distance of the components.
+    pub stride: usize,
+    /// Number of vectors. Arrays have room for a whole number of widths.
+    pub count: usize,
+}
+
+/// Kernels of one order and dimension.
+pub trait Engine<T: Real> {
+    /// Runs the first `count` starts for at most `steps` steps.
+    fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize);
+    /// A x^(m-free) for 0, 1 or 2 free indices: component c of vector p at `out[c * stride + p]`, those of a matrix packed.
+    fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]);
+    /// Eigenvalues of the projected Hessian at vectors with the given lambda, ascending: eigenvalue j of vector p at
+    /// `out[j * stride + p]`.
+    fn hessians(&mut self, a: &[T], x: Vectors<'_, T>, lambda: &[T], out: &mut [T]);
+}
+
+#[inline(always)]
+fn splat_job<T: Real, S: Simd<T>>(simd: S, job: &Job<T>) -> Job<S::V> {
+    Job {
+        isotropic: simd.splat(job.isotropic),
+        floor2: simd.splat(job.floor2),
+        shift: simd.splat(job.shift),
+        tau: simd.splat(job.tau),
+        limit: simd.splat(job.limit),
+    }
+}
+
+/// What a method of an engine is called with.
+enum Call<'a, T> {
+    Advance { rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Flight<T>, count: usize, steps: usize },
+    Contract { x: Vectors<'a, T>, free: usize, out: &'a mut [T] },
+    Hessians { x: Vectors<'a, T>, lambda: &'a [T], out: &'a mut [T] },
+}
+
+/// Dimension 3 and a fixed order, two vectors at a time.
+pub struct Three<F> {
+    isa: Isa,
+    form: std::marker::PhantomData<F>,
+}
+
+impl<F: Form> Three<F> {
+    /// With the instructions of `isa`.
+    pub fn new(isa: Isa) -> Self {
+        Self { isa, form: std::marker::PhantomData }
+    }
+}
+
+macro_rules! three_kernel {
+    ($name:ident, ($($field:ident: $t:ty),*), |$this:ident, $simd:ident| $body:block) => {
+        struct $name<'a, F, T> {
+            a: &'a [T],
+            $($field: $t,)*
+            form: std::marker::PhantomData<F>,
+        }
+
+        impl<F: Form, T: Real> Kernel<T> for $name<'_, F, T> {
+            type Output = ();
+
+            #[inline(always)]
+            fn run<S: Simd<T>>(self, simd: S) {
+                let ($this, $simd) = (self, Twice(simd));
+                $body
+            }
+        }
+    };
+}
+
+three_kernel!(Power, (rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Flight<T>, count: usize, steps: usize),
+|k, simd| {
+    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
+    let job = splat_job(simd, k.job);
+    for at in (0..k.count).step_by(width(simd)) {
+        three::advance::<F, T, _>(simd, a, k.rule, &job, k.flight, at, k.steps, true);
+    }
+});
+
+three_kernel!(Curved, (rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Flight<T>, count: usize, steps: usize),
+|k, simd| {
+    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
+    let job = splat_job(simd, k.job);
+    for at in (0..k.count).step_by(width(simd)) {
+        three::advance::<F, T, _>(simd, a, k.rule, &job, k.flight, at, k.steps, false);
+    }
+});
+
+three_kernel!(Gradients, (x: Vectors<'a, T>, free: usize, out: &'a mut [T]), |k, simd| {
+    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
+    for at in (0..k.x.count).step_by(width(simd)) {
+        let x = load3(simd, k.x, at);
+        let g = F::gradient(simd, a, x);
+        if k.free == 0 {
+            three::dot(x, g).store(&mut k.out[at..]);
+        } else {
+            for (c, g) in g.into_iter().enumerate() {
+                g.store(&mut k.out[c * k.x.stride + at..]);
+            }
+        }
+    }
+});
+
+three_kernel!(Matrices, (x: Vectors<'a, T>, lambda: Option<&'a [T]>, out: &'a mut [T]), |k, simd| {
+    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
+    for at in (0..k.x.count).step_by(width(simd)) {
+        let x = load3(simd, k.x, at);
+        let b = F::matrix(simd, a, x);
+        match k.lambda {
+            None => {
+                for (c, b) in b.into_iter().enumerate() {
+                    b.store(&mut k.out[c * k.x.stride + at..]);
+                }
+            }
+            Some(lambda) => {
+                let lambda = simd.load(&lambda[at..]);
+                let (low, high) = three::hessian_eigenvalues(simd, F::ORDER, b, lambda, x);
+                low.store(&mut k.out[at..]);
+                high.store(&mut k.out[k.x.stride + at..]);
+            }
+        }
+    }
+});
+
+/// Lanes of a token's vectors.
+#[inline(always)]
+fn width<T: Real, S: Simd<T>>(_: S) -> usize {
+    S::V::LEN
+}
+
+#[inline(always)]
+fn load3<T: Real, S: Simd<T>>(simd: S, x: Vectors<'_, T>, at: usize) -> [S::V; 3] {
+    [simd.load(&x.data[at..]), simd.load(&x.data[x.stride + at..]), simd.load(&x.data[2 * x.stride + at..])]
+}
+
+impl<F: Form, T: Vectorised> Engine<T> for Three<F> {
+    fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
+        let form = self.form;
+        if rule.step == Step::Power {
+            dispatch(self.isa, Power { a, rule, job, flight, count, steps, form });
+        } else {
+            dispatch(self.isa, Curved { a, rule, job, flight, count, steps, form });
+        }
+    }
+
+    fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]) {
+        let form = self.form;
+        if free == 2 {
+            dispatch(self.isa, Matrices { a, x, lambda: None, out, form });
+        } else {
+            dispatch(self.isa, Gradients { a, x, free, out, form });
+        }
+    }
+
+    fn hessians(&mut self, a: &[T], x: Vectors<'_, T>, lambda: &[T], out: &mut [T]) {
+        dispatch(self.isa, Matrices { a, x, lambda: Some(lambda), out, form: self.form });
+    }
+}
+
+/// Any order and dimension.
+pub struct Many<'a, T> {
+    /// Instructions.
+    pub isa: Isa,
+    /// Index tables.
+    pub chain: &'a Chain,
+    /// Work arrays.
+    pub work: &'a mut General<T>,
+}
+
+struct ManyKernel<'a, T> {
+    chain: &'a Chain,
+    work: &'a mut General<T>,
+    a: &'a [T],
+    call: Call<'a, T>,
+}
+
+impl<T: Real> Kernel<T> for ManyKernel<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { chain, work, a, call } = self;
+        let lanes = S::V::LEN;
+        match call {
+            Call::Advance { rule, job, flight, count, steps } => {
+                let job = splat_job(simd, job);
+                for at in (0..count).step_by(lanes) {
+                    general::advance(simd, chain, work, a, rule, &job, flight, at, steps);
+                }
+            }
+            Call::Contract { x, free, out } => {
+                for at in (0..x.count).step_by(lanes) {
+                    let value = work.evaluate(simd, chain, a, x.data, x.stride, at);
+                    let n = chain.shape().dimension;
+                    let (from, components) = match free {
+                        0 => {
+                            value.store(&mut out[at..]);
+                            continue;
+                        }
+                        1 => (&work.contracted.gradient, n),
+                        _ => (&work.contracted.matrix, n * (n + 1) / 2),
+                    };
+                    for c in 0..components {
+                        simd.load(&from[c * lanes..]).store(&mut out[c * x.stride + at..]);
+                    }
+                }
+            }
+            Call::Hessians { x, lambda, out } => {
+                for at in (0..x.count).step_by(lanes) {
+                    work.evaluate(simd, chain, a, x.data, x.stride, at);
+                    hessian(simd, chain, work, simd.load(&lambda[at..]), x.stride, at, out);
+                }
+            }
+        }
+    }
+}
+
+/// Eigenvalues of the projected Hessian where `work` was last evaluated.
+#[inline(always)]
+fn hessian<T: Real, S: Simd<T>>(
+    simd: S,
+    chain: &Chain,
+    work: &mut General<T>,
+    lambda: S::V,
+    stride: usize,
+    at: usize,
+    out: &mut [T],
+) {
+    let (m, n) = (chain.shape().order, chain.shape().dimension);
+    if n == 1 {
+        return;
+    }
+    let lanes = S::V::LEN;
+    work.project(simd, n);
+    let size = n - 1;
+    let c = work.projected_mut();
+    let k = simd.splat(T::from_f64((m - 1) as f64));
+    for i in 0..size {
+        for j in 0..size {
+            let value = k.mul(simd.load(&c[(i * size + j) * lanes..]));
+            let value = if i == j { value.sub(lambda) } else { value };
+            value.store(&mut c[(i * size + j) * lanes..]);
+        }
+    }
+    jacobi(simd, c, size);
+    for i in 0..size {
+        simd.load(&c[(i * size + i) * lanes..]).store(&mut out[i * stride + at..]);
+    }
+    for p in at..at + lanes {
+        // Ascending; the lists are short.
+        for i in 1..size {
+            let mut j = i;
+            while j > 0 && out[j * stride + p] < out[(j - 1) * stride + p] {
+                out.swap(j * stride + p, (j - 1) * stride + p);
+                j -= 1;
+            }
+        }
+    }
+}
+
+impl<T: Vectorised> Many<'_, T> {
+    fn call(&mut self, a: &[T], call: Call<'_, T>) {
+        dispatch(self.isa, ManyKernel { chain: self.chain, work: self.work, a, call });
+    }
+}
+
+impl<T: Vectorised> Engine<T> for Many<'_, T> {
+    fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
+        self.call(a, Call::Advance { rule, job, flight, count, steps });
+    }
+
+    fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]) {
+        self.call(a, Call::Contract { x, free, out });
+    }
+
+    fn hessians(&mut self, a: &[T], x: Vectors<'_, T>, lambda: &[T], out: &mut [T]) {
+        self.call(a, Call::Hessians { x, lambda, out });
+    }
+}
+
+/// The kernels of a shape: generated for dimension 3 and orders 2, 3, 4, 6, 8, else general.
+pub fn with_engine<T: Vectorised, R>(
+    isa: Isa,
+    chain: &Chain,
+    work: &mut General<T>,
+    run: impl FnOnce(&mut dyn Engine<T>) -> R,
+) -> R {
+    match (chain.shape().dimension, chain.shape().order) {
+        (3, 2) => run(&mut Three::<nested::Order2>::new(isa)),
+        (3, 3) => run(&mut Three::<nested::Order3>::new(isa)),
+        (3, 4) => run(&mut Three::<nested::Order4>::new(isa)),
+        (3, 6) => run(&mut Three::<nested::Order6>::new(isa)),
+        (3, 8) => run(&mut Three::<nested::Order8>::new(isa)),
+        _ => run(&mut Many { isa, chain, work }),
+    }
+}

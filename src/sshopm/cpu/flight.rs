@@ -1,0 +1,165 @@
+//! Starts in flight: what the iterations keep of each, one array a quantity, so that lanes load and store them.
+
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::Real;
+use crate::sshopm::options::{StartStatus, Test};
+
+/// States of a start. They are numbers of the working type, so that lanes can hold and select them.
+pub mod state {
+    /// Still iterating.
+    pub const RUNNING: f64 = 0.0;
+    /// The test was met.
+    pub const CONVERGED: f64 = 1.0;
+    /// Out of iterations.
+    pub const EXHAUSTED: f64 = 2.0;
+    /// The step vanished.
+    pub const ZERO: f64 = 3.0;
+    /// Newton's matrix is singular.
+    pub const SINGULAR: f64 = 4.0;
+}
+
+/// The status that a state is reported as.
+pub fn status_of(state: f64) -> StartStatus {
+    match state {
+        s if s == state::CONVERGED => StartStatus::Converged,
+        s if s == state::ZERO => StartStatus::ZeroVector,
+        s if s == state::SINGULAR => StartStatus::Singular,
+        _ => StartStatus::MaxIterations,
+    }
+}
+
+/// Which step is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Newton's where it is safe, else a power step with the smallest safe shift.
+    Hybrid,
+    /// As `Hybrid`, with the tensor's constant shift in the power steps.
+    HybridConstant,
+    /// Power with the tensor's constant shift.
+    Power,
+    /// Power with the adaptive shift.
+    Adaptive,
+    /// Newton's, whatever the signature of the Hessian.
+    Newton,
+}
+
+/// What all tensors of a call share.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule<T> {
+    /// The step.
+    pub step: Step,
+    /// The stopping test.
+    pub test: Test,
+    /// Its tolerance.
+    pub tolerance: T,
+    /// Whether the test of lambda is absolute.
+    pub absolute: bool,
+    /// Most iterations.
+    pub max_iterations: T,
+    /// Power steps before the first Newton step.
+    pub warmup: T,
+}
+
+/// What one tensor adds, in its scaled units: the same in every lane, or one value a lane.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<V> {
+    /// c of the multiple of the identity that was taken out: lambda + c is the eigenvalue.
+    pub isotropic: V,
+    /// Squared floor of the residual test.
+    pub floor2: V,
+    /// The constant shift.
+    pub shift: V,
+    /// Margin of the adaptive shift.
+    pub tau: V,
+    /// Bound of the absolute test of lambda.
+    pub limit: V,
+}
+
+/// Arrays over starts.
+pub struct Flight<T> {
+    capacity: usize,
+    /// Component i of start p at `[i * capacity + p]`.
+    pub x: Vec<T>,
+    /// x . A x^(m-1) at the last point evaluated.
+    pub lambda: Vec<T>,
+    /// Squared residual there.
+    pub residual2: Vec<T>,
+    /// Steps taken.
+    pub iterations: Vec<T>,
+    /// Shift of the last power step; 0 after a Newton step.
+    pub shift: Vec<T>,
+    /// Steps that lowered lambda.
+    pub violations: Vec<T>,
+    /// Squared length of the last step; Newton: negative once within tolerance.
+    pub step2: Vec<T>,
+    /// One of [`state`].
+    pub state: Vec<T>,
+    /// Which start it is.
+    pub slot: Vec<usize>,
+}
+
+impl<T: Real> Flight<T> {
+    /// Room for `capacity` starts of dimension n.
+    pub fn new(n: usize, capacity: usize) -> Result<Self> {
+        let array = |k: usize| alloc::filled("starts in flight", k * capacity, T::ZERO);
+        Ok(Self {
+            capacity,
+            x: array(n)?,
+            lambda: array(1)?,
+            residual2: array(1)?,
+            iterations: array(1)?,
+            shift: array(1)?,
+            violations: array(1)?,
+            step2: array(1)?,
+            state: array(1)?,
+            slot: alloc::filled("starts in flight", capacity, 0)?,
+        })
+    }
+
+    /// Room.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Puts a new start at position p. Its vector must be stored in `x` as well.
+    pub fn launch(&mut self, p: usize, slot: usize) {
+        let infinity = T::from_f64(f64::INFINITY);
+        self.lambda[p] = T::ZERO - infinity;
+        self.residual2[p] = T::ZERO;
+        self.iterations[p] = T::ZERO;
+        self.shift[p] = T::ZERO;
+        self.violations[p] = T::ZERO;
+        self.step2[p] = infinity;
+        self.state[p] = T::from_f64(state::RUNNING);
+        self.slot[p] = slot;
+    }
+
+    /// Fills a position that only pads a vector: it is left alone.
+    pub fn park(&mut self, p: usize, n: usize) {
+        self.launch(p, 0);
+        self.state[p] = T::from_f64(state::EXHAUSTED);
+        for i in 0..n {
+            self.x[i * self.capacity + p] = if i == 0 { T::ONE } else { T::ZERO };
+        }
+    }
+
+    /// Moves the start at `from` to `to`.
+    pub fn shift_down(&mut self, from: usize, to: usize, n: usize) {
+        for i in 0..n {
+            self.x[i * self.capacity + to] = self.x[i * self.capacity + from];
+        }
+        for array in [
+            &mut self.lambda,
+            &mut self.residual2,
+            &mut self.iterations,
+            &mut self.shift,
+            &mut self.violations,
+            &mut self.step2,
+            &mut self.state,
+        ] {
+            array[to] = array[from];
+        }
+        self.slot[to] = self.slot[from];
+    }
+}

@@ -1,0 +1,336 @@
+//! The iterations in any dimension, on arrays of vectors. The method is that of [`super::three`].
+
+use super::chain::{Chain, Contracted, packed};
+use super::flight::{Flight, Job, Rule, Step, state};
+use super::linear::{cholesky_solve, least_eigenvalue, least_eigenvalue_bound, qr_solve};
+use super::steps::{Status, tiny2};
+use super::three::{adaptive_shift, newton_judge};
+use crate::alloc;
+use crate::backend::cpu::simd::{Lanes, Mask, Simd};
+use crate::error::Result;
+use crate::scalar::Real;
+
+/// Largest dimension in which the adaptive shift is exact; beyond it is a bound.
+const EXACT_SHIFT: usize = 16;
+
+/// Work arrays of one thread, for vectors of a fixed number of lanes.
+pub struct General<T> {
+    pub contracted: Contracted<T>,
+    x: Vec<T>,
+    r: Vec<T>,
+    v: Vec<T>,
+    p: Vec<T>,
+    /// The projected matrix or a copy of the whole one, n x n.
+    c: Vec<T>,
+    d: Vec<T>,
+}
+
+impl<T: Real> General<T> {
+    /// Room for vectors of up to `lanes` lanes.
+    pub fn new(chain: &Chain, lanes: usize) -> Result<Self> {
+        let n = chain.shape().dimension;
+        let array = |k: usize| alloc::filled("work arrays", k * lanes, T::ZERO);
+        Ok(Self {
+            contracted: Contracted::new(chain, lanes)?,
+            x: array(n)?,
+            r: array(n)?,
+            v: array(n)?,
+            p: array(n)?,
+            c: array(n * n)?,
+            d: array(n)?,
+        })
+    }
+
+    /// Loads the vectors of LEN starts from position `at` and evaluates there. Returns x . A x^(m-1).
+    #[inline(always)]
+    pub fn evaluate<S: Simd<T>>(&mut self, simd: S, chain: &Chain, a: &[T], x: &[T], stride: usize, at: usize) -> S::V {
+        let n = chain.shape().dimension;
+        for i in 0..n {
+            simd.load(&x[i * stride + at..]).store(&mut self.x[i * S::V::LEN..]);
+        }
+        self.here(simd, chain, a)
+    }
+
+    /// Evaluates at `self.x`.
+    #[inline(always)]
+    fn here<S: Simd<T>>(&mut self, simd: S, chain: &Chain, a: &[T]) -> S::V {
+        self.contracted.evaluate(simd, chain, a, &self.x);
+        inner(simd, &self.x, &self.contracted.gradient, chain.shape().dimension)
+    }
+
+    /// r = gradient - lambda x; returns its squared length.
+    #[inline(always)]
+    pub fn residual<S: Simd<T>>(&mut self, simd: S, n: usize, lambda: S::V) -> S::V {
+        let lanes = S::V::LEN;
+        for i in 0..n {
+            let g = simd.load(&self.contracted.gradient[i * lanes..]);
+            lambda.neg_mul_add(simd.load(&self.x[i * lanes..]), g).store(&mut self.r[i * lanes..]);
+        }
+        inner(simd, &self.r, &self.r, n)
+    }
+
+    /// Householder's reflection I - beta v v' that takes x to -+ e_n: its first n - 1 columns U span the plane
+    /// orthogonal to x. Projects B: C = U'BU, into `c` with rows of n - 1. Returns beta.
+    #[inline(always)]
+    pub fn project<S: Simd<T>>(&mut self, simd: S, n: usize) -> S::V {
+        let lanes = S::V::LEN;
+        let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
+        for i in 0..n {
+            simd.load(&self.x[i * lanes..]).store(&mut self.v[i * lanes..]);
+        }
+        let last = simd.load(&self.x[(n - 1) * lanes..]);
+        let sign = S::V::select(last.lt(zero), zero.sub(one), one);
+        last.add(sign).store(&mut self.v[(n - 1) * lanes..]);
+        let beta = one.div(last.abs().add(one));
+        let b = &self.contracted.matrix;
+        for i in 0..n {
+            let mut sum = zero;
+            for j in 0..n {
+                sum = simd.load(&b[packed(n, i, j) * lanes..]).mul_add(simd.load(&self.v[j * lanes..]), sum);
+            }
+            sum.store(&mut self.p[i * lanes..]);
+        }
+        let s = beta.mul(inner(simd, &self.v, &self.p, n));
+        // C = B - beta (v p' + p v') + beta^2 (v'Bv) v v' = B - v q' - q v' with q = beta (p - s v / 2).
+        let half = s.mul(simd.splat(T::from_f64(0.5)));
+        for i in 0..n {
+            let (v, p) = (simd.load(&self.v[i * lanes..]), simd.load(&self.p[i * lanes..]));
+            beta.mul(half.neg_mul_add(v, p)).store(&mut self.p[i * lanes..]);
+        }
+        for i in 0..n - 1 {
+            let (vi, qi) = (simd.load(&self.v[i * lanes..]), simd.load(&self.p[i * lanes..]));
+            for j in i..n - 1 {
+                let (vj, qj) = (simd.load(&self.v[j * lanes..]), simd.load(&self.p[j * lanes..]));
+                let value = qi.neg_mul_add(vj, vi.neg_mul_add(qj, simd.load(&b[packed(n, i, j) * lanes..])));
+                value.store(&mut self.c[(i * (n - 1) + j) * lanes..]);
+                value.store(&mut self.c[(j * (n - 1) + i) * lanes..]);
+            }
+        }
+        beta
+    }
+
+    /// The projected matrix of [`General::project`].
+    pub fn projected_mut(&mut self) -> &mut [T] {
+        &mut self.c
+    }
+
+    /// Smallest eigenvalue of B, or a lower bound in high dimensions.
+    #[inline(always)]
+    fn least_curvature<S: Simd<T>>(&mut self, simd: S, n: usize) -> S::V {
+        let lanes = S::V::LEN;
+        for i in 0..n {
+            for j in 0..n {
+                let b = simd.load(&self.contracted.matrix[packed(n, i, j) * lanes..]);
+                b.store(&mut self.c[(i * n + j) * lanes..]);
+            }
+        }
+        if n <= EXACT_SHIFT { least_eigenvalue(simd, &mut self.c, n) } else { least_eigenvalue_bound(simd, &self.c, n) }
+    }
+
+    /// Newton's step on the tangent plane into `d` (n components), from the projection. Returns which lanes may take it.
+    #[inline(always)]
+    fn newton<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        m: usize,
+        n: usize,
+        beta: S::V,
+        lambda: S::V,
+        any: bool,
+    ) -> <S::V as Lanes>::M {
+        let lanes = S::V::LEN;
+        let size = n - 1;
+        let k = simd.splat(T::from_f64((m - 1) as f64));
+        let zero = simd.splat(T::ZERO);
+        // -H = lambda I - (m-1) C, and -H d = U'r.
+        for i in 0..size {
+            for j in 0..size {
+                let c = simd.load(&self.c[(i * size + j) * lanes..]);
+                let shifted = k.neg_mul_add(c, if i == j { lambda } else { zero });
+                shifted.store(&mut self.c[(i * size + j) * lanes..]);
+            }
+        }
+        let vr = beta.mul(inner(simd, &self.v, &self.r, n));
+        for i in 0..size {
+            let (v, r) = (simd.load(&self.v[i * lanes..]), simd.load(&self.r[i * lanes..]));
+            vr.neg_mul_add(v, r).store(&mut self.d[i * lanes..]);
+        }
+        let solved = if any {
+            qr_solve(simd, &mut self.c, &mut self.d, size)
+        } else {
+            cholesky_solve(simd, &mut self.c, &mut self.d, size)
+        };
+        // U d = (d, 0) - beta v (v . (d, 0)).
+        zero.store(&mut self.d[size * lanes..]);
+        let vd = beta.mul(inner(simd, &self.v, &self.d, size));
+        for i in 0..n {
+            let (v, d) = (simd.load(&self.v[i * lanes..]), simd.load(&self.d[i * lanes..]));
+            vd.neg_mul_add(v, d).store(&mut self.d[i * lanes..]);
+        }
+        solved
+    }
+
+    /// Moves the lanes of `going` to the direction of x + `d` (`relative`) or of `d`.
+    #[inline(always)]
+    fn move_to<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        n: usize,
+        going: <S::V as Lanes>::M,
+        status: &mut Status<S::V>,
+        relative: bool,
+    ) {
+        let lanes = S::V::LEN;
+        if relative {
+            for i in 0..n {
+                let next = simd.load(&self.x[i * lanes..]).add(simd.load(&self.d[i * lanes..]));
+                next.store(&mut self.d[i * lanes..]);
+            }
+        }
+        let scale = simd.splat(T::ONE).div(inner(simd, &self.d, &self.d, n).sqrt());
+        let mut length2 = simd.splat(T::ZERO);
+        for i in 0..n {
+            let x = simd.load(&self.x[i * lanes..]);
+            let next = simd.load(&self.d[i * lanes..]).mul(scale);
+            let step = next.sub(x);
+            length2 = step.mul_add(step, length2);
+            S::V::select(going, next, x).store(&mut self.x[i * lanes..]);
+        }
+        status.step2 = S::V::select(going, length2, status.step2);
+    }
+}
+
+/// Sum over `count` components.
+#[inline(always)]
+fn inner<T: Real, S: Simd<T>>(simd: S, x: &[T], y: &[T], count: usize) -> S::V {
+    let lanes = S::V::LEN;
+    let mut sum = simd.splat(T::ZERO);
+    for i in 0..count {
+        sum = simd.load(&x[i * lanes..]).mul_add(simd.load(&y[i * lanes..]), sum);
+    }
+    sum
+}
+
+/// Runs the LEN starts from position `at` on for at most `steps` steps. Returns whether any still runs.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
+pub fn advance<T: Real, S: Simd<T>>(
+    simd: S,
+    chain: &Chain,
+    work: &mut General<T>,
+    a: &[T],
+    rule: &Rule<T>,
+    job: &Job<S::V>,
+    flight: &mut Flight<T>,
+    at: usize,
+    steps: usize,
+) -> bool {
+    let (m, n) = (chain.shape().order, chain.shape().dimension);
+    let lanes = S::V::LEN;
+    let capacity = flight.capacity();
+    for i in 0..n {
+        simd.load(&flight.x[i * capacity + at..]).store(&mut work.x[i * lanes..]);
+    }
+    let mut status = Status::load(simd, flight, at);
+    let mut running = status.running(simd);
+    for _ in 0..steps {
+        let lambda = work.here(simd, chain, a);
+        let residual2 = work.residual(simd, n, lambda);
+        running = if rule.step == Step::Newton {
+            newton_judge(simd, rule, job, &mut status, running, lambda, residual2)
+        } else {
+            status.judge(simd, rule, job, running, lambda, residual2)
+        };
+        if !running.any() {
+            break;
+        }
+        running = step(simd, work, rule, job, (m, n), &mut status, running, lambda);
+    }
+    for i in 0..n {
+        simd.load(&work.x[i * lanes..]).store(&mut flight.x[i * capacity + at..]);
+    }
+    status.store(flight, at);
+    running.any()
+}
+
+/// One step of the lanes of `running`; returns those that could take it.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
+fn step<T: Real, S: Simd<T>>(
+    simd: S,
+    work: &mut General<T>,
+    rule: &Rule<T>,
+    job: &Job<S::V>,
+    (m, n): (usize, usize),
+    status: &mut Status<S::V>,
+    running: <S::V as Lanes>::M,
+    lambda: S::V,
+) -> <S::V as Lanes>::M {
+    let lanes = S::V::LEN;
+    let zero = simd.splat(T::ZERO);
+    match rule.step {
+        Step::Power | Step::Adaptive => {
+            let shift = if rule.step == Step::Power {
+                job.shift
+            } else {
+                let e = work.least_curvature(simd, n);
+                adaptive_shift(simd, m, e, job.tau)
+            };
+            status.shift = S::V::select(running, shift, status.shift);
+            for i in 0..n {
+                let g = simd.load(&work.contracted.gradient[i * lanes..]);
+                shift.mul_add(simd.load(&work.x[i * lanes..]), g).store(&mut work.d[i * lanes..]);
+            }
+            let vanished = running.and(inner(simd, &work.d, &work.d, n).le(simd.splat(tiny2())));
+            status.end(simd, vanished, state::ZERO);
+            let going = running.and_not(vanished);
+            work.move_to(simd, n, going, status, false);
+            going
+        }
+        Step::Newton => {
+            // In one dimension there is no tangent plane: every start is a pair and ends at once.
+            if n == 1 {
+                return running;
+            }
+            let beta = work.project(simd, n);
+            let solved = work.newton(simd, m, n, beta, lambda, true);
+            let singular = running.and_not(solved);
+            status.end(simd, singular, state::SINGULAR);
+            let going = running.and_not(singular);
+            work.move_to(simd, n, going, status, true);
+            going
+        }
+        Step::Hybrid | Step::HybridConstant => {
+            if n == 1 {
+                return running;
+            }
+            let beta = work.project(simd, n);
+            let alpha = if rule.step == Step::HybridConstant {
+                job.shift
+            } else {
+                // Samuelson's bound of the smallest eigenvalue of U'BU; exact for n = 2 and 3.
+                let bound = least_eigenvalue_bound(simd, &work.c, n - 1);
+                let bend = simd.splat(T::from_f64((m - 1) as f64)).mul(zero.sub(bound));
+                let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
+                margin.add(bend.max(zero.sub(lambda))).max(zero)
+            };
+            let definite = work.newton(simd, m, n, beta, lambda, false);
+            let newton = definite
+                .and(inner(simd, &work.d, &work.d, n).lt(simd.splat(T::from_f64(0.25))))
+                .and(simd.splat(rule.warmup).lt(status.iterations));
+            let weight = lambda.add(alpha);
+            let vanished = running.and(weight.abs().le(simd.splat(T::from_f64(1e-30)))).and_not(newton);
+            status.end(simd, vanished, state::ZERO);
+            let going = running.and_not(vanished);
+            let scale = simd.splat(T::ONE).div(weight);
+            for i in 0..n {
+                let power = simd.load(&work.r[i * lanes..]).mul(scale);
+                let d = simd.load(&work.d[i * lanes..]);
+                S::V::select(newton, d, power).store(&mut work.d[i * lanes..]);
+            }
+            status.shift = S::V::select(going, S::V::select(newton, zero, alpha), status.shift);
+            work.move_to(simd, n, going, status, true);
+            going
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Bringing one tensor into the working form: transform, checks, scale, isotropic part.
+
+use super::engine::{Engine, Vectors};
+use super::flight::Job;
+use crate::scalar::Real;
+use crate::sshopm::options::TensorStatus;
+use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
+
+/// A tensor ready to be worked on. Working units: A' = direction * (A - c E) * 2^-exponent.
+#[derive(Debug, Clone, Copy)]
+pub struct Loaded<T> {
+    /// What the iterations need.
+    pub job: Job<T>,
+    /// The power of two that was divided out.
+    pub exponent: i32,
+    /// +1 for maxima, -1 for minima.
+    pub direction: T,
+    /// Frobenius norm of the scaled tensor, c E included.
+    pub norm: T,
+}
+
+impl<T: Real> Loaded<T> {
+    /// A working lambda in the tensor's own units.
+    #[inline]
+    pub fn value(&self, lambda: T) -> T {
+        self.direction * power_of_two_times(lambda + self.job.isotropic, self.exponent)
+    }
+
+    /// A working length (residual, shift) in the tensor's own units.
+    #[inline]
+    pub fn length(&self, length: T) -> T {
+        power_of_two_times(length, self.exponent)
+    }
+}
+
+/// x 2^e, in two steps: 2^e alone may overflow where the product does not.
+#[inline]
+pub fn power_of_two_times<T: Real>(x: T, e: i32) -> T {
+    if e == 0 {
+        return x;
+    }
+    let half = e / 2;
+    x * power_of_two::<T>(half) * power_of_two::<T>(e - half)
+}
+
+/// 2^e for |e| <= 600 (f64) or 100 (f32).
+#[inline]
+fn power_of_two<T: Real>(e: i32) -> T {
+    T::from_f64(f64::from_bits(u64::from((1023 + e).unsigned_abs()) << 52))
+}
+
+/// e with |x| in [2^(e-1), 2^e), for x that is not 0.
+pub fn exponent_of(x: f64) -> i32 {
+    let biased = ((x.to_bits() >> 52) & 0x7ff) as i32;
+    if biased == 0 {
+        // Subnormal: 2^64 x is not.
+        return exponent_of(x * 18_446_744_073_709_551_616.0) - 64;
+    }
+    biased - 1022
+}
+
+/// The tensor's entries: the input, or its transform.
+pub fn entries<T: Real>(plan: &Plan<T>, input: &[T], out: &mut [T]) {
+    match &plan.transform {
+        None => out.copy_from_slice(input),
+        Some(matrix) => {
+            out.fill(T::ZERO);
+            for (column, x) in matrix.chunks_exact(out.len()).zip(input) {
+                for (o, c) in out.iter_mut().zip(column) {
+                    *o += *c * *x;
+                }
+            }
+        }
+    }
+}
+
+/// What is special about a tensor, with its value in its own units: nothing for one that is worked on.
+pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> std::result::Result<T, (TensorStatus, T)> {
+    let mut largest = T::ZERO;
+    let mut finite = true;
+    for x in a {
+        let x = x.abs();
+        finite &= x.is_finite();
+        largest = if x > largest { x } else { largest };
+    }
+    if !finite {
+        return Err((TensorStatus::Nonfinite, T::from_f64(f64::NAN)));
+    }
+    if largest == T::ZERO {
+        return Err((TensorStatus::Zero, T::ZERO));
+    }
+    // In dimension 1 every tensor is a multiple of the identity and has its one pair.
+    if !plan.identity.is_empty() && plan.shape.dimension > 1 {
+        // The entry of x_1^m is c for A = c E.
+        let c = a[0];
+        let limit = T::from_f64(plan.reduction.isotropy) * largest;
+        if a.iter().zip(&plan.identity).all(|(a, e)| (*a - c * *e).abs() <= limit) {
+            return Err((TensorStatus::Isotropic, c));
+        }
+    }
+    Ok(largest)
+}
+
+/// Scales the entries in `a` for one pass and prepares its numbers. `x` are the starts, `values` room for one number each.
+pub fn prepare<T: Real>(
+    engine: &mut dyn Engine<T>,
+    plan: &Plan<T>,
+    minima: bool,
+    largest: T,
+    a: &mut [T],
+    starts: Vectors<'_, T>,
+    values: &mut [T],
+) -> Loaded<T> {
+    let exponent = if plan.scale { exponent_of(largest.to_f64()) } else { 0 };
+    let direction = if minima { T::ZERO - T::ONE } else { T::ONE };
+    let half = -exponent / 2;
+    let (first, second) = (power_of_two::<T>(half) * direction, power_of_two::<T>(-exponent - half));
+    let mut norm2 = T::ZERO;
+    for (a, w) in a.iter_mut().zip(&plan.multinomials) {
+        *a = *a * first * second;
+        norm2 += *w * *a * *a;
+    }
+    let norm = norm2.sqrt();
+    let mut isotropic = T::ZERO;
+    if plan.remove_isotropic && !plan.identity.is_empty() {
+        engine.contract(a, starts, 0, values);
+        let mut least = values[0];
+        for v in &values[..plan.start_count] {
+            least = if *v < least { *v } else { least };
+        }
+        // Below 0 there is nothing to gain: the shift would only grow.
+        isotropic = T::from_f64(0.9) * least;
+        if isotropic > T::ZERO {
+            for (a, e) in a.iter_mut().zip(&plan.identity) {
+                *a -= isotropic * *e;
+            }
+        } else {
+            isotropic = T::ZERO;
+        }
+    }
+    // 4 eps of the norm is what rounding leaves of a residual.
+    let tolerance = if plan.iteration == Iteration::Newton { plan.tolerance } else { 1e-3 * plan.tolerance };
+    let floor = T::from_f64(tolerance.max(4.0 * T::EPSILON.to_f64())) * norm;
+    let shift = match plan.iteration {
+        Iteration::Power(s) | Iteration::HybridConstant(s) => match s {
+            ConstantShift::Value(v) => power_of_two_times(T::from_f64(v.abs()), -exponent),
+            // A little more than the bound, for rounding.
+            ConstantShift::Guaranteed => T::from_f64((plan.shape.order - 1) as f64 * 1.001) * norm,
+        },
+        _ => T::ZERO,
+    };
+    let own_units = |x: f64| power_of_two_times(T::from_f64(x), -exponent);
+    let job = Job {
+        isotropic,
+        floor2: floor * floor,
+        shift,
+        tau: if plan.absolute { own_units(plan.tau) } else { T::from_f64(plan.tau) * norm },
+        limit: if plan.absolute { own_units(plan.tolerance) } else { T::ZERO },
+    };
+    Loaded { job, exponent, direction, norm }
+}

@@ -1,0 +1,358 @@
+//! From the ends of the starts of one tensor to its distinct pairs: merge, classify, collapse, threshold, separate, sort.
+
+use super::engine::{Engine, Vectors};
+use super::load::Loaded;
+use crate::alloc;
+use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd};
+use crate::error::Result;
+use crate::scalar::Real;
+use crate::sshopm::options::{PairClass, TensorStatus};
+use crate::sshopm::plan::{Plan, Reduction, SignRule};
+
+/// Ends of the starts. Arrays are padded to a width of vectors; component i of start v is at `[i * stride + v]`.
+pub struct Ends<T> {
+    /// Distance of the components.
+    pub stride: usize,
+    /// Unit vectors.
+    pub x: Vec<T>,
+    /// Working lambda.
+    pub lambda: Vec<T>,
+    /// The same for a start that converged and is in no pair yet, else -inf.
+    pub open: Vec<T>,
+    /// Residual, working units.
+    pub residual: Vec<T>,
+}
+
+/// Distinct pairs of a tensor, arrays as in [`Ends`].
+pub struct Pairs<T> {
+    stride: usize,
+    /// Number found.
+    pub found: usize,
+    /// Unit vectors.
+    pub x: Vec<T>,
+    /// Working lambda.
+    pub lambda: Vec<T>,
+    /// Working residual.
+    pub residual: Vec<T>,
+    /// Working eigenvalues of the projected Hessian, ascending; n - 1 of each.
+    pub hessian: Vec<T>,
+    /// Starts that ended there.
+    pub basin: Vec<i32>,
+    /// Class of the representative that is written.
+    pub class: Vec<PairClass>,
+    /// Whether the representative is turned: -x, and -lambda for odd order.
+    flip: Vec<bool>,
+    /// Whether it is still in the list.
+    alive: Vec<bool>,
+    /// The list, in the order of writing.
+    pub order: Vec<usize>,
+}
+
+impl<T: Real> Ends<T> {
+    /// Room for `stride` starts.
+    pub fn new(n: usize, stride: usize) -> Result<Self> {
+        let array = |k: usize| alloc::filled("ends of the starts", k * stride, T::ZERO);
+        Ok(Self { stride, x: array(n)?, lambda: array(1)?, open: array(1)?, residual: array(1)? })
+    }
+}
+
+impl<T: Real> Pairs<T> {
+    /// Room for `stride` pairs.
+    pub fn new(n: usize, stride: usize) -> Result<Self> {
+        let array = |k: usize| alloc::filled("pairs", k * stride, T::ZERO);
+        Ok(Self {
+            stride,
+            found: 0,
+            x: array(n)?,
+            lambda: array(1)?,
+            residual: array(1)?,
+            hessian: array(n - 1)?,
+            basin: alloc::filled("pairs", stride, 0)?,
+            class: alloc::filled("pairs", stride, PairClass::Unclassified)?,
+            flip: alloc::filled("pairs", stride, false)?,
+            alive: alloc::filled("pairs", stride, false)?,
+            order: alloc::with_capacity("pairs", stride)?,
+        })
+    }
+
+    /// Component i of pair k, as it is written.
+    #[inline]
+    pub fn component(&self, i: usize, k: usize) -> T {
+        let x = self.x[i * self.stride + k];
+        if self.flip[k] { T::ZERO - x } else { x }
+    }
+
+    /// Lambda of pair k, as it is written.
+    #[inline]
+    pub fn value(&self, loaded: &Loaded<T>, odd: bool, k: usize) -> T {
+        let value = loaded.value(self.lambda[k]);
+        if odd && self.flip[k] { T::ZERO - value } else { value }
+    }
+
+    /// Eigenvalue j of the working Hessian of pair k.
+    #[inline]
+    pub fn hessian_at(&self, j: usize, k: usize) -> T {
+        self.hessian[j * self.stride + k]
+    }
+
+    /// Whether the Hessian of pair k as it is written is that of the working pair turned over.
+    #[inline]
+    pub fn is_turned(&self, loaded: &Loaded<T>, odd: bool, k: usize) -> bool {
+        (loaded.direction < T::ZERO) != (odd && self.flip[k])
+    }
+}
+
+/// Greedy in descending order of lambda: the strongest end left founds a pair, every end left within the merge angle
+/// (and the merge value) joins it, and the one with the smallest residual represents it.
+pub struct Merge<'a, T> {
+    /// The plan.
+    pub plan: &'a Plan<T>,
+    /// Frobenius norm of the scaled tensor.
+    pub norm: T,
+    /// Ends of the starts; `open` is used up.
+    pub ends: &'a mut Ends<T>,
+    /// Where the pairs go.
+    pub pairs: &'a mut Pairs<T>,
+}
+
+impl<T: Real> Kernel<T> for Merge<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        merge(simd, self.plan, self.norm, self.ends, self.pairs);
+    }
+}
+
+#[inline(always)]
+fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, norm: T, ends: &mut Ends<T>, pairs: &mut Pairs<T>) {
+    let n = plan.shape.dimension;
+    let even = plan.shape.order % 2 == 0;
+    let starts = plan.start_count;
+    let lanes = S::V::LEN;
+    let none = T::ZERO - T::from_f64(f64::INFINITY);
+    let rule = &plan.reduction;
+    let (none_v, zero) = (simd.splat(none), simd.splat(T::ZERO));
+    let within = simd.splat(T::from_f64(rule.merge_chord2));
+    pairs.found = 0;
+    while pairs.found < pairs.stride {
+        let mut best = none_v;
+        for at in (0..starts).step_by(lanes) {
+            best = best.max(simd.load(&ends.open[at..]));
+        }
+        let top = horizontal_max(best);
+        if top == none {
+            return;
+        }
+        let Some(seed) = ends.open[..starts].iter().position(|l| *l == top) else { return };
+        let agree = (rule.merge_value * top.to_f64().abs()).max(rule.merge_norm * norm.to_f64());
+        let agree_v = simd.splat(T::from_f64(agree));
+        let top_v = simd.splat(top);
+        let (mut representative, mut basin) = (seed, 0);
+        for at in (0..starts).step_by(lanes) {
+            let lambda = simd.load(&ends.open[at..]);
+            let mut cosine = zero;
+            for i in 0..n {
+                let s = simd.splat(ends.x[i * ends.stride + seed]);
+                cosine = simd.load(&ends.x[i * ends.stride + at..]).mul_add(s, cosine);
+            }
+            let mut chord2 = zero;
+            for i in 0..n {
+                let s = simd.splat(ends.x[i * ends.stride + seed]);
+                let s = if even { S::V::select(cosine.lt(zero), zero.sub(s), s) } else { s };
+                let d = simd.load(&ends.x[i * ends.stride + at..]).sub(s);
+                chord2 = d.mul_add(d, chord2);
+            }
+            let mut joins = chord2.le(within).and(none_v.lt(lambda));
+            if agree > 0.0 {
+                joins = joins.and(top_v.sub(lambda).le(agree_v));
+            }
+            S::V::select(joins, none_v, lambda).store(&mut ends.open[at..]);
+            let mut bits = joins.bits();
+            while bits != 0 {
+                let v = at + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                basin += 1;
+                if ends.residual[v] < ends.residual[representative] {
+                    representative = v;
+                }
+            }
+        }
+        // The seed joins itself; should rounding say no, it must go all the same.
+        ends.open[seed] = none;
+        let k = pairs.found;
+        for i in 0..n {
+            pairs.x[i * pairs.stride + k] = ends.x[i * ends.stride + representative];
+        }
+        pairs.lambda[k] = ends.lambda[representative];
+        pairs.residual[k] = ends.residual[representative];
+        pairs.basin[k] = basin.max(1);
+        pairs.found += 1;
+    }
+}
+
+#[inline(always)]
+fn horizontal_max<V: Lanes>(v: V) -> V::T {
+    let mut numbers = [V::T::ZERO; 64];
+    v.store(&mut numbers);
+    let mut best = numbers[0];
+    for x in &numbers[1..V::LEN] {
+        best = if *x > best { *x } else { best };
+    }
+    best
+}
+
+/// Classifies the found pairs, drops what the goal excludes, and puts the rest in the order of writing: descending in
+/// working lambda. Returns what is to be said of the tensor.
+pub fn select<T: Real>(
+    engine: &mut dyn Engine<T>,
+    plan: &Plan<T>,
+    loaded: &Loaded<T>,
+    a: &[T],
+    pairs: &mut Pairs<T>,
+) -> TensorStatus {
+    if pairs.found == 0 {
+        return TensorStatus::NoPair;
+    }
+    // Lanes beyond the last pair work on what was there before, which is finite.
+    let x = Vectors { data: &pairs.x, stride: pairs.stride, count: pairs.found };
+    engine.hessians(a, x, &pairs.lambda, &mut pairs.hessian);
+    finish(plan, loaded, pairs)
+}
+
+fn finish<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> TensorStatus {
+    let n = plan.shape.dimension;
+    let odd = plan.shape.order % 2 == 1;
+    let rule = &plan.reduction;
+    let flat = T::from_f64(rule.degeneracy) * loaded.norm;
+    for k in 0..pairs.found {
+        let (mut low, mut high) = (T::ZERO, T::ZERO);
+        let mut degenerate = false;
+        for j in 0..n - 1 {
+            let e = pairs.hessian[j * pairs.stride + k];
+            degenerate |= e.abs() <= flat;
+            if j == 0 || e < low {
+                low = e;
+            }
+            if j == 0 || e > high {
+                high = e;
+            }
+        }
+        pairs.flip[k] = flips(plan, loaded, pairs, k);
+        let (mut maximum, mut minimum) = (high < T::ZERO, low > T::ZERO);
+        if n == 1 {
+            // A single direction is a maximum and a minimum; it is called what is sought.
+            maximum = true;
+        }
+        if pairs.is_turned(loaded, odd, k) {
+            (maximum, minimum) = (minimum, maximum);
+        }
+        pairs.class[k] = match () {
+            () if degenerate => PairClass::Degenerate,
+            () if maximum => PairClass::NegativeStable,
+            () if minimum => PairClass::PositiveStable,
+            () => PairClass::Unstable,
+        };
+        pairs.alive[k] = rule.saddles || high <= flat;
+    }
+    let status = collapse(rule, loaded, pairs);
+    list(plan, loaded, pairs, odd);
+    status
+}
+
+/// Continuum: three or more degenerate pairs at one lambda become one.
+fn collapse<T: Real>(rule: &Reduction, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> TensorStatus {
+    let is_flat = |pairs: &Pairs<T>, k: usize| pairs.alive[k] && pairs.class[k] == PairClass::Degenerate;
+    let mut status = TensorStatus::Ok;
+    for leader in 0..pairs.found {
+        if !is_flat(pairs, leader) {
+            continue;
+        }
+        let value = pairs.lambda[leader];
+        let whole = (value + loaded.job.isotropic).to_f64().abs();
+        let same = T::from_f64((rule.degeneracy * loaded.norm.to_f64()).max(rule.merge_value * whole));
+        let members = |pairs: &Pairs<T>, k: usize| is_flat(pairs, k) && (pairs.lambda[k] - value).abs() <= same;
+        let count = (leader..pairs.found).filter(|k| members(pairs, *k)).count();
+        if count < 3 {
+            continue;
+        }
+        for k in leader + 1..pairs.found {
+            if members(pairs, k) {
+                pairs.alive[k] = false;
+                pairs.basin[leader] += pairs.basin[k];
+            }
+        }
+        status = TensorStatus::Degenerate;
+    }
+    status
+}
+
+/// Thresholds, order, separation, number.
+fn list<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>, odd: bool) {
+    let rule = &plan.reduction;
+    let n = plan.shape.dimension;
+    // Descending for maxima, ascending for minima, by the lambda that is written.
+    let rank = |pairs: &Pairs<T>, k: usize| loaded.direction * pairs.value(loaded, odd, k);
+    pairs.order.clear();
+    for k in 0..pairs.found {
+        if !pairs.alive[k] {
+            continue;
+        }
+        let mine = rank(pairs, k);
+        let place = pairs.order.iter().rposition(|o| rank(pairs, *o) >= mine).map_or(0, |p| p + 1);
+        pairs.order.insert(place, k);
+    }
+    if let Some(absolute) = rule.absolute_threshold {
+        let top = pairs.order.first().map_or(0.0, |k| rank(pairs, *k).to_f64());
+        let least = absolute.max(rule.relative_threshold * top);
+        let mut order = std::mem::take(&mut pairs.order);
+        order.retain(|k| pairs.value(loaded, odd, *k).to_f64() > least);
+        pairs.order = order;
+    }
+    if rule.separation_chord2 > 0.0 {
+        let apart = T::from_f64(rule.separation_chord2);
+        let mut order = std::mem::take(&mut pairs.order);
+        let mut kept = 0;
+        for p in 0..order.len() {
+            let k = order[p];
+            if order[..kept].iter().all(|o| chord2(pairs, n, !odd, *o, k) >= apart) {
+                order[kept] = k;
+                kept += 1;
+            }
+        }
+        order.truncate(kept);
+        pairs.order = order;
+    }
+    pairs.order.truncate(rule.pairs);
+}
+
+fn chord2<T: Real>(pairs: &Pairs<T>, n: usize, even: bool, p: usize, q: usize) -> T {
+    let (mut plus, mut minus) = (T::ZERO, T::ZERO);
+    for i in 0..n {
+        let (x, y) = (pairs.component(i, p), pairs.component(i, q));
+        minus += (x - y) * (x - y);
+        plus += (x + y) * (x + y);
+    }
+    if even && plus < minus { plus } else { minus }
+}
+
+/// Whether the sign rule turns pair k over.
+fn flips<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &Pairs<T>, k: usize) -> bool {
+    let (n, stride) = (plan.shape.dimension, pairs.stride);
+    let x = |i: usize| pairs.x[i * stride + k];
+    if plan.sign == SignRule::Raw {
+        return false;
+    }
+    if plan.shape.order % 2 == 1 {
+        let value = loaded.direction * (pairs.lambda[k] + loaded.job.isotropic);
+        if value.abs() > T::from_f64(32.0 * T::EPSILON.to_f64()) * loaded.norm {
+            return value < T::ZERO;
+        }
+    }
+    if plan.sign == SignRule::UpperHalf {
+        return (0..n).rev().map(x).find(|c| *c != T::ZERO).is_some_and(|c| c < T::ZERO);
+    }
+    let largest = (0..n).fold(T::ZERO, |m, i| if x(i).abs() > m { x(i).abs() } else { m });
+    let bound = largest * T::from_f64(1.0 - 1e-6);
+    (0..n).map(x).find(|c| c.abs() >= bound).is_some_and(|c| c < T::ZERO)
+}

@@ -1,0 +1,114 @@
+//! What the iterations in lanes share: the stopping tests and the bookkeeping of a step.
+
+use super::flight::{Flight, Job, Rule, state};
+use crate::backend::cpu::simd::{Lanes, Mask, Simd};
+use crate::scalar::Real;
+use crate::sshopm::options::Test;
+
+/// Everything of LEN starts but their vectors, in registers.
+#[derive(Clone, Copy)]
+pub struct Status<V> {
+    pub lambda: V,
+    pub residual2: V,
+    pub iterations: V,
+    pub shift: V,
+    pub violations: V,
+    pub step2: V,
+    pub state: V,
+}
+
+impl<V: Lanes> Status<V> {
+    /// Of the starts from position `at` on.
+    #[inline(always)]
+    pub fn load<S: Simd<V::T, V = V>>(simd: S, flight: &Flight<V::T>, at: usize) -> Self {
+        let to = at + V::LEN;
+        Self {
+            lambda: simd.load(&flight.lambda[at..to]),
+            residual2: simd.load(&flight.residual2[at..to]),
+            iterations: simd.load(&flight.iterations[at..to]),
+            shift: simd.load(&flight.shift[at..to]),
+            violations: simd.load(&flight.violations[at..to]),
+            step2: simd.load(&flight.step2[at..to]),
+            state: simd.load(&flight.state[at..to]),
+        }
+    }
+
+    /// Back to position `at`.
+    #[inline(always)]
+    pub fn store(self, flight: &mut Flight<V::T>, at: usize) {
+        let to = at + V::LEN;
+        self.lambda.store(&mut flight.lambda[at..to]);
+        self.residual2.store(&mut flight.residual2[at..to]);
+        self.iterations.store(&mut flight.iterations[at..to]);
+        self.shift.store(&mut flight.shift[at..to]);
+        self.violations.store(&mut flight.violations[at..to]);
+        self.step2.store(&mut flight.step2[at..to]);
+        self.state.store(&mut flight.state[at..to]);
+    }
+
+    /// Lanes still iterating.
+    #[inline(always)]
+    pub fn running<S: Simd<V::T, V = V>>(&self, simd: S) -> V::M {
+        self.state.le(simd.splat(V::T::from_f64(state::RUNNING)))
+    }
+
+    /// Takes in an evaluation at the running starts, ends those that are done and counts a step for the others, which
+    /// are returned.
+    #[inline(always)]
+    pub fn judge<S: Simd<V::T, V = V>>(
+        &mut self,
+        simd: S,
+        rule: &Rule<V::T>,
+        job: &Job<V>,
+        running: V::M,
+        lambda: V,
+        residual2: V,
+    ) -> V::M {
+        let whole = lambda.add(job.isotropic);
+        let done = match rule.test {
+            Test::Residual => {
+                let bound = simd.splat(rule.tolerance).mul(whole);
+                residual2.le(bound.mul(bound).max(job.floor2))
+            }
+            Test::Lambda => {
+                let bound = if rule.absolute {
+                    job.limit
+                } else {
+                    simd.splat(rule.tolerance).mul(whole.abs().max(simd.splat(V::T::from_f64(1e-30))))
+                };
+                lambda.sub(self.lambda).abs().le(bound)
+            }
+            Test::Step => {
+                let bound = simd.splat(rule.tolerance);
+                self.step2.le(bound.mul(bound))
+            }
+        };
+        // 16 eps (1 + |lambda|) is rounding: entries are scaled to order one.
+        let slack = simd.splat(V::T::from_f64(16.0 * V::T::EPSILON.to_f64()));
+        let lost = lambda.lt(self.lambda.sub(slack.mul_add(lambda.abs(), slack))).and(running);
+        let one = simd.splat(V::T::ONE);
+        self.violations = V::select(lost, self.violations.add(one), self.violations);
+        self.lambda = V::select(running, lambda, self.lambda);
+        self.residual2 = V::select(running, residual2, self.residual2);
+        let converged = running.and(done);
+        let exhausted = running.and_not(done).and(simd.splat(rule.max_iterations).le(self.iterations));
+        self.end(simd, converged, state::CONVERGED);
+        self.end(simd, exhausted, state::EXHAUSTED);
+        let going = running.and_not(converged).and_not(exhausted);
+        self.iterations = V::select(going, self.iterations.add(one), self.iterations);
+        going
+    }
+
+    /// Gives the lanes of `mask` a final state.
+    #[inline(always)]
+    pub fn end<S: Simd<V::T, V = V>>(&mut self, simd: S, mask: V::M, state: f64) {
+        self.state = V::select(mask, simd.splat(V::T::from_f64(state)), self.state);
+    }
+}
+
+/// Smallest length that is taken for a vector: its square must not underflow.
+#[inline(always)]
+pub fn tiny2<T: Real>() -> T {
+    // (1e-15)^2 in f32, (1e-150)^2 in f64: entries are scaled to order one.
+    T::from_f64(if size_of::<T>() == 4 { 1e-30 } else { 1e-300 })
+}

@@ -1,0 +1,360 @@
+//! The iterations in dimension 3, in registers. Everything is written for maxima; minima run on the negated tensor.
+
+use super::flight::{Flight, Job, Rule, Step, state};
+use super::nested::{Entries, Form};
+use super::steps::{Status, tiny2};
+use crate::backend::cpu::simd::{Lanes, Mask, Simd};
+use crate::scalar::Real;
+
+/// Runs the LEN starts from position `at` on for at most `steps` steps. Returns whether any still runs.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
+pub fn advance<F: Form, T: Real, S: Simd<T>>(
+    simd: S,
+    a: impl Entries<S::V>,
+    rule: &Rule<T>,
+    job: &Job<S::V>,
+    flight: &mut Flight<T>,
+    at: usize,
+    steps: usize,
+    power_steps: bool,
+) -> bool {
+    let capacity = flight.capacity();
+    let component = |i: usize| i * capacity + at..i * capacity + at + S::V::LEN;
+    let mut x =
+        [simd.load(&flight.x[component(0)]), simd.load(&flight.x[component(1)]), simd.load(&flight.x[component(2)])];
+    let mut status = Status::load(simd, flight, at);
+    let any = if power_steps {
+        power::<F, T, S>(simd, a, rule, job, &mut status, &mut x, steps)
+    } else {
+        curved::<F, T, S>(simd, a, rule, job, &mut status, &mut x, steps)
+    };
+    for (i, x) in x.iter().enumerate() {
+        x.store(&mut flight.x[component(i)]);
+    }
+    status.store(flight, at);
+    any
+}
+
+/// x . y.
+#[inline(always)]
+pub fn dot<V: Lanes>(x: [V; 3], y: [V; 3]) -> V {
+    x[0].mul_add(y[0], x[1].mul_add(y[1], x[2].mul(y[2])))
+}
+
+/// g - lambda x, formed explicitly: |g|^2 - lambda^2 would cancel.
+#[inline(always)]
+fn residual<V: Lanes>(g: [V; 3], lambda: V, x: [V; 3]) -> [V; 3] {
+    [lambda.neg_mul_add(x[0], g[0]), lambda.neg_mul_add(x[1], g[1]), lambda.neg_mul_add(x[2], g[2])]
+}
+
+/// B x of a symmetric B = 11, 12, 13, 22, 23, 33.
+#[inline(always)]
+pub fn apply<V: Lanes>(b: [V; 6], x: [V; 3]) -> [V; 3] {
+    [dot([b[0], b[1], b[2]], x), dot([b[1], b[3], b[4]], x), dot([b[2], b[4], b[5]], x)]
+}
+
+/// Moves the lanes of `going` to the direction of `next`, whose squared length is `norm2`.
+#[inline(always)]
+fn move_to<T: Real, S: Simd<T>>(
+    simd: S,
+    going: <S::V as Lanes>::M,
+    status: &mut Status<S::V>,
+    x: &mut [S::V; 3],
+    next: [S::V; 3],
+    norm2: S::V,
+) {
+    let scale = simd.splat(T::ONE).div(norm2.sqrt());
+    let next = [next[0].mul(scale), next[1].mul(scale), next[2].mul(scale)];
+    let d = [next[0].sub(x[0]), next[1].sub(x[1]), next[2].sub(x[2])];
+    status.step2 = S::V::select(going, dot(d, d), status.step2);
+    for (x, next) in x.iter_mut().zip(next) {
+        *x = S::V::select(going, next, *x);
+    }
+}
+
+/// Power steps with a constant shift: one A x^(m-1) each.
+#[inline(always)]
+fn power<F: Form, T: Real, S: Simd<T>>(
+    simd: S,
+    a: impl Entries<S::V>,
+    rule: &Rule<T>,
+    job: &Job<S::V>,
+    status: &mut Status<S::V>,
+    x: &mut [S::V; 3],
+    steps: usize,
+) -> bool {
+    let mut running = status.running(simd);
+    status.shift = job.shift;
+    for _ in 0..steps {
+        let g = F::gradient::<T, S>(simd, a, *x);
+        let lambda = dot(*x, g);
+        let r = residual(g, lambda, *x);
+        running = status.judge(simd, rule, job, running, lambda, dot(r, r));
+        if !running.any() {
+            return false;
+        }
+        let next = [job.shift.mul_add(x[0], g[0]), job.shift.mul_add(x[1], g[1]), job.shift.mul_add(x[2], g[2])];
+        let norm2 = dot(next, next);
+        let vanished = running.and(norm2.le(simd.splat(tiny2())));
+        status.end(simd, vanished, state::ZERO);
+        running = running.and_not(vanished);
+        move_to(simd, running, status, x, next, norm2);
+    }
+    running.any()
+}
+
+/// The tangent plane at x without a basis of it.
+///
+/// With B = A x^(m-2), r = B x - lambda x and k = m - 1, the projected Hessian H = k U'BU - lambda I has
+/// U H U' r = k (B r - |r|^2 x) - lambda r, trace k t - 2 lambda and determinant k^2 d - k lambda t + lambda^2, where
+/// t = tr B - lambda and d = x' adj(B) x = |B x|^2 - lambda tr B + e2(B) are trace and determinant of U'BU.
+struct Plane<V> {
+    /// U H U' r.
+    h: [V; 3],
+    /// Trace and determinant of H.
+    trace: V,
+    determinant: V,
+    /// Trace and determinant of U'BU.
+    trace_b: V,
+    determinant_b: V,
+}
+
+impl<V: Lanes> Plane<V> {
+    #[inline(always)]
+    fn at<S: Simd<V::T, V = V>>(simd: S, m: usize, b: [V; 6], r: [V; 3], lambda: V, residual2: V, x: [V; 3]) -> Self {
+        let k = simd.splat(V::T::from_f64((m - 1) as f64));
+        let br = apply(b, r);
+        let mut h = [lambda; 3];
+        for i in 0..3 {
+            let tangent = residual2.neg_mul_add(x[i], br[i]);
+            h[i] = lambda.neg_mul_add(r[i], k.mul(tangent));
+        }
+        let (trace_b, determinant_b) = tangent_invariants(b, lambda, residual2);
+        let kt = k.mul(trace_b);
+        Self {
+            h,
+            trace: kt.sub(lambda.add(lambda)),
+            determinant: k.mul(k).mul_add(determinant_b, lambda.mul(lambda.sub(kt))),
+            trace_b,
+            determinant_b,
+        }
+    }
+}
+
+/// Trace and determinant of U'BU for lambda = x'Bx and residual2 = |B x - lambda x|^2.
+#[inline(always)]
+pub fn tangent_invariants<V: Lanes>(b: [V; 6], lambda: V, residual2: V) -> (V, V) {
+    let whole = b[0].add(b[3]).add(b[5]);
+    let minor = |p: V, q: V, o: V| o.neg_mul_add(o, p.mul(q));
+    let e2 = minor(b[0], b[3], b[1]).add(minor(b[0], b[5], b[2])).add(minor(b[3], b[5], b[4]));
+    let trace = whole.sub(lambda);
+    // |B x|^2 = lambda^2 + residual2.
+    (trace, lambda.neg_mul_add(trace, e2.add(residual2)))
+}
+
+/// Steps that need A x^(m-2): hybrid, adaptive power and Newton.
+#[inline(always)]
+fn curved<F: Form, T: Real, S: Simd<T>>(
+    simd: S,
+    a: impl Entries<S::V>,
+    rule: &Rule<T>,
+    job: &Job<S::V>,
+    status: &mut Status<S::V>,
+    x: &mut [S::V; 3],
+    steps: usize,
+) -> bool {
+    let mut running = status.running(simd);
+    for _ in 0..steps {
+        let b = F::matrix::<T, S>(simd, a, *x);
+        let g = apply(b, *x);
+        let lambda = dot(*x, g);
+        let r = residual(g, lambda, *x);
+        let residual2 = dot(r, r);
+        if rule.step == Step::Newton {
+            running = newton_judge(simd, rule, job, status, running, lambda, residual2);
+        } else {
+            running = status.judge(simd, rule, job, running, lambda, residual2);
+        }
+        if !running.any() {
+            return false;
+        }
+        if rule.step == Step::Adaptive {
+            let e = smallest_eigenvalue(simd, b);
+            status.shift = S::V::select(running, adaptive_shift(simd, F::ORDER, e, job.tau), status.shift);
+            let shift = status.shift;
+            let next = [shift.mul_add(x[0], g[0]), shift.mul_add(x[1], g[1]), shift.mul_add(x[2], g[2])];
+            let norm2 = dot(next, next);
+            let vanished = running.and(norm2.le(simd.splat(tiny2())));
+            status.end(simd, vanished, state::ZERO);
+            running = running.and_not(vanished);
+            move_to(simd, running, status, x, next, norm2);
+            continue;
+        }
+        let plane = Plane::at(simd, F::ORDER, b, r, lambda, residual2, *x);
+        let one = simd.splat(T::ONE);
+        let inverse = one.div(plane.determinant);
+        let mut d = [lambda; 3];
+        for i in 0..3 {
+            d[i] = plane.trace.neg_mul_add(r[i], plane.h[i]).mul(inverse);
+        }
+        if rule.step == Step::Newton {
+            let size = plane.trace.mul_add(plane.trace, plane.determinant.abs());
+            let least = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-6 } else { 1e-14 }));
+            let singular = running.and(plane.determinant.abs().le(least.mul(size)));
+            status.end(simd, singular, state::SINGULAR);
+            running = running.and_not(singular);
+        } else {
+            let zero = simd.splat(T::ZERO);
+            let newton = plane
+                .trace
+                .lt(zero)
+                .and(zero.lt(plane.determinant))
+                .and(dot(d, d).lt(simd.splat(T::from_f64(0.25))))
+                .and(simd.splat(rule.warmup).lt(status.iterations));
+            let alpha = if rule.step == Step::HybridConstant {
+                job.shift
+            } else {
+                // The largest of 0, tau' - lambda_min(h) and tau' - lambda with h = (m-1) U'BU and tau' = 1e-3 |lambda|;
+                // a little more keeps lambda + alpha away from 0 where lambda is 0.
+                let half = plane.trace_b.mul(simd.splat(T::from_f64(0.5)));
+                let spread = half.mul_add(half, zero.sub(plane.determinant_b)).max(zero);
+                let bend = simd.splat(T::from_f64((F::ORDER - 1) as f64)).mul(spread.sqrt().sub(half));
+                let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
+                margin.add(bend.max(zero.sub(lambda))).max(zero)
+            };
+            // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
+            let weight = lambda.add(alpha);
+            let vanished = running.and(weight.abs().le(simd.splat(T::from_f64(1e-30)))).and_not(newton);
+            status.end(simd, vanished, state::ZERO);
+            running = running.and_not(vanished);
+            let scale = one.div(weight);
+            for i in 0..3 {
+                d[i] = S::V::select(newton, d[i], r[i].mul(scale));
+            }
+            status.shift = S::V::select(running, S::V::select(newton, zero, alpha), status.shift);
+        }
+        let next = [x[0].add(d[0]), x[1].add(d[1]), x[2].add(d[2])];
+        let norm2 = dot(next, next);
+        move_to(simd, running, status, x, next, norm2);
+    }
+    running.any()
+}
+
+/// The end of a Newton search for all pairs: within the floor of the residual, and one more step after that, which
+/// takes a quadratically convergent start to the level of rounding.
+#[inline(always)]
+pub fn newton_judge<T: Real, S: Simd<T>>(
+    simd: S,
+    rule: &Rule<T>,
+    job: &Job<S::V>,
+    status: &mut Status<S::V>,
+    running: <S::V as Lanes>::M,
+    lambda: S::V,
+    residual2: S::V,
+) -> <S::V as Lanes>::M {
+    let zero = simd.splat(T::ZERO);
+    let within = residual2.le(job.floor2);
+    // Once within, `shift` is 1: the step that follows is the last.
+    let last = zero.lt(status.shift);
+    let out = simd.splat(rule.max_iterations).le(status.iterations);
+    let ended = running.and(within.and(last).or(out));
+    let converged = ended.and(within);
+    let exhausted = ended.and_not(within);
+    status.lambda = S::V::select(running, lambda, status.lambda);
+    status.residual2 = S::V::select(running, residual2, status.residual2);
+    status.end(simd, converged, state::CONVERGED);
+    status.end(simd, exhausted, state::EXHAUSTED);
+    let going = running.and_not(ended);
+    status.iterations = S::V::select(going, status.iterations.add(simd.splat(T::ONE)), status.iterations);
+    status.shift = S::V::select(within, simd.splat(T::ONE), zero);
+    going
+}
+
+/// Kolda and Mayo's shift (2014): makes A x^m + alpha |x|^m convex at x with a margin tau, e being the smallest
+/// eigenvalue of A x^(m-2).
+#[inline(always)]
+pub fn adaptive_shift<T: Real, S: Simd<T>>(simd: S, m: usize, e: S::V, tau: S::V) -> S::V {
+    let m = m as f64;
+    let enough = tau.mul(simd.splat(T::from_f64(1.0 / (m * m - m)))).le(e);
+    let shift = simd.splat(T::from_f64(m - 1.0)).neg_mul_add(e, tau.mul(simd.splat(T::from_f64(1.0 / m))));
+    S::V::select(enough, simd.splat(T::ZERO), shift)
+}
+
+/// -2 cos((2/3) acos w) for w in [0, 1], in powers of 2w - 1, highest first: Chebyshev interpolation of degree 16, off
+/// by 2e-14 at most. The function is smooth there, so that no arc cosine is needed.
+const LEAST_ROOT: [f64; 17] = [
+    4.388_145_922_115_899e-10,
+    -1.030_501_040_909_868e-9,
+    1.690_142_427_061_127_6e-9,
+    -7.284_508_415_837_466e-9,
+    2.758_558_022_260_398_2e-8,
+    -9.224_486_289_262_974e-8,
+    3.184_497_736_926_886e-7,
+    -1.128_036_298_054_926e-6,
+    4.071_996_427_602_591e-6,
+    -1.508_223_251_704_551_6e-5,
+    5.783_981_616_729_975e-5,
+    -2.328_508_947_032_555_4e-4,
+    1.008_249_388_342_658_7e-3,
+    -4.932_705_630_910_805e-3,
+    3.101_837_687_272_19e-2,
+    -0.494_818_132_645_691_9,
+    -1.532_088_886_237_954_7,
+];
+
+/// Smallest eigenvalue of the symmetric 11, 12, 13, 22, 23, 33: q + p t, where t is the smallest root of
+/// t^3 - 3t = 2r, with q a third of the trace, p^2 a sixth of |B - qI|^2 and r half the determinant of (B - qI)/p.
+#[inline(always)]
+pub fn smallest_eigenvalue<T: Real, S: Simd<T>>(simd: S, b: [S::V; 6]) -> S::V {
+    let number = |x: f64| simd.splat(T::from_f64(x));
+    let q = b[0].add(b[3]).add(b[5]).mul(number(1.0 / 3.0));
+    let (u, v, w) = (b[0].sub(q), b[3].sub(q), b[5].sub(q));
+    let off = dot([b[1], b[2], b[4]], [b[1], b[2], b[4]]);
+    // The floor keeps p^3 from underflowing.
+    let floor = number(if size_of::<T>() == 4 { 1e-20 } else { 1e-190 });
+    let p2 = dot([u, v, w], [u, v, w]).add(off.add(off)).mul(number(1.0 / 6.0)).max(floor);
+    let p = p2.sqrt();
+    let det = u
+        .mul(b[4].neg_mul_add(b[4], v.mul(w)))
+        .sub(b[1].mul(b[4].neg_mul_add(b[2], b[1].mul(w))))
+        .add(b[2].mul(v.neg_mul_add(b[2], b[1].mul(b[4]))));
+    let r = det.div(p2.mul(p)).mul(number(0.5)).max(number(-1.0)).min(number(1.0));
+    let c = number(1.0).sub(r).mul(number(0.5)).sqrt();
+    // acos r = 2 asin c, and the smallest root 2 cos(acos(r)/3 + 2 pi/3) = -2 cos((2/3) acos c).
+    let s = c.add(c).sub(number(1.0));
+    let mut t = number(LEAST_ROOT[0]);
+    for coefficient in &LEAST_ROOT[1..] {
+        t = t.mul_add(s, number(*coefficient));
+    }
+    // In f32 r loses half its digits where two roots are close; the shift must err to the safe side.
+    let margin = if size_of::<T>() == 4 { 1e-3 } else { 0.0 };
+    p.mul_add(t.sub(number(margin)), q)
+}
+
+/// Eigenvalues of the projected Hessian at x, ascending; through a basis (u, w) of the tangent plane, since the trace and
+/// the determinant alone would lose half the digits of close eigenvalues.
+#[inline(always)]
+pub fn hessian_eigenvalues<T: Real, S: Simd<T>>(
+    simd: S,
+    m: usize,
+    b: [S::V; 6],
+    lambda: S::V,
+    [x, y, z]: [S::V; 3],
+) -> (S::V, S::V) {
+    let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
+    let minus_one = zero.sub(one);
+    let s = S::V::select(z.lt(zero), minus_one, one);
+    let a = minus_one.div(s.add(z));
+    let c = a.mul(x).mul(y);
+    let u = [s.mul(a).mul(x).mul_add(x, one), s.mul(c), zero.sub(s.mul(x))];
+    let w = [c, a.mul(y).mul_add(y, s), zero.sub(y)];
+    let (bu, bw) = (apply(b, u), apply(b, w));
+    let (h11, h12, h22) = (dot(u, bu), dot(u, bw), dot(w, bw));
+    let k = simd.splat(T::from_f64((m - 1) as f64));
+    let half = simd.splat(T::from_f64(0.5));
+    let mean = k.mul(half).mul(h11.add(h22)).sub(lambda);
+    let d = half.mul(h11.sub(h22));
+    let radius = k.mul(d.mul_add(d, h12.mul(h12)).sqrt());
+    (mean.sub(radius), mean.add(radius))
+}

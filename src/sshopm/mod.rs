@@ -1,0 +1,104 @@
+//! Real eigenpairs of symmetric tensors: unit vectors x with A x^(m-1) = lambda x, which are the critical points of A x^m
+//! on the sphere.
+//!
+//! [`solve`] finds local maxima and minima from many starts with the shifted power method (Kolda and Mayo, SIAM J. Matrix
+//! Anal. Appl. 32 (2011) 1095 and 35 (2014) 1563) or, by default, with a safeguarded Newton iteration that falls back
+//! on it. [`all`] finds saddles as well. A batch holds any number of tensors of one shape; each has results and a status
+//! of its own, and one bad tensor never harms another.
+
+pub mod algorithm;
+pub mod cpu;
+pub mod options;
+pub mod plan;
+mod product;
+pub mod resolve;
+mod starts;
+
+pub use options::{
+    AllOptions, Compatibility, Goal, Info, Method, Options, PairClass, Results, Shift, Sign, StartKind, StartStatus,
+    TensorStatus, Test,
+};
+pub use product::{classify, product};
+pub use starts::starts;
+
+use crate::backend::cpu::simd::Vectorised;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::with_real;
+use crate::stream::{self, Stream};
+use crate::tensor::{Symmetric, Tensor};
+use algorithm::Outputs;
+
+/// Finds local maxima, minima or both of A x^m on the sphere for every tensor of a batch.
+///
+/// `tensors` is F32 or F64; `starts` real [n, V], shared by all tensors, else [`Options`] say which. What is found goes
+/// to the tensors of `results`; see there for shapes.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for options, starts or results outside their domain; [`Error::Cancelled`];
+/// [`Error::OutOfMemory`]. Starts that do not converge and tensors that are not finite are no errors but statuses.
+pub fn solve(
+    context: &Context,
+    queue: Option<&Stream>,
+    tensors: &Tensor,
+    starts: Option<&Tensor>,
+    options: &Options,
+    results: &mut Results<'_>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    context.check_alive()?;
+    stream::select(context, queue)?;
+    tensors.expect_context("tensors", context)?;
+    starts.map_or(Ok(()), |s| s.expect_context("starts", context))?;
+    let shape = tensors.expect_symmetric("tensors")?;
+    let per_start = [
+        ("start_values", results.start_values.is_some()),
+        ("start_vectors", results.start_vectors.is_some()),
+        ("start_residuals", results.start_residuals.is_some()),
+        ("start_iterations", results.start_iterations.is_some()),
+        ("start_shifts", results.start_shifts.is_some()),
+        ("start_status", results.start_status.is_some()),
+        ("start_violations", results.start_violations.is_some()),
+        ("trace", results.trace.is_some()),
+    ];
+    if options.goal == Goal::Both
+        && let Some((name, _)) = per_start.iter().find(|p| p.1)
+    {
+        return Err(Error::invalid(*name, "is given for each start, which has two ends with goal = both"));
+    }
+    let pairs = algorithm::pairs_of(results)?;
+    with_real!(tensors.dtype(), "tensors", T => {
+        // A count or a status alone still needs the pairs found.
+        let counted = results.count.is_some() || results.status.is_some();
+        let pairs = if pairs == 0 && counted { DEFAULT_PAIRS } else { pairs };
+        solve_typed::<T>(context, shape, tensors, starts, options, pairs, results, progress)
+    })
+}
+
+/// Pairs told apart where no result says how many.
+const DEFAULT_PAIRS: usize = 64;
+
+#[expect(clippy::too_many_arguments, reason = "the arguments of `solve`")]
+fn solve_typed<T: Vectorised>(
+    context: &Context,
+    shape: Symmetric,
+    tensors: &Tensor,
+    starts: Option<&Tensor>,
+    options: &Options,
+    pairs: usize,
+    results: &mut Results<'_>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    let (plan, raised) = resolve::resolve::<T>(shape, options, starts, pairs)?;
+    let count = tensors.dims()[1];
+    let mut outputs = Outputs { results, peaks: None };
+    let inputs = [("tensors", tensors), ("starts", starts.unwrap_or(tensors))];
+    algorithm::check_outputs(context, &plan, count, &inputs, &outputs)?;
+    let mut ops = cpu::CpuOps::new(context, &plan)?;
+    let info = algorithm::run(context, &mut ops, &plan, tensors, None, &mut outputs, progress)?;
+    Ok(Info { tolerance_raised: raised, ..info })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,337 @@
+//! Options, results and information of the eigenpair solvers. The numbers of the enumerations are those of the C
+//! interface.
+
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(i32)]
+        pub enum $name { $($(#[$vdoc])* $variant = $code),* }
+
+        impl $name {
+            /// The choice whose number is `code`, or an error that names `argument`.
+            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+                match code {
+                    $($code => Ok(Self::$variant),)*
+                    _ => Err(Error::invalid(argument, format!("is {code}, no such choice"))),
+                }
+            }
+        }
+    };
+}
+
+choice! {
+    /// Which critical points of A x^m on the sphere are sought.
+    Goal {
+        /// Local maxima.
+        Maxima = 0,
+        /// Local minima.
+        Minima = 1,
+        /// Local maxima, then local minima.
+        Both = 2,
+    }
+}
+
+choice! {
+    /// The iteration.
+    Method {
+        /// Newton's method where it is safe, else a shifted power step.
+        Hybrid = 0,
+        /// Shifted power steps alone (SS-HOPM).
+        Power = 1,
+    }
+}
+
+choice! {
+    /// The shift of a power step.
+    Shift {
+        /// The smallest that keeps the step monotone, from the curvature at the iterate.
+        Adaptive = 0,
+        /// [`Options::shift`].
+        Fixed = 1,
+        /// (m - 1) times the Frobenius norm, which makes every step monotone.
+        Guaranteed = 2,
+    }
+}
+
+choice! {
+    /// The stopping test.
+    Test {
+        /// |A x^(m-1) - lambda x| <= tolerance * max(|lambda|, 1e-3 |A|).
+        Residual = 0,
+        /// The change of lambda, relative to it.
+        Lambda = 1,
+        /// The length of the step on the sphere.
+        Step = 2,
+    }
+}
+
+choice! {
+    /// Start vectors.
+    StartKind {
+        /// Fibonacci points for dimension 3 (half the sphere for even order), else random directions.
+        Auto = 0,
+        /// Fibonacci points on the upper half of the sphere; dimension 3.
+        FibonacciHemisphere = 1,
+        /// Fibonacci points on the sphere; dimension 3.
+        FibonacciSphere = 2,
+        /// Vertices of a subdivided icosahedron: 10 f^2 + 2 on the sphere, or 5 f^2 + 1 up to sign; dimension 3.
+        Icosahedral = 3,
+        /// Uniform directions: normalised Gaussian vectors, others for each tensor.
+        Random = 4,
+        /// Normalised points of the cube, as in Kolda and Mayo's paper; not uniform. Others for each tensor.
+        RandomCube = 5,
+    }
+}
+
+choice! {
+    /// The representative of a pair, which is determined up to sign.
+    Sign {
+        /// Odd order: lambda >= 0. Even order: the component of largest magnitude is positive.
+        Canonical = 0,
+        /// The iterate as it stands.
+        Raw = 1,
+    }
+}
+
+choice! {
+    /// Whose conventions the iteration follows.
+    Compatibility {
+        /// Purlin's own.
+        None = 0,
+        /// MATLAB Tensor Toolbox, `eig_sshopm`: an absolute test of lambda (1e-15), 1000 iterations, absolute tau, no
+        /// scaling, raw sign, power steps.
+        TensorToolbox = 1,
+    }
+}
+
+choice! {
+    /// What became of a start.
+    StartStatus {
+        /// The test was met.
+        Converged = 0,
+        /// The iteration limit was reached.
+        MaxIterations = 1,
+        /// The shifted product vanished.
+        ZeroVector = 2,
+        /// The tensor has a number that is not finite.
+        Nonfinite = 3,
+        /// Newton's matrix became singular ([`super::all`]).
+        Singular = 4,
+    }
+}
+
+choice! {
+    /// What is to be said of a tensor.
+    TensorStatus {
+        /// Pairs were found.
+        Ok = 0,
+        /// An entry is NaN or infinite: no pairs.
+        Nonfinite = 1,
+        /// All entries are 0: every direction belongs to lambda = 0; no pairs are listed.
+        Zero = 2,
+        /// A multiple of the identity: every direction belongs to one lambda; no pairs are listed.
+        Isotropic = 3,
+        /// Left out by the mask.
+        Masked = 4,
+        /// No start converged.
+        NoPair = 5,
+        /// Diffusion MRI: no signal.
+        Signal = 6,
+        /// Diffusion MRI: signals were clamped.
+        Clamped = 7,
+        /// The Morse sum is violated: pairs are missing ([`super::all`]).
+        Incomplete = 8,
+        /// A continuum of pairs was collapsed into one entry.
+        Degenerate = 9,
+    }
+}
+
+choice! {
+    /// The kind of a critical point, from the eigenvalues of the projected Hessian.
+    PairClass {
+        /// All negative: a strict local maximum of A x^m.
+        NegativeStable = 0,
+        /// All positive: a strict local minimum.
+        PositiveStable = 1,
+        /// Both signs: a saddle.
+        Unstable = 2,
+        /// One of them is 0 within the tolerance.
+        Degenerate = 3,
+        /// Not determined.
+        Unclassified = 4,
+    }
+}
+
+/// How [`super::solve`] works. Zeros mean a default where so said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Maxima, minima or both.
+    pub goal: Goal,
+    /// Hybrid or power.
+    pub method: Method,
+    /// Shift of the power steps.
+    pub shift_kind: Shift,
+    /// The shift, for [`Shift::Fixed`]: at least 0 for maxima, at most 0 for minima, of either sign for both.
+    pub shift: f64,
+    /// Stopping test.
+    pub test: Test,
+    /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32).
+    pub tolerance: f64,
+    /// Most iterations of a start.
+    pub max_iterations: i32,
+    /// Power steps before the first Newton step; -1 for the default, none.
+    pub warmup: i32,
+    /// Curvature that the adaptive shift leaves, relative to the Frobenius norm; 0 for 1e-6.
+    pub tau: f64,
+    /// Start vectors, where none are given.
+    pub start_kind: StartKind,
+    /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n.
+    pub starts: i64,
+    /// Seed of random starts.
+    pub seed: u64,
+    /// Sign rule.
+    pub sign: Sign,
+    /// Other programs' conventions.
+    pub compatibility: Compatibility,
+    /// Takes 0.9 of the smallest value over the starts out of a tensor of even order, as a multiple of the identity,
+    /// and adds it to lambda afterwards: fewer steps, the same pairs.
+    pub remove_isotropic: bool,
+    /// Pairs closer than this angle (rad) are one; 0 for one degree.
+    pub merge_angle: f64,
+    /// If above 0, pairs are one only if their lambdas also differ by no more than this, relative to the larger.
+    pub merge_value: f64,
+    /// Eigenvalues of the projected Hessian below this, relative to max(1, |A|) of the scaled tensor, count as 0; 0 for
+    /// 1e-7 (F64) or 1e-3 (F32).
+    pub degeneracy_tolerance: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            goal: Goal::Maxima,
+            method: Method::Hybrid,
+            shift_kind: Shift::Adaptive,
+            shift: 0.0,
+            test: Test::Residual,
+            tolerance: 0.0,
+            max_iterations: 500,
+            warmup: -1,
+            tau: 0.0,
+            start_kind: StartKind::Auto,
+            starts: 0,
+            seed: 0,
+            sign: Sign::Canonical,
+            compatibility: Compatibility::None,
+            remove_isotropic: true,
+            merge_angle: 0.0,
+            merge_value: 0.0,
+            degeneracy_tolerance: 0.0,
+        }
+    }
+}
+
+/// How [`super::all`] works. Zeros mean a default.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AllOptions {
+    /// Starts of the first round; 0 for 2000 in dimension 3 and below, else 50 times the generic number of pairs, at
+    /// least 2000 and at most 100 000.
+    pub starts: i64,
+    /// Most starts in all; 0 for 32 times `starts`.
+    pub max_starts: i64,
+    /// Seed of the starts.
+    pub seed: u64,
+    /// Most Newton steps of a start; 0 for 200.
+    pub max_iterations: i32,
+    /// Sign rule.
+    pub sign: Sign,
+    /// Residual at which a pair is accepted, relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
+    pub tolerance: f64,
+    /// Pairs closer than this angle (rad) are one; 0 for 1e-5 (F64) or 1e-3 (F32).
+    pub merge_angle: f64,
+    /// Pairs are one only if their lambdas differ by no more than this, relative to the norm; 0 for 1e-6 (F64) or 1e-3
+    /// (F32).
+    pub merge_value: f64,
+    /// As [`Options::degeneracy_tolerance`].
+    pub degeneracy_tolerance: f64,
+}
+
+impl Default for AllOptions {
+    fn default() -> Self {
+        Self {
+            starts: 0,
+            max_starts: 0,
+            seed: 0,
+            max_iterations: 0,
+            sign: Sign::Canonical,
+            tolerance: 0.0,
+            merge_angle: 0.0,
+            merge_value: 0.0,
+            degeneracy_tolerance: 0.0,
+        }
+    }
+}
+
+/// Where results go; what is `None` is not computed. K is the number of pairs kept, V that of the starts, T that of the
+/// tensors, n the dimension; "real" is the element type of the tensors. Rows beyond `count` are NaN, or 0 for integers.
+#[derive(Default)]
+pub struct Results<'a> {
+    /// I32 [T]: pairs listed, at most K.
+    pub count: Option<&'a mut Tensor>,
+    /// Real [K, T]: lambda; maxima descending, minima ascending; for both goals maxima first.
+    pub values: Option<&'a mut Tensor>,
+    /// Real [n, K, T]: unit vectors.
+    pub vectors: Option<&'a mut Tensor>,
+    /// Real [K, T]: |A x^(m-1) - lambda x|.
+    pub residuals: Option<&'a mut Tensor>,
+    /// I32 [K, T]: [`PairClass`].
+    pub classes: Option<&'a mut Tensor>,
+    /// Real [n - 1, K, T]: eigenvalues of the projected Hessian, ascending.
+    pub hessian: Option<&'a mut Tensor>,
+    /// I32 [K, T]: starts that ended in the pair.
+    pub basins: Option<&'a mut Tensor>,
+    /// I32 [T]: [`TensorStatus`].
+    pub status: Option<&'a mut Tensor>,
+    /// Real [V, T]: last lambda of each start.
+    pub start_values: Option<&'a mut Tensor>,
+    /// Real [n, V, T]: last vector of each start.
+    pub start_vectors: Option<&'a mut Tensor>,
+    /// Real [V, T]: last residual of each start.
+    pub start_residuals: Option<&'a mut Tensor>,
+    /// I32 [V, T]: iterations of each start.
+    pub start_iterations: Option<&'a mut Tensor>,
+    /// Real [V, T]: shift of the last power step of each start.
+    pub start_shifts: Option<&'a mut Tensor>,
+    /// I32 [V, T]: [`StartStatus`].
+    pub start_status: Option<&'a mut Tensor>,
+    /// I32 [V, T]: steps that moved lambda the wrong way by more than rounding.
+    pub start_violations: Option<&'a mut Tensor>,
+    /// Real [L], with one tensor and one start: lambda at the start and after each step, NaN beyond.
+    pub trace: Option<&'a mut Tensor>,
+}
+
+/// What a solve did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Info {
+    /// Tensors given.
+    pub tensors: i64,
+    /// Starts of each tensor.
+    pub starts: i64,
+    /// Starts that converged, of all tensors.
+    pub converged_starts: i64,
+    /// Iterations of all starts.
+    pub iterations: i64,
+    /// Tensors that were not iterated on: not finite, zero, isotropic, masked.
+    pub skipped_tensors: i64,
+    /// Chunks that the batch was cut into.
+    pub chunks: i64,
+    /// Tolerance used.
+    pub tolerance: f64,
+    /// Wall-clock time of the call.
+    pub seconds: f64,
+    /// Whether the tolerance asked for lay below what the type can reach and was raised.
+    pub tolerance_raised: bool,
+}

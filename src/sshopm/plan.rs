@@ -1,0 +1,288 @@
+//! A call resolved to plain numbers: what a backend needs to work on a tile of tensors, and where its results go.
+
+use super::options::{Goal, StartKind, TensorStatus, Test};
+use crate::error::Result;
+use crate::scalar::Real;
+use crate::tensor::Symmetric;
+
+/// Which representative of a pair is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignRule {
+    /// Odd order: lambda >= 0. Even order: the component of largest magnitude is positive, the first on ties.
+    Canonical,
+    /// The iterate as it stands.
+    Raw,
+    /// Odd order: lambda >= 0. Even order: the last component is not negative.
+    UpperHalf,
+}
+
+/// The iteration, with its shift.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Iteration {
+    /// Newton where safe, else a power step with the smallest safe shift.
+    Hybrid,
+    /// Newton where safe, else a power step with a constant shift.
+    HybridConstant(ConstantShift),
+    /// Power steps with the adaptive shift.
+    Adaptive,
+    /// Power steps with a constant shift.
+    Power(ConstantShift),
+    /// Newton's step everywhere: all pairs, saddles too.
+    Newton,
+}
+
+/// A shift that does not change during the iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ConstantShift {
+    /// This magnitude, in the units of the tensor; it works uphill for maxima and downhill for minima.
+    Value(f64),
+    /// (m - 1) times the Frobenius norm of the tensor.
+    Guaranteed,
+}
+
+/// The start vectors.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Starts<T> {
+    /// The same for every tensor: unit vectors [n x V].
+    Shared(Vec<T>),
+    /// Drawn for each tensor: row = index of the tensor in the batch / chunks, column = start * n + component.
+    Drawn {
+        /// [`StartKind::Random`] or [`StartKind::RandomCube`].
+        kind: StartKind,
+        /// Seed.
+        seed: u64,
+        /// Number of the first start, for calls that go on where another ended.
+        first: usize,
+        /// Consecutive tensors of a batch that are one, each with the next V starts: several threads share its work.
+        chunks: usize,
+    },
+}
+
+/// From the ends of the starts to the pairs of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reduction {
+    /// Pairs kept of each tensor, K; 0 for start outputs alone.
+    pub pairs: usize,
+    /// Squared chord (2 sin(angle / 2))^2 within which two ends are one pair.
+    pub merge_chord2: f64,
+    /// If above 0, ends are one pair only if their lambdas differ by at most this times the larger magnitude.
+    pub merge_value: f64,
+    /// If above 0, as `merge_value`, but relative to the Frobenius norm.
+    pub merge_norm: f64,
+    /// Eigenvalues of the projected Hessian below this times the Frobenius norm count as 0.
+    pub degeneracy: f64,
+    /// A tensor whose entries differ from c E by at most this times the largest magnitude is taken for c E.
+    pub isotropy: f64,
+    /// Whether A = 0 and A = c E give one degenerate pair (the first start); else none.
+    pub special_pair: bool,
+    /// Whether saddles are kept.
+    pub saddles: bool,
+    /// Only lambda above this, and above `relative_threshold` times the largest, if there are thresholds.
+    pub absolute_threshold: Option<f64>,
+    /// See `absolute_threshold`.
+    pub relative_threshold: f64,
+    /// Squared chord below which the weaker of two pairs is left out; 0 for none.
+    pub separation_chord2: f64,
+}
+
+/// A call resolved to plain numbers.
+#[derive(Debug, Clone)]
+pub struct Plan<T> {
+    /// Order m and dimension n.
+    pub shape: Symmetric,
+    /// Passes: maxima, minima or both in this order. Minima of A are sought as maxima of -A.
+    pub goal: Goal,
+    /// The iteration.
+    pub iteration: Iteration,
+    /// The stopping test.
+    pub test: Test,
+    /// Its tolerance, not below what the type can reach.
+    pub tolerance: f64,
+    /// Whether `tolerance` (test of lambda) and `tau` are absolute; else they are relative to |lambda| and |A|.
+    pub absolute: bool,
+    /// Margin of the adaptive shift.
+    pub tau: f64,
+    /// Most iterations.
+    pub max_iterations: u32,
+    /// Power steps before the first Newton step.
+    pub warmup: u32,
+    /// Whether each tensor is scaled by a power of two to order one. Off only for other programs' conventions.
+    pub scale: bool,
+    /// Even order: iterate on A - c E, c = 0.9 * the least A x^m over the starts, if that is positive.
+    pub remove_isotropic: bool,
+    /// Sign rule.
+    pub sign: SignRule,
+    /// Start vectors.
+    pub starts: Starts<T>,
+    /// Number of starts V.
+    pub start_count: usize,
+    /// The reduction.
+    pub reduction: Reduction,
+    /// [U x U], column-major: entries = transform * input, where the input is no symmetric tensor.
+    pub transform: Option<Vec<T>>,
+    /// Multinomial coefficients [U].
+    pub multinomials: Vec<T>,
+    /// Entries of the identity E [U], for even order; else empty.
+    pub identity: Vec<T>,
+    /// What rows beyond the count hold: NaN, or 0.
+    pub missing: T,
+}
+
+impl<T: Real> Plan<T> {
+    /// Multinomials and the identity's entries of a shape.
+    pub fn tables(shape: Symmetric) -> Result<(Vec<T>, Vec<T>)> {
+        use crate::tensor::symmetric::{Monomials, identity_entry, multinomial};
+        let mut multinomials = crate::alloc::with_capacity("multinomial table", shape.count())?;
+        let even = shape.order % 2 == 0;
+        let mut identity = crate::alloc::with_capacity("identity tensor", if even { shape.count() } else { 0 })?;
+        let mut walk = Monomials::new(shape)?;
+        while let Some((_, tuple)) = walk.next_tuple() {
+            multinomials.push(T::from_f64(multinomial(tuple)? as f64));
+            if even {
+                identity.push(T::from_f64(identity_entry(tuple)?));
+            }
+        }
+        Ok((multinomials, identity))
+    }
+}
+
+/// Form of a peak, for [`Rows::peaks`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeakForm {
+    /// x, y, z, lambda.
+    UnitValue,
+    /// lambda x, lambda y, lambda z.
+    Scaled,
+}
+
+macro_rules! rows {
+    ($($(#[$doc:meta])* $name:ident: $t:ty = $size:ident;)*) => {
+        /// Results of the tensors of a tile, packed with the first index fastest; an empty slice is not wanted.
+        /// K, V, n as in [`super::Results`].
+        #[derive(Default)]
+        pub struct Rows<'a, T> {
+            $($(#[$doc])* pub $name: &'a mut [$t],)*
+        }
+
+        /// Memory of [`Rows`].
+        #[derive(Default)]
+        pub struct RowBuffers<T> {
+            $($(#[$doc])* pub $name: Vec<$t>,)*
+        }
+
+        impl<'a, T> Rows<'a, T> {
+            /// The rows of the first `count` tensors, and the others.
+            pub fn split(self, count: usize, sizes: &RowSizes) -> (Self, Self) {
+                $(let $name = self.$name.split_at_mut((count * sizes.$size).min(self.$name.len()));)*
+                (Self { $($name: $name.0),* }, Self { $($name: $name.1),* })
+            }
+
+            /// The same rows, for a while.
+            pub fn reborrow(&mut self) -> Rows<'_, T> {
+                Rows { $($name: &mut *self.$name),* }
+            }
+        }
+
+        impl<T> RowBuffers<T> {
+            /// The first `count` tensors.
+            pub fn rows(&mut self, count: usize, sizes: &RowSizes) -> Rows<'_, T> {
+                Rows { $($name: {
+                    let end = (count * sizes.$size).min(self.$name.len());
+                    &mut self.$name[..end]
+                }),* }
+            }
+        }
+    };
+}
+
+/// Numbers of a row's elements.
+#[derive(Debug, Clone, Copy)]
+pub struct RowSizes {
+    /// One number a tensor.
+    pub one: usize,
+    /// K.
+    pub pairs: usize,
+    /// n K.
+    pub pair_vectors: usize,
+    /// (n - 1) K.
+    pub pair_hessians: usize,
+    /// V.
+    pub starts: usize,
+    /// n V.
+    pub start_vectors: usize,
+    /// 4 K or 3 K.
+    pub peaks: usize,
+}
+
+rows! {
+    /// [`super::Results::count`].
+    count: i32 = one;
+    /// [`super::Results::values`].
+    values: T = pairs;
+    /// [`super::Results::vectors`].
+    vectors: T = pair_vectors;
+    /// [`super::Results::residuals`].
+    residuals: T = pairs;
+    /// [`super::Results::classes`].
+    classes: i32 = pairs;
+    /// [`super::Results::hessian`].
+    hessian: T = pair_hessians;
+    /// [`super::Results::basins`].
+    basins: i32 = pairs;
+    /// [`super::Results::status`].
+    status: i32 = one;
+    /// Peaks [4, K] or [3, K], as [`PeakForm`].
+    peaks: T = peaks;
+    /// [`super::Results::start_values`].
+    start_values: T = starts;
+    /// [`super::Results::start_vectors`].
+    start_vectors: T = start_vectors;
+    /// [`super::Results::start_residuals`].
+    start_residuals: T = starts;
+    /// [`super::Results::start_iterations`].
+    start_iterations: i32 = starts;
+    /// [`super::Results::start_shifts`].
+    start_shifts: T = starts;
+    /// [`super::Results::start_status`].
+    start_status: i32 = starts;
+    /// [`super::Results::start_violations`].
+    start_violations: i32 = starts;
+}
+
+/// The tensors of a tile.
+#[derive(Debug, Clone, Copy)]
+pub struct Tile<'a, T> {
+    /// Index of the first tensor in the batch.
+    pub first: usize,
+    /// Packed entries (or what the transform makes them from) [U x count].
+    pub input: &'a [T],
+    /// Per tensor, 0 leaves it out; empty for all.
+    pub mask: &'a [u8],
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Starts that converged.
+    pub converged: u64,
+    /// Iterations of all starts.
+    pub iterations: u64,
+    /// Tensors not iterated on.
+    pub skipped: u64,
+}
+
+impl Counts {
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            converged: self.converged + other.converged,
+            iterations: self.iterations + other.iterations,
+            skipped: self.skipped + other.skipped,
+        }
+    }
+}
+
+/// Whether a tensor with this status was not iterated on.
+pub fn is_skipped(status: TensorStatus) -> bool {
+    matches!(status, TensorStatus::Nonfinite | TensorStatus::Zero | TensorStatus::Isotropic | TensorStatus::Masked)
+}

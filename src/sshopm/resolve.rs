@@ -1,0 +1,221 @@
+//! From options to a [`Plan`]: defaults, checks, and the tolerance that a type can reach.
+
+use super::options::{Compatibility, Goal, Method, Options, Shift, Sign, StartKind, Test};
+use super::plan::{ConstantShift, Iteration, Plan, Reduction, SignRule, Starts};
+use super::starts::{icosahedral_count, points};
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Real};
+use crate::shape::product;
+use crate::tensor::{Symmetric, Tensor};
+
+/// Squared chord of an angle.
+pub fn chord2(angle: f64) -> f64 {
+    let s = 2.0 * (0.5 * angle).sin();
+    s * s
+}
+
+/// Refuses NaN, infinities and negative numbers.
+pub fn not_negative(argument: &str, value: f64) -> Result<f64> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(value);
+    }
+    Err(Error::invalid(argument, format!("is {value}, a finite number of at least 0 is needed")))
+}
+
+/// `value`, or the default for 0.
+pub fn or_default(argument: &str, value: f64, default: f64) -> Result<f64> {
+    Ok(if not_negative(argument, value)? == 0.0 { default } else { value })
+}
+
+fn is_f32<T: Real>() -> bool {
+    T::DTYPE == DType::F32
+}
+
+/// A tolerance raised to what rounding allows, and whether it was.
+pub fn raised(tolerance: f64, floor: f64) -> (f64, bool) {
+    if tolerance < floor { (floor, true) } else { (tolerance, false) }
+}
+
+/// Default degeneracy tolerance.
+pub fn degeneracy<T: Real>(value: f64) -> Result<f64> {
+    or_default("degeneracy_tolerance", value, if is_f32::<T>() { 1e-3 } else { 1e-7 })
+}
+
+/// How far a multiple of the identity may be off, relative to the largest entry: the rounding of a linear transform.
+pub fn isotropy<T: Real>() -> f64 {
+    64.0 * T::EPSILON.to_f64()
+}
+
+/// Resolves the options of a solve. `pairs` is K. Returns the plan and whether the tolerance was raised.
+pub fn resolve<T: Real>(
+    shape: Symmetric,
+    options: &Options,
+    starts: Option<&Tensor>,
+    pairs: usize,
+) -> Result<(Plan<T>, bool)> {
+    let compatible = options.compatibility == Compatibility::TensorToolbox;
+    let test = if compatible { Test::Lambda } else { options.test };
+    let iteration = iteration_of(options, compatible)?;
+    let default = match (compatible, is_f32::<T>()) {
+        (true, _) => 1e-15,
+        (false, true) => 1e-5,
+        (false, false) => 1e-10,
+    };
+    let wanted = or_default("tolerance", options.tolerance, default)?;
+    let rounding = T::EPSILON.to_f64();
+    let floor = match test {
+        _ if compatible && !is_f32::<T>() => 0.0,
+        Test::Residual => 4.0 * rounding,
+        Test::Lambda => rounding,
+        Test::Step => 2.0 * rounding,
+    };
+    let (tolerance, was_raised) = raised(wanted, floor);
+    let max_iterations = match options.max_iterations {
+        n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
+        // The default of the other program; another number is the caller's own.
+        500 if compatible => 1000,
+        n => n.unsigned_abs(),
+    };
+    let warmup = match options.warmup {
+        -1 => 0,
+        n if n < 0 => return Err(Error::invalid("warmup", format!("is {n}, less than -1"))),
+        n => n.unsigned_abs(),
+    };
+    let (start_set, start_count) = starts_of::<T>(shape, options, starts)?;
+    let (multinomials, identity) = Plan::<T>::tables(shape)?;
+    let plan = Plan {
+        shape,
+        goal: options.goal,
+        iteration,
+        test,
+        tolerance,
+        absolute: compatible,
+        tau: or_default("tau", options.tau, 1e-6)?,
+        max_iterations,
+        warmup,
+        scale: !compatible,
+        remove_isotropic: options.remove_isotropic && !compatible,
+        sign: if compatible || options.sign == Sign::Raw { SignRule::Raw } else { SignRule::Canonical },
+        starts: start_set,
+        start_count,
+        reduction: Reduction {
+            pairs,
+            merge_chord2: chord2(or_default("merge_angle", options.merge_angle, 1f64.to_radians())?),
+            merge_value: not_negative("merge_value", options.merge_value)?,
+            merge_norm: 0.0,
+            degeneracy: degeneracy::<T>(options.degeneracy_tolerance)?,
+            isotropy: isotropy::<T>(),
+            special_pair: true,
+            saddles: false,
+            absolute_threshold: None,
+            relative_threshold: 0.0,
+            separation_chord2: 0.0,
+        },
+        transform: None,
+        multinomials,
+        identity,
+        missing: T::from_f64(f64::NAN),
+    };
+    Ok((plan, was_raised))
+}
+
+fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
+    let constant = match options.shift_kind {
+        Shift::Adaptive => None,
+        Shift::Guaranteed => Some(ConstantShift::Guaranteed),
+        Shift::Fixed => {
+            let shift = options.shift;
+            if !shift.is_finite() {
+                return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
+            }
+            if shift < 0.0 && options.goal == Goal::Maxima {
+                return Err(Error::invalid("shift", format!("is {shift}, negative, for maxima")));
+            }
+            if shift > 0.0 && options.goal == Goal::Minima {
+                return Err(Error::invalid("shift", format!("is {shift}, positive, for minima")));
+            }
+            Some(ConstantShift::Value(shift.abs()))
+        }
+    };
+    Ok(match (compatible || options.method == Method::Power, constant) {
+        (true, None) => Iteration::Adaptive,
+        (true, Some(shift)) => Iteration::Power(shift),
+        (false, None) => Iteration::Hybrid,
+        (false, Some(shift)) => Iteration::HybridConstant(shift),
+    })
+}
+
+/// The start vectors and their number: the caller's, or those of the options.
+fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor>) -> Result<(Starts<T>, usize)> {
+    let n = shape.dimension;
+    if let Some(tensor) = given {
+        return callers_starts(n, tensor);
+    }
+    let even = shape.order % 2 == 0;
+    let kind = match options.start_kind {
+        StartKind::Auto if n == 3 && even => StartKind::FibonacciHemisphere,
+        StartKind::Auto if n == 3 => StartKind::FibonacciSphere,
+        StartKind::Auto => StartKind::Random,
+        other => other,
+    };
+    if options.starts < 0 {
+        return Err(Error::invalid("starts", format!("is {}, less than 0", options.starts)));
+    }
+    let wanted = crate::shape::size("starts", options.starts, 0)?;
+    let count = match wanted {
+        0 => {
+            let half = match (n, shape.order) {
+                (1, _) => 1,
+                (3, m) if m <= 4 => 32,
+                (3, _) => 64,
+                _ => 20 * n,
+            };
+            let count = if n == 3 && !even { 2 * half } else { half };
+            match kind {
+                StartKind::Icosahedral => {
+                    (1..100).map(|f| icosahedral_count(f, even)).find(|c| *c >= count).unwrap_or(count)
+                }
+                _ => count,
+            }
+        }
+        given => given,
+    };
+    match kind {
+        StartKind::Random | StartKind::RandomCube => {
+            Ok((Starts::Drawn { kind, seed: options.seed, first: 0, chunks: 1 }, count))
+        }
+        _ => Ok((Starts::Shared(points(kind, options.seed, n, count)?), count)),
+    }
+}
+
+/// The caller's starts [n, V], normalised in f64.
+fn callers_starts<T: Real>(n: usize, tensor: &Tensor) -> Result<(Starts<T>, usize)> {
+    tensor.expect_dtype("starts", T::DTYPE)?;
+    let &[rows, count] = tensor.dims() else {
+        return Err(Error::invalid("starts", format!("has dimensions {:?}, [{n}, V] are needed", tensor.dims())));
+    };
+    if rows != n {
+        return Err(Error::invalid("starts", format!("has dimensions {:?}, [{n}, V] are needed", tensor.dims())));
+    }
+    if count == 0 {
+        return Err(Error::invalid("starts", "has no columns"));
+    }
+    let view = tensor.view::<T>("starts")?;
+    let mut out = alloc::filled("start vectors", product("starts", n, count)?, T::ZERO)?;
+    for (v, x) in out.chunks_exact_mut(n).enumerate() {
+        view.read_column(&[v], x);
+        if x.iter().any(|c| !c.is_finite()) {
+            return Err(Error::invalid("starts", format!("column {v} has a component that is not finite")));
+        }
+        let largest = x.iter().fold(0.0f64, |m, c| m.max(c.to_f64().abs()));
+        if largest == 0.0 {
+            return Err(Error::invalid("starts", format!("column {v} is zero")));
+        }
+        let norm = x.iter().map(|c| (c.to_f64() / largest).powi(2)).sum::<f64>().sqrt();
+        for c in x.iter_mut() {
+            *c = T::from_f64(c.to_f64() / largest / norm);
+        }
+    }
+    Ok((Starts::Shared(out), count))
+}

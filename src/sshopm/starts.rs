@@ -1,0 +1,166 @@
+//! Start vectors: points spread over the sphere.
+
+use super::cpu::tensor::draw;
+use super::options::StartKind;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Real, with_real};
+use crate::stream::{self, Stream};
+use crate::tensor::Tensor;
+
+/// Fills `starts` [n, V] with unit vectors of the given kind. Random ones are those that [`super::solve`] draws for its
+/// first tensor. [`StartKind::Auto`] is the whole Fibonacci sphere in dimension 3 and random elsewhere.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a kind that has no points in this dimension or of this number.
+pub fn starts(
+    context: &Context,
+    queue: Option<&Stream>,
+    kind: StartKind,
+    seed: u64,
+    starts: &mut Tensor,
+) -> Result<()> {
+    context.check_alive()?;
+    stream::select(context, queue)?;
+    starts.expect_context("starts", context)?;
+    let &[n, count] = starts.dims() else {
+        return Err(Error::invalid("starts", format!("has dimensions {:?}, [n, V] are needed", starts.dims())));
+    };
+    let kind = match kind {
+        StartKind::Auto if n == 3 => StartKind::FibonacciSphere,
+        StartKind::Auto => StartKind::Random,
+        other => other,
+    };
+    with_real!(starts.dtype(), "starts", T => {
+        let points = points::<T>(kind, seed, n, count)?;
+        let mut view = starts.view_mut::<T>("starts")?;
+        for (v, x) in points.chunks_exact(n.max(1)).enumerate() {
+            view.write_column(&[v], x);
+        }
+        Ok(())
+    })
+}
+
+/// Unit vectors [n x count] of a kind that is not `Auto`.
+pub fn points<T: Real>(kind: StartKind, seed: u64, n: usize, count: usize) -> Result<Vec<T>> {
+    if n == 0 {
+        return Err(Error::invalid("starts", "has dimension 0"));
+    }
+    let mut out = alloc::filled("start vectors", crate::shape::product("starts", n, count)?, T::ZERO)?;
+    match kind {
+        StartKind::Random | StartKind::RandomCube | StartKind::Auto => {
+            for (v, x) in out.chunks_exact_mut(n).enumerate() {
+                draw(kind, seed, 0, v, n, |i, c| x[i] = T::from_f64(c));
+            }
+        }
+        _ if n != 3 => {
+            return Err(Error::invalid("start_kind", format!("{kind:?} is for dimension 3, this is {n}")));
+        }
+        StartKind::Icosahedral => {
+            let vertices = icosahedral(count)?;
+            for (x, p) in out.chunks_exact_mut(3).zip(&vertices) {
+                write(x, *p);
+            }
+        }
+        StartKind::FibonacciHemisphere | StartKind::FibonacciSphere => {
+            for (v, x) in out.chunks_exact_mut(3).enumerate() {
+                write(x, fibonacci(v, count, kind == StartKind::FibonacciHemisphere));
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn write<T: Real>(x: &mut [T], p: [f64; 3]) {
+    for (x, c) in x.iter_mut().zip(p) {
+        *x = T::from_f64(c);
+    }
+}
+
+/// Point i of V: equal steps in z, turning by the golden angle pi (3 - sqrt 5).
+fn fibonacci(i: usize, count: usize, half: bool) -> [f64; 3] {
+    let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let (i, count) = (i as f64, count as f64);
+    let z = if half { 1.0 - (i + 0.5) / count } else { 1.0 - (2.0 * i + 1.0) / count };
+    let (sine, cosine) = (i * golden).sin_cos();
+    let radius = (1.0 - z * z).sqrt();
+    [radius * cosine, radius * sine, z]
+}
+
+/// Number of vertices of an icosahedron whose edges are cut into f parts: on the sphere, and up to sign.
+pub fn icosahedral_count(f: usize, half: bool) -> usize {
+    if half { 5 * f * f + 1 } else { 10 * f * f + 2 }
+}
+
+/// Vertices of the icosahedron with edges cut into f parts, projected to the sphere: 10 f^2 + 2 of them, or 5 f^2 + 1 with
+/// one of each antipodal pair.
+fn icosahedral(count: usize) -> Result<Vec<[f64; 3]>> {
+    let matching = |half: bool| (1..=4096).find(|f| icosahedral_count(*f, half) == count);
+    let (f, half) = match (matching(false), matching(true)) {
+        (Some(f), _) => (f, false),
+        (None, Some(f)) => (f, true),
+        (None, None) => {
+            return Err(Error::invalid(
+                "starts",
+                format!("is {count}; an icosahedral set has 10 f^2 + 2 or, up to sign, 5 f^2 + 1 vectors"),
+            ));
+        }
+    };
+    let g = (1.0 + 5f64.sqrt()) / 2.0;
+    let corners = [
+        [-1.0, g, 0.0],
+        [1.0, g, 0.0],
+        [-1.0, -g, 0.0],
+        [1.0, -g, 0.0],
+        [0.0, -1.0, g],
+        [0.0, 1.0, g],
+        [0.0, -1.0, -g],
+        [0.0, 1.0, -g],
+        [g, 0.0, -1.0],
+        [g, 0.0, 1.0],
+        [-g, 0.0, -1.0],
+        [-g, 0.0, 1.0],
+    ];
+    let distance2 = |a: [f64; 3], b: [f64; 3]| (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>();
+    let adjacent = |a: usize, b: usize| (distance2(corners[a], corners[b]) - 4.0).abs() < 1e-9;
+    let mut all = alloc::with_capacity("start vectors", icosahedral_count(f, false))?;
+    let mut add = |weights: &[(usize, usize)]| {
+        let mut p = [0.0; 3];
+        for (corner, weight) in weights {
+            for (p, c) in p.iter_mut().zip(corners[*corner]) {
+                *p += c * *weight as f64;
+            }
+        }
+        let norm = distance2(p, [0.0; 3]).sqrt();
+        let p = p.map(|c| c / norm);
+        // The half keeps the points whose last component that is not 0 is positive.
+        let upper = p.iter().rev().find(|c| c.abs() > 1e-9).is_some_and(|c| *c > 0.0);
+        if !half || upper {
+            all.push(p);
+        }
+    };
+    // Corners, then points on edges, then points inside faces: each once.
+    for a in 0..12 {
+        add(&[(a, 1)]);
+    }
+    for a in 0..12 {
+        for b in (a + 1..12).filter(|b| adjacent(a, *b)) {
+            for i in 1..f {
+                add(&[(a, f - i), (b, i)]);
+            }
+        }
+    }
+    for a in 0..12 {
+        for b in (a + 1..12).filter(|b| adjacent(a, *b)) {
+            for c in (b + 1..12).filter(|c| adjacent(a, *c) && adjacent(b, *c)) {
+                for i in 1..f {
+                    for j in 1..f - i {
+                        add(&[(a, i), (b, j), (c, f - i - j)]);
+                    }
+                }
+            }
+        }
+    }
+    Ok(all)
+}

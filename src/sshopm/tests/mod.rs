@@ -1,0 +1,2 @@
+mod solve;
+mod support;

@@ -1,0 +1,153 @@
+//! Contexts, tensors and the published examples.
+
+use std::sync::Arc;
+
+use crate::backend::BackendChoice;
+use crate::context::{self, Context};
+use crate::progress::Progress;
+use crate::scalar::{DType, Element, Real};
+use crate::shape::Order;
+use crate::sshopm::{Info, Options, Results, solve};
+use crate::tensor::{Location, Symmetric, Tensor};
+
+/// Kofidis and Regalia's tensor: Kolda and Mayo 2011, example 3.5.
+pub const KOFIDIS_REGALIA: [f64; 15] = [
+    0.2883, -0.0031, 0.1973, -0.2485, -0.2939, 0.3847, 0.2972, 0.1862, 0.0919, -0.3619, 0.1241, -0.3420, 0.2127,
+    0.2727, -0.3054,
+];
+
+/// Kolda and Mayo 2011, example 3.6.
+pub const KOLDA_MAYO: [f64; 10] = [-0.1281, 0.0516, -0.0954, -0.1958, -0.1790, -0.2676, 0.3251, 0.2513, 0.1773, 0.0338];
+
+pub fn context(threads: usize) -> Arc<Context> {
+    with_isa(threads, None)
+}
+
+pub fn with_isa(threads: usize, isa: Option<crate::backend::cpu::Isa>) -> Arc<Context> {
+    let options = context::Options { backend: BackendChoice::Cpu, threads, isa, ..context::Options::default() };
+    Context::new(options).unwrap()
+}
+
+/// A batch of symmetric tensors from f64 entries, tensor after tensor.
+pub fn symmetric<T: Real>(c: &Arc<Context>, order: usize, dimension: usize, entries: &[f64]) -> Tensor {
+    let shape = Symmetric { order, dimension };
+    let count = entries.len() / shape.count();
+    let mut t = Tensor::create_symmetric(c, T::DTYPE, Location::Host, Order::ColumnMajor, shape, count).unwrap();
+    for (o, e) in t.view_mut::<T>("tensors").unwrap().data().iter_mut().zip(entries) {
+        *o = T::from_f64(*e);
+    }
+    t
+}
+
+pub fn dense<T: Element>(c: &Arc<Context>, dims: &[usize]) -> Tensor {
+    Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, dims).unwrap()
+}
+
+pub fn from_slice<T: Element>(c: &Arc<Context>, dims: &[usize], values: &[T]) -> Tensor {
+    let mut t = dense::<T>(c, dims);
+    t.view_mut::<T>("values").unwrap().data().copy_from_slice(values);
+    t
+}
+
+pub fn data<T: Element>(t: &Tensor) -> Vec<T> {
+    t.view::<T>("data").unwrap().data().to_vec()
+}
+
+/// Every result of a solve.
+pub struct Solved<T> {
+    pub info: Info,
+    pub count: Vec<i32>,
+    pub values: Vec<T>,
+    pub vectors: Vec<T>,
+    pub residuals: Vec<T>,
+    pub classes: Vec<i32>,
+    pub hessian: Vec<T>,
+    pub basins: Vec<i32>,
+    pub status: Vec<i32>,
+}
+
+/// Solves with K = `pairs`.
+pub fn run<T: Real>(
+    c: &Arc<Context>,
+    tensors: &Tensor,
+    starts: Option<&Tensor>,
+    o: &Options,
+    pairs: usize,
+) -> Solved<T> {
+    let t = tensors.dims()[1];
+    let n = tensors.symmetric().unwrap().dimension;
+    let (mut count, mut status) = (dense::<i32>(c, &[t]), dense::<i32>(c, &[t]));
+    let (mut values, mut residuals) = (dense::<T>(c, &[pairs, t]), dense::<T>(c, &[pairs, t]));
+    let (mut vectors, mut hessian) = (dense::<T>(c, &[n, pairs, t]), dense::<T>(c, &[n - 1, pairs, t]));
+    let (mut classes, mut basins) = (dense::<i32>(c, &[pairs, t]), dense::<i32>(c, &[pairs, t]));
+    let mut results = Results {
+        count: Some(&mut count),
+        values: Some(&mut values),
+        vectors: Some(&mut vectors),
+        residuals: Some(&mut residuals),
+        classes: Some(&mut classes),
+        hessian: Some(&mut hessian),
+        basins: Some(&mut basins),
+        status: Some(&mut status),
+        ..Results::default()
+    };
+    let info = solve(c, None, tensors, starts, o, &mut results, &Progress::none()).unwrap();
+    Solved {
+        info,
+        count: data(&count),
+        values: data(&values),
+        vectors: data(&vectors),
+        residuals: data(&residuals),
+        classes: data(&classes),
+        hessian: data(&hessian),
+        basins: data(&basins),
+        status: data(&status),
+    }
+}
+
+/// Results of each start.
+pub struct Ends<T> {
+    pub values: Vec<T>,
+    pub vectors: Vec<T>,
+    pub residuals: Vec<T>,
+    pub iterations: Vec<i32>,
+    pub shifts: Vec<T>,
+    pub status: Vec<i32>,
+    pub violations: Vec<i32>,
+}
+
+/// Solves for the starts' ends alone; `v` is the number of starts.
+pub fn run_starts<T: Real>(
+    c: &Arc<Context>,
+    tensors: &Tensor,
+    starts: Option<&Tensor>,
+    o: &Options,
+    v: usize,
+) -> Ends<T> {
+    let t = tensors.dims()[1];
+    let n = tensors.symmetric().unwrap().dimension;
+    let (mut values, mut residuals) = (dense::<T>(c, &[v, t]), dense::<T>(c, &[v, t]));
+    let (mut vectors, mut shifts) = (dense::<T>(c, &[n, v, t]), dense::<T>(c, &[v, t]));
+    let mut iterations = dense::<i32>(c, &[v, t]);
+    let (mut status, mut violations) = (dense::<i32>(c, &[v, t]), dense::<i32>(c, &[v, t]));
+    let mut results = Results {
+        start_values: Some(&mut values),
+        start_vectors: Some(&mut vectors),
+        start_residuals: Some(&mut residuals),
+        start_iterations: Some(&mut iterations),
+        start_shifts: Some(&mut shifts),
+        start_status: Some(&mut status),
+        start_violations: Some(&mut violations),
+        ..Results::default()
+    };
+    solve(c, None, tensors, starts, o, &mut results, &Progress::none()).unwrap();
+    Ends {
+        values: data(&values),
+        vectors: data(&vectors),
+        residuals: data(&residuals),
+        iterations: data(&iterations),
+        shifts: data(&shifts),
+        status: data(&status),
+        violations: data(&violations),
+    }
+}
