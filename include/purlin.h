@@ -2147,19 +2147,6 @@ purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
                                       size_t size);
 
 /**
- * Writes the defaults.
- *
- * @param[out] options  the struct.
- * @param      size     `sizeof *options`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `options` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *options,
-                                             size_t size);
-
-/**
  * Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
  * A x^m on the unit sphere, from many starts.
  *
@@ -2261,6 +2248,19 @@ purlin_status purlin_sshopm_classify(const struct purlin_context *context,
                                      struct purlin_tensor *residuals,
                                      struct purlin_tensor *hessian,
                                      struct purlin_tensor *classes);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *options,
+                                             size_t size);
 
 /**
  * All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
@@ -2642,6 +2642,143 @@ purlin_status purlin_tensor_to_dlpack(const struct purlin_tensor *tensor,
                                       void **managed);
 
 /**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_fit_options_init(struct purlin_dwi_fit_options *options,
+                                          size_t size);
+
+/**
+ * Fits to each voxel the symmetric tensor A of order m for which A g^m is nearest, by least squares, to the apparent
+ * diffusion coefficients D = -ln(S / S0) / b of its signals S; S0 is the mean of the unweighted ones. m = 2 is the
+ * diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003).
+ *
+ * Maxima of the fitted profile are NOT fibre directions where fibres cross: they fall between the fibres. Only for
+ * m = 2, and in voxels of a single fibre, may they be read so. For directions use purlin_dwi_csa or a fibre orientation
+ * function of another package, with purlin_dwi_peaks.
+ *
+ * Directions stay in the frame of the gradients: no image affine is applied.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) with N fastest is
+ *                      packed; one stored volume after volume has strides (T, 1).
+ * @param      bvals    N diffusion weightings, s/mm^2; F32 or F64.
+ * @param      bvecs    3 x N unit vectors; F32 or F64. Those of unweighted volumes are ignored.
+ * @param      mask     U8, T: nonzero inside; NULL for everywhere.
+ * @param      weights  N x T weights of the measurements, F32 or F64, at least 0; NULL for those of the options.
+ * @param      options  NULL for the defaults.
+ * @param      tensors  symmetric batch of T tensors, even order m, dimension 3, F32 or F64; mm^2/s; zero where there
+ *                      is no result.
+ * @param      s0       T, of the type of `tensors`: S0; may be NULL.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order, too few distinct
+ * axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+ *
+ * @pre `options` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_fit(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tensor *signals,
+                             const struct purlin_tensor *bvals,
+                             const struct purlin_tensor *bvecs,
+                             const struct purlin_tensor *mask,
+                             const struct purlin_tensor *weights,
+                             const struct purlin_dwi_fit_options *options,
+                             struct purlin_tensor *tensors,
+                             struct purlin_tensor *s0,
+                             struct purlin_tensor *status);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_csa_options_init(struct purlin_dwi_csa_options *options,
+                                          size_t size);
+
+/**
+ * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
+ * 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
+ * is that of dipy's CsaOdfModel.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  N x T, as purlin_dwi_fit; one shell.
+ * @param      bvals    as purlin_dwi_fit.
+ * @param      bvecs    as purlin_dwi_fit.
+ * @param      mask     as purlin_dwi_fit; may be NULL.
+ * @param      basis    basis of the result, one of PURLIN_SH_*; there is no default.
+ * @param      options  NULL for the defaults.
+ * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2 for an even degree L; F32 or F64; zero where there
+ *                      is no result.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @return as purlin_dwi_fit.
+ *
+ * @pre `options` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_csa(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tensor *signals,
+                             const struct purlin_tensor *bvals,
+                             const struct purlin_tensor *bvecs,
+                             const struct purlin_tensor *mask,
+                             int32_t basis,
+                             const struct purlin_dwi_csa_options *options,
+                             struct purlin_tensor *sh,
+                             struct purlin_tensor *status);
+
+/**
+ * Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      sh       U x T coefficients of even degree L, U = (L + 1)(L + 2) / 2; F32 or F64.
+ * @param      basis    their basis, one of PURLIN_SH_*; there is no default.
+ * @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_sh_to_tensor(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tensor *sh,
+                                      int32_t basis,
+                                      struct purlin_tensor *tensors);
+
+/**
+ * Spherical-harmonic coefficients of the functions that symmetric tensors are on the unit sphere: the inverse of
+ * purlin_dwi_sh_to_tensor.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      tensors  symmetric batch of T tensors of even order L, dimension 3; F32 or F64.
+ * @param      basis    basis of the result, one of PURLIN_SH_*; there is no default.
+ * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2, the type of `tensors`.
+ * @return as purlin_dwi_sh_to_tensor.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tensor *tensors,
+                                      int32_t basis,
+                                      struct purlin_tensor *sh);
+
+/**
  * Version of the library: major * 10000 + minor * 100 + patch. A program compares it with the header's.
  */
 PURLIN_MUST_USE
@@ -2868,6 +3005,148 @@ purlin_status purlin_matrix_properties(const struct purlin_matrix *matrix,
 purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
 
 /**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_options_init(struct purlin_sshopm_options *options,
+                                         size_t size);
+
+/**
+ * Sets every member to NULL.
+ *
+ * @param[out] results  the struct.
+ * @param      size     `sizeof *results`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `results` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_results_init(struct purlin_sshopm_results *results,
+                                         size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
+                                      size_t size);
+
+/**
+ * Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
+ * A x^m on the unit sphere, from many starts.
+ *
+ * The shifted symmetric higher-order power method of Kolda and Mayo (SIAM J. Matrix Anal. Appl. 32, 2011; adaptive
+ * shift: 35, 2014), by default with safeguarded Newton steps; then the results of a tensor's starts are classified by
+ * the projected Hessian, made unique and sorted. A step costs O(U) for general shapes; n = 3 with m = 3, 4, 6 and 8
+ * has kernels of its own. Each tensor is scaled by a power of two, so that any magnitude works; a tensor with bad
+ * values gets a status and harms no other. Results are bitwise the same for any number of threads.
+ *
+ * Host tensors in a context on a GPU are streamed through it in chunks, copies overlapping the work.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
+ * @param      starts   n x V start vectors, of the type of `tensors`, normalised on entry; NULL for those of the
+ *                      options.
+ * @param      options  NULL for the defaults.
+ * @param      results  where results go, on the host or all on the device like `tensors`.
+ * @param[out] info     may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
+ * that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
+ * the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
+ * do not converge are not an error of the call: see `status` and `start_status`.
+ *
+ * @pre `options`, `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_solve(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_tensor *tensors,
+                                  const struct purlin_tensor *starts,
+                                  const struct purlin_sshopm_options *options,
+                                  const struct purlin_sshopm_results *results,
+                                  struct purlin_sshopm_info *info);
+
+/**
+ * Products A x^m, A x^(m-1) or A x^(m-2) of symmetric tensors with vectors. O(U) a product.
+ *
+ * @param      context   the context of all tensors.
+ * @param      stream    NULL for the context's own.
+ * @param      tensors   symmetric batch of T tensors, order m, dimension n; F32 or F64.
+ * @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalised.
+ * @param      power     m, m - 1 or m - 2: how many indices are contracted.
+ * @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_product(const struct purlin_context *context,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tensor *tensors,
+                                    const struct purlin_tensor *vectors,
+                                    int32_t power,
+                                    struct purlin_tensor *products);
+
+/**
+ * Start vectors, unit and the same on every backend.
+ *
+ * @param      context  the context of the result.
+ * @param      stream   NULL for the context's own.
+ * @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
+ *                      are those of the first tensor of a solve with the same seed.
+ * @param      seed     seed of random vectors.
+ * @param      starts   n x V, F32 or F64.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_starts(const struct purlin_context *context,
+                                   const struct purlin_stream *stream,
+                                   int32_t kind,
+                                   uint64_t seed,
+                                   struct purlin_tensor *starts);
+
+/**
+ * Residuals, projected Hessians and classes of given pairs.
+ *
+ * The projected Hessian is U^T ((m - 1) A x^(m-2) - lambda I) U with U an orthonormal basis of the tangent plane at x.
+ *
+ * @param      context               the context of all tensors.
+ * @param      stream                NULL for the context's own.
+ * @param      tensors               symmetric batch of T tensors, order m, dimension n; F32 or F64.
+ * @param      values                V x T, the type of `tensors`.
+ * @param      vectors               n x V x T unit vectors, the type of `tensors`.
+ * @param      degeneracy_tolerance  as in purlin_sshopm_options.
+ * @param      residuals             V x T; may be NULL.
+ * @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
+ * @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_classify(const struct purlin_context *context,
+                                     const struct purlin_stream *stream,
+                                     const struct purlin_tensor *tensors,
+                                     const struct purlin_tensor *values,
+                                     const struct purlin_tensor *vectors,
+                                     double degeneracy_tolerance,
+                                     struct purlin_tensor *residuals,
+                                     struct purlin_tensor *hessian,
+                                     struct purlin_tensor *classes);
+
+/**
  * Makes a stream.
  *
  * @param      context  the context it belongs to.
@@ -2913,6 +3192,159 @@ purlin_status purlin_stream_synchronize(const struct purlin_stream *stream);
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
  */
 purlin_status purlin_stream_destroy(struct purlin_stream *stream);
+
+/**
+ * Number of packed entries of a symmetric tensor, U = C(order + dimension - 1, order).
+ *
+ * @param      order      number of indices m, at least 2.
+ * @param      dimension  range n of each index, at least 1.
+ * @param[out] count      U.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, out of range, U over 2^31 - 1).
+ *
+ * @pre `count` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_count(int32_t order,
+                                     int64_t dimension,
+                                     int64_t *count);
+
+/**
+ * Index tuples of the packed entries, 0-based and nondecreasing, in packed (lexicographic) order.
+ *
+ * @param      order      number of indices m, at least 2.
+ * @param      dimension  range n of each index, at least 1.
+ * @param[out] indices    host, m x U, column-major: the tuple of entry r starts at `indices[r * m]`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ *
+ * @pre `indices` is NULL or valid for m * U initialised elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_indices(int32_t order,
+                                       int64_t dimension,
+                                       int64_t *indices);
+
+/**
+ * Exponents of the packed entries' monomials: how often each index stands in the tuple.
+ *
+ * @param      order      number of indices m, at least 2.
+ * @param      dimension  range n of each index, at least 1.
+ * @param[out] exponents  host, n x U, column-major.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT`.
+ *
+ * @pre `exponents` is NULL or valid for n * U initialised elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_exponents(int32_t order,
+                                         int64_t dimension,
+                                         int64_t *exponents);
+
+/**
+ * Multinomials of the packed entries: m! / (k1! .. kn!), the number of tensor entries that each stands for.
+ *
+ * @param      order         number of indices m, at least 2.
+ * @param      dimension     range n of each index, at least 1.
+ * @param[out] multinomials  host, U elements.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (also where one exceeds 2^63 - 1).
+ *
+ * @pre `multinomials` is NULL or valid for U initialised elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_multinomials(int32_t order,
+                                            int64_t dimension,
+                                            int64_t *multinomials);
+
+/**
+ * Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it.
+ *
+ * @param      context              the context of both tensors.
+ * @param      stream               NULL for the context's own.
+ * @param      source               symmetric batch, host, F32 or F64.
+ * @param      source_packing       PURLIN_PACKING_ENTRIES or PURLIN_PACKING_POLYNOMIAL.
+ * @param      destination          symmetric batch of the same order, dimension and count, host, F32 or F64.
+ * @param      destination_packing  as `source_packing`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_convert(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tensor *source,
+                                       int32_t source_packing,
+                                       struct purlin_tensor *destination,
+                                       int32_t destination_packing);
+
+/**
+ * Packs dense tensors.
+ *
+ * @param      context          the context of both tensors.
+ * @param      stream           NULL for the context's own.
+ * @param      full             dense, n x .. x n (m times) or n x .. x n x T, host, F32 or F64.
+ * @param      symmetrize       0: a tensor that is not symmetric is refused; 1: each entry is the mean over the
+ *                              permutations of its indices.
+ * @param      check_tolerance  largest asymmetry allowed, relative to the tensor's largest magnitude; 0 means 1e-12
+ *                              for F64 and 1e-5 for F32.
+ * @param      packed           symmetric batch of T tensors, host, the element type of `full`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, asymmetry:
+ * the entry is named), `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_from_full(const struct purlin_context *context,
+                                         const struct purlin_stream *stream,
+                                         const struct purlin_tensor *full,
+                                         int32_t symmetrize,
+                                         double check_tolerance,
+                                         struct purlin_tensor *packed);
+
+/**
+ * Unpacks symmetric tensors into dense ones.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      packed   symmetric batch of T tensors, host, F32 or F64.
+ * @param      full     dense, n x .. x n x T, or without the T if it is 1; host, the element type of `packed`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_to_full(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tensor *packed,
+                                       struct purlin_tensor *full);
+
+/**
+ * Norms of symmetric tensors, over all n^m entries.
+ *
+ * @param      context  the context of both tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      packed   symmetric batch of T tensors, host, F32 or F64.
+ * @param      kind     PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE or PURLIN_NORM_MAX.
+ * @param      norms    dense, T elements, host, the element type of `packed`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_norm(const struct purlin_context *context,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tensor *packed,
+                                    int32_t kind,
+                                    struct purlin_tensor *norms);
+
+/**
+ * Fills a symmetric batch with multiples of the identity tensor E, for which E x^m = |x|^m. Adding c E to a tensor
+ * keeps its eigenvectors and adds c to its eigenvalues.
+ *
+ * @param      context  the context of the batch.
+ * @param      stream   NULL for the context's own.
+ * @param      scale    multiple c; finite.
+ * @param      packed   symmetric batch of even order, host, F32 or F64.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_symmetric_identity(const struct purlin_context *context,
+                                        const struct purlin_stream *stream,
+                                        double scale,
+                                        struct purlin_tensor *packed);
 
 /**
  * Makes a dense tensor of purlin's own memory, zeroed.

@@ -23,8 +23,10 @@ const ORDER: &[&str] = &[
     "symmetric.rs",
     "sshopm_types.rs",
     "sshopm.rs",
+    "sshopm_all.rs",
     "dwi_types.rs",
     "dwi.rs",
+    "dwi_peaks.rs",
 ];
 
 /// The header as cbindgen makes it, with Rust's heading for a caller's duties turned into doxygen's.

@@ -8,9 +8,7 @@ use super::tensor::{self, purlin_tensor};
 use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
-use crate::sshopm::{
-    self, AllOptions, Compatibility, Goal, Info, Method, Options, Results, Shift, Sign, StartKind, Test,
-};
+use crate::sshopm::{self, Compatibility, Goal, Info, Method, Options, Results, Shift, Sign, StartKind, Test};
 use crate::tensor::Tensor;
 
 /// Writes the defaults.
@@ -58,31 +56,13 @@ pub unsafe extern "C" fn purlin_sshopm_info_init(info: *mut purlin_sshopm_info, 
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// Writes the defaults.
-///
-/// @param[out] options  the struct.
-/// @param      size     `sizeof *options`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
-///
-/// # Safety
-/// `options` is NULL or valid for `size` writable bytes.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_sshopm_all_options_init(
-    options: *mut purlin_sshopm_all_options,
-    size: usize,
-) -> purlin_status {
-    // SAFETY: as promised above.
-    guard::run(|| unsafe { options::init("options", options, size) })
-}
-
 /// A caller's results, locked.
-struct LockedResults {
+pub(super) struct LockedResults {
     members: [(&'static str, Option<Exclusive<Tensor>>); 16],
 }
 
 impl LockedResults {
-    fn new(r: &purlin_sshopm_results) -> Result<Self> {
+    pub(super) fn new(r: &purlin_sshopm_results) -> Result<Self> {
         let lock = |name, handle| Ok((name, tensor::output_or_null(name, handle)?));
         Ok(Self {
             members: [
@@ -106,11 +86,11 @@ impl LockedResults {
         })
     }
 
-    fn ranges(&self) -> Vec<Range<'static>> {
+    pub(super) fn ranges(&self) -> Vec<Range<'static>> {
         self.members.iter().filter_map(|(name, t)| t.as_deref().map(|t| Range::of(name, t))).collect()
     }
 
-    fn as_results(&mut self) -> Results<'_> {
+    pub(super) fn as_results(&mut self) -> Results<'_> {
         let [
             count,
             values,
@@ -216,7 +196,7 @@ pub unsafe extern "C" fn purlin_sshopm_solve(
     })
 }
 
-fn inputs(tensors: &Tensor, starts: Option<&Tensor>) -> Vec<Range<'static>> {
+pub(super) fn inputs(tensors: &Tensor, starts: Option<&Tensor>) -> Vec<Range<'static>> {
     std::iter::once(Range::of("tensors", tensors)).chain(starts.map(|s| Range::of("starts", s))).collect()
 }
 
@@ -308,7 +288,7 @@ pub extern "C" fn purlin_sshopm_product(
             &[Range::of("tensors", &tensors), Range::of("vectors", &vectors)],
             &[Range::of("products", &products)],
         )?;
-        sshopm::product(&context, stream.as_deref(), &tensors, &vectors, i64::from(power), &mut products)
+        sshopm::product(&context, stream.as_deref(), &tensors, &vectors, power, &mut products)
     })
 }
 
@@ -396,83 +376,5 @@ pub extern "C" fn purlin_sshopm_classify(
             hessian.as_deref_mut(),
             classes.as_deref_mut(),
         )
-    })
-}
-
-/// All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
-/// (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness.
-///
-/// For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
-/// are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
-/// n it says nothing. If the sum differs, pairs are missing for certain, or one is degenerate: the tensor's status is
-/// PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and a doubling found nothing new, or
-/// `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
-///
-/// @param      context         the context of all tensors.
-/// @param      stream          NULL for the context's own.
-/// @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
-/// @param      options         NULL for the defaults.
-/// @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
-/// @param      morse_sum       I32, T: the sum found; may be NULL.
-/// @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known; may be NULL.
-/// @param[out] info            may be NULL.
-/// @return as purlin_sshopm_solve.
-///
-/// # Safety
-/// `options`, `results` and `info` are NULL or initialised structs.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_sshopm_all(
-    context: *const purlin_context,
-    stream: *const purlin_stream,
-    tensors: *const purlin_tensor,
-    options: *const purlin_sshopm_all_options,
-    results: *const purlin_sshopm_results,
-    morse_sum: *mut purlin_tensor,
-    morse_expected: *mut purlin_tensor,
-    info: *mut purlin_sshopm_info,
-) -> purlin_status {
-    guard::run(|| {
-        let context = context::get(context)?;
-        let stream = stream::get(stream)?;
-        let tensors = tensor::input("tensors", tensors)?;
-        // SAFETY: the caller promises NULL or initialised structs.
-        let o = unsafe { options::read("options", options) }?;
-        // SAFETY: as above.
-        let results = unsafe { options::read("results", results) }?;
-        // SAFETY: as above.
-        unsafe { options::check("info", info) }?;
-        let mut results = LockedResults::new(&results)?;
-        let mut morse_sum = tensor::output_or_null("morse_sum", morse_sum)?;
-        let mut morse_expected = tensor::output_or_null("morse_expected", morse_expected)?;
-        let mut outputs = results.ranges();
-        outputs.extend(morse_sum.as_deref().map(|t| Range::of("morse_sum", t)));
-        outputs.extend(morse_expected.as_deref().map(|t| Range::of("morse_expected", t)));
-        overlap::check(&inputs(&tensors, None), &outputs)?;
-        let report = callback::progress(o.progress, o.progress_user);
-        let progress = context.progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
-        let core_options = AllOptions {
-            starts: o.starts,
-            max_starts: o.max_starts,
-            seed: o.seed,
-            max_iterations: o.max_iterations,
-            sign: Sign::from_code("sign", o.sign)?,
-            tolerance: o.tolerance,
-            merge_angle: o.merge_angle,
-            merge_value: o.merge_value,
-            degeneracy_tolerance: o.degeneracy_tolerance,
-        };
-        let done = sshopm::all(
-            &context,
-            stream.as_deref(),
-            &tensors,
-            &core_options,
-            &mut results.as_results(),
-            morse_sum.as_deref_mut(),
-            morse_expected.as_deref_mut(),
-            &progress,
-        )?;
-        // SAFETY: as above.
-        unsafe { options::write("info", info, info_of(&done)) }
     })
 }
