@@ -113,7 +113,7 @@ fn inputs_arrive_whatever_their_strides() {
         let mut output = Tensor::create(&context, DType::F32, Location::Host, Order::ColumnMajor, &[items]).unwrap();
         let progress = context.progress(None);
         let plan = Plan { context: &context, gpu: &gpu, queue, progress: &progress, items, scratch: &[] };
-        for_chunks(&plan, &[("input", &input)], &mut [("output", &mut output)], |chunk| {
+        for_chunks(&plan, &[Input::any("input", &input)], &mut [("output", &mut output)], |chunk| {
             let field = &chunk.inputs[0];
             let batch = Batch {
                 memory: field.region,

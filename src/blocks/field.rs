@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Field, expect_items};
+use super::{Field, Input, expect_items};
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::error::{Error, Result};
 use crate::shape::Order;
@@ -50,26 +50,21 @@ impl Slot {
     }
 
     /// An input.
-    pub(super) fn input(gpu: &Gpu, argument: &str, tensor: &Tensor, items: usize) -> Result<Self> {
-        let place = if tensor.is_device() {
-            Place::Resident
-        } else if tensor.layout().is_packed(Order::ColumnMajor)
-            && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)?
-        {
-            Place::Direct
-        } else {
-            Place::Staged
-        };
-        Self::new(argument, tensor, items, place)
+    pub(super) fn input(gpu: &Gpu, input: &Input<'_>, items: usize) -> Result<Self> {
+        let Input { name, tensor, packed } = *input;
+        if packed {
+            refuse_strided_device(name, tensor)?;
+        }
+        let mut slot = Self::new(name, tensor, items, place(gpu, name, tensor)?)?;
+        slot.items_first &= !packed;
+        Ok(slot)
     }
 
     /// An output; chunks are packed with the items last, as the kernels write them.
     pub(super) fn output(gpu: &Gpu, argument: &str, tensor: &Tensor, items: usize) -> Result<Self> {
         tensor.check_writable(argument)?;
-        if tensor.is_device() && !tensor.layout().is_packed(Order::ColumnMajor) {
-            return Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")));
-        }
-        let mut slot = Self::input(gpu, argument, tensor, items)?;
+        refuse_strided_device(argument, tensor)?;
+        let mut slot = Self::new(argument, tensor, items, place(gpu, argument, tensor)?)?;
         slot.items_first = false;
         Ok(slot)
     }
@@ -161,6 +156,24 @@ impl Slot {
         }
         copy_strided(self.size, from, &strides, to, &self.strides, &self.chunk_dims(count));
     }
+}
+
+fn place(gpu: &Gpu, argument: &str, tensor: &Tensor) -> Result<Place> {
+    if tensor.is_device() {
+        return Ok(Place::Resident);
+    }
+    let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
+    if is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)? {
+        return Ok(Place::Direct);
+    }
+    Ok(Place::Staged)
+}
+
+fn refuse_strided_device(argument: &str, tensor: &Tensor) -> Result<()> {
+    if tensor.is_device() && !tensor.layout().is_packed(Order::ColumnMajor) {
+        return Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")));
+    }
+    Ok(())
 }
 
 /// Items that one thread packs at a time.

@@ -44,6 +44,26 @@ pub struct Plan<'a> {
     pub scratch: &'a [usize],
 }
 
+/// An array to read, with its items along the last axis.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    name: &'a str,
+    tensor: &'a Tensor,
+    packed: bool,
+}
+
+impl<'a> Input<'a> {
+    /// An array that the work reads with any strides.
+    pub fn any(name: &'a str, tensor: &'a Tensor) -> Self {
+        Self { name, tensor, packed: false }
+    }
+
+    /// An array that the work reads packed, the items last.
+    pub fn packed(name: &'a str, tensor: &'a Tensor) -> Self {
+        Self { name, tensor, packed: true }
+    }
+}
+
 /// Part of an array on the device.
 pub struct Field<'a> {
     /// The elements, beginning with the chunk's first item.
@@ -73,16 +93,15 @@ pub struct Chunk<'a> {
 /// Host outputs are complete on return, device outputs in the order of the plan's queue.
 ///
 /// # Errors
-/// [`Error::NotSupported`] for device outputs that are not packed; [`Error::OutOfDeviceMemory`] and
+/// [`Error::NotSupported`] for device arrays that have to be packed and are not; [`Error::OutOfDeviceMemory`] and
 /// [`Error::OutOfMemory`] if not even one item fits the limits; [`Error::Cancelled`]; whatever `work` reports.
 pub fn for_chunks(
     plan: &Plan<'_>,
-    inputs: &[(&str, &Tensor)],
+    inputs: &[Input<'_>],
     outputs: &mut [(&str, &mut Tensor)],
     mut work: impl FnMut(&Chunk<'_>) -> Result<()>,
 ) -> Result<i64> {
-    let inputs_slots: Vec<Slot> =
-        inputs.iter().map(|(name, t)| Slot::input(plan.gpu, name, t, plan.items)).collect::<Result<_>>()?;
+    let inputs_slots: Vec<Slot> = inputs.iter().map(|i| Slot::input(plan.gpu, i, plan.items)).collect::<Result<_>>()?;
     let outputs_slots: Vec<Slot> =
         outputs.iter().map(|(name, t)| Slot::output(plan.gpu, name, t, plan.items)).collect::<Result<_>>()?;
     if plan.items == 0 {
@@ -98,7 +117,7 @@ pub fn for_chunks(
 /// A batch that lies on the device: chunks only as the scratch demands, all on the plan's queue.
 fn resident(
     plan: &Plan<'_>,
-    inputs: &[(&str, &Tensor)],
+    inputs: &[Input<'_>],
     input_slots: &[Slot],
     outputs: &[(&str, &mut Tensor)],
     output_slots: &[Slot],
@@ -115,7 +134,7 @@ fn resident(
             stream: plan.queue,
             first,
             count,
-            inputs: resident_fields(inputs.iter().map(|(n, t)| (*n, *t)), input_slots, first, count)?,
+            inputs: resident_fields(inputs.iter().map(|i| (i.name, i.tensor)), input_slots, first, count)?,
             outputs: resident_fields(outputs.iter().map(|(n, t)| (*n, &**t)), output_slots, first, count)?,
             scratch: scratch_regions(&slab, plan.scratch, capacity, 0)?,
         };

@@ -1,7 +1,7 @@
 //! Batches in host memory: chunks travel on several streams.
 
 use super::field::{Place, Slot};
-use super::{Chunk, FEW_ITEMS, Field, LANES, MOST_ITEMS, Plan, aligned, fitting, scratch_regions, slab_bytes};
+use super::{Chunk, FEW_ITEMS, Field, Input, LANES, MOST_ITEMS, Plan, aligned, fitting, scratch_regions, slab_bytes};
 use crate::backend::gpu::{DeviceMemory, GpuStream, Staging};
 use crate::error::Result;
 use crate::shape::to_i64;
@@ -46,7 +46,7 @@ fn bytes_of(slots: &[Slot], counts: impl Fn(Place) -> bool) -> usize {
 
 pub(super) fn streamed(
     plan: &Plan<'_>,
-    inputs: &[(&str, &Tensor)],
+    inputs: &[Input<'_>],
     mut input_slots: Vec<Slot>,
     outputs: &mut [(&str, &mut Tensor)],
     mut output_slots: Vec<Slot>,
@@ -85,9 +85,9 @@ pub(super) fn streamed(
     let from: Vec<Host<'_>> = inputs
         .iter()
         .zip(&input_slots)
-        .map(|((name, t), slot)| match slot.place {
+        .map(|(i, slot)| match slot.place {
             Place::Resident => Ok(Host::Resident),
-            _ => Ok(Host::Input(t.memory().host(name)?.as_slice()?)),
+            _ => Ok(Host::Input(i.tensor.memory().host(i.name)?.as_slice()?)),
         })
         .collect::<Result<_>>()?;
     let mut to = Vec::with_capacity(outputs.len());
@@ -145,7 +145,10 @@ pub(super) fn streamed(
                 first,
                 count,
                 inputs: fields(
-                    inputs.iter().zip(&input_slots).map(|((n, t), s)| (s, t.is_device().then_some((*n, *t)))),
+                    inputs
+                        .iter()
+                        .zip(&input_slots)
+                        .map(|(i, s)| (s, i.tensor.is_device().then_some((i.name, i.tensor)))),
                     &lane.slab,
                     first,
                     count,

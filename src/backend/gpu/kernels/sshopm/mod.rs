@@ -11,7 +11,7 @@ use crate::backend::gpu::Region;
 use crate::error::Result;
 use crate::scalar::Real;
 
-pub use product::{Draw, Vectors, classify, draw_starts, products};
+pub use product::{Classified, Draw, Vectors, classify, draw_starts, products};
 
 /// Largest dimension and order that the general kernels take.
 pub const MAX_DIMENSION: usize = size(c::MAX_DIMENSION);

@@ -1,7 +1,7 @@
 //! Launches of the products, the classification and the drawing of starts.
 
 use super::parameters::{ProductParams, StartsParams};
-use super::{Batch, MAX_DIMENSION, MAX_ORDER, StartResults, Tables, has_fused};
+use super::{Batch, MAX_DIMENSION, MAX_ORDER, Tables, has_fused};
 use crate::backend::gpu::kernels::{constants as c, filling, optional, product, size, small, span, suffix};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -93,9 +93,20 @@ pub fn products<T: Real>(
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 
+/// Where the classification goes. Each may be absent.
+#[derive(Clone, Copy, Default)]
+pub struct Classified<'a> {
+    /// Real [V, T].
+    pub residuals: Option<Region<'a>>,
+    /// Real [n - 1, V, T], ascending.
+    pub hessian: Option<Region<'a>>,
+    /// I32 [V, T].
+    pub classes: Option<Region<'a>>,
+}
+
 /// Residuals (real [V, T]), eigenvalues of the projected Hessian (real [n - 1, V, T]) and classes (I32 [V, T]) of
 /// given pairs; `values` is real [V, T].
-#[allow(clippy::too_many_arguments, reason = "three independent optional outputs")]
+#[allow(clippy::too_many_arguments, reason = "a batch, its vectors and values, and where to")]
 pub fn classify<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -104,15 +115,14 @@ pub fn classify<T: Real>(
     tables: &Tables<'_>,
     values: Region<'_>,
     degeneracy: f64,
-    outputs: &StartResults<'_>,
-    hessian: Option<Region<'_>>,
+    outputs: &Classified<'_>,
 ) -> Result<()> {
     let cells = product("values", &[vectors.count, batch.count])?;
     let parameters = ProductParams {
         values: values.array("values", cells, size_of::<T>())?,
         residuals: optional::<T>("residuals", outputs.residuals, cells)?,
-        hessian: optional::<T>("hessian", hessian, product("hessian", &[batch.dimension - 1, cells])?)?,
-        classes: optional::<i32>("classes", outputs.status, cells)?,
+        hessian: optional::<T>("hessian", outputs.hessian, product("hessian", &[batch.dimension - 1, cells])?)?,
+        classes: optional::<i32>("classes", outputs.classes, cells)?,
         degeneracy,
         ..product_parameters::<T>(batch, vectors, tables)?
     };
