@@ -96,6 +96,9 @@ __device__ void classify_general(const purlin_product_params &p) {
     const T *v = vector_of<T>(p, c.at, &tensor);
     const T lambda = address<const T>(p.values)[c.at];
     for (int i = 0; i < n; ++i) x[i] = v[i * p.component_stride];
+    // Vectors are directions here.
+    const T scale = T(1) / sqrt(dot_n(n, x, x));
+    for (int i = 0; i < n; ++i) x[i] *= scale;
     const Packed<T> form = packed_of<T>(p, tensor);
     packed_vector(form, x, y);
     T norm = T(0), residual = T(0);

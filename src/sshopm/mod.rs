@@ -8,6 +8,7 @@
 
 pub mod algorithm;
 pub mod cpu;
+pub mod gpu;
 pub mod options;
 pub mod plan;
 mod product;
@@ -21,9 +22,12 @@ pub use options::{
 pub use product::{classify, product};
 pub use starts::starts;
 
+use crate::backend::Backend;
 use crate::backend::cpu::simd::Vectorised;
+use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::log::Level;
 use crate::progress::Progress;
 use crate::scalar::with_real;
 use crate::stream::{self, Stream};
@@ -48,7 +52,7 @@ pub fn solve(
     progress: &Progress<'_>,
 ) -> Result<Info> {
     context.check_alive()?;
-    stream::select(context, queue)?;
+    let queue = stream::select(context, queue)?;
     tensors.expect_context("tensors", context)?;
     starts.map_or(Ok(()), |s| s.expect_context("starts", context))?;
     let shape = tensors.expect_symmetric("tensors")?;
@@ -72,7 +76,7 @@ pub fn solve(
         // A count or a status alone still needs the pairs found.
         let counted = results.count.is_some() || results.status.is_some();
         let pairs = if pairs == 0 && counted { DEFAULT_PAIRS } else { pairs };
-        solve_typed::<T>(context, shape, tensors, starts, options, pairs, results, progress)
+        solve_typed::<T>(context, queue, shape, tensors, starts, options, pairs, results, progress)
     })
 }
 
@@ -82,6 +86,7 @@ const DEFAULT_PAIRS: usize = 64;
 #[expect(clippy::too_many_arguments, reason = "the arguments of `solve`")]
 fn solve_typed<T: Vectorised>(
     context: &Context,
+    queue: Option<&GpuStream>,
     shape: Symmetric,
     tensors: &Tensor,
     starts: Option<&Tensor>,
@@ -95,9 +100,31 @@ fn solve_typed<T: Vectorised>(
     let mut outputs = Outputs { results, peaks: None };
     let inputs = [("tensors", tensors), ("starts", starts.unwrap_or(tensors))];
     algorithm::check_outputs(context, &plan, count, &inputs, &outputs)?;
-    let mut ops = cpu::CpuOps::new(context, &plan)?;
-    let info = algorithm::run(context, &mut ops, &plan, tensors, None, &mut outputs, progress)?;
+    let info = run(context, queue, &plan, tensors, None, &mut outputs, progress)?;
     Ok(Info { tolerance_raised: raised, ..info })
+}
+
+/// Runs a checked plan on the context's backend. Shapes that the GPU cannot take and that lie on the host go to the
+/// CPU.
+pub(crate) fn run<T: Vectorised>(
+    context: &Context,
+    queue: Option<&GpuStream>,
+    plan: &plan::Plan<T>,
+    input: &Tensor,
+    mask: Option<&Tensor>,
+    outputs: &mut Outputs<'_, '_>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    if let (Backend::Gpu(gpu), Some(queue)) = (context.backend(), queue) {
+        match gpu::obstacle(plan) {
+            Some(what) if !input.is_device() => {
+                context.log().log(Level::Info, || format!("{what} cannot be had on the GPU, going on with the CPU"));
+            }
+            _ => return gpu::run(context, gpu, queue, plan, input, mask, outputs, progress),
+        }
+    }
+    let mut ops = cpu::CpuOps::new(context, plan)?;
+    algorithm::run(context, &mut ops, plan, input, mask, outputs, progress)
 }
 
 #[cfg(test)]

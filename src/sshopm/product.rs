@@ -2,10 +2,13 @@
 
 use super::algorithm::{check_overlap, gather, scatter};
 use super::cpu::batch::{Batch, Inputs, Task};
+use super::gpu;
 use super::options::PairClass;
 use super::resolve::degeneracy;
 use crate::alloc;
+use crate::backend::Backend;
 use crate::backend::cpu::simd::Vectorised;
+use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, with_real};
@@ -18,6 +21,7 @@ const TILE_BYTES: usize = 16 << 20;
 
 /// Tensors and vectors of a call, checked.
 struct Call<'a> {
+    queue: Option<&'a GpuStream>,
     shape: Symmetric,
     tensors: &'a Tensor,
     vectors: &'a Tensor,
@@ -26,15 +30,26 @@ struct Call<'a> {
     batch: usize,
 }
 
+impl<'a> Call<'a> {
+    /// The device that takes the call: none on a CPU context, and none for host arrays of a shape without kernels.
+    fn site(&self, context: &'a Context) -> Option<gpu::Site<'a>> {
+        let (Backend::Gpu(gpu), Some(queue)) = (context.backend(), self.queue) else { return None };
+        if !gpu::has_kernels(self.shape) && !self.tensors.is_device() {
+            return None;
+        }
+        Some(gpu::Site { context, gpu, queue, shape: self.shape, tensors: self.tensors, vectors: self.vectors })
+    }
+}
+
 fn begin<'a>(
-    context: &Context,
-    queue: Option<&Stream>,
+    context: &'a Context,
+    queue: Option<&'a Stream>,
     tensors: &'a Tensor,
     vectors: &'a Tensor,
     shared: bool,
 ) -> Result<Call<'a>> {
     context.check_alive()?;
-    stream::select(context, queue)?;
+    let queue = stream::select(context, queue)?;
     tensors.expect_context("tensors", context)?;
     vectors.expect_context("vectors", context)?;
     let shape = tensors.expect_symmetric("tensors")?;
@@ -52,7 +67,7 @@ fn begin<'a>(
             ));
         }
     };
-    Ok(Call { shape, tensors, vectors, count, batch })
+    Ok(Call { queue, shape, tensors, vectors, count, batch })
 }
 
 /// Calls `write(first, rows)` with the packed results of consecutive tensors.
@@ -130,6 +145,9 @@ pub fn product(
     products.check_writable("products")?;
     check_overlap(&[("tensors", tensors), ("vectors", vectors)], &[("products", products)])?;
     let task = Task::Product { free };
+    if let Some(site) = call.site(context) {
+        return with_real!(tensors.dtype(), "tensors", T => gpu::product::<T>(&site, order - free, products));
+    }
     with_real!(tensors.dtype(), "tensors", T => {
         let mut view = products.view_mut::<T>("products")?;
         run::<T>(context, &call, None, task, |first, rows| {
@@ -179,6 +197,12 @@ pub fn classify(
         outputs.push((name, tensor));
     }
     check_overlap(&inputs, &outputs)?;
+    if let Some(site) = call.site(context) {
+        return with_real!(tensors.dtype(), "tensors", T => {
+            let flat = degeneracy::<T>(degeneracy_tolerance)?;
+            gpu::classify::<T>(&site, values, flat, residuals, hessian, classes)
+        });
+    }
     with_real!(tensors.dtype(), "tensors", T => {
         let task = Task::Classify { degeneracy: degeneracy::<T>(degeneracy_tolerance)? };
         run::<T>(context, &call, Some(values), task, |first, rows| {

@@ -1,0 +1,407 @@
+//! SS-HOPM on a GPU: whole batches go through [`crate::blocks`], each chunk through one fused kernel where there is one
+//! (dimension 3, order 3, 4, 6, 8), else through the general solver and the selection of pairs from its start results.
+
+mod arrays;
+mod product;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use crate::backend::gpu::kernels::constants as c;
+use crate::backend::gpu::kernels::linear::{Items, linear};
+use crate::backend::gpu::kernels::sshopm as kernels;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
+use crate::blocks::{self, Chunk, Input};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::Real;
+use crate::shape::to_i64;
+use crate::tensor::{Symmetric, Tensor};
+
+use super::algorithm::Outputs;
+use super::options::{Goal, Info, StartKind, Test};
+use super::plan::{ConstantShift, Iteration, PeakForm, Plan, SignRule, Starts};
+
+use arrays::{Places, Scratch, pick};
+
+pub use product::{Site, classify, product};
+pub(crate) use tables::Tables;
+
+/// Whether the kernels take tensors of a shape.
+pub fn has_kernels(shape: Symmetric) -> bool {
+    shape.order <= kernels::MAX_ORDER && shape.dimension <= kernels::MAX_DIMENSION
+}
+
+/// Why the GPU cannot take a plan; `None` if it can.
+pub fn obstacle<T: Real>(plan: &Plan<T>) -> Option<String> {
+    let (order, n) = (plan.shape.order, plan.shape.dimension);
+    if !has_kernels(plan.shape) {
+        let (most, dimension) = (kernels::MAX_ORDER, kernels::MAX_DIMENSION);
+        return Some(format!("order {order}, dimension {n} (at most {most} and {dimension})"));
+    }
+    if plan.start_count > kernels::SELECT_MAX_STARTS {
+        return Some(format!("{} starts (at most {})", plan.start_count, kernels::SELECT_MAX_STARTS));
+    }
+    if plan.reduction.pairs > kernels::SELECT_MAX_PAIRS {
+        return Some(format!("{} pairs a tensor (at most {})", plan.reduction.pairs, kernels::SELECT_MAX_PAIRS));
+    }
+    None
+}
+
+/// What all chunks of a call share.
+struct Call<'a, T> {
+    gpu: &'a Gpu,
+    plan: &'a Plan<T>,
+    /// K.
+    pairs: usize,
+    fused: bool,
+    places: Places,
+    scratch: Scratch,
+    starts: Option<DeviceMemory>,
+    transform: Option<DeviceMemory>,
+    tables: Option<Tables>,
+    trace: Option<(DeviceMemory, usize)>,
+    /// One set for each pass.
+    counters: DeviceMemory,
+    has_mask: bool,
+    peak_form: Option<PeakForm>,
+}
+
+const COUNTER_BYTES: usize = kernels::COUNTERS * size_of::<u64>();
+
+/// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 [T]. Arrays may lie on the
+/// host or on the device.
+///
+/// # Errors
+/// [`Error::NotSupported`] for plans with an [`obstacle`] and for device outputs that are not packed;
+/// [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`] after the chunk at hand.
+#[expect(clippy::too_many_arguments, reason = "those of the CPU's entry, and the device")]
+pub fn run<T: Real>(
+    context: &Context,
+    gpu: &Gpu,
+    queue: &GpuStream,
+    plan: &Plan<T>,
+    input: &Tensor,
+    mask: Option<&Tensor>,
+    outputs: &mut Outputs<'_, '_>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    let started = std::time::Instant::now();
+    if let Some(what) = obstacle(plan) {
+        return Err(Error::NotSupported(format!("tensors: {what} on the GPU")));
+    }
+    let items = input.dims()[1];
+    let mut trace = outputs.results.trace.take();
+    let trace_length = trace.as_deref().map(|t| t.dims()[0]);
+    let peak_form = outputs.peaks.as_ref().map(|p| p.1);
+    let (places, mut list) = Places::take(outputs);
+    let call = Call::new(gpu, queue, plan, places, mask.is_some(), peak_form, trace_length)?;
+    let mut inputs = vec![Input::any("tensors", input)];
+    inputs.extend(mask.map(|m| Input::packed("mask", m)));
+    let batch = blocks::Plan { context, gpu, queue, progress, items, scratch: &call.scratch.bytes };
+    let chunks = blocks::for_chunks(&batch, &inputs, &mut list, |chunk| call.work(chunk))?;
+    if let (Some(tensor), Some((memory, length))) = (trace.as_deref_mut(), &call.trace) {
+        write_trace::<T>(gpu, queue, memory, *length, tensor)?;
+    }
+    outputs.results.trace = trace;
+
+    let mut counters = [[0i64; kernels::COUNTERS]; 2];
+    gpu.download_numbers(queue, &call.counters, counters.as_flattened_mut())?;
+    let [first, second] = counters;
+    let sum = |which: i32| {
+        let at = usize::try_from(which).unwrap_or(0);
+        first[at] + second[at]
+    };
+    Ok(Info {
+        tensors: to_i64(items),
+        starts: to_i64(plan.start_count),
+        converged_starts: sum(c::COUNTER_CONVERGED),
+        iterations: sum(c::COUNTER_ITERATIONS),
+        // Both passes skip the same tensors.
+        skipped_tensors: first[usize::try_from(c::COUNTER_SKIPPED).unwrap_or(0)],
+        chunks,
+        tolerance: plan.tolerance,
+        seconds: started.elapsed().as_secs_f64(),
+        tolerance_raised: false,
+    })
+}
+
+fn write_trace<T: Real>(
+    gpu: &Gpu,
+    queue: &GpuStream,
+    memory: &DeviceMemory,
+    length: usize,
+    tensor: &mut Tensor,
+) -> Result<()> {
+    if tensor.is_device() {
+        return Err(Error::NotSupported("trace: is on a device, host memory is needed".into()));
+    }
+    let mut numbers = crate::alloc::filled("trace", length, T::ZERO)?;
+    gpu.download_numbers(queue, memory, &mut numbers)?;
+    let mut view = tensor.view_mut::<T>("trace")?;
+    for (k, v) in numbers.into_iter().enumerate() {
+        view.set(&[k], v);
+    }
+    Ok(())
+}
+
+impl<'a, T: Real> Call<'a, T> {
+    fn new(
+        gpu: &'a Gpu,
+        queue: &GpuStream,
+        plan: &'a Plan<T>,
+        places: Places,
+        has_mask: bool,
+        peak_form: Option<PeakForm>,
+        trace_length: Option<usize>,
+    ) -> Result<Self> {
+        let (n, v) = (plan.shape.dimension, plan.start_count);
+        let real = size_of::<T>();
+        let per_pair = [
+            places.values,
+            places.vectors,
+            places.residuals,
+            places.classes,
+            places.hessian,
+            places.basins,
+            places.peaks,
+        ];
+        let listed = per_pair.iter().any(Option::is_some);
+        // Where pairs are only counted, their number may be what the fused kernels can tell apart.
+        let most = if listed { usize::MAX } else { kernels::FUSED_MAX_PAIRS };
+        let pairs = plan.reduction.pairs.min(most);
+        let fused = kernels::has_fused(plan.shape.order, n)
+            && trace_length.is_none()
+            && !matches!(plan.iteration, Iteration::HybridConstant(_))
+            && (pairs == 0 || (v <= kernels::FUSED_MAX_STARTS && pairs <= kernels::FUSED_MAX_PAIRS));
+
+        let mut scratch = Scratch::default();
+        if pairs > 0 && plan.goal == Goal::Both && places.count.is_none() {
+            scratch.count = scratch.add(size_of::<i32>());
+        }
+        if !fused {
+            if places.status.is_none() {
+                scratch.status = scratch.add(size_of::<i32>());
+            }
+            if pairs > 0 {
+                let mut wanted = |place: Option<usize>, bytes| if place.is_none() { scratch.add(bytes) } else { None };
+                let (values, vectors) =
+                    (wanted(places.start_values, v * real), wanted(places.start_vectors, n * v * real));
+                let (residuals, status) =
+                    (wanted(places.start_residuals, v * real), wanted(places.start_status, v * 4));
+                (scratch.start_values, scratch.start_vectors) = (values, vectors);
+                (scratch.start_residuals, scratch.start_status) = (residuals, status);
+            }
+            if plan.transform.is_some() {
+                scratch.entries = scratch.add(plan.shape.count() * real);
+            }
+        }
+        let starts = match &plan.starts {
+            Starts::Shared(vectors) => Some(gpu.upload_numbers(queue, "start vectors", vectors)?),
+            Starts::Drawn { .. } => {
+                scratch.starts = scratch.add(n * v * real);
+                None
+            }
+        };
+        let transform = plan.transform.as_deref().map(|t| gpu.upload_numbers(queue, "transform", t)).transpose()?;
+        let tables =
+            if fused { None } else { Some(Tables::new(gpu, queue, plan.shape, &plan.multinomials, &plan.identity)?) };
+        let trace = match trace_length {
+            Some(length) => {
+                let empty = crate::alloc::filled("trace", length, T::from_f64(f64::NAN))?;
+                Some((gpu.upload_numbers(queue, "trace", &empty)?, length))
+            }
+            None => None,
+        };
+        let counters = gpu.allocate("counters", 2 * COUNTER_BYTES)?;
+        Ok(Self {
+            gpu,
+            plan,
+            pairs,
+            fused,
+            places,
+            scratch,
+            starts,
+            transform,
+            tables,
+            trace,
+            counters,
+            has_mask,
+            peak_form,
+        })
+    }
+
+    /// Everything that is done with one chunk.
+    fn work(&self, chunk: &Chunk<'_>) -> Result<()> {
+        let plan = self.plan;
+        let field = &chunk.inputs[0];
+        let (stream, shape) = (chunk.stream, plan.shape);
+        let entries = shape.count();
+        let mut batch = kernels::Batch {
+            memory: field.region,
+            entry_stride: field.strides[0],
+            tensor_stride: field.strides[1],
+            order: shape.order,
+            dimension: shape.dimension,
+            entries,
+            count: chunk.count,
+        };
+        if let (Some(at), Some(transform)) = (self.scratch.entries, &self.transform) {
+            let mapped = chunk.scratch[at];
+            let input = Items { memory: field.region, stride: batch.entry_stride, item_stride: batch.tensor_stride };
+            let output = Items { memory: mapped, stride: 1, item_stride: entries };
+            linear::<T>(self.gpu, stream, transform.whole(), (entries, entries), chunk.count, input, output)?;
+            batch = kernels::Batch { memory: mapped, entry_stride: 1, tensor_stride: entries, ..batch };
+        }
+        let goals: &[i32] = match plan.goal {
+            Goal::Maxima => &[c::MAXIMA],
+            Goal::Minima => &[c::MINIMA],
+            Goal::Both => &[c::MAXIMA, c::MINIMA],
+        };
+        let starts = self.starts(chunk)?;
+        for (pass, goal) in goals.iter().enumerate() {
+            let solve = kernels::Solve {
+                batch,
+                mask: self.has_mask.then(|| chunk.inputs[1].region),
+                transform: self.transform.as_ref().filter(|_| self.fused).map(DeviceMemory::whole),
+                starts,
+                settings: self.settings(*goal, pass > 0),
+                pairs: self.pair_regions(chunk),
+                start_results: self.start_regions(chunk),
+                trace: self.trace.as_ref().map(|(m, l)| (m.whole(), *l)),
+                counters: Some(self.counters.region(pass * COUNTER_BYTES, COUNTER_BYTES)?),
+                tables: self.tables.as_ref().map(Tables::regions),
+            };
+            if self.fused {
+                solve.fused::<T>(self.gpu, stream)?;
+                continue;
+            }
+            solve.general::<T>(self.gpu, stream)?;
+            if self.pairs > 0 {
+                let found = plan.start_count.clamp(self.pairs, kernels::SELECT_MAX_PAIRS);
+                solve.select::<T>(self.gpu, stream, found, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn starts<'c>(&'c self, chunk: &Chunk<'c>) -> Result<kernels::Starts<'c>> {
+        let count = self.plan.start_count;
+        if let Some(memory) = &self.starts {
+            return Ok(kernels::Starts { vectors: memory.whole(), count, per_tensor: false });
+        }
+        let (Some(at), Starts::Drawn { kind, seed, first, chunks: 1 }) = (self.scratch.starts, &self.plan.starts)
+        else {
+            return Err(Error::Internal("start vectors that are neither given nor drawn".into()));
+        };
+        let draw = kernels::Draw {
+            dimension: self.plan.shape.dimension,
+            seed: *seed,
+            first_tensor: chunk.first,
+            tensors: chunk.count,
+            first_start: *first,
+            starts: count,
+            cube: *kind == StartKind::RandomCube,
+        };
+        let vectors = chunk.scratch[at];
+        kernels::draw_starts::<T>(self.gpu, chunk.stream, &draw, vectors)?;
+        Ok(kernels::Starts { vectors, count, per_tensor: true })
+    }
+
+    fn settings(&self, goal: i32, is_second: bool) -> kernels::Settings {
+        let (plan, rule) = (self.plan, &self.plan.reduction);
+        let (method, shift_kind, shift) = match plan.iteration {
+            Iteration::Hybrid => (c::HYBRID, c::SHIFT_ADAPTIVE, 0.0),
+            Iteration::Adaptive => (c::POWER, c::SHIFT_ADAPTIVE, 0.0),
+            Iteration::Newton => (c::NEWTON, c::SHIFT_ADAPTIVE, 0.0),
+            Iteration::Power(s) => constant(c::POWER, s),
+            Iteration::HybridConstant(s) => constant(c::HYBRID, s),
+        };
+        let mut flags = 0;
+        let mut set = |wanted: bool, flag: i32| flags |= if wanted { flag } else { 0 };
+        set(plan.absolute, c::ABSOLUTE_TOLERANCE | c::ABSOLUTE_TAU);
+        set(plan.remove_isotropic, c::REMOVE_ISOTROPIC);
+        set(plan.missing == T::ZERO, c::MISSING_ZERO);
+        set(self.peak_form == Some(PeakForm::Scaled), c::PEAKS_SCALED);
+        set(is_second, c::APPEND);
+        // The one pair of a continuum is listed once, by the first pass.
+        set(!rule.special_pair || is_second, c::NO_SPECIAL_PAIR);
+        kernels::Settings {
+            goal,
+            method,
+            shift_kind,
+            shift,
+            test: match plan.test {
+                Test::Residual => c::TEST_RESIDUAL,
+                Test::Lambda => c::TEST_LAMBDA,
+                Test::Step => c::TEST_STEP,
+            },
+            tolerance: plan.tolerance,
+            max_iterations: i32::try_from(plan.max_iterations).unwrap_or(i32::MAX),
+            warmup: i32::try_from(plan.warmup).unwrap_or(i32::MAX),
+            tau: plan.tau,
+            sign: match plan.sign {
+                SignRule::Canonical => c::SIGN_CANONICAL,
+                SignRule::Raw => c::SIGN_RAW,
+                SignRule::UpperHalf => c::SIGN_Z_POSITIVE,
+            },
+            flags,
+            keep_classes: self.kept_classes(goal),
+            merge_chord2: rule.merge_chord2,
+            merge_value: rule.merge_value,
+            degeneracy: rule.degeneracy,
+            isotropy: rule.isotropy,
+            thresholds: rule.absolute_threshold.map(|a| (a, rule.relative_threshold)),
+            separation_chord2: rule.separation_chord2,
+        }
+    }
+
+    /// Classes that may be listed. For odd order a maximum with lambda < 0 is written as the minimum (-lambda, -x).
+    fn kept_classes(&self, goal: i32) -> i32 {
+        let bit = |class: i32| 1 << class;
+        let stable = match (self.plan.shape.order % 2, goal) {
+            (0, c::MINIMA) => bit(c::PAIR_POSITIVE_STABLE),
+            (0, _) => bit(c::PAIR_NEGATIVE_STABLE),
+            _ => bit(c::PAIR_POSITIVE_STABLE) | bit(c::PAIR_NEGATIVE_STABLE),
+        };
+        let saddles = if self.plan.reduction.saddles { bit(c::PAIR_UNSTABLE) } else { 0 };
+        stable | saddles | bit(c::PAIR_DEGENERATE)
+    }
+
+    fn pair_regions<'c>(&self, chunk: &Chunk<'c>) -> kernels::Pairs<'c> {
+        let (p, s) = (&self.places, &self.scratch);
+        kernels::Pairs {
+            limit: self.pairs,
+            count: pick(chunk, p.count, s.count),
+            values: pick(chunk, p.values, None),
+            vectors: pick(chunk, p.vectors, None),
+            residuals: pick(chunk, p.residuals, None),
+            classes: pick(chunk, p.classes, None),
+            hessian: pick(chunk, p.hessian, None),
+            basins: pick(chunk, p.basins, None),
+            status: pick(chunk, p.status, s.status),
+            peaks: pick(chunk, p.peaks, None),
+        }
+    }
+
+    fn start_regions<'c>(&self, chunk: &Chunk<'c>) -> kernels::StartResults<'c> {
+        let (p, s) = (&self.places, &self.scratch);
+        kernels::StartResults {
+            values: pick(chunk, p.start_values, s.start_values),
+            vectors: pick(chunk, p.start_vectors, s.start_vectors),
+            residuals: pick(chunk, p.start_residuals, s.start_residuals),
+            iterations: pick(chunk, p.start_iterations, None),
+            shifts: pick(chunk, p.start_shifts, None),
+            status: pick(chunk, p.start_status, s.start_status),
+            violations: pick(chunk, p.start_violations, None),
+        }
+    }
+}
+
+fn constant(method: i32, shift: ConstantShift) -> (i32, i32, f64) {
+    match shift {
+        ConstantShift::Value(value) => (method, c::SHIFT_FIXED, value),
+        ConstantShift::Guaranteed => (method, c::SHIFT_GUARANTEED, 0.0),
+    }
+}

@@ -1,0 +1,52 @@
+//! Tables of a shape on the device, for the general kernels.
+
+use crate::alloc;
+use crate::backend::gpu::kernels::sshopm as kernels;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
+use crate::error::{Error, Result};
+use crate::scalar::Real;
+use crate::tensor::Symmetric;
+use crate::tensor::symmetric::Monomials;
+
+/// Index tuples, multinomials and the identity's entries.
+pub(crate) struct Tables {
+    indices: DeviceMemory,
+    multinomials: DeviceMemory,
+    identity: Option<DeviceMemory>,
+}
+
+impl Tables {
+    /// The tables of `shape`, given the two that depend on the type; `identity` may be empty.
+    pub(crate) fn new<T: Real>(
+        gpu: &Gpu,
+        queue: &GpuStream,
+        shape: Symmetric,
+        multinomials: &[T],
+        identity: &[T],
+    ) -> Result<Self> {
+        let mut tuples = alloc::with_capacity("index table", shape.count() * shape.order)?;
+        let mut walk = Monomials::new(shape)?;
+        while let Some((_, tuple)) = walk.next_tuple() {
+            for index in tuple {
+                let index = u8::try_from(*index)
+                    .map_err(|_| Error::NotSupported(format!("tensors: dimension {} on the GPU", shape.dimension)))?;
+                tuples.push(index);
+            }
+        }
+        let upload = |numbers: &[T]| gpu.upload_numbers(queue, "tables of a shape", numbers);
+        Ok(Self {
+            indices: gpu.upload_numbers(queue, "tables of a shape", &tuples)?,
+            multinomials: upload(multinomials)?,
+            identity: if identity.is_empty() { None } else { Some(upload(identity)?) },
+        })
+    }
+
+    /// The tables, for a launch.
+    pub(crate) fn regions(&self) -> kernels::Tables<'_> {
+        kernels::Tables {
+            indices: self.indices.whole(),
+            multinomials: self.multinomials.whole(),
+            identity: self.identity.as_ref().map(DeviceMemory::whole),
+        }
+    }
+}

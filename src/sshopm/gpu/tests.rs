@@ -1,0 +1,490 @@
+//! The GPU against the CPU, on a device.
+
+use std::sync::Arc;
+
+use super::super::*;
+use crate::backend::BackendChoice;
+use crate::context;
+use crate::rng;
+use crate::scalar::{DType, Element, Real};
+use crate::shape::Order;
+use crate::tensor::{self, Location};
+
+fn context(backend: BackendChoice, device_memory_limit: u64) -> Arc<Context> {
+    let options = context::Options { backend, threads: 4, device_memory_limit, ..context::Options::default() };
+    Context::new(options).unwrap()
+}
+
+/// A batch of tensors with entries uniform in [-1, 1), the same wherever it lies.
+struct Case<T> {
+    context: Arc<Context>,
+    tensors: Tensor,
+    marker: std::marker::PhantomData<T>,
+}
+
+fn entry(t: usize, r: usize) -> f64 {
+    rng::uniform(77, 50, t as u64, r as u32)
+}
+
+/// Results of all kinds on the host.
+struct Found {
+    count: Vec<i32>,
+    status: Vec<i32>,
+    values: Vec<f64>,
+    vectors: Vec<f64>,
+    residuals: Vec<f64>,
+    classes: Vec<i32>,
+    hessian: Vec<f64>,
+    basins: Vec<i32>,
+    info: Info,
+}
+
+fn numbers<T: Real>(tensor: &Tensor) -> Vec<f64> {
+    let context = tensor.context();
+    let mut host = Tensor::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, tensor.dims()).unwrap();
+    tensor::copy(context, None, tensor, &mut host).unwrap();
+    let mut view = host.view_mut::<T>("x").unwrap();
+    view.data().iter().map(|x| x.to_f64()).collect()
+}
+
+fn integers(tensor: &Tensor) -> Vec<i32> {
+    let context = tensor.context();
+    let mut host = Tensor::create(context, DType::I32, Location::Host, Order::ColumnMajor, tensor.dims()).unwrap();
+    tensor::copy(context, None, tensor, &mut host).unwrap();
+    let mut view = host.view_mut::<i32>("x").unwrap();
+    view.data().to_vec()
+}
+
+impl<T: Real> Case<T> {
+    fn new(
+        context: &Arc<Context>,
+        shape: Symmetric,
+        items: usize,
+        location: Location,
+        order: Order,
+        put: impl Fn(usize, usize) -> f64,
+    ) -> Self {
+        let mut host =
+            Tensor::create_symmetric(context, T::DTYPE, Location::Host, Order::ColumnMajor, shape, items).unwrap();
+        let mut view = host.view_mut::<T>("x").unwrap();
+        for t in 0..items {
+            for r in 0..shape.count() {
+                view.set(&[r, t], T::from_f64(put(t, r)));
+            }
+        }
+        let mut tensors = Tensor::create_symmetric(context, T::DTYPE, location, order, shape, items).unwrap();
+        if location == Location::Device && order == Order::RowMajor {
+            // Device copies keep the order: go by way of a host array of that order.
+            let mut turned = Tensor::create_symmetric(context, T::DTYPE, Location::Host, order, shape, items).unwrap();
+            tensor::copy(context, None, &host, &mut turned).unwrap();
+            tensor::copy(context, None, &turned, &mut tensors).unwrap();
+        } else {
+            tensor::copy(context, None, &host, &mut tensors).unwrap();
+        }
+        Self { context: Arc::clone(context), tensors, marker: std::marker::PhantomData }
+    }
+
+    fn output(&self, dtype: DType, location: Location, dims: &[usize]) -> Tensor {
+        Tensor::create(&self.context, dtype, location, Order::ColumnMajor, dims).unwrap()
+    }
+
+    fn solve(&self, options: &Options, pairs: usize, location: Location) -> Found {
+        let n = self.tensors.symmetric().unwrap().dimension;
+        let t = self.tensors.dims()[1];
+        let (real, int) = (T::DTYPE, i32::DTYPE);
+        let mut count = self.output(int, location, &[t]);
+        let mut status = self.output(int, location, &[t]);
+        let mut values = self.output(real, location, &[pairs, t]);
+        let mut vectors = self.output(real, location, &[n, pairs, t]);
+        let mut residuals = self.output(real, location, &[pairs, t]);
+        let mut classes = self.output(int, location, &[pairs, t]);
+        let mut hessian = self.output(real, location, &[n - 1, pairs, t]);
+        let mut basins = self.output(int, location, &[pairs, t]);
+        let mut results = Results {
+            count: Some(&mut count),
+            status: Some(&mut status),
+            values: Some(&mut values),
+            vectors: Some(&mut vectors),
+            residuals: Some(&mut residuals),
+            classes: Some(&mut classes),
+            hessian: Some(&mut hessian),
+            basins: Some(&mut basins),
+            ..Results::default()
+        };
+        let progress = self.context.progress(None);
+        let info = solve(&self.context, None, &self.tensors, None, options, &mut results, &progress).unwrap();
+        Found {
+            count: integers(&count),
+            status: integers(&status),
+            values: numbers::<T>(&values),
+            vectors: numbers::<T>(&vectors),
+            residuals: numbers::<T>(&residuals),
+            classes: integers(&classes),
+            hessian: numbers::<T>(&hessian),
+            basins: integers(&basins),
+            info,
+        }
+    }
+}
+
+/// How two results agree: a start that lies between two basins may fall either way by rounding, so that now and then a
+/// tensor has one pair more or less; what both found must be the same.
+fn compare<T: Real>(what: &str, n: usize, pairs: usize, cpu: &Found, gpu: &Found) {
+    let items = cpu.count.len();
+    let tolerance = if size_of::<T>() == 4 { 2e-3 } else { 1e-7 };
+    let mut different = 0;
+    for t in 0..items {
+        assert!(gpu.count[t] >= 0 && gpu.count[t] as usize <= pairs, "{what}: tensor {t}");
+        if cpu.count[t] != gpu.count[t] || cpu.status[t] != gpu.status[t] {
+            different += 1;
+            continue;
+        }
+        for k in 0..cpu.count[t] as usize {
+            let at = k + pairs * t;
+            if (cpu.values[at] - gpu.values[at]).abs() > tolerance {
+                different += 1;
+                break;
+            }
+            let x = &cpu.vectors[n * at..n * (at + 1)];
+            let y = &gpu.vectors[n * at..n * (at + 1)];
+            let chord = |s: f64| x.iter().zip(y).map(|(a, b)| (a - s * b).powi(2)).sum::<f64>().sqrt();
+            // A flat maximum fixes its direction less well than its value.
+            let bend = cpu.hessian[(n - 1) * at..(n - 1) * (at + 1)].iter().fold(f64::INFINITY, |m, h| m.min(h.abs()));
+            let bend = if n == 1 { 1.0 } else { bend };
+            let near = (10.0 * tolerance / bend.max(1e-3)).max(tolerance);
+            assert!(chord(1.0).min(chord(-1.0)) < near, "{what}: tensor {t} pair {k}: {x:?} {y:?}");
+            if bend > 0.05 {
+                assert_eq!(cpu.classes[at], gpu.classes[at], "{what}: tensor {t} pair {k}");
+            }
+            for j in 0..n - 1 {
+                let (a, b) = (cpu.hessian[(n - 1) * at + j], gpu.hessian[(n - 1) * at + j]);
+                assert!((a - b).abs() < 20.0 * near * (1.0 + a.abs()), "{what}: tensor {t} pair {k}: {a} {b}");
+            }
+            assert!(gpu.residuals[at] < 10.0 * tolerance, "{what}: tensor {t} pair {k}");
+            assert!(gpu.basins[at] > 0);
+        }
+        for k in cpu.count[t] as usize..pairs {
+            let at = k + pairs * t;
+            assert!(gpu.values[at].is_nan() && gpu.basins[at] == 0, "{what}: tensor {t} row {k}");
+        }
+    }
+    assert!(different * 50 <= items, "{what}: {different} of {items} tensors differ");
+    let (a, b) = (cpu.info, gpu.info);
+    assert_eq!((a.tensors, a.starts, a.skipped_tensors), (b.tensors, b.starts, b.skipped_tensors), "{what}");
+    assert!((a.converged_starts - b.converged_starts).abs() * 100 <= a.converged_starts.max(1), "{what}: {a:?} {b:?}");
+    // The two hybrids differ in the shift where Newton's step is not safe; power steps are the same.
+    let most = if what.contains("Power") { a.iterations + a.iterations / 10 } else { 2 * a.iterations };
+    assert!(b.iterations <= most.max(1) && 2 * b.iterations >= a.iterations, "{what}: {a:?} {b:?}");
+}
+
+fn shapes() -> Vec<Symmetric> {
+    [(4, 3), (3, 3), (6, 3), (8, 3), (2, 3), (5, 3), (4, 2), (3, 2), (2, 1), (3, 5), (4, 6)]
+        .map(|(m, n)| Symmetric::new(m, n).unwrap())
+        .into()
+}
+
+fn agrees<T: Real>() {
+    let (cpu, gpu) = (context(BackendChoice::Cpu, 0), context(BackendChoice::Cuda, 0));
+    for shape in shapes() {
+        let items = if shape.dimension == 3 { 400 } else { 100 };
+        let here = Case::<T>::new(&cpu, shape, items, Location::Host, Order::ColumnMajor, entry);
+        let there = Case::<T>::new(&gpu, shape, items, Location::Device, Order::ColumnMajor, entry);
+        for goal in [Goal::Maxima, Goal::Minima, Goal::Both] {
+            for (method, shift_kind) in [
+                (Method::Hybrid, Shift::Adaptive),
+                (Method::Power, Shift::Adaptive),
+                (Method::Power, Shift::Guaranteed),
+                (Method::Hybrid, Shift::Guaranteed),
+            ] {
+                let options = Options { goal, method, shift_kind, max_iterations: 5000, ..Options::default() };
+                let what = format!("{shape:?} {goal:?} {method:?} {shift_kind:?} {}", T::DTYPE.name());
+                let (a, b) = (here.solve(&options, 6, Location::Host), there.solve(&options, 6, Location::Device));
+                compare::<T>(&what, shape.dimension, 6, &a, &b);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn pairs_agree_with_the_cpu_in_f64() {
+    agrees::<f64>();
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn pairs_agree_with_the_cpu_in_f32() {
+    agrees::<f32>();
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn results_do_not_depend_on_where_the_arrays_lie() {
+    let wide = context(BackendChoice::Cuda, 0);
+    let narrow = context(BackendChoice::Cuda, 4 << 20);
+    for (shape, start_kind) in [
+        (Symmetric::new(4, 3).unwrap(), StartKind::Auto),
+        (Symmetric::new(4, 3).unwrap(), StartKind::Random),
+        (Symmetric::new(3, 4).unwrap(), StartKind::Random),
+    ] {
+        let items = 9000;
+        let options = Options { start_kind, starts: 16, seed: 5, ..Options::default() };
+        let reference = Case::<f32>::new(&wide, shape, items, Location::Device, Order::ColumnMajor, entry).solve(
+            &options,
+            3,
+            Location::Device,
+        );
+        assert!(reference.count.iter().all(|c| *c > 0));
+        for (context, from, order, to) in [
+            (&wide, Location::Host, Order::ColumnMajor, Location::Host),
+            (&wide, Location::PinnedHost, Order::ColumnMajor, Location::PinnedHost),
+            (&wide, Location::PinnedHost, Order::RowMajor, Location::Device),
+            (&wide, Location::Device, Order::RowMajor, Location::Host),
+            (&narrow, Location::Host, Order::RowMajor, Location::PinnedHost),
+        ] {
+            let found = Case::<f32>::new(context, shape, items, from, order, entry).solve(&options, 3, to);
+            let what = format!("{shape:?} {start_kind:?} {from:?} {order:?} {to:?}");
+            let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(found.count, reference.count, "{what}");
+            assert_eq!(found.status, reference.status, "{what}");
+            assert_eq!(bits(&found.values), bits(&reference.values), "{what}");
+            assert_eq!(bits(&found.vectors), bits(&reference.vectors), "{what}");
+            assert_eq!(found.basins, reference.basins, "{what}");
+            assert_eq!(found.info.iterations, reference.info.iterations, "{what}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn one_bad_tensor_harms_no_other() {
+    let gpu = context(BackendChoice::Cuda, 0);
+    let cpu = context(BackendChoice::Cpu, 0);
+    let shape = Symmetric::new(4, 3).unwrap();
+    // Zero, a multiple of the identity, NaN, infinity, and ordinary ones between.
+    let identity = |r: usize| match r {
+        0 | 10 | 14 => 1.0,
+        3 | 5 | 12 => 1.0 / 3.0,
+        _ => 0.0,
+    };
+    let put = |t: usize, r: usize| match t % 8 {
+        1 => 0.0,
+        3 => 2.5 * identity(r),
+        5 if r == 7 => f64::NAN,
+        7 if r == 2 => f64::INFINITY,
+        _ => entry(t, r),
+    };
+    for (pairs, goal) in [(4, Goal::Maxima), (4, Goal::Both), (40, Goal::Minima)] {
+        let options = Options { goal, ..Options::default() };
+        let a = Case::<f64>::new(&cpu, shape, 64, Location::Host, Order::ColumnMajor, put).solve(
+            &options,
+            pairs,
+            Location::Host,
+        );
+        let b = Case::<f64>::new(&gpu, shape, 64, Location::Host, Order::ColumnMajor, put).solve(
+            &options,
+            pairs,
+            Location::Host,
+        );
+        compare::<f64>(&format!("{goal:?}"), 3, pairs, &a, &b);
+        assert_eq!(a.status, b.status);
+        assert_eq!(b.info.skipped_tensors, 32);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn start_results_and_traces_agree_with_the_cpu() {
+    let (cpu, gpu) = (context(BackendChoice::Cpu, 0), context(BackendChoice::Cuda, 0));
+    for (order, dimension) in [(4, 3), (3, 4)] {
+        let shape = Symmetric::new(order, dimension).unwrap();
+        let run = |context: &Arc<Context>, items: usize, starts: usize, traced: bool| {
+            let case = Case::<f64>::new(context, shape, items, Location::Host, Order::ColumnMajor, entry);
+            let options = Options {
+                method: Method::Power,
+                shift_kind: Shift::Fixed,
+                shift: 10.0,
+                starts: starts as i64,
+                start_kind: StartKind::Random,
+                max_iterations: 4000,
+                remove_isotropic: false,
+                ..Options::default()
+            };
+            let dims = [starts, items];
+            let mut values = case.output(DType::F64, Location::Host, &dims);
+            let mut vectors = case.output(DType::F64, Location::Host, &[dimension as usize, starts, items]);
+            let mut residuals = case.output(DType::F64, Location::Host, &dims);
+            let mut shifts = case.output(DType::F64, Location::Host, &dims);
+            let mut iterations = case.output(DType::I32, Location::Host, &dims);
+            let mut status = case.output(DType::I32, Location::Host, &dims);
+            let mut violations = case.output(DType::I32, Location::Host, &dims);
+            let mut trace = case.output(DType::F64, Location::Host, &[50]);
+            let mut results = Results {
+                start_values: Some(&mut values),
+                start_vectors: Some(&mut vectors),
+                start_residuals: Some(&mut residuals),
+                start_shifts: Some(&mut shifts),
+                start_iterations: Some(&mut iterations),
+                start_status: Some(&mut status),
+                start_violations: Some(&mut violations),
+                trace: traced.then_some(&mut trace),
+                ..Results::default()
+            };
+            let progress = case.context.progress(None);
+            solve(&case.context, None, &case.tensors, None, &options, &mut results, &progress).unwrap();
+            (
+                numbers::<f64>(&values),
+                numbers::<f64>(&vectors),
+                numbers::<f64>(&shifts),
+                integers(&iterations),
+                integers(&status),
+                integers(&violations),
+                numbers::<f64>(&trace),
+                numbers::<f64>(&residuals),
+            )
+        };
+        let (a, b) = (run(&cpu, 20, 9, false), run(&gpu, 20, 9, false));
+        let mut strays = 0;
+        for (k, (x, y)) in a.0.iter().zip(&b.0).enumerate() {
+            assert_eq!(b.4[k], StartStatus::Converged as i32, "{shape:?} {k}");
+            assert!((b.2[k] - 10.0).abs() < 1e-9 && b.5[k] == 0, "{shape:?} {k}: {} {}", b.2[k], b.5[k]);
+            assert!(b.7[k] < 1e-8);
+            strays += usize::from((x - y).abs() > 1e-8 || (a.3[k] - b.3[k]).abs() > 2);
+        }
+        assert!(strays <= 4, "{shape:?}: {strays} starts differ");
+        assert_eq!(a.4, b.4);
+        let (a, b) = (run(&cpu, 1, 1, true), run(&gpu, 1, 1, true));
+        for (k, (x, y)) in a.6.iter().zip(&b.6).enumerate() {
+            assert!((x - y).abs() < 1e-9 || (x.is_nan() && y.is_nan()), "{shape:?} trace {k}: {x} {y}");
+        }
+        assert!(b.6[0].is_finite());
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn products_and_classes_agree_with_the_cpu() {
+    let (cpu, gpu) = (context(BackendChoice::Cpu, 0), context(BackendChoice::Cuda, 0));
+    for shape in shapes() {
+        let (n, v, t) = (shape.dimension, 4, 30);
+        for (location, order) in [(Location::Host, Order::RowMajor), (Location::Device, Order::ColumnMajor)] {
+            for own in [false, true] {
+                let dims: &[usize] = if own { &[n, v, t] } else { &[n, v] };
+                let run = |context: &Arc<Context>, location: Location, order: Order, power: usize| {
+                    let case = Case::<f64>::new(context, shape, t, location, order, entry);
+                    let mut host =
+                        Tensor::create(context, DType::F64, Location::Host, Order::ColumnMajor, dims).unwrap();
+                    for (k, x) in host.view_mut::<f64>("x").unwrap().data().iter_mut().enumerate() {
+                        *x = if k % 7 == 3 { 0.0 } else { rng::uniform(3, 51, 0, k as u32) };
+                    }
+                    let mut vectors = Tensor::create(context, DType::F64, location, Order::ColumnMajor, dims).unwrap();
+                    tensor::copy(context, None, &host, &mut vectors).unwrap();
+                    let free = shape.order - power;
+                    let mut out = case.output(DType::F64, location, &[&[n, n][..free], &[v, t]].concat());
+                    product(context, None, &case.tensors, &vectors, power as i32, &mut out).unwrap();
+                    numbers::<f64>(&out)
+                };
+                for power in shape.order - 2..=shape.order {
+                    let a = run(&cpu, Location::Host, Order::ColumnMajor, power);
+                    let b = run(&gpu, location, order, power);
+                    let scale = 1e-12 * shape.count() as f64;
+                    assert!(
+                        a.iter().zip(&b).all(|(x, y)| (x - y).abs() < scale),
+                        "{shape:?} {location:?} {own} {power}"
+                    );
+                }
+            }
+        }
+        let run = |context: &Arc<Context>| {
+            let case = Case::<f64>::new(context, shape, t, Location::Host, Order::ColumnMajor, entry);
+            let (mut values, mut vectors) =
+                (case.output(DType::F64, Location::Host, &[v, t]), case.output(DType::F64, Location::Host, &[n, v, t]));
+            for (k, x) in values.view_mut::<f64>("x").unwrap().data().iter_mut().enumerate() {
+                *x = rng::uniform(4, 52, 0, k as u32);
+            }
+            for (k, x) in vectors.view_mut::<f64>("x").unwrap().data().iter_mut().enumerate() {
+                *x = 1.0 + 0.5 * rng::uniform(4, 53, 0, k as u32);
+            }
+            let (mut residuals, mut hessian) = (
+                case.output(DType::F64, Location::Host, &[v, t]),
+                case.output(DType::F64, Location::Host, &[n - 1, v, t]),
+            );
+            let mut classes = case.output(DType::I32, Location::Host, &[v, t]);
+            classify(
+                context,
+                None,
+                &case.tensors,
+                &values,
+                &vectors,
+                0.0,
+                Some(&mut residuals),
+                Some(&mut hessian),
+                Some(&mut classes),
+            )
+            .unwrap();
+            (numbers::<f64>(&residuals), numbers::<f64>(&hessian), integers(&classes))
+        };
+        let (a, b) = (run(&cpu), run(&gpu));
+        for (x, y) in a.0.iter().chain(&a.1).zip(b.0.iter().chain(&b.1)) {
+            assert!((x - y).abs() < 1e-10 * (1.0 + x.abs()) * shape.count() as f64, "{shape:?}: {x} {y}");
+        }
+        if n > 1 {
+            assert_eq!(a.2, b.2, "{shape:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn cancelling_ends_a_batch_between_chunks() {
+    let gpu = context(BackendChoice::Cuda, 0);
+    let shape = Symmetric::new(4, 3).unwrap();
+    let case = Case::<f32>::new(&gpu, shape, 100_000, Location::Host, Order::ColumnMajor, entry);
+    let mut count = case.output(DType::I32, Location::Host, &[100_000]);
+    let mut results = Results { count: Some(&mut count), ..Results::default() };
+    let stop = |_: i64, _: i64, _: f64| false;
+    let progress = gpu.progress(Some(&stop));
+    let e = solve(&gpu, None, &case.tensors, None, &Options::default(), &mut results, &progress);
+    assert_eq!(e.err(), Some(Error::Cancelled));
+    let progress = gpu.progress(None);
+    assert!(solve(&gpu, None, &case.tensors, None, &Options::default(), &mut results, &progress).is_ok());
+}
+
+#[cfg(feature = "fault-injection")]
+#[test]
+#[ignore = "needs a GPU"]
+fn a_solve_survives_every_failure_of_the_device() {
+    use crate::fault::{self, Kind};
+    let gpu = context(BackendChoice::Cuda, 0);
+    let kinds = Kind::HostMemory as u32 | Kind::DeviceMemory as u32 | Kind::Copy as u32 | Kind::Launch as u32;
+    for (order, dimension) in [(4, 3), (3, 4)] {
+        let shape = Symmetric::new(order, dimension).unwrap();
+        let case = Case::<f32>::new(&gpu, shape, 200, Location::Host, Order::RowMajor, entry);
+        let mut count = case.output(DType::I32, Location::Host, &[200]);
+        let (host, device) = (gpu.host_memory_used(), gpu.device_budget().used());
+        for sticky in [false, true] {
+            for n in 0..1000 {
+                let mut results = Results { count: Some(&mut count), ..Results::default() };
+                let options = Options { start_kind: StartKind::Random, ..Options::default() };
+                let progress = gpu.progress(None);
+                fault::arm(n, kinds, sticky);
+                let outcome = solve(&gpu, None, &case.tensors, None, &options, &mut results, &progress);
+                let failed = fault::disarm();
+                gpu.check_alive().unwrap();
+                assert_eq!((gpu.host_memory_used(), gpu.device_budget().used()), (host, device), "{n}");
+                match outcome {
+                    Ok(_) => {
+                        assert_eq!(failed, 0);
+                        assert!(n > 5, "{n} fault points");
+                        break;
+                    }
+                    Err(Error::OutOfMemory { .. } | Error::OutOfDeviceMemory { .. } | Error::Cuda { .. }) => {
+                        assert!(failed > 0);
+                    }
+                    Err(other) => panic!("{n}: {other}"),
+                }
+            }
+        }
+        assert!(integers(&count).iter().all(|c| *c > 0));
+    }
+}
