@@ -1,11 +1,10 @@
 //! Orientation functions from signals: q-ball imaging in constant solid angle.
 
 use super::design::{csa_constant, csa_matrix};
-use super::fit::matrix_dims;
+use super::fit::{is_rejected, matrix_dims};
 use super::scheme::Scheme;
 use super::sh::{Basis, degree};
 use super::signal::{Attenuation, Range};
-use super::status::VoxelStatus;
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
 use crate::alloc;
 use crate::context::Context;
@@ -130,7 +129,7 @@ impl Task<'_> {
             T::product(&matrix, logs, &mut block.values);
             block.values[..LANES].fill(constant);
             for lane in 0..lanes.len() {
-                if matches!(block.status[lane], VoxelStatus::NonFinite | VoxelStatus::Signal) {
+                if is_rejected(block.status[lane]) {
                     block.reject(lane, block.status[lane]);
                 }
             }

@@ -1,13 +1,13 @@
 //! Fits of diffusion tensors of any even order to signals.
 
 use super::convert::order_of;
-use super::design::{Factors, adc_factors, adc_matrix};
+use super::design::{adc_factors, adc_matrix};
 use super::scheme::Scheme;
 use super::sh::coefficients;
 use super::signal::{Attenuation, Range};
 use super::status::VoxelStatus;
-use super::voxels::{Block, LANES, Mask, Number, Outputs, Source, converted, for_blocks};
-use super::weighted::Solver;
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
+use super::weighted::{Design, Solver};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -118,11 +118,12 @@ pub fn fit(
     }
     let dtype = outputs.values.dtype();
     outputs.check(context, dtype, [coefficients(order), voxels])?;
+    let own = weights.is_some() || options.weighting == Weighting::Signal || options.nonpositive == Nonpositive::Skip;
     let task = Task {
         signals: Source::new("signals", signals)?,
         weights: weights.map(|w| Source::new("weights", w)).transpose()?,
-        factors: adc_factors(&scheme, order)?,
         matrix: adc_matrix(&scheme, order)?,
+        design: own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?,
         scheme,
         options: *options,
         floor,
@@ -151,17 +152,18 @@ struct Task<'a> {
     options: FitOptions,
     floor: f64,
     matrix: Vec<f64>,
-    factors: Factors,
+    /// For the voxels that need a system of their own, if there can be such.
+    design: Option<Design>,
 }
 
 /// A thread's working space.
-struct Scratch<T> {
+struct Scratch<'a, T> {
     /// `S / S0`, then its logarithm: N rows of lanes.
     logs: Vec<T>,
-    /// The voxels' own weights, N rows of lanes, if there are such.
-    weights: Vec<T>,
     attenuation: Attenuation<T>,
-    solver: Solver,
+    solver: Option<Solver<'a>>,
+    /// Lanes whose weights are not weights.
+    refused: Vec<bool>,
 }
 
 impl Task<'_> {
@@ -175,84 +177,106 @@ impl Task<'_> {
         let matrix = converted::<T>("fit matrix", &self.matrix)?;
         let n = self.scheme.weighted.len();
         let weighted = self.weights.is_some() || self.options.weighting == Weighting::Signal;
-        let skip = self.options.nonpositive == Nonpositive::Skip;
         let range = Range { low: self.floor, high: f64::MAX, flag: self.floor };
-        // The logarithm that a clamped signal gets: what is not above it was clamped.
-        let mut floor = [T::from_f64(self.floor)];
-        T::ln_all(&mut floor);
         let scratch = || {
             Ok(Scratch {
                 logs: alloc::filled("block of logarithms", n * LANES, T::ZERO)?,
-                weights: alloc::filled("block of weights", if weighted { n * LANES } else { 0 }, T::ZERO)?,
                 attenuation: Attenuation::new()?,
-                solver: Solver::new(matrix.len() / n)?,
+                solver: self.design.as_ref().map(Solver::new).transpose()?,
+                refused: alloc::filled("block of weights", LANES, false)?,
             })
         };
         for_blocks(context, progress, mask, outputs, scratch, |scratch, lanes, block| {
-            let Scratch { logs, weights, attenuation, solver } = scratch;
+            let Scratch { logs, attenuation, solver, refused } = scratch;
             attenuation.read(&self.signals, &self.scheme, lanes, range, logs, block);
-            self.read_weights(lanes, logs, weights);
-            T::ln_all(logs);
-            if !weighted {
+            // A system of its own is for every voxel, or for those that leave signals out.
+            let own = |status: VoxelStatus| weighted || status == VoxelStatus::Clamped;
+            let solver = solver.as_mut().filter(|_| block.status[..lanes.len()].iter().any(|s| own(*s)));
+            if let Some(solver) = solver {
+                self.read_weights(lanes, logs, solver, refused);
+                T::ln_all(logs);
+                self.weigh(logs, solver);
+                solver.assemble();
+                if !weighted {
+                    T::product(&matrix, logs, &mut block.values);
+                }
+                for lane in (0..lanes.len()).filter(|l| refused[*l]) {
+                    block.status[lane] = VoxelStatus::NonFinite;
+                }
+                for lane in 0..lanes.len() {
+                    let status = block.status[lane];
+                    if is_rejected(status) || !own(status) {
+                        continue;
+                    }
+                    match solver.solve(lane) {
+                        Some(solution) => {
+                            for (row, x) in block.values.chunks_exact_mut(LANES).zip(solution) {
+                                row[lane] = T::from_f64(*x);
+                            }
+                        }
+                        None => block.status[lane] = VoxelStatus::Signal,
+                    }
+                }
+            } else {
+                T::ln_all(logs);
                 T::product(&matrix, logs, &mut block.values);
             }
             for lane in 0..lanes.len() {
-                match block.status[lane] {
-                    VoxelStatus::Ok if !weighted => {}
-                    VoxelStatus::Clamped if !weighted && !skip => {}
-                    VoxelStatus::Ok | VoxelStatus::Clamped => {
-                        let weight = |j: usize| {
-                            let left_out = skip && logs[j * LANES + lane] <= floor[0];
-                            if left_out { 0.0 } else { weights.get(j * LANES + lane).map_or(1.0, |w| w.to_f64()) }
-                        };
-                        self.solve(lane, logs, weight, solver, block);
-                    }
-                    rejected => block.reject(lane, rejected),
+                if is_rejected(block.status[lane]) {
+                    block.reject(lane, block.status[lane]);
                 }
             }
             Ok(())
         })
     }
 
-    /// Fills `weights` with the caller's, or from the attenuations `S / S0`. They are per voxel up to a factor.
-    fn read_weights<T: Number>(&self, lanes: &[usize], attenuations: &[T], weights: &mut [T]) {
-        let rows = weights.chunks_exact_mut(LANES);
-        if let Some(source) = &self.weights {
-            for (row, volume) in rows.zip(&self.scheme.weighted) {
-                source.gather(*volume, lanes, row);
-            }
-            return;
-        }
+    /// Fills the solver's weights from the caller's, or from the attenuations `S / S0`, up to a factor for each voxel.
+    fn read_weights<T: Number>(
+        &self,
+        lanes: &[usize],
+        attenuations: &[T],
+        solver: &mut Solver<'_>,
+        refused: &mut [bool],
+    ) {
+        let skip = self.options.nonpositive == Nonpositive::Skip;
+        let floor = T::from_f64(self.floor);
         let largest = self.scheme.bvals.iter().fold(0.0, |a: f64, b| a.max(*b));
-        for ((row, e), b) in rows.zip(attenuations.chunks_exact(LANES)).zip(&self.scheme.bvals) {
-            let b = T::from_f64(b / largest);
-            for (w, e) in row.iter_mut().zip(e) {
-                *w = b * *e * (b * *e);
+        refused.fill(false);
+        let rows = solver.weights.chunks_exact_mut(LANES).zip(attenuations.chunks_exact(LANES));
+        for (j, (weights, attenuations)) in rows.enumerate() {
+            match (&self.weights, self.options.weighting) {
+                (Some(source), _) => source.gather(self.scheme.weighted[j], lanes, weights),
+                (None, Weighting::Ordinary) => weights.fill(1.0),
+                (None, Weighting::Signal) => {
+                    let b = self.scheme.bvals[j] / largest;
+                    for (w, e) in weights.iter_mut().zip(attenuations) {
+                        *w = (b * e.to_f64()) * (b * e.to_f64());
+                    }
+                }
+            }
+            for ((w, e), refused) in weights.iter_mut().zip(attenuations).zip(refused.iter_mut()) {
+                let usable = w.is_finite() && *w >= 0.0;
+                *refused |= !usable;
+                if !usable || (skip && *e <= floor) {
+                    *w = 0.0;
+                }
             }
         }
     }
 
-    /// The weighted fit of one lane.
-    fn solve<T: Number>(
-        &self,
-        lane: usize,
-        logs: &[T],
-        weight: impl Fn(usize) -> f64,
-        solver: &mut Solver,
-        block: &mut Block<T>,
-    ) {
-        let n = self.scheme.weighted.len();
-        if (0..n).any(|j| !weight(j).is_finite() || weight(j) < 0.0) {
-            return block.reject(lane, VoxelStatus::NonFinite);
-        }
-        let rows = (0..n).map(|j| (-logs[j * LANES + lane].to_f64() / self.scheme.bvals[j], weight(j)));
-        match solver.solve(&self.factors, rows) {
-            Some(solution) => {
-                for (row, x) in block.values.chunks_exact_mut(LANES).zip(solution) {
-                    row[lane] = T::from_f64(*x);
-                }
+    /// Fills the solver's weighted measurements `w D`, `D = -ln(S / S0) / b`.
+    fn weigh<T: Number>(&self, logs: &[T], solver: &mut Solver<'_>) {
+        let rows = solver.weighted.chunks_exact_mut(LANES).zip(solver.weights.chunks_exact(LANES));
+        for (((weighted, weights), logs), b) in rows.zip(logs.chunks_exact(LANES)).zip(&self.scheme.bvals) {
+            let scale = -1.0 / b;
+            for ((x, w), l) in weighted.iter_mut().zip(weights).zip(logs) {
+                *x = w * (scale * l.to_f64());
             }
-            None => block.reject(lane, VoxelStatus::Signal),
         }
     }
+}
+
+/// Whether a voxel of this status has no result.
+pub(crate) fn is_rejected(status: VoxelStatus) -> bool {
+    !matches!(status, VoxelStatus::Ok | VoxelStatus::Clamped)
 }

@@ -5,6 +5,7 @@
 //! | signals | tensors of the apparent diffusion coefficient, any even order | [`fit()`] |
 //! | signals | orientation functions in spherical harmonics | [`csa()`] |
 //! | spherical harmonics in one of five bases | symmetric tensors, and back | [`sh_to_tensor`], [`tensor_to_sh`] |
+//! | orientation functions, as tensors or harmonics | their peaks, which are fibre directions | [`peaks()`] |
 //!
 //! Directions stay in the frame of the gradients; no image affine is applied anywhere.
 
@@ -13,6 +14,7 @@ mod csa;
 mod design;
 mod fit;
 mod logarithm;
+mod peaks;
 mod scheme;
 pub mod sh;
 mod signal;
@@ -24,6 +26,7 @@ pub use convert::{sh_to_tensor, tensor_to_sh};
 pub use csa::{CsaOptions, csa};
 pub use design::{adc_matrix, csa_constant, csa_matrix};
 pub use fit::{FitOptions, Nonpositive, Weighting, fit};
+pub use peaks::{Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks};
 pub use scheme::Scheme;
 pub use sh::Basis;
 pub use status::VoxelStatus;

@@ -1,78 +1,129 @@
-//! Weighted least squares in one voxel.
+//! Weighted least squares, a system of its own for each voxel.
+//!
+//! `min sum w_j (y_j - a_j x)^2` is set up in the orthonormal coordinates of the unweighted problem, so its condition is
+//! that of the weights and not that of the gradient scheme squared. The matrices of a block of voxels come from one
+//! product with a matrix of all voxels: row (i, k) of it holds `q_i q_k` of every measurement.
 
 use super::design::Factors;
+use super::voxels::{LANES, Number};
 use crate::alloc;
 use crate::error::Result;
 
 /// Smallest pivot, as part of the largest diagonal element, of a system that counts as solvable.
 const PIVOT_TOLERANCE: f64 = 1e-12;
 
-/// Solves `min sum w_j (y_j - a_j x)^2` for changing weights. The system is set up in the orthonormal coordinates of
-/// the unweighted problem, so its condition is that of the weights and not that of the gradient scheme squared.
-pub(crate) struct Solver {
+/// What all voxels share.
+pub(crate) struct Design {
     unknowns: usize,
-    /// U x U, row by row, lower triangle.
+    measurements: usize,
+    /// U (U + 1) / 2 x N: products of two coordinates, row by row of a lower triangle.
+    products: Vec<f64>,
+    /// U x N: coordinates of the measurements.
+    coordinates: Vec<f64>,
+    /// U x U: coordinates of the solution to the solution.
+    back: Vec<f64>,
+}
+
+impl Design {
+    pub fn new(factors: Factors, unknowns: usize) -> Result<Self> {
+        let u = unknowns;
+        let n = factors.left.len() / u;
+        let rows = || factors.left.chunks_exact(u);
+        let mut products = alloc::with_capacity("weighted fit", u * (u + 1) / 2 * n)?;
+        let mut coordinates = alloc::with_capacity("weighted fit", u * n)?;
+        for i in 0..u {
+            coordinates.extend(rows().map(|q| q[i]));
+            for k in 0..=i {
+                products.extend(rows().map(|q| q[i] * q[k]));
+            }
+        }
+        Ok(Self { unknowns, measurements: n, products, coordinates, back: factors.back })
+    }
+}
+
+/// A thread's working space for blocks of voxels.
+pub(crate) struct Solver<'a> {
+    design: &'a Design,
+    /// Weights, N rows of lanes.
+    pub weights: Vec<f64>,
+    /// Weights times measurements, N rows of lanes.
+    pub weighted: Vec<f64>,
+    /// Lower triangles, U (U + 1) / 2 rows of lanes.
     gram: Vec<f64>,
+    /// Right-hand sides, U rows of lanes.
+    sides: Vec<f64>,
+    triangle: Vec<f64>,
     side: Vec<f64>,
     solution: Vec<f64>,
 }
 
-impl Solver {
-    pub fn new(unknowns: usize) -> Result<Self> {
-        let side = || alloc::filled("weighted fit", unknowns, 0.0);
+impl<'a> Solver<'a> {
+    pub fn new(design: &'a Design) -> Result<Self> {
+        let zeros = |len: usize| alloc::filled("weighted fit", len, 0.0);
+        let (u, n) = (design.unknowns, design.measurements);
+        let triangle = u * (u + 1) / 2;
         Ok(Self {
-            unknowns,
-            gram: alloc::filled("weighted fit", unknowns * unknowns, 0.0)?,
-            side: side()?,
-            solution: side()?,
+            design,
+            weights: zeros(n * LANES)?,
+            weighted: zeros(n * LANES)?,
+            gram: zeros(triangle * LANES)?,
+            sides: zeros(u * LANES)?,
+            triangle: zeros(triangle)?,
+            side: zeros(u)?,
+            solution: zeros(u)?,
         })
     }
 
-    /// The solution for the rows `(y, w)`, or `None` if the weights leave too few of them.
-    pub fn solve(&mut self, factors: &Factors, rows: impl Iterator<Item = (f64, f64)>) -> Option<&[f64]> {
-        let u = self.unknowns;
-        self.gram.fill(0.0);
-        self.side.fill(0.0);
-        for ((y, w), q) in rows.zip(factors.left.chunks_exact(u)) {
-            for (i, gram) in self.gram.chunks_exact_mut(u).enumerate() {
-                let wq = w * q[i];
-                self.side[i] += wq * y;
-                for (g, qj) in gram[..=i].iter_mut().zip(q) {
-                    *g += wq * qj;
-                }
+    /// Sets up the systems of all lanes from `weights` and `weighted`.
+    pub fn assemble(&mut self) {
+        f64::product(&self.design.products, &self.weights, &mut self.gram);
+        f64::product(&self.design.coordinates, &self.weighted, &mut self.sides);
+    }
+
+    /// The solution of one lane, or `None` if its weights leave too few measurements.
+    pub fn solve(&mut self, lane: usize) -> Option<&[f64]> {
+        let column = |to: &mut [f64], from: &[f64]| {
+            for (t, row) in to.iter_mut().zip(from.chunks_exact(LANES)) {
+                *t = row[lane];
             }
-        }
-        self.cholesky()?;
-        for (x, back) in self.solution.iter_mut().zip(factors.back.chunks_exact(u)) {
+        };
+        column(&mut self.triangle, &self.gram);
+        column(&mut self.side, &self.sides);
+        cholesky(&mut self.triangle, &mut self.side)?;
+        for (x, back) in self.solution.iter_mut().zip(self.design.back.chunks_exact(self.design.unknowns)) {
             *x = back.iter().zip(&self.side).map(|(b, z)| b * z).sum();
         }
         self.solution.iter().all(|x| x.is_finite()).then_some(&self.solution)
     }
+}
 
-    /// Factors `gram` in place and turns `side` into the solution of the system.
-    fn cholesky(&mut self) -> Option<()> {
-        let u = self.unknowns;
-        let largest = (0..u).map(|i| self.gram[i * u + i]).fold(0.0, f64::max);
-        for i in 0..u {
-            let (above, rest) = self.gram.split_at_mut(i * u);
-            let row = &mut rest[..u];
-            for j in 0..i {
-                let other = &above[j * u..];
-                let sum: f64 = row[..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum();
-                row[j] = (row[j] - sum) / other[j];
-            }
-            let pivot = row[i] - row[..i].iter().map(|a| a * a).sum::<f64>();
-            if pivot.is_nan() || pivot <= PIVOT_TOLERANCE * largest {
-                return None;
-            }
-            row[i] = pivot.sqrt();
-            let sum: f64 = row[..i].iter().zip(&self.side).map(|(a, b)| a * b).sum();
-            self.side[i] = (self.side[i] - sum) / row[i];
+/// Factors the lower triangle `a`, row by row, in place and turns `b` into the solution of the system.
+fn cholesky(a: &mut [f64], b: &mut [f64]) -> Option<()> {
+    let start = |i: usize| i * (i + 1) / 2;
+    let u = b.len();
+    let largest = (0..u).map(|i| a[start(i) + i]).fold(0.0, f64::max);
+    for i in 0..u {
+        let (above, rest) = a.split_at_mut(start(i));
+        let row = &mut rest[..=i];
+        for j in 0..i {
+            let other = &above[start(j)..=start(j) + j];
+            let sum: f64 = row[..j].iter().zip(other).map(|(x, y)| x * y).sum();
+            row[j] = (row[j] - sum) / other[j];
         }
-        for i in (0..u).rev() {
-            let sum: f64 = (i + 1..u).map(|k| self.gram[k * u + i] * self.side[k]).sum();
-            self.side[i] = (self.side[i] - sum) / self.gram[i * u + i];
+        let pivot = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
+        if pivot.is_nan() || pivot <= PIVOT_TOLERANCE * largest {
+            return None;
         }
-        Some(())
+        row[i] = pivot.sqrt();
+        let sum: f64 = row[..i].iter().zip(&*b).map(|(x, y)| x * y).sum();
+        b[i] = (b[i] - sum) / row[i];
     }
+    for i in (0..u).rev() {
+        b[i] /= a[start(i) + i];
+        let known = b[i];
+        for (x, l) in b[..i].iter_mut().zip(&a[start(i)..]) {
+            *x -= l * known;
+        }
+    }
+    Some(())
 }

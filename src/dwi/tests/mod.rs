@@ -3,6 +3,7 @@
 mod conversion;
 mod fitting;
 mod orientation;
+mod peaks;
 
 use std::sync::Arc;
 

@@ -1,0 +1,227 @@
+//! Peaks of orientation functions: their local maxima, by the eigenpair solver.
+
+use std::f64::consts::FRAC_PI_2;
+
+use super::convert::order_of;
+use super::fit::matrix_dims;
+use super::sh::{Basis, check_order, degree, sh_to_tensor_matrix};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::{DType, Real, with_real};
+use crate::sshopm::algorithm::{self, Outputs};
+use crate::sshopm::plan::{PeakForm, Plan, SignRule};
+use crate::sshopm::resolve::{chord2, resolve};
+use crate::sshopm::{Info, Method, Options, Results, StartKind, cpu};
+use crate::stream::{self, Stream};
+use crate::tensor::{Symmetric, Tensor};
+
+/// What a peak is written as. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum PeaksFormat {
+    /// Unit vector and value: x, y, z, lambda.
+    UnitValue = 0,
+    /// The vector times the value, as MRtrix3 writes peaks.
+    Mrtrix = 1,
+}
+
+/// What stands where there is no peak. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Missing {
+    /// NaN.
+    Nan = 0,
+    /// 0.
+    Zero = 1,
+}
+
+/// Which peaks are sought, and how.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PeaksOptions {
+    /// Basis of spherical-harmonic coefficients; `None` if the input is a batch of symmetric tensors.
+    pub basis: Option<Basis>,
+    /// What a peak is written as.
+    pub format: PeaksFormat,
+    /// What stands where there is none.
+    pub missing: Missing,
+    /// Start vectors.
+    pub start_kind: StartKind,
+    /// Most iterations of a start.
+    pub max_iterations: i32,
+    /// The iteration.
+    pub method: Method,
+    /// Starts of each voxel; 0 for 32 up to order 4 and 64 above.
+    pub starts: i64,
+    /// Seed of random starts.
+    pub seed: u64,
+    /// A peak is higher than this.
+    pub absolute_threshold: f64,
+    /// A peak is higher than this times the highest of the voxel; 0 to 1.
+    pub relative_threshold: f64,
+    /// Of two peaks nearer than this, in radians, the lower one goes; 0 for none, at most a right angle.
+    pub min_separation: f64,
+    /// Relative residual; 0 for 1e-10 (F64) or 1e-5 (F32).
+    pub tolerance: f64,
+    /// Ends of starts nearer than this, in radians, are one peak; 0 for one degree.
+    pub merge_angle: f64,
+}
+
+impl Default for PeaksOptions {
+    fn default() -> Self {
+        Self {
+            basis: None,
+            format: PeaksFormat::UnitValue,
+            missing: Missing::Nan,
+            start_kind: StartKind::Auto,
+            max_iterations: 500,
+            method: Method::Hybrid,
+            starts: 0,
+            seed: 0,
+            absolute_threshold: 0.0,
+            relative_threshold: 0.1,
+            min_separation: 15f64.to_radians(),
+            tolerance: 0.0,
+            merge_angle: 0.0,
+        }
+    }
+}
+
+impl PeaksOptions {
+    fn check(&self) -> Result<()> {
+        if !self.absolute_threshold.is_finite() {
+            let problem = format!("is {}, a finite number is needed", self.absolute_threshold);
+            return Err(Error::invalid("absolute_threshold", problem));
+        }
+        if !(0.0..=1.0).contains(&self.relative_threshold) {
+            let problem = format!("is {}, outside 0 .. 1", self.relative_threshold);
+            return Err(Error::invalid("relative_threshold", problem));
+        }
+        if !(0.0..=FRAC_PI_2).contains(&self.min_separation) {
+            let problem = format!("is {}, outside 0 .. pi/2", self.min_separation);
+            return Err(Error::invalid("min_separation", problem));
+        }
+        Ok(())
+    }
+}
+
+/// Where peaks go. K is the most peaks of a voxel, T the number of voxels.
+pub struct PeaksOutputs<'a> {
+    /// 4 x K x T, or 3 x K x T for [`PeaksFormat::Mrtrix`], in the type of the input.
+    pub peaks: &'a mut Tensor,
+    /// I32, T: peaks of each voxel.
+    pub count: Option<&'a mut Tensor>,
+    /// I32, T: [`crate::sshopm::TensorStatus`].
+    pub status: Option<&'a mut Tensor>,
+}
+
+/// Finds the peaks of every voxel: local maxima above the thresholds, highest first, each at least the separation away
+/// from every higher one, with z >= 0.
+///
+/// `input` is a batch of T symmetric tensors of even order in three dimensions, or U x T coefficients of spherical
+/// harmonics in the basis of the options; F32 or F64, any strides. `mask` is U8, T. Coefficients become tensors as they
+/// are loaded. A voxel that has no peaks, or one outside the mask, says why in `status` and harms no other.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for options outside their range, an input that does not go with the basis, an odd order,
+/// or sizes and types that do not match; [`Error::Cancelled`]; [`Error::OutOfMemory`].
+pub fn peaks(
+    context: &Context,
+    queue: Option<&Stream>,
+    input: &Tensor,
+    mask: Option<&Tensor>,
+    options: &PeaksOptions,
+    outputs: PeaksOutputs<'_>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    context.check_alive()?;
+    stream::select(context, queue)?;
+    input.expect_context("input", context)?;
+    options.check()?;
+    let order = input_order(input, options.basis)?;
+    let (_, voxels) = matrix_dims("input", input)?;
+    if let Some(mask) = mask {
+        mask.expect_context("mask", context)?;
+        mask.expect_dtype("mask", DType::U8)?;
+        mask.expect_dims("mask", &[voxels])?;
+    }
+    let most = match *outputs.peaks.dims() {
+        [_, most, _] if most > 0 => most,
+        ref other => {
+            let problem = format!("has dimensions {other:?}, [4, K, T] or [3, K, T] with K above 0 is needed");
+            return Err(Error::invalid("peaks", problem));
+        }
+    };
+    with_real!(input.dtype(), "input", T => {
+        let (plan, raised) = plan::<T>(order, options, most)?;
+        let form = match options.format {
+            PeaksFormat::UnitValue => PeakForm::UnitValue,
+            PeaksFormat::Mrtrix => PeakForm::Scaled,
+        };
+        let PeaksOutputs { peaks, count, status } = outputs;
+        let mut results = Results { count, status, ..Results::default() };
+        let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form)) };
+        let inputs = [("input", input), ("mask", mask.unwrap_or(input))];
+        algorithm::check_outputs(context, &plan, voxels, &inputs, &outputs)?;
+        let mut ops = cpu::CpuOps::new(context, &plan)?;
+        let info = algorithm::run(context, &mut ops, &plan, input, mask, &mut outputs, progress)?;
+        Ok(Info { tolerance_raised: raised, ..info })
+    })
+}
+
+/// The order of the tensors that the input is or stands for.
+fn input_order(input: &Tensor, basis: Option<Basis>) -> Result<usize> {
+    match (input.symmetric(), basis) {
+        (Some(_), None) => order_of("input", input),
+        (None, Some(_)) => {
+            let (count, _) = matrix_dims("input", input)?;
+            let lmax = degree("input", count)?;
+            check_order("input", lmax)?;
+            Ok(lmax)
+        }
+        (Some(_), Some(basis)) => {
+            let problem = format!("is {}, but the input is a batch of symmetric tensors", basis as i32);
+            Err(Error::invalid("basis", problem))
+        }
+        (None, None) => {
+            let problem = "is not given, but the input is dense: spherical harmonics need their basis, there is no default";
+            Err(Error::invalid("basis", problem))
+        }
+    }
+}
+
+/// The solver's plan for at most `most` peaks, and whether the tolerance was raised.
+fn plan<T: Real>(order: usize, options: &PeaksOptions, most: usize) -> Result<(Plan<T>, bool)> {
+    let solver = Options {
+        method: options.method,
+        max_iterations: options.max_iterations,
+        start_kind: options.start_kind,
+        starts: options.starts,
+        seed: options.seed,
+        tolerance: options.tolerance,
+        merge_angle: options.merge_angle,
+        ..Options::default()
+    };
+    let (mut plan, raised) = resolve::<T>(Symmetric { order, dimension: 3 }, &solver, None, most)?;
+    plan.sign = SignRule::UpperHalf;
+    plan.reduction.special_pair = false;
+    plan.reduction.absolute_threshold = Some(options.absolute_threshold);
+    plan.reduction.relative_threshold = options.relative_threshold;
+    plan.reduction.separation_chord2 =
+        if options.min_separation > 0.0 { chord2(options.min_separation) } else { 0.0 };
+    if options.missing == Missing::Zero {
+        plan.missing = T::ZERO;
+    }
+    if let Some(basis) = options.basis {
+        let rows = sh_to_tensor_matrix(order, basis)?;
+        let u = plan.shape.count();
+        let mut transform = alloc::with_capacity("tensor of harmonics", u * u)?;
+        // The solver wants it column by column.
+        for column in 0..u {
+            transform.extend(rows.iter().skip(column).step_by(u).map(|x| T::from_f64(*x)));
+        }
+        plan.transform = Some(transform);
+    }
+    Ok((plan, raised))
+}
