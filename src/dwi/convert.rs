@@ -1,12 +1,13 @@
 //! Spherical harmonics to symmetric tensors and back.
 
 use super::fit::matrix_dims;
+use super::gpu::{self, Site};
 use super::sh::{Basis, check_order, sh_to_tensor_matrix, tensor_to_sh_matrix};
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::DType;
+use crate::scalar::{DType, with_real};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -24,9 +25,9 @@ pub fn sh_to_tensor(
     basis: Basis,
     tensors: &mut Tensor,
 ) -> Result<()> {
-    stream::select(context, queue)?;
+    let site = Site::of(context, stream::select(context, queue)?);
     let order = order_of("tensors", tensors)?;
-    apply(context, &sh_to_tensor_matrix(order, basis)?, ("sh", sh), ("tensors", tensors))
+    apply(context, site, &sh_to_tensor_matrix(order, basis)?, ("sh", sh), ("tensors", tensors))
 }
 
 /// The coefficients in `basis` of the functions that `tensors` are on the unit sphere: the inverse of [`sh_to_tensor`].
@@ -40,9 +41,9 @@ pub fn tensor_to_sh(
     basis: Basis,
     sh: &mut Tensor,
 ) -> Result<()> {
-    stream::select(context, queue)?;
+    let site = Site::of(context, stream::select(context, queue)?);
     let order = order_of("tensors", tensors)?;
-    apply(context, &tensor_to_sh_matrix(order, basis)?, ("tensors", tensors), ("sh", sh))
+    apply(context, site, &tensor_to_sh_matrix(order, basis)?, ("tensors", tensors), ("sh", sh))
 }
 
 /// The even order of a batch of tensors in three dimensions.
@@ -58,6 +59,7 @@ pub(crate) fn order_of(argument: &str, tensors: &Tensor) -> Result<usize> {
 /// `destination = matrix * source`, voxel by voxel.
 fn apply(
     context: &Context,
+    site: Option<Site<'_>>,
     matrix: &[f64],
     source: (&str, &Tensor),
     destination: (&'static str, &mut Tensor),
@@ -69,6 +71,11 @@ fn apply(
     source.expect_dims(argument, &[rows, voxels])?;
     let outputs = Outputs { name, values, s0: None, status: None };
     outputs.check(context, source.dtype(), [rows, voxels])?;
+    if let Some(site) = site {
+        return with_real!(source.dtype(), argument, T => {
+            gpu::map::<T>(site, matrix, rows, (argument, source), (name, outputs.values))
+        });
+    }
     let input = Source::new(argument, source)?;
     match source.dtype() {
         DType::F32 => map::<f32>(context, matrix, rows, input, outputs),

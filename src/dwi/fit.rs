@@ -102,7 +102,7 @@ pub fn fit(
     status: Option<&mut Tensor>,
     progress: &Progress<'_>,
 ) -> Result<()> {
-    stream::select(context, queue)?;
+    let site = super::gpu::Site::of(context, stream::select(context, queue)?);
     let floor = options.floor()?;
     signals.expect_context("signals", context)?;
     let (volumes, voxels) = matrix_dims("signals", signals)?;
@@ -117,6 +117,10 @@ pub fn fit(
         }
     }
     let dtype = outputs.values.dtype();
+    if let Some(site) = site.filter(|_| super::gpu::can_fit(&scheme, options, weights, outputs.values)) {
+        let task = super::gpu::Task::new(signals, weights, mask, &scheme, options, floor);
+        return task.run(site, order, outputs, progress);
+    }
     outputs.check(context, dtype, [coefficients(order), voxels])?;
     let own = weights.is_some() || options.weighting == Weighting::Signal || options.nonpositive == Nonpositive::Skip;
     let task = Task {

@@ -13,6 +13,7 @@ mod convert;
 mod csa;
 mod design;
 mod fit;
+mod gpu;
 mod logarithm;
 mod peaks;
 mod scheme;

@@ -1,6 +1,7 @@
 //! Tests against golden values of dipy, MRtrix3 and NumPy, and against the definitions.
 
 mod conversion;
+mod device;
 mod fitting;
 mod orientation;
 mod peaks;
