@@ -13,7 +13,7 @@ use crate::scalar::{DType, Real, with_real};
 use crate::sshopm::algorithm::{self, Outputs};
 use crate::sshopm::plan::{PeakForm, Plan, SignRule};
 use crate::sshopm::resolve::{chord2, resolve};
-use crate::sshopm::{Info, Method, Options, Results, StartKind, cpu};
+use crate::sshopm::{self, Info, Method, Options, Results, StartKind};
 use crate::stream::{self, Stream};
 use crate::tensor::{Symmetric, Tensor};
 
@@ -136,7 +136,7 @@ pub fn peaks(
     progress: &Progress<'_>,
 ) -> Result<Info> {
     context.check_alive()?;
-    stream::select(context, queue)?;
+    let queue = stream::select(context, queue)?;
     input.expect_context("input", context)?;
     options.check()?;
     let order = input_order(input, options.basis)?;
@@ -164,8 +164,7 @@ pub fn peaks(
         let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form)) };
         let inputs = [("input", input), ("mask", mask.unwrap_or(input))];
         algorithm::check_outputs(context, &plan, voxels, &inputs, &outputs)?;
-        let mut ops = cpu::CpuOps::new(context, &plan)?;
-        let info = algorithm::run(context, &mut ops, &plan, input, mask, &mut outputs, progress)?;
+        let info = sshopm::run(context, queue, &plan, input, mask, &mut outputs, progress)?;
         Ok(Info { tolerance_raised: raised, ..info })
     })
 }
@@ -185,7 +184,8 @@ fn input_order(input: &Tensor, basis: Option<Basis>) -> Result<usize> {
             Err(Error::invalid("basis", problem))
         }
         (None, None) => {
-            let problem = "is not given, but the input is dense: spherical harmonics need their basis, there is no default";
+            let problem =
+                "is not given, but the input is dense: spherical harmonics need their basis, there is no default";
             Err(Error::invalid("basis", problem))
         }
     }
@@ -208,8 +208,7 @@ fn plan<T: Real>(order: usize, options: &PeaksOptions, most: usize) -> Result<(P
     plan.reduction.special_pair = false;
     plan.reduction.absolute_threshold = Some(options.absolute_threshold);
     plan.reduction.relative_threshold = options.relative_threshold;
-    plan.reduction.separation_chord2 =
-        if options.min_separation > 0.0 { chord2(options.min_separation) } else { 0.0 };
+    plan.reduction.separation_chord2 = if options.min_separation > 0.0 { chord2(options.min_separation) } else { 0.0 };
     if options.missing == Missing::Zero {
         plan.missing = T::ZERO;
     }
