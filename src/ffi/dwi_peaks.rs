@@ -82,17 +82,9 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
         overlap::check(&inputs, &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let progress = context.progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
-        let outputs =
-            PeaksOutputs { peaks: &mut peaks, count: count.as_deref_mut(), status: status.as_deref_mut() };
-        let done = dwi::peaks(
-            &context,
-            stream.as_deref(),
-            &input,
-            mask.as_deref(),
-            &peaks_options(&o)?,
-            outputs,
-            &progress,
-        )?;
+        let outputs = PeaksOutputs { peaks: &mut peaks, count: count.as_deref_mut(), status: status.as_deref_mut() };
+        let done =
+            dwi::peaks(&context, stream.as_deref(), &input, mask.as_deref(), &peaks_options(&o)?, outputs, &progress)?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::write("info", info, sshopm::info_of(&done)) }
     })

@@ -104,6 +104,18 @@ fn solve_typed<T: Vectorised>(
     Ok(Info { tolerance_raised: raised, ..info })
 }
 
+/// What works on tiles of a plan: the GPU, or the CPU for shapes that the GPU cannot take.
+pub(crate) fn ops<'a, T: Vectorised>(
+    context: &'a Context,
+    queue: Option<&'a GpuStream>,
+    plan: &plan::Plan<T>,
+) -> Result<Box<dyn algorithm::SshopmOps<T> + 'a>> {
+    match (context.backend(), queue) {
+        (Backend::Gpu(gpu), Some(queue)) if gpu::obstacle(plan).is_none() => Ok(Box::new(gpu::GpuOps::new(gpu, queue))),
+        _ => Ok(Box::new(cpu::CpuOps::new(context, plan)?)),
+    }
+}
+
 /// Runs a checked plan on the context's backend. Shapes that the GPU cannot take and that lie on the host go to the
 /// CPU.
 pub(crate) fn run<T: Vectorised>(

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::Gpu;
 use super::device::Entered;
-use super::memory::{self, DeviceMemory};
+use super::memory::{self, DeviceMemory, Region};
 use super::stream::GpuStream;
 use crate::error::Result;
 use crate::scalar::Element;
@@ -101,6 +101,18 @@ impl Gpu {
         }
         // SAFETY: the range lies inside the memory.
         let code = unsafe { (entered.api().cuMemsetD8Async)(to, value, bytes, stream.queue().raw()) };
+        entered.check("cuMemsetD8Async", code)
+    }
+
+    /// Sets every byte of a region to 0, in stream order.
+    pub fn clear(&self, stream: &GpuStream, region: Region<'_>) -> Result<()> {
+        let to = region.array("region", region.bytes(), 1)?;
+        let entered = self.begin_copy("cuMemsetD8Async")?;
+        if region.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: a region lies inside its memory.
+        let code = unsafe { (entered.api().cuMemsetD8Async)(to, 0, region.bytes(), stream.queue().raw()) };
         entered.check("cuMemsetD8Async", code)
     }
 

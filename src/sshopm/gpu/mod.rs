@@ -3,9 +3,11 @@
 
 mod arrays;
 mod product;
+mod settings;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tile;
 
 use crate::backend::gpu::kernels::constants as c;
 use crate::backend::gpu::kernels::linear::{Items, linear};
@@ -20,13 +22,14 @@ use crate::shape::to_i64;
 use crate::tensor::{Symmetric, Tensor};
 
 use super::algorithm::Outputs;
-use super::options::{Goal, Info, StartKind, Test};
-use super::plan::{ConstantShift, Iteration, PeakForm, Plan, SignRule, Starts};
+use super::options::{Goal, Info, StartKind};
+use super::plan::{Counts, Iteration, PeakForm, Plan, Starts};
 
 use arrays::{Places, Scratch, pick};
 
 pub use product::{Site, classify, product};
 pub(crate) use tables::Tables;
+pub use tile::GpuOps;
 
 /// Whether the kernels take tensors of a shape.
 pub fn has_kernels(shape: Symmetric) -> bool {
@@ -55,7 +58,10 @@ struct Call<'a, T> {
     plan: &'a Plan<T>,
     /// K.
     pairs: usize,
+    /// Whether one kernel does everything.
     fused: bool,
+    /// Whether the starts at least run in a fused kernel, the selection being another.
+    fused_starts: bool,
     places: Places,
     scratch: Scratch,
     starts: Option<DeviceMemory>,
@@ -106,20 +112,14 @@ pub fn run<T: Real>(
     }
     outputs.results.trace = trace;
 
-    let mut counters = [[0i64; kernels::COUNTERS]; 2];
-    gpu.download_numbers(queue, &call.counters, counters.as_flattened_mut())?;
-    let [first, second] = counters;
-    let sum = |which: i32| {
-        let at = usize::try_from(which).unwrap_or(0);
-        first[at] + second[at]
-    };
+    let counts = call.counts(queue)?;
+    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     Ok(Info {
         tensors: to_i64(items),
         starts: to_i64(plan.start_count),
-        converged_starts: sum(c::COUNTER_CONVERGED),
-        iterations: sum(c::COUNTER_ITERATIONS),
-        // Both passes skip the same tensors.
-        skipped_tensors: first[usize::try_from(c::COUNTER_SKIPPED).unwrap_or(0)],
+        converged_starts: number(counts.converged),
+        iterations: number(counts.iterations),
+        skipped_tensors: number(counts.skipped),
         chunks,
         tolerance: plan.tolerance,
         seconds: started.elapsed().as_secs_f64(),
@@ -171,9 +171,11 @@ impl<'a, T: Real> Call<'a, T> {
         // Where pairs are only counted, their number may be what the fused kernels can tell apart.
         let most = if listed { usize::MAX } else { kernels::FUSED_MAX_PAIRS };
         let pairs = plan.reduction.pairs.min(most);
-        let fused = kernels::has_fused(plan.shape.order, n)
+        let fused_starts = kernels::has_fused(plan.shape.order, n)
             && trace_length.is_none()
-            && !matches!(plan.iteration, Iteration::HybridConstant(_))
+            && !matches!(plan.iteration, Iteration::HybridConstant(_));
+        let fused = fused_starts
+            && (plan.iteration != Iteration::Newton || pairs == 0)
             && (pairs == 0 || (v <= kernels::FUSED_MAX_STARTS && pairs <= kernels::FUSED_MAX_PAIRS));
 
         let mut scratch = Scratch::default();
@@ -220,6 +222,7 @@ impl<'a, T: Real> Call<'a, T> {
             plan,
             pairs,
             fused,
+            fused_starts,
             places,
             scratch,
             starts,
@@ -266,7 +269,7 @@ impl<'a, T: Real> Call<'a, T> {
                 mask: self.has_mask.then(|| chunk.inputs[1].region),
                 transform: self.transform.as_ref().filter(|_| self.fused).map(DeviceMemory::whole),
                 starts,
-                settings: self.settings(*goal, pass > 0),
+                settings: settings::of(plan, self.peak_form, *goal, pass > 0),
                 pairs: self.pair_regions(chunk),
                 start_results: self.start_regions(chunk),
                 trace: self.trace.as_ref().map(|(m, l)| (m.whole(), *l)),
@@ -277,7 +280,16 @@ impl<'a, T: Real> Call<'a, T> {
                 solve.fused::<T>(self.gpu, stream)?;
                 continue;
             }
-            solve.general::<T>(self.gpu, stream)?;
+            if self.fused_starts {
+                // This kernel writes the status of tensors that it does not iterate on, and no other.
+                if let Some(status) = solve.pairs.status {
+                    self.gpu.clear(stream, status)?;
+                }
+                let pairs = kernels::Pairs { status: solve.pairs.status, ..kernels::Pairs::default() };
+                kernels::Solve { pairs, ..solve }.fused::<T>(self.gpu, stream)?;
+            } else {
+                solve.general::<T>(self.gpu, stream)?;
+            }
             if self.pairs > 0 {
                 let found = plan.start_count.clamp(self.pairs, kernels::SELECT_MAX_PAIRS);
                 solve.select::<T>(self.gpu, stream, found, None)?;
@@ -286,87 +298,51 @@ impl<'a, T: Real> Call<'a, T> {
         Ok(())
     }
 
+    /// What was done so far.
+    fn counts(&self, queue: &GpuStream) -> Result<Counts> {
+        let mut counters = [[0i64; kernels::COUNTERS]; 2];
+        self.gpu.download_numbers(queue, &self.counters, counters.as_flattened_mut())?;
+        let at = |pass: usize, which: i32| {
+            let counter = usize::try_from(which).ok().and_then(|w| counters[pass].get(w)).copied();
+            counter.map_or(0, i64::unsigned_abs)
+        };
+        Ok(Counts {
+            converged: at(0, c::COUNTER_CONVERGED) + at(1, c::COUNTER_CONVERGED),
+            iterations: at(0, c::COUNTER_ITERATIONS) + at(1, c::COUNTER_ITERATIONS),
+            // Both passes skip the same tensors.
+            skipped: at(0, c::COUNTER_SKIPPED),
+        })
+    }
+
     fn starts<'c>(&'c self, chunk: &Chunk<'c>) -> Result<kernels::Starts<'c>> {
         let count = self.plan.start_count;
         if let Some(memory) = &self.starts {
             return Ok(kernels::Starts { vectors: memory.whole(), count, per_tensor: false });
         }
-        let (Some(at), Starts::Drawn { kind, seed, first, chunks: 1 }) = (self.scratch.starts, &self.plan.starts)
-        else {
+        let (Some(at), &Starts::Drawn { kind, seed, first, chunks }) = (self.scratch.starts, &self.plan.starts) else {
             return Err(Error::Internal("start vectors that are neither given nor drawn".into()));
         };
-        let draw = kernels::Draw {
+        let mut draw = kernels::Draw {
             dimension: self.plan.shape.dimension,
-            seed: *seed,
+            seed,
             first_tensor: chunk.first,
             tensors: chunk.count,
-            first_start: *first,
+            first_start: first,
             starts: count,
-            cube: *kind == StartKind::RandomCube,
+            cube: kind == StartKind::RandomCube,
         };
+        if chunks > 1 {
+            // Consecutive items are one tensor, whose starts run on from one to the next.
+            let (tensor, part) = (chunk.first / chunks, chunk.first % chunks);
+            if part + chunk.count > chunks {
+                return Err(Error::Internal("a chunk over two tensors whose starts are shared out".into()));
+            }
+            let (first_start, starts) = (first + part * count, count * chunk.count);
+            draw = kernels::Draw { first_tensor: tensor, tensors: 1, first_start, starts, ..draw };
+        }
         let vectors = chunk.scratch[at];
         kernels::draw_starts::<T>(self.gpu, chunk.stream, &draw, vectors)?;
         Ok(kernels::Starts { vectors, count, per_tensor: true })
-    }
-
-    fn settings(&self, goal: i32, is_second: bool) -> kernels::Settings {
-        let (plan, rule) = (self.plan, &self.plan.reduction);
-        let (method, shift_kind, shift) = match plan.iteration {
-            Iteration::Hybrid => (c::HYBRID, c::SHIFT_ADAPTIVE, 0.0),
-            Iteration::Adaptive => (c::POWER, c::SHIFT_ADAPTIVE, 0.0),
-            Iteration::Newton => (c::NEWTON, c::SHIFT_ADAPTIVE, 0.0),
-            Iteration::Power(s) => constant(c::POWER, s),
-            Iteration::HybridConstant(s) => constant(c::HYBRID, s),
-        };
-        let mut flags = 0;
-        let mut set = |wanted: bool, flag: i32| flags |= if wanted { flag } else { 0 };
-        set(plan.absolute, c::ABSOLUTE_TOLERANCE | c::ABSOLUTE_TAU);
-        set(plan.remove_isotropic, c::REMOVE_ISOTROPIC);
-        set(plan.missing == T::ZERO, c::MISSING_ZERO);
-        set(self.peak_form == Some(PeakForm::Scaled), c::PEAKS_SCALED);
-        set(is_second, c::APPEND);
-        // The one pair of a continuum is listed once, by the first pass.
-        set(!rule.special_pair || is_second, c::NO_SPECIAL_PAIR);
-        kernels::Settings {
-            goal,
-            method,
-            shift_kind,
-            shift,
-            test: match plan.test {
-                Test::Residual => c::TEST_RESIDUAL,
-                Test::Lambda => c::TEST_LAMBDA,
-                Test::Step => c::TEST_STEP,
-            },
-            tolerance: plan.tolerance,
-            max_iterations: i32::try_from(plan.max_iterations).unwrap_or(i32::MAX),
-            warmup: i32::try_from(plan.warmup).unwrap_or(i32::MAX),
-            tau: plan.tau,
-            sign: match plan.sign {
-                SignRule::Canonical => c::SIGN_CANONICAL,
-                SignRule::Raw => c::SIGN_RAW,
-                SignRule::UpperHalf => c::SIGN_Z_POSITIVE,
-            },
-            flags,
-            keep_classes: self.kept_classes(goal),
-            merge_chord2: rule.merge_chord2,
-            merge_value: rule.merge_value,
-            degeneracy: rule.degeneracy,
-            isotropy: rule.isotropy,
-            thresholds: rule.absolute_threshold.map(|a| (a, rule.relative_threshold)),
-            separation_chord2: rule.separation_chord2,
-        }
-    }
-
-    /// Classes that may be listed. For odd order a maximum with lambda < 0 is written as the minimum (-lambda, -x).
-    fn kept_classes(&self, goal: i32) -> i32 {
-        let bit = |class: i32| 1 << class;
-        let stable = match (self.plan.shape.order % 2, goal) {
-            (0, c::MINIMA) => bit(c::PAIR_POSITIVE_STABLE),
-            (0, _) => bit(c::PAIR_NEGATIVE_STABLE),
-            _ => bit(c::PAIR_POSITIVE_STABLE) | bit(c::PAIR_NEGATIVE_STABLE),
-        };
-        let saddles = if self.plan.reduction.saddles { bit(c::PAIR_UNSTABLE) } else { 0 };
-        stable | saddles | bit(c::PAIR_DEGENERATE)
     }
 
     fn pair_regions<'c>(&self, chunk: &Chunk<'c>) -> kernels::Pairs<'c> {
@@ -396,12 +372,5 @@ impl<'a, T: Real> Call<'a, T> {
             status: pick(chunk, p.start_status, s.start_status),
             violations: pick(chunk, p.start_violations, None),
         }
-    }
-}
-
-fn constant(method: i32, shift: ConstantShift) -> (i32, i32, f64) {
-    match shift {
-        ConstantShift::Value(value) => (method, c::SHIFT_FIXED, value),
-        ConstantShift::Guaranteed => (method, c::SHIFT_GUARANTEED, 0.0),
     }
 }

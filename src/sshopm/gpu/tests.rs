@@ -171,10 +171,8 @@ fn compare<T: Real>(what: &str, n: usize, pairs: usize, cpu: &Found, gpu: &Found
     assert!(different * 50 <= items, "{what}: {different} of {items} tensors differ");
     let (a, b) = (cpu.info, gpu.info);
     assert_eq!((a.tensors, a.starts, a.skipped_tensors), (b.tensors, b.starts, b.skipped_tensors), "{what}");
-    assert!((a.converged_starts - b.converged_starts).abs() * 100 <= a.converged_starts.max(1), "{what}: {a:?} {b:?}");
-    // The two hybrids differ in the shift where Newton's step is not safe; power steps are the same.
-    let most = if what.contains("Power") { a.iterations + a.iterations / 10 } else { 2 * a.iterations };
-    assert!(b.iterations <= most.max(1) && 2 * b.iterations >= a.iterations, "{what}: {a:?} {b:?}");
+    assert!(100 * b.converged_starts >= 99 * a.converged_starts, "{what}: {a:?} {b:?}");
+    assert!(10 * b.iterations <= 11 * a.iterations + 10, "{what}: {a:?} {b:?}");
 }
 
 fn shapes() -> Vec<Symmetric> {
