@@ -7,6 +7,7 @@
 //! of its own, and one bad tensor never harms another.
 
 pub mod algorithm;
+mod all;
 pub mod cpu;
 pub mod gpu;
 pub mod options;
@@ -15,6 +16,7 @@ mod product;
 pub mod resolve;
 mod starts;
 
+pub use all::{NO_MORSE_INFORMATION, all};
 pub use options::{
     AllOptions, Compatibility, Goal, Info, Method, Options, PairClass, Results, Shift, Sign, StartKind, StartStatus,
     TensorStatus, Test,

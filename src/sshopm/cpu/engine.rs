@@ -1,6 +1,8 @@
 //! What the per-tensor driver needs of the kernels of a shape. Each method enters the vector instructions once, so that
 //! every kernel is a function of its own to the compiler.
 
+use std::marker::PhantomData;
+
 use super::chain::Chain;
 use super::flight::{Flight, Job, Rule, Step};
 use super::general::{self, General};
@@ -8,7 +10,7 @@ use super::linear::jacobi;
 use super::nested::{self, Broadcast, Form};
 use super::three;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Twice, Vectorised, dispatch};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Twice, Vectorised, dispatch, dispatch_wide};
 use crate::scalar::Real;
 
 /// Vectors as arrays: component i of vector p at `data[i * stride + p]`. Work begins at vector `at`, whole widths at a time.
@@ -51,16 +53,16 @@ enum Call<'a, T> {
     Hessians { x: Vectors<'a, T>, lambda: &'a [T], out: &'a mut [T] },
 }
 
-/// Dimension 3 and a fixed order, two vectors at a time.
-pub struct Three<F> {
-    isa: Isa,
-    form: std::marker::PhantomData<F>,
+/// Dimension 3 and a fixed order, two vectors at a time; without wide vectors the general kernels.
+pub struct Three<'a, F, T> {
+    many: Many<'a, T>,
+    form: PhantomData<F>,
 }
 
-impl<F: Form> Three<F> {
-    /// With the instructions of `isa`.
-    pub fn new(isa: Isa) -> Self {
-        Self { isa, form: std::marker::PhantomData }
+impl<'a, F: Form, T> Three<'a, F, T> {
+    /// With the instructions, tables and work arrays of `many`.
+    pub fn new(many: Many<'a, T>) -> Self {
+        Self { many, form: PhantomData }
     }
 }
 
@@ -69,7 +71,7 @@ macro_rules! three_kernel {
         struct $name<'a, F, T> {
             a: &'a [T],
             $($field: $t,)*
-            form: std::marker::PhantomData<F>,
+            form: PhantomData<F>,
         }
 
         impl<F: Form, T: Real> Kernel<T> for $name<'_, F, T> {
@@ -149,27 +151,36 @@ fn load3<T: Real, S: Simd<T>>(simd: S, x: Vectors<'_, T>, at: usize) -> [S::V; 3
     [simd.load(&x.data[at..]), simd.load(&x.data[x.stride + at..]), simd.load(&x.data[2 * x.stride + at..])]
 }
 
-impl<F: Form, T: Vectorised> Engine<T> for Three<F> {
+impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
-        let form = self.form;
-        if rule.step == Step::Power {
-            dispatch(self.isa, Power { a, rule, job, flight, count, steps, form });
+        let (isa, form) = (self.many.isa, self.form);
+        let done = if rule.step == Step::Power {
+            dispatch_wide(isa, Power { a, rule, job, flight, count, steps, form }).is_ok()
         } else {
-            dispatch(self.isa, Curved { a, rule, job, flight, count, steps, form });
+            dispatch_wide(isa, Curved { a, rule, job, flight, count, steps, form }).is_ok()
+        };
+        if !done {
+            self.many.advance(a, rule, job, flight, count, steps);
         }
     }
 
     fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]) {
-        let form = self.form;
-        if free == 2 {
-            dispatch(self.isa, Matrices { a, x, lambda: None, out, form });
+        let (isa, form) = (self.many.isa, self.form);
+        let done = if free == 2 {
+            dispatch_wide(isa, Matrices { a, x, lambda: None, out, form }).is_ok()
         } else {
-            dispatch(self.isa, Gradients { a, x, free, out, form });
+            dispatch_wide(isa, Gradients { a, x, free, out, form }).is_ok()
+        };
+        if !done {
+            self.many.contract(a, x, free, out);
         }
     }
 
     fn hessians(&mut self, a: &[T], x: Vectors<'_, T>, lambda: &[T], out: &mut [T]) {
-        dispatch(self.isa, Matrices { a, x, lambda: Some(lambda), out, form: self.form });
+        let kernel = Matrices { a, x, lambda: Some(lambda), out, form: self.form };
+        if dispatch_wide(self.many.isa, kernel).is_err() {
+            self.many.hessians(a, x, lambda, out);
+        }
     }
 }
 
@@ -301,12 +312,14 @@ pub fn with_engine<T: Vectorised, R>(
     work: &mut General<T>,
     run: impl FnOnce(&mut dyn Engine<T>) -> R,
 ) -> R {
-    match (chain.shape().dimension, chain.shape().order) {
-        (3, 2) => run(&mut Three::<nested::Order2>::new(isa)),
-        (3, 3) => run(&mut Three::<nested::Order3>::new(isa)),
-        (3, 4) => run(&mut Three::<nested::Order4>::new(isa)),
-        (3, 6) => run(&mut Three::<nested::Order6>::new(isa)),
-        (3, 8) => run(&mut Three::<nested::Order8>::new(isa)),
-        _ => run(&mut Many { isa, chain, work }),
+    let shape = (chain.shape().dimension, chain.shape().order);
+    let mut many = Many { isa, chain, work };
+    match shape {
+        (3, 2) => run(&mut Three::<nested::Order2, T>::new(many)),
+        (3, 3) => run(&mut Three::<nested::Order3, T>::new(many)),
+        (3, 4) => run(&mut Three::<nested::Order4, T>::new(many)),
+        (3, 6) => run(&mut Three::<nested::Order6, T>::new(many)),
+        (3, 8) => run(&mut Three::<nested::Order8, T>::new(many)),
+        _ => run(&mut many),
     }
 }

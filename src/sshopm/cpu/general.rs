@@ -15,6 +15,7 @@ const EXACT_SHIFT: usize = 16;
 
 /// Work arrays of one thread, for vectors of a fixed number of lanes.
 pub struct General<T> {
+    /// Matrix and gradient at the last point evaluated.
     pub contracted: Contracted<T>,
     x: Vec<T>,
     r: Vec<T>,

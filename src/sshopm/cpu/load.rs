@@ -75,7 +75,7 @@ pub fn entries<T: Real>(plan: &Plan<T>, input: &[T], out: &mut [T]) {
 }
 
 /// What is special about a tensor, with its value in its own units: nothing for one that is worked on.
-pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> std::result::Result<T, (TensorStatus, T)> {
+pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> Result<T, (TensorStatus, T)> {
     let mut largest = T::ZERO;
     let mut finite = true;
     for x in a {
@@ -99,6 +99,16 @@ pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> std::result::Result<T, (Tens
         }
     }
     Ok(largest)
+}
+
+/// Frobenius norm of packed entries, without overflow.
+pub fn frobenius<T: Real>(a: &[T], multinomials: &[T]) -> f64 {
+    let largest = a.iter().fold(0.0f64, |m, x| m.max(x.to_f64().abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    let square = |x: f64| x * x;
+    largest * a.iter().zip(multinomials).map(|(a, w)| w.to_f64() * square(a.to_f64() / largest)).sum::<f64>().sqrt()
 }
 
 /// Scales the entries in `a` for one pass and prepares its numbers. `x` are the starts, `values` room for one number each.

@@ -142,6 +142,7 @@ macro_rules! order {
             const ORDER: usize = $m;
 
             #[inline(always)]
+            #[allow(unused_mut, reason = "order 2 has no monomials")]
             fn gradient<T: Real, S: Simd<T>>(simd: S, a: impl Entries<S::V>, x: [S::V; 3]) -> [S::V; 3] {
                 let [x, y, z] = x;
                 let one = simd.splat(T::ONE);
@@ -180,6 +181,7 @@ macro_rules! order {
             }
 
             #[inline(always)]
+            #[allow(unused_variables, unused_assignments, unused_mut, reason = "order 2 has no monomials")]
             fn matrix<T: Real, S: Simd<T>>(simd: S, a: impl Entries<S::V>, x: [S::V; 3]) -> [S::V; 6] {
                 let [x, y, z] = x;
                 let one = simd.splat(T::ONE);

@@ -8,12 +8,19 @@ use crate::sshopm::options::Test;
 /// Everything of LEN starts but their vectors, in registers.
 #[derive(Clone, Copy)]
 pub struct Status<V> {
+    /// x . A x^(m-1) at the last point evaluated.
     pub lambda: V,
+    /// Squared residual there.
     pub residual2: V,
+    /// Steps taken.
     pub iterations: V,
+    /// Shift of the last power step.
     pub shift: V,
+    /// Steps that lowered lambda.
     pub violations: V,
+    /// Squared length of the last step.
     pub step2: V,
+    /// One of [`state`].
     pub state: V,
 }
 

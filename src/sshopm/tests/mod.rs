@@ -1,2 +1,3 @@
 mod solve;
+mod all;
 mod support;

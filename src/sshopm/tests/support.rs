@@ -151,3 +151,33 @@ pub fn run_starts<T: Real>(
         violations: data(&violations),
     }
 }
+
+/// An .npz file of `tests/golden/sshopm`, arrays in row-major order.
+pub struct Golden(String);
+
+impl Golden {
+    pub fn open(name: &str) -> Self {
+        Self(format!("{}/tests/golden/sshopm/{name}", env!("CARGO_MANIFEST_DIR")))
+    }
+
+    fn read<T: npyz::Deserialize>(&self, array: &str) -> Vec<T> {
+        let mut archive = npyz::npz::NpzArchive::open(&self.0).unwrap();
+        archive.by_name(array).unwrap().unwrap_or_else(|| panic!("no array {array}")).into_vec().unwrap()
+    }
+
+    pub fn f64(&self, array: &str) -> Vec<f64> {
+        self.read(array)
+    }
+
+    pub fn f32(&self, array: &str) -> Vec<f32> {
+        self.read(array)
+    }
+
+    pub fn i32(&self, array: &str) -> Vec<i32> {
+        self.read(array)
+    }
+
+    pub fn bool(&self, array: &str) -> Vec<bool> {
+        self.read(array)
+    }
+}

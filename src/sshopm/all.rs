@@ -1,0 +1,330 @@
+//! All real eigenpairs of a tensor: Newton's method from many starts, with a proof of incompleteness.
+//!
+//! Every start takes orthogonal Newton steps (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39 (2018) 1071),
+//! which converge quadratically to any nondegenerate pair, saddles included. By Morse theory on the sphere, the sum of
+//! (-1)^k over the pairs, k being the number of negative eigenvalues of the projected Hessian, is known beforehand:
+//! with one representative of each pair, 1 for odd n and, for even order, 0 for even n. A set that violates it is
+//! incomplete, and more starts are drawn; the converse does not hold, so the number of starts is doubled until a doubling
+//! finds nothing new.
+
+mod matrix;
+mod set;
+
+use self::set::{Found, PairSet};
+use super::algorithm::{Outputs, SshopmOps, check_outputs, check_overlap, pairs_of, row_sizes};
+use super::cpu::CpuOps;
+use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
+use super::plan::{Counts, Iteration, Plan, Reduction, RowBuffers, SignRule, Starts, Tile};
+use super::resolve::{chord2, degeneracy, isotropy, or_default, raised};
+use crate::alloc;
+use crate::backend::cpu::simd::Vectorised;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::{DType, with_real};
+use crate::shape::to_i64;
+use crate::stream::{self, Stream};
+use crate::tensor::{Symmetric, Tensor};
+
+/// What `morse_expected` holds where the theory says nothing: odd order in even dimension.
+pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
+
+/// Starts that one thread takes at once.
+const CHUNK: usize = 500;
+
+/// Finds all real eigenpairs of every tensor of a batch.
+///
+/// `results` as for [`super::solve`], without per-start outputs; `values` are descending. `morse_sum` and
+/// `morse_expected` are I32 [T]; the expected sum is `i32::MIN` where the theory says nothing. A tensor whose sum is
+/// not the expected one has the status [`TensorStatus::Incomplete`]; one with a degenerate pair has no Morse sum to
+/// compare and keeps [`TensorStatus::Ok`], or [`TensorStatus::Degenerate`] for a continuum.
+///
+/// Order 2 is solved by the symmetric eigensolver.
+///
+/// # Errors
+/// As for [`super::solve`].
+#[expect(clippy::too_many_arguments, reason = "two optional outputs besides the results")]
+pub fn all(
+    context: &Context,
+    queue: Option<&Stream>,
+    tensors: &Tensor,
+    options: &AllOptions,
+    results: &mut Results<'_>,
+    mut morse_sum: Option<&mut Tensor>,
+    mut morse_expected: Option<&mut Tensor>,
+    progress: &Progress<'_>,
+) -> Result<Info> {
+    context.check_alive()?;
+    stream::select(context, queue)?;
+    tensors.expect_context("tensors", context)?;
+    let shape = tensors.expect_symmetric("tensors")?;
+    let count = tensors.dims()[1];
+    for (name, given) in [
+        ("start_values", results.start_values.is_some()),
+        ("start_vectors", results.start_vectors.is_some()),
+        ("start_residuals", results.start_residuals.is_some()),
+        ("start_iterations", results.start_iterations.is_some()),
+        ("start_shifts", results.start_shifts.is_some()),
+        ("start_status", results.start_status.is_some()),
+        ("start_violations", results.start_violations.is_some()),
+        ("trace", results.trace.is_some()),
+    ] {
+        if given {
+            return Err(Error::invalid(name, "is not available for all pairs"));
+        }
+    }
+    for (name, tensor) in [("morse_sum", morse_sum.as_deref()), ("morse_expected", morse_expected.as_deref())] {
+        let Some(tensor) = tensor else { continue };
+        tensor.expect_context(name, context)?;
+        tensor.expect_dtype(name, DType::I32)?;
+        tensor.expect_dims(name, &[count])?;
+        tensor.check_writable(name)?;
+        check_overlap(&[("tensors", tensors)], &[(name, tensor)])?;
+    }
+    let pairs = pairs_of(results)?;
+    with_real!(tensors.dtype(), "tensors", T => {
+        let search = Search::<T>::new(shape, options, pairs)?;
+        let outputs = Outputs { results: &mut *results, peaks: None };
+        check_outputs(context, &search.plan, count, &[("tensors", tensors)], &outputs)?;
+        search.run(context, tensors, results, (&mut morse_sum, &mut morse_expected), progress)
+    })
+}
+
+/// Sum of (-1)^k over all isolated pairs.
+fn expected_morse(shape: Symmetric) -> i32 {
+    match (shape.order % 2 == 0, shape.dimension % 2 == 1) {
+        (true, odd) => i32::from(odd),
+        (false, true) => 1,
+        (false, false) => NO_MORSE_INFORMATION,
+    }
+}
+
+/// Number of pairs of a generic tensor, complex ones included: ((m-1)^n - 1)/(m-2), or n for order 2.
+fn generic_pairs(shape: Symmetric) -> f64 {
+    let (m, n) = (shape.order as f64, shape.dimension as f64);
+    if shape.order == 2 { n } else { ((m - 1.0).powf(n) - 1.0) / (m - 2.0) }
+}
+
+/// A resolved search.
+struct Search<T> {
+    plan: Plan<T>,
+    /// Pairs kept in the results.
+    pairs: usize,
+    starts: usize,
+    max_starts: usize,
+    raised: bool,
+    seed: u64,
+}
+
+impl<T: Vectorised> Search<T> {
+    fn new(shape: Symmetric, options: &AllOptions, pairs: usize) -> Result<Self> {
+        let single = T::DTYPE == DType::F32;
+        let starts = match crate::shape::size("starts", options.starts, 0)? {
+            0 if shape.dimension == 1 => 1,
+            0 if shape.dimension <= 3 => 2000,
+            0 => (50.0 * generic_pairs(shape)).clamp(2000.0, 1e5) as usize,
+            n => n,
+        };
+        let max_starts = match crate::shape::size("max_starts", options.max_starts, 0)? {
+            0 => starts.saturating_mul(32),
+            n if n < starts => {
+                return Err(Error::invalid("max_starts", format!("is {n}, less than starts = {starts}")));
+            }
+            n => n,
+        };
+        let max_iterations = match options.max_iterations {
+            0 => 200,
+            n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
+            n => n.unsigned_abs(),
+        };
+        let wanted = or_default("tolerance", options.tolerance, if single { 1e-5 } else { 1e-11 })?;
+        let (tolerance, raised) = raised(wanted, 4.0 * T::EPSILON.to_f64());
+        let (multinomials, identity) = Plan::<T>::tables(shape)?;
+        let merge_angle = or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?;
+        let plan = Plan {
+            shape,
+            goal: Goal::Maxima,
+            iteration: Iteration::Newton,
+            test: Test::Residual,
+            tolerance,
+            absolute: false,
+            tau: 0.0,
+            max_iterations,
+            warmup: 0,
+            scale: true,
+            remove_isotropic: false,
+            sign: if options.sign == Sign::Raw { SignRule::Raw } else { SignRule::Canonical },
+            starts: Starts::Drawn { kind: StartKind::Random, seed: options.seed, first: 0, chunks: 1 },
+            start_count: starts.min(CHUNK),
+            reduction: Reduction {
+                pairs,
+                merge_chord2: chord2(merge_angle),
+                merge_value: 0.0,
+                merge_norm: or_default("merge_value", options.merge_value, if single { 1e-3 } else { 1e-6 })?,
+                degeneracy: degeneracy::<T>(options.degeneracy_tolerance)?,
+                isotropy: isotropy::<T>(),
+                special_pair: true,
+                saddles: true,
+                absolute_threshold: None,
+                relative_threshold: 0.0,
+                separation_chord2: 0.0,
+            },
+            transform: None,
+            multinomials,
+            identity,
+            missing: T::from_f64(f64::NAN),
+        };
+        Ok(Self { plan, pairs, starts, max_starts, raised, seed: options.seed })
+    }
+
+    fn run(
+        mut self,
+        context: &Context,
+        tensors: &Tensor,
+        results: &mut Results<'_>,
+        morse: (&mut Option<&mut Tensor>, &mut Option<&mut Tensor>),
+        progress: &Progress<'_>,
+    ) -> Result<Info> {
+        let started = std::time::Instant::now();
+        let count = tensors.dims()[1];
+        let packed = self.plan.shape.count();
+        let entries = tensors.view::<T>("tensors")?;
+        let expected = expected_morse(self.plan.shape);
+        let mut info = Info { tensors: to_i64(count), starts: to_i64(self.starts), ..Info::default() };
+        let mut a = alloc::filled("packed entries", packed, T::ZERO)?;
+        let mut done = Counts::default();
+        for t in 0..count {
+            progress.report(to_i64(t), to_i64(count), 0.0)?;
+            entries.read_column(&[t], &mut a);
+            let (set, status, counts) = self.tensor(context, t, &a, expected, progress)?;
+            done = done.plus(counts);
+            let sum = set.morse_sum();
+            let status = match status {
+                TensorStatus::Ok if !set.has_degenerate() && expected != NO_MORSE_INFORMATION && sum != expected => {
+                    TensorStatus::Incomplete
+                }
+                other => other,
+            };
+            set.write(results, t, self.pairs, status)?;
+            if let Some(m) = morse.0.as_deref_mut() {
+                m.view_mut::<i32>("morse_sum")?.set(&[t], sum);
+            }
+            if let Some(m) = morse.1.as_deref_mut() {
+                m.view_mut::<i32>("morse_expected")?.set(&[t], expected);
+            }
+            info.chunks += 1;
+        }
+        progress.report(to_i64(count), to_i64(count), 1.0)?;
+        info.converged_starts = i64::try_from(done.converged).unwrap_or(i64::MAX);
+        info.iterations = i64::try_from(done.iterations).unwrap_or(i64::MAX);
+        info.skipped_tensors = i64::try_from(done.skipped).unwrap_or(i64::MAX);
+        info.tolerance = self.plan.tolerance;
+        info.tolerance_raised = self.raised;
+        info.seconds = started.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    /// All pairs of one tensor.
+    fn tensor(
+        &mut self,
+        context: &Context,
+        index: usize,
+        a: &[T],
+        expected: i32,
+        progress: &Progress<'_>,
+    ) -> Result<(PairSet<T>, TensorStatus, Counts)> {
+        let n = self.plan.shape.dimension;
+        let mut set = PairSet::new(self.plan.shape, self.plan.sign);
+        if let Err((status, value)) = super::cpu::load::inspect(&self.plan, a) {
+            if status != TensorStatus::Nonfinite {
+                set.push_special(value)?;
+            }
+            return Ok((set, status, Counts { skipped: 1, ..Counts::default() }));
+        }
+        let norm = super::cpu::load::frobenius(a, &self.plan.multinomials);
+        let rule = self.plan.reduction;
+        if self.plan.shape.order == 2 {
+            context.pool().run(|| matrix::pairs(n, a, rule.degeneracy * norm, &mut set))?;
+            let collapsed = set.collapse(rule.degeneracy * norm);
+            let status = if collapsed { TensorStatus::Degenerate } else { TensorStatus::Ok };
+            return Ok((set, status, Counts::default()));
+        }
+        let mut counts = Counts::default();
+        let (mut drawn, mut round) = (0, self.starts);
+        let mut status = TensorStatus::NoPair;
+        loop {
+            progress.check()?;
+            let before = set.len();
+            counts = counts.plus(self.round(context, index, a, drawn, round, norm, &mut set, progress)?);
+            drawn += round;
+            if set.len() > 0 {
+                status = TensorStatus::Ok;
+            }
+            let fulfilled = set.has_degenerate() || expected == NO_MORSE_INFORMATION || set.morse_sum() == expected;
+            let settled = drawn > self.starts && set.len() == before;
+            let left = self.max_starts - drawn;
+            if (fulfilled && settled) || left == 0 || n == 1 {
+                break;
+            }
+            // A doubling: as many starts as so far.
+            round = drawn.min(left);
+        }
+        if set.collapse(rule.degeneracy * norm) {
+            status = TensorStatus::Degenerate;
+        }
+        Ok((set, status, counts))
+    }
+
+    /// Newton from `round` starts after the first `drawn`, in chunks over the threads.
+    #[expect(clippy::too_many_arguments, reason = "one round of one tensor")]
+    fn round(
+        &mut self,
+        context: &Context,
+        index: usize,
+        a: &[T],
+        drawn: usize,
+        round: usize,
+        norm: f64,
+        set: &mut PairSet<T>,
+        progress: &Progress<'_>,
+    ) -> Result<Counts> {
+        let mut counts = Counts::default();
+        let mut first = drawn;
+        // Whole chunks together, then the rest.
+        for (chunks, size) in [(round / CHUNK, CHUNK), (1, round % CHUNK)] {
+            if chunks * size == 0 {
+                continue;
+            }
+            let plan = &mut self.plan;
+            plan.start_count = size;
+            plan.reduction.pairs = size;
+            plan.starts = Starts::Drawn { kind: StartKind::Random, seed: self.seed, first, chunks };
+            let sizes = row_sizes(plan, None);
+            let mut ops = CpuOps::new(context, plan)?;
+            // A few chunks a thread at a time bound the memory.
+            let group = (8 * context.pool().threads()).min(chunks);
+            let mut buffers = RowBuffers::<T>::default();
+            let room = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
+            buffers.count = alloc::filled("pairs", group, 0)?;
+            buffers.classes = alloc::filled("pairs", group * size, 0)?;
+            buffers.basins = alloc::filled("pairs", group * size, 0)?;
+            buffers.values = room(sizes.pairs)?;
+            buffers.residuals = room(sizes.pairs)?;
+            buffers.vectors = room(sizes.pair_vectors)?;
+            buffers.hessian = room(sizes.pair_hessians)?;
+            let mut input = alloc::with_capacity("packed entries", group * a.len())?;
+            (0..group).for_each(|_| input.extend_from_slice(a));
+            for at in (0..chunks).step_by(group) {
+                let here = group.min(chunks - at);
+                let tile = Tile { first: index * chunks + at, input: &input[..here * a.len()], mask: &[] };
+                let rows = buffers.rows(here, &sizes);
+                counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &progress.flag())?);
+                for chunk in 0..here {
+                    set.merge(&Found::of(&buffers, &sizes, chunk), &plan.reduction, norm)?;
+                }
+            }
+            first += chunks * size;
+        }
+        Ok(counts)
+    }
+}

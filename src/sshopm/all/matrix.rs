@@ -1,0 +1,41 @@
+//! Order 2: the eigenpairs of a symmetric matrix, by faer.
+
+use super::set::PairSet;
+use crate::error::{Error, Result};
+use crate::scalar::Real;
+use crate::sshopm::options::PairClass;
+
+/// All n pairs of the matrix with packed entries `a`. Eigenvalues of the projected Hessian below `flat` count as 0.
+pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Result<()> {
+    let mut matrix = faer::Mat::<f64>::zeros(n, n);
+    let mut entries = a.iter();
+    for i in 0..n {
+        for (j, x) in (i..n).zip(&mut entries) {
+            matrix[(i, j)] = x.to_f64();
+            matrix[(j, i)] = x.to_f64();
+        }
+    }
+    let decomposition = matrix
+        .self_adjoint_eigen(faer::Side::Lower)
+        .map_err(|_| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
+    let (values, vectors) = (decomposition.S().column_vector(), decomposition.U());
+    for k in (0..n).rev() {
+        let lambda = values[k];
+        // The projected Hessian is diagonal in the other eigenvectors: mu - lambda, ascending as the values are.
+        let hessian = || (0..n).filter(|j| *j != k).map(|j| values[j] - lambda);
+        let class = match () {
+            () if hessian().any(|e| e.abs() <= flat) => PairClass::Degenerate,
+            () if hessian().all(|e| e < 0.0) => PairClass::NegativeStable,
+            () if hessian().all(|e| e > 0.0) => PairClass::PositiveStable,
+            () => PairClass::Unstable,
+        };
+        let residual2: f64 = (0..n)
+            .map(|i| {
+                let r: f64 = (0..n).map(|j| matrix[(i, j)] * vectors[(j, k)]).sum::<f64>() - lambda * vectors[(i, k)];
+                r * r
+            })
+            .sum();
+        set.push(lambda, residual2.sqrt(), class, 1, (0..n).map(|i| vectors[(i, k)]), hessian())?;
+    }
+    Ok(())
+}

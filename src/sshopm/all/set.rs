@@ -1,0 +1,280 @@
+//! The pairs of one tensor found so far.
+
+use crate::alloc::out_of_memory;
+use crate::error::Result;
+use crate::scalar::Real;
+use crate::sshopm::options::{PairClass, Results, TensorStatus};
+use crate::sshopm::plan::{Reduction, RowBuffers, RowSizes, SignRule};
+use crate::sshopm::product::is_isolated;
+use crate::tensor::{Symmetric, Tensor};
+
+/// Pairs, arrays over them.
+pub struct PairSet<T> {
+    shape: Symmetric,
+    sign: SignRule,
+    lambda: Vec<T>,
+    residual: Vec<T>,
+    class: Vec<PairClass>,
+    basin: Vec<i32>,
+    /// n a pair.
+    x: Vec<T>,
+    /// n - 1 a pair.
+    hessian: Vec<T>,
+}
+
+/// What one chunk of starts found: packed rows.
+pub struct Found<'a, T> {
+    values: &'a [T],
+    residuals: &'a [T],
+    vectors: &'a [T],
+    hessian: &'a [T],
+    classes: &'a [i32],
+    basins: &'a [i32],
+}
+
+impl<'a, T> Found<'a, T> {
+    /// The rows of chunk `t`.
+    pub fn of(buffers: &'a RowBuffers<T>, sizes: &RowSizes, t: usize) -> Self {
+        let found = usize::try_from(buffers.count[t]).unwrap_or(0);
+        let part = |size: usize| t * size..t * size + found * (size / sizes.pairs.max(1));
+        Self {
+            values: &buffers.values[part(sizes.pairs)],
+            residuals: &buffers.residuals[part(sizes.pairs)],
+            vectors: &buffers.vectors[part(sizes.pair_vectors)],
+            hessian: &buffers.hessian[part(sizes.pair_hessians)],
+            classes: &buffers.classes[part(sizes.pairs)],
+            basins: &buffers.basins[part(sizes.pairs)],
+        }
+    }
+}
+
+fn class_of(code: i32) -> PairClass {
+    PairClass::from_code("class", code).unwrap_or(PairClass::Unclassified)
+}
+
+fn add<T>(list: &mut Vec<T>, value: T) -> Result<()> {
+    list.try_reserve(1).map_err(|_| out_of_memory("pairs", size_of::<T>() * (list.len() + 1)))?;
+    list.push(value);
+    Ok(())
+}
+
+impl<T: Real> PairSet<T> {
+    /// No pairs.
+    pub fn new(shape: Symmetric, sign: SignRule) -> Self {
+        Self {
+            shape,
+            sign,
+            lambda: Vec::new(),
+            residual: Vec::new(),
+            class: Vec::new(),
+            basin: Vec::new(),
+            x: Vec::new(),
+            hessian: Vec::new(),
+        }
+    }
+
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.lambda.len()
+    }
+
+    /// Appends a pair in f64.
+    pub fn push(
+        &mut self,
+        lambda: f64,
+        residual: f64,
+        class: PairClass,
+        basin: i32,
+        x: impl Iterator<Item = f64>,
+        hessian: impl Iterator<Item = f64>,
+    ) -> Result<()> {
+        let start = self.x.len();
+        add(&mut self.lambda, T::from_f64(lambda))?;
+        add(&mut self.residual, T::from_f64(residual))?;
+        add(&mut self.class, class)?;
+        add(&mut self.basin, basin)?;
+        for c in x {
+            add(&mut self.x, T::from_f64(c))?;
+        }
+        for e in hessian {
+            add(&mut self.hessian, T::from_f64(e))?;
+        }
+        if self.sign != SignRule::Raw && leading_is_negative(&self.x[start..]) {
+            self.x[start..].iter_mut().for_each(|c| *c = T::ZERO - *c);
+        }
+        Ok(())
+    }
+
+    /// The one entry of a tensor for which every direction belongs to `value`.
+    pub fn push_special(&mut self, value: T) -> Result<()> {
+        let n = self.shape.dimension;
+        let unit = (0..n).map(|i| f64::from(u8::from(i == 0)));
+        self.push(value.to_f64(), 0.0, PairClass::Degenerate, 0, unit, (1..n).map(|_| 0.0))
+    }
+
+    /// Takes in what a chunk found: new pairs are appended, known ones keep the representative of smaller residual.
+    pub fn merge(&mut self, found: &Found<'_, T>, rule: &Reduction, norm: f64) -> Result<()> {
+        let n = self.shape.dimension;
+        let even = self.shape.order % 2 == 0;
+        let agree = T::from_f64(rule.merge_norm * norm);
+        let within = T::from_f64(rule.merge_chord2);
+        for (k, lambda) in found.values.iter().enumerate() {
+            let x = &found.vectors[k * n..(k + 1) * n];
+            let hessian = &found.hessian[k * (n - 1)..(k + 1) * (n - 1)];
+            // Both members of a pair are the same: (lambda, x) and (+-lambda, -x).
+            let known = (0..self.len()).find(|p| {
+                let y = &self.x[p * n..(p + 1) * n];
+                let (plus, minus) = distances2(x, y);
+                let turned = if even { *lambda } else { T::ZERO - *lambda };
+                (minus <= within && (*lambda - self.lambda[*p]).abs() <= agree)
+                    || (plus <= within && (turned - self.lambda[*p]).abs() <= agree)
+            });
+            match known {
+                Some(p) => {
+                    self.basin[p] = self.basin[p].saturating_add(found.basins[k]);
+                    if found.residuals[k] < self.residual[p] {
+                        self.lambda[p] = *lambda;
+                        self.residual[p] = found.residuals[k];
+                        self.class[p] = class_of(found.classes[k]);
+                        self.x[p * n..(p + 1) * n].copy_from_slice(x);
+                        self.hessian[p * (n - 1)..(p + 1) * (n - 1)].copy_from_slice(hessian);
+                    }
+                }
+                None => {
+                    add(&mut self.lambda, *lambda)?;
+                    add(&mut self.residual, found.residuals[k])?;
+                    add(&mut self.class, class_of(found.classes[k]))?;
+                    add(&mut self.basin, found.basins[k])?;
+                    for c in x {
+                        add(&mut self.x, *c)?;
+                    }
+                    for e in hessian {
+                        add(&mut self.hessian, *e)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a pair is degenerate: the Morse sum then says nothing.
+    pub fn has_degenerate(&self) -> bool {
+        self.class.contains(&PairClass::Degenerate)
+    }
+
+    /// Sum of (-1)^k over the isolated pairs, k negative eigenvalues each.
+    pub fn morse_sum(&self) -> i32 {
+        let n = self.shape.dimension;
+        (0..self.len())
+            .filter(|p| is_isolated(self.class[*p]))
+            .map(|p| {
+                let negative = self.hessian[p * (n - 1)..(p + 1) * (n - 1)].iter().filter(|e| **e < T::ZERO).count();
+                if negative % 2 == 0 { 1 } else { -1 }
+            })
+            .sum()
+    }
+
+    /// Continuum: three or more degenerate pairs whose lambdas agree to `same` become one. Whether there was one.
+    pub fn collapse(&mut self, same: f64) -> bool {
+        let n = self.shape.dimension;
+        let mut keep = Vec::with_capacity(self.len());
+        let flat = |s: &Self, p: usize| s.class[p] == PairClass::Degenerate;
+        let mut gone = vec![false; self.len()];
+        for p in 0..self.len() {
+            if gone[p] || !flat(self, p) {
+                continue;
+            }
+            let members: Vec<usize> = (p..self.len())
+                .filter(|q| flat(self, *q) && (self.lambda[*q] - self.lambda[p]).abs().to_f64() <= same)
+                .collect();
+            if members.len() >= 3 {
+                for q in &members[1..] {
+                    gone[*q] = true;
+                    self.basin[p] = self.basin[p].saturating_add(self.basin[*q]);
+                }
+            }
+        }
+        keep.extend((0..self.len()).filter(|p| !gone[*p]));
+        if keep.len() == self.len() {
+            return false;
+        }
+        for (to, from) in keep.iter().enumerate() {
+            self.lambda.swap(to, *from);
+            self.residual.swap(to, *from);
+            self.class.swap(to, *from);
+            self.basin.swap(to, *from);
+            self.x.copy_within(from * n..(from + 1) * n, to * n);
+            self.hessian.copy_within(from * (n - 1)..(from + 1) * (n - 1), to * (n - 1));
+        }
+        let len = keep.len();
+        self.lambda.truncate(len);
+        self.residual.truncate(len);
+        self.class.truncate(len);
+        self.basin.truncate(len);
+        self.x.truncate(len * n);
+        self.hessian.truncate(len * (n - 1));
+        true
+    }
+
+    /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them.
+    pub fn write(&self, results: &mut Results<'_>, t: usize, room: usize, status: TensorStatus) -> Result<()> {
+        let n = self.shape.dimension;
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|p, q| self.lambda[*q].to_f64().total_cmp(&self.lambda[*p].to_f64()));
+        let any_pairs = [
+            results.values.is_some(),
+            results.vectors.is_some(),
+            results.residuals.is_some(),
+            results.classes.is_some(),
+            results.hessian.is_some(),
+            results.basins.is_some(),
+        ]
+        .contains(&true);
+        // A count alone is that of all pairs.
+        let listed = if any_pairs { self.len().min(room) } else { self.len() };
+        let nan = T::from_f64(f64::NAN);
+        for k in 0..room {
+            let p = order.get(k).copied();
+            real(&mut results.values, "values", &[k, t], p.map_or(nan, |p| self.lambda[p]))?;
+            real(&mut results.residuals, "residuals", &[k, t], p.map_or(nan, |p| self.residual[p]))?;
+            integer(&mut results.classes, "classes", &[k, t], p.map_or(0, |p| self.class[p] as i32))?;
+            integer(&mut results.basins, "basins", &[k, t], p.map_or(0, |p| self.basin[p]))?;
+            for i in 0..n {
+                real(&mut results.vectors, "vectors", &[i, k, t], p.map_or(nan, |p| self.x[p * n + i]))?;
+            }
+            for j in 0..n - 1 {
+                real(&mut results.hessian, "hessian", &[j, k, t], p.map_or(nan, |p| self.hessian[p * (n - 1) + j]))?;
+            }
+        }
+        integer(&mut results.count, "count", &[t], i32::try_from(listed).unwrap_or(i32::MAX))?;
+        integer(&mut results.status, "status", &[t], status as i32)
+    }
+}
+
+fn real<T: Real>(to: &mut Option<&mut Tensor>, name: &str, place: &[usize], value: T) -> Result<()> {
+    if let Some(tensor) = to {
+        tensor.view_mut::<T>(name)?.set(place, value);
+    }
+    Ok(())
+}
+
+fn integer(to: &mut Option<&mut Tensor>, name: &str, place: &[usize], value: i32) -> Result<()> {
+    if let Some(tensor) = to {
+        tensor.view_mut::<i32>(name)?.set(place, value);
+    }
+    Ok(())
+}
+
+/// |x + y|^2 and |x - y|^2.
+fn distances2<T: Real>(x: &[T], y: &[T]) -> (T, T) {
+    let plus = x.iter().zip(y).map(|(x, y)| (*x + *y) * (*x + *y)).sum();
+    let minus = x.iter().zip(y).map(|(x, y)| (*x - *y) * (*x - *y)).sum();
+    (plus, minus)
+}
+
+/// The even rule of the canonical sign: whether the component of largest magnitude, the first on ties, is negative.
+fn leading_is_negative<T: Real>(x: &[T]) -> bool {
+    let largest = x.iter().fold(T::ZERO, |m, c| if c.abs() > m { c.abs() } else { m });
+    let bound = largest * T::from_f64(1.0 - 1e-6);
+    x.iter().find(|c| c.abs() >= bound).is_some_and(|c| *c < T::ZERO)
+}

@@ -1,0 +1,276 @@
+//! All pairs: published tables, complete reference sets, tensors whose pairs are known exactly.
+
+use super::support::*;
+use crate::progress::Progress;
+use crate::sshopm::{AllOptions, NO_MORSE_INFORMATION, PairClass, Results, TensorStatus, all};
+use crate::tensor::Tensor;
+
+struct All {
+    count: usize,
+    values: Vec<f64>,
+    vectors: Vec<f64>,
+    residuals: Vec<f64>,
+    classes: Vec<i32>,
+    hessian: Vec<f64>,
+    status: i32,
+    morse: i32,
+    expected: i32,
+}
+
+fn find(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> All {
+    let n = a.symmetric().unwrap().dimension;
+    let (mut count, mut status) = (dense::<i32>(c, &[1]), dense::<i32>(c, &[1]));
+    let (mut morse, mut expected) = (dense::<i32>(c, &[1]), dense::<i32>(c, &[1]));
+    let (mut values, mut residuals) = (dense::<f64>(c, &[k, 1]), dense::<f64>(c, &[k, 1]));
+    let (mut vectors, mut hessian) = (dense::<f64>(c, &[n, k, 1]), dense::<f64>(c, &[n - 1, k, 1]));
+    let mut classes = dense::<i32>(c, &[k, 1]);
+    let mut r = Results {
+        count: Some(&mut count),
+        values: Some(&mut values),
+        vectors: Some(&mut vectors),
+        residuals: Some(&mut residuals),
+        classes: Some(&mut classes),
+        hessian: Some(&mut hessian),
+        status: Some(&mut status),
+        ..Results::default()
+    };
+    all(c, None, a, o, &mut r, Some(&mut morse), Some(&mut expected), &Progress::none()).unwrap();
+    All {
+        count: data::<i32>(&count)[0] as usize,
+        values: data(&values),
+        vectors: data(&vectors),
+        residuals: data(&residuals),
+        classes: data(&classes),
+        hessian: data(&hessian),
+        status: data::<i32>(&status)[0],
+        morse: data::<i32>(&morse)[0],
+        expected: data::<i32>(&expected)[0],
+    }
+}
+
+const NS: i32 = PairClass::NegativeStable as i32;
+const PS: i32 = PairClass::PositiveStable as i32;
+const SADDLE: i32 = PairClass::Unstable as i32;
+const FLAT: i32 = PairClass::Degenerate as i32;
+
+#[test]
+fn the_published_tables_are_complete() {
+    let c = context(2);
+    for (m, a, table) in [
+        (4, &KOFIDIS_REGALIA[..], &[
+            (0.889_322_010_679_401, NS, [-1.846, -0.886]),
+            (0.816_881_344_983_623, NS, [-2.258, -0.902]),
+            (0.510_473_279_544_884, SADDLE, [-2.340, 0.594]),
+            (0.363_306_048_438_438, NS, [-1.177, -0.571]),
+            (0.268_241_648_878_448, SADDLE, [-1.179, 0.785]),
+            (0.262_802_292_9, SADDLE, [-2.174, 0.618]),
+            (0.243_340_532_6, SADDLE, [-1.194, 1.463]),
+            (0.173_456_485_4, SADDLE, [-1.097, 0.863]),
+            (-0.045_092_181_1, PS, [0.821, 1.246]),
+            (-0.562_917_132_7, PS, [1.629, 2.382]),
+            (-1.095_351_698_9, PS, [1.863, 2.747]),
+        ][..]),
+        (3, &KOLDA_MAYO[..], &[
+            (0.872_985_144_4, NS, [f64::NAN; 2]),
+            (0.430_586_371_8, NS, [f64::NAN; 2]),
+            (0.229_418_671_3, SADDLE, [f64::NAN; 2]),
+            (0.017_981_316_2, NS, [f64::NAN; 2]),
+            (0.003_263_501_8, SADDLE, [f64::NAN; 2]),
+            (0.001_834_344_1, SADDLE, [f64::NAN; 2]),
+            (0.000_565_454_0, PS, [f64::NAN; 2]),
+        ][..]),
+    ] {
+        let r = find(&c, &symmetric::<f64>(&c, m, 3, a), &AllOptions::default(), 16);
+        assert_eq!((r.count, r.status, r.morse, r.expected), (table.len(), 0, 1, 1), "{:?}", r.values);
+        for (k, (lambda, class, hessian)) in table.iter().enumerate() {
+            // The tables have ten decimals, the Hessians three.
+            assert!((r.values[k] - lambda).abs() < 1e-10, "{k}: {} {lambda}", r.values[k]);
+            assert!(r.residuals[k] < 1e-13, "{k}: {}", r.residuals[k]);
+            assert_eq!(r.classes[k], *class, "{k}");
+            for j in 0..2 {
+                let d = (r.hessian[2 * k + j] - hessian[j]).abs();
+                assert!(hessian[j].is_nan() || d < 6e-4, "{k}: {:?}", &r.hessian[2 * k..2 * k + 2]);
+            }
+        }
+    }
+}
+
+/// Packed entries of sum w_i q_i^m.
+fn odeco(m: usize, w: &[f64], q: &[Vec<f64>]) -> Vec<f64> {
+    let shape = crate::tensor::Symmetric { order: m, dimension: w.len() };
+    let mut walk = crate::tensor::symmetric::Monomials::new(shape).unwrap();
+    let mut out = Vec::new();
+    while let Some((_, tuple)) = walk.next_tuple() {
+        out.push(w.iter().zip(q).map(|(w, q)| w * tuple.iter().map(|i| q[*i]).product::<f64>()).sum());
+    }
+    out
+}
+
+/// An orthonormal basis: Gram and Schmidt on counter-based normals.
+fn basis(n: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut q: Vec<Vec<f64>> = Vec::new();
+    for k in 0..n {
+        let mut v: Vec<f64> =
+            (0..n).map(|i| crate::rng::normal(seed, 77, k as u64, u32::try_from(i).unwrap())).collect();
+        for _ in 0..2 {
+            for p in &q {
+                let s: f64 = p.iter().zip(&v).map(|(a, b)| a * b).sum();
+                v.iter_mut().zip(p).for_each(|(v, p)| *v -= s * p);
+            }
+        }
+        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        q.push(v.into_iter().map(|x| x / norm).collect());
+    }
+    q
+}
+
+#[test]
+fn orthogonally_decomposable_tensors_have_their_exact_pairs() {
+    let c = context(2);
+    for (m, n) in [(3, 3), (3, 5), (4, 3), (4, 4), (5, 4)] {
+        let w: Vec<f64> = (0..n).map(|i| 1.0 + 0.37 * i as f64).collect();
+        let a = odeco(m, &w, &basis(n, m as u64));
+        let r = find(&c, &symmetric::<f64>(&c, m, n, &a), &AllOptions::default(), 128);
+        // A pair for each non-empty subset and, for even order, each choice of signs up to a common one.
+        let p = (m - 2) as f64;
+        let mut expected = Vec::new();
+        for subset in 1u32..1 << n {
+            let members: Vec<usize> = (0..n).filter(|i| subset >> i & 1 == 1).collect();
+            let lambda = members.iter().map(|i| w[*i].powf(-2.0 / p)).sum::<f64>().powf(-p / 2.0);
+            let copies = if m % 2 == 0 { 1 << (members.len() - 1) } else { 1 };
+            expected.extend(std::iter::repeat_n((lambda, n - members.len()), copies));
+        }
+        expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let isolated: Vec<usize> = (0..r.count).filter(|k| r.classes[*k] != FLAT).collect();
+        let found: Vec<f64> = isolated.iter().map(|k| r.values[*k]).collect();
+        if m <= 4 {
+            assert_eq!(r.count, expected.len(), "({m},{n}) {found:?}");
+            assert!(r.expected == NO_MORSE_INFORMATION || r.morse == r.expected);
+        }
+        for (lambda, negative) in expected {
+            // Rounding of the entries and of the residual, over the smallest Hessian eigenvalue: 1e-12 is ample.
+            let k = isolated.iter().find(|k| (r.values[**k] - lambda).abs() < 1e-12);
+            let k = *k.unwrap_or_else(|| panic!("({m},{n}): {lambda} is not among {found:?}"));
+            assert!(isolated.iter().any(|k| {
+                let h = &r.hessian[k * (n - 1)..(k + 1) * (n - 1)];
+                (r.values[*k] - lambda).abs() < 1e-12
+                    && h.iter().filter(|e| **e < 0.0).count() == if negative == n - 1 { n - 1 } else { negative }
+            }), "({m},{n}) {lambda} {negative} {:?}", &r.hessian[k * (n - 1)..(k + 1) * (n - 1)]);
+        }
+    }
+}
+
+/// Packed entries of a form, from (exponents, coefficient).
+fn form(m: usize, terms: &[([usize; 3], f64)]) -> Vec<f64> {
+    let shape = crate::tensor::Symmetric { order: m, dimension: 3 };
+    let mut walk = crate::tensor::symmetric::Monomials::new(shape).unwrap();
+    let mut out = Vec::new();
+    while let Some((_, tuple)) = walk.next_tuple() {
+        let mut k = [0; 3];
+        tuple.iter().for_each(|i| k[*i] += 1);
+        let weight = crate::tensor::symmetric::multinomial(tuple).unwrap() as f64;
+        out.push(terms.iter().filter(|t| t.0 == k).map(|t| t.1).sum::<f64>() / weight);
+    }
+    out
+}
+
+fn classes_at(r: &All, lambda: f64, tolerance: f64) -> Vec<i32> {
+    let mut c: Vec<i32> =
+        (0..r.count).filter(|k| (r.values[*k] - lambda).abs() < tolerance).map(|k| r.classes[k]).collect();
+    c.sort_unstable();
+    c
+}
+
+#[test]
+fn the_motzkin_and_choi_lam_forms() {
+    let c = context(2);
+    let motzkin = form(6, &[([4, 2, 0], 1.0), ([2, 4, 0], 1.0), ([0, 0, 6], 1.0), ([2, 2, 2], -3.0)]);
+    // At the degenerate minima the gradient grows as the fifth power of the distance: a residual of 1e-11 leaves 6e-3 on
+    // either side, which the merge angle must take together.
+    let o = AllOptions { merge_angle: 2e-2, degeneracy_tolerance: 1e-4, ..AllOptions::default() };
+    let r = find(&c, &symmetric::<f64>(&c, 6, 3, &motzkin), &o, 64);
+    assert_eq!(classes_at(&r, 1.0, 1e-10), [NS]);
+    assert_eq!(classes_at(&r, 0.25, 1e-10), [NS, NS]);
+    assert_eq!(classes_at(&r, 1.0 / 64.0, 1e-10), [SADDLE; 8]);
+    assert_eq!(classes_at(&r, 0.0, 1e-9), [PS, PS, PS, PS, FLAT, FLAT]);
+    assert_eq!(r.count, 17, "{:?}", r.values);
+    let choi = form(6, &[([4, 2, 0], 1.0), ([0, 4, 2], 1.0), ([2, 0, 4], 1.0), ([2, 2, 2], -3.0)]);
+    let r = find(&c, &symmetric::<f64>(&c, 6, 3, &choi), &o, 64);
+    assert_eq!(classes_at(&r, 4.0 / 27.0, 1e-10), [NS; 6]);
+    assert_eq!(classes_at(&r, 1.0 / 27.0, 1e-10), [SADDLE; 12]);
+    let zero = classes_at(&r, 0.0, 1e-9);
+    assert_eq!(zero.iter().filter(|k| **k == PS).count(), 4, "{zero:?}");
+    assert!(zero.contains(&FLAT));
+}
+
+#[test]
+fn a_tensor_of_low_rank_has_its_pairs_and_a_continuum() {
+    let c = context(2);
+    let g = |i: usize| if i % 2 == 0 { -1.0 / (i + 1) as f64 } else { 1.0 / (i + 1) as f64 };
+    let shape = crate::tensor::Symmetric { order: 3, dimension: 5 };
+    let mut walk = crate::tensor::symmetric::Monomials::new(shape).unwrap();
+    let mut a = Vec::new();
+    while let Some((_, t)) = walk.next_tuple() {
+        a.push(t.iter().map(|i| g(*i)).sum::<f64>());
+    }
+    let r = find(&c, &symmetric::<f64>(&c, 3, 5, &a), &AllOptions { starts: 2000, ..AllOptions::default() }, 8);
+    assert!((r.values[0] - 9.977_893).abs() < 1e-6 && (r.values[1] - 4.287_620).abs() < 1e-6, "{:?}", r.values);
+    let x = [0.7313, 0.1375, 0.4674, 0.2365, 0.4146];
+    for (i, x) in x.iter().enumerate() {
+        assert!((r.vectors[i].abs() - x).abs() < 1e-4);
+    }
+    assert_eq!(r.status, TensorStatus::Degenerate as i32);
+    assert!((2..r.count).all(|k| r.values[k].abs() < 1e-6), "{:?}", r.values);
+}
+
+#[test]
+fn order_two_is_the_symmetric_eigenproblem() {
+    let c = context(1);
+    // Eigenvalues 1, 2 and 4 of a rotated diagonal matrix.
+    let q = basis(3, 5);
+    let a = odeco(2, &[1.0, 2.0, 4.0], &q);
+    let r = find(&c, &symmetric::<f64>(&c, 2, 3, &a), &AllOptions::default(), 3);
+    assert_eq!((r.count, r.morse, r.expected), (3, 1, 1));
+    for (v, e) in r.values.iter().zip([4.0, 2.0, 1.0]) {
+        assert!((v - e).abs() < 1e-14);
+    }
+    assert_eq!(r.classes, [NS, SADDLE, PS]);
+    assert!((r.hessian[0] + 3.0).abs() < 1e-14 && (r.hessian[1] + 2.0).abs() < 1e-14);
+    assert!(r.residuals.iter().all(|r| *r < 1e-14));
+}
+
+#[test]
+fn complete_reference_sets_are_found_with_no_extra_pair() {
+    let c = context(2);
+    let golden = Golden::open("random_n3_all_eigenpairs.npz");
+    for m in [3, 4, 5, 6, 8] {
+        let entries = golden.f64(&format!("m{m}_tensors"));
+        let counts = golden.i32(&format!("m{m}_count"));
+        let (lambda, x) = (golden.f64(&format!("m{m}_lambda")), golden.f64(&format!("m{m}_x")));
+        let hessian = golden.f64(&format!("m{m}_hess"));
+        let packed = entries.len() / counts.len();
+        let mut first = 0;
+        for (t, count) in counts.iter().enumerate() {
+            let count = *count as usize;
+            let a = symmetric::<f64>(&c, m, 3, &entries[t * packed..(t + 1) * packed]);
+            let r = find(&c, &a, &AllOptions { starts: 1000, ..AllOptions::default() }, 64);
+            assert_eq!((r.count, r.morse), (count, 1), "m = {m}, tensor {t}");
+            for k in first..first + count {
+                let expected = &x[3 * k..3 * k + 3];
+                let hit = (0..count).find(|p| {
+                    let y = &r.vectors[3 * p..3 * p + 3];
+                    let dot: f64 = expected.iter().zip(y).map(|(a, b)| a * b).sum();
+                    // The smallest Hessian eigenvalue is 1e-3 of the largest lambda: residual 1e-13 over that.
+                    (1.0 - dot.abs()) < 1e-12 && (r.values[*p] - lambda[k]).abs() < 1e-9
+                });
+                let p = hit.unwrap_or_else(|| panic!("m = {m}, tensor {t}: {} is missing", lambda[k]));
+                let mut h = [hessian[2 * k], hessian[2 * k + 1]];
+                h.sort_by(f64::total_cmp);
+                for j in 0..2 {
+                    assert!((r.hessian[2 * p + j] - h[j]).abs() < 1e-8, "{:?} {h:?}", &r.hessian[2 * p..2 * p + 2]);
+                }
+            }
+            first += count;
+        }
+    }
+}
