@@ -57,28 +57,36 @@ const FLAT: i32 = PairClass::Degenerate as i32;
 fn the_published_tables_are_complete() {
     let c = context(2);
     for (m, a, table) in [
-        (4, &KOFIDIS_REGALIA[..], &[
-            (0.889_322_010_679_401, NS, [-1.846, -0.886]),
-            (0.816_881_344_983_623, NS, [-2.258, -0.902]),
-            (0.510_473_279_544_884, SADDLE, [-2.340, 0.594]),
-            (0.363_306_048_438_438, NS, [-1.177, -0.571]),
-            (0.268_241_648_878_448, SADDLE, [-1.179, 0.785]),
-            (0.262_802_292_9, SADDLE, [-2.174, 0.618]),
-            (0.243_340_532_6, SADDLE, [-1.194, 1.463]),
-            (0.173_456_485_4, SADDLE, [-1.097, 0.863]),
-            (-0.045_092_181_1, PS, [0.821, 1.246]),
-            (-0.562_917_132_7, PS, [1.629, 2.382]),
-            (-1.095_351_698_9, PS, [1.863, 2.747]),
-        ][..]),
-        (3, &KOLDA_MAYO[..], &[
-            (0.872_985_144_4, NS, [f64::NAN; 2]),
-            (0.430_586_371_8, NS, [f64::NAN; 2]),
-            (0.229_418_671_3, SADDLE, [f64::NAN; 2]),
-            (0.017_981_316_2, NS, [f64::NAN; 2]),
-            (0.003_263_501_8, SADDLE, [f64::NAN; 2]),
-            (0.001_834_344_1, SADDLE, [f64::NAN; 2]),
-            (0.000_565_454_0, PS, [f64::NAN; 2]),
-        ][..]),
+        (
+            4,
+            &KOFIDIS_REGALIA[..],
+            &[
+                (0.889_322_010_679_401, NS, [-1.846, -0.886]),
+                (0.816_881_344_983_623, NS, [-2.258, -0.902]),
+                (0.510_473_279_544_884, SADDLE, [-2.340, 0.594]),
+                (0.363_306_048_438_438, NS, [-1.177, -0.571]),
+                (0.268_241_648_878_448, SADDLE, [-1.179, 0.785]),
+                (0.262_802_292_9, SADDLE, [-2.174, 0.618]),
+                (0.243_340_532_6, SADDLE, [-1.194, 1.463]),
+                (0.173_456_485_4, SADDLE, [-1.097, 0.863]),
+                (-0.045_092_181_1, PS, [0.821, 1.246]),
+                (-0.562_917_132_7, PS, [1.629, 2.382]),
+                (-1.095_351_698_9, PS, [1.863, 2.747]),
+            ][..],
+        ),
+        (
+            3,
+            &KOLDA_MAYO[..],
+            &[
+                (0.872_985_144_4, NS, [f64::NAN; 2]),
+                (0.430_586_371_8, NS, [f64::NAN; 2]),
+                (0.229_418_671_3, SADDLE, [f64::NAN; 2]),
+                (0.017_981_316_2, NS, [f64::NAN; 2]),
+                (0.003_263_501_8, SADDLE, [f64::NAN; 2]),
+                (0.001_834_344_1, SADDLE, [f64::NAN; 2]),
+                (0.000_565_454_0, PS, [f64::NAN; 2]),
+            ][..],
+        ),
     ] {
         let r = find(&c, &symmetric::<f64>(&c, m, 3, a), &AllOptions::default(), 16);
         assert_eq!((r.count, r.status, r.morse, r.expected), (table.len(), 0, 1, 1), "{:?}", r.values);
@@ -151,11 +159,15 @@ fn orthogonally_decomposable_tensors_have_their_exact_pairs() {
             // Rounding of the entries and of the residual, over the smallest Hessian eigenvalue: 1e-12 is ample.
             let k = isolated.iter().find(|k| (r.values[**k] - lambda).abs() < 1e-12);
             let k = *k.unwrap_or_else(|| panic!("({m},{n}): {lambda} is not among {found:?}"));
-            assert!(isolated.iter().any(|k| {
-                let h = &r.hessian[k * (n - 1)..(k + 1) * (n - 1)];
-                (r.values[*k] - lambda).abs() < 1e-12
-                    && h.iter().filter(|e| **e < 0.0).count() == if negative == n - 1 { n - 1 } else { negative }
-            }), "({m},{n}) {lambda} {negative} {:?}", &r.hessian[k * (n - 1)..(k + 1) * (n - 1)]);
+            assert!(
+                isolated.iter().any(|k| {
+                    let h = &r.hessian[k * (n - 1)..(k + 1) * (n - 1)];
+                    (r.values[*k] - lambda).abs() < 1e-12
+                        && h.iter().filter(|e| **e < 0.0).count() == if negative == n - 1 { n - 1 } else { negative }
+                }),
+                "({m},{n}) {lambda} {negative} {:?}",
+                &r.hessian[k * (n - 1)..(k + 1) * (n - 1)]
+            );
         }
     }
 }

@@ -1,3 +1,3 @@
-mod solve;
 mod all;
+mod solve;
 mod support;
