@@ -88,6 +88,7 @@
 #define PURLIN_LAUNCH_FUSED_SLOT_STARTS 256  /* window * starts aimed at by the host: window = clamp(256 / V, 1, 8) */
 #define PURLIN_LAUNCH_FUSED_MAX_WINDOW 8
 #define PURLIN_LAUNCH_SLOT_SCALARS 8         /* scalars kept beside the entries of a tensor in flight */
+#define PURLIN_LAUNCH_SHARED_NUMBERS 12      /* numbers of the launch kept once a block */
 #define PURLIN_LAUNCH_MAX_DIMENSION 16       /* general kernels */
 #define PURLIN_LAUNCH_MAX_ORDER 32
 #define PURLIN_LAUNCH_SELECT_MAX_PAIRS 1024  /* pairs the select kernel can keep */
@@ -101,8 +102,10 @@
 
 /* Solve (fused n = 3 kernels and the general kernel).
  *
- * Fused dynamic shared memory, in reals, for a block of four warps:
- *   2 * U + 4 * window * (U + PURLIN_LAUNCH_SLOT_SCALARS + (pairs > 0 ? 5 * V : 0))
+ * Fused dynamic shared memory, in reals, for a block of four warps, with pad(r) = r rounded up to a multiple of 4:
+ *   pad(2 * U + PURLIN_LAUNCH_SHARED_NUMBERS + 3 * S)
+ *     + 4 * window * (pad(U) + PURLIN_LAUNCH_SLOT_SCALARS + (pairs > 0 ? pad(5 * V) : 0)),
+ * S = V where start_stride = 0 and V <= PURLIN_LAUNCH_FUSED_MAX_STARTS, else 0.
  * The grid may have any number of blocks (warps stride over the tensors); fill the device. */
 typedef struct purlin_sshopm_params {
   uint64_t tensors;          /* real, entry r of row t at tensors[r * entry_stride + t * tensor_stride] */

@@ -78,10 +78,17 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
   }
   if (p.method == PURLIN_LAUNCH_HYBRID) {
     if (p.shift_kind == PURLIN_LAUNCH_SHIFT_ADAPTIVE) {
-      projected(n, s.b, s.x, s.y, lambda, k, T(0), T(2) * k * v.norm, s.h);
-      jacobi_eigenvalues(n, s.h, s.d);
-      T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
-      s.shift = fmax(T(0), margin + fmax(-k * lambda, -s.d[0]));
+      // A lower bound of the spectrum of the projected B from its trace and Frobenius norm (Wolkowicz & Styan 1980),
+      // exact for n = 3; eigenvalues would cost more than the step.
+      T trace = -lambda, square = fma(lambda, lambda, T(-2) * dot_n(n, s.y, s.y));
+      for (int i = 0; i < n; ++i) {
+        trace += s.b[i * n + i];
+        square += dot_n(n, s.b + i * n, s.b + i * n);
+      }
+      const T size = T(max(n - 1, 1)), mean = trace / size;
+      const T spread = sqrt(fmax((size - T(1)) * (square / size - mean * mean), T(0)));
+      const T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
+      s.shift = fmax(T(0), fma(k, fmax(-lambda, spread - mean), margin));
     } else {
       s.shift = constant;
     }

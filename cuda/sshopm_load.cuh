@@ -10,20 +10,60 @@
 
 namespace purlin {
 
-constexpr int SLOT_SCALARS = PURLIN_LAUNCH_SLOT_SCALARS;
-
-// Multinomials and the entries of E (even order) of the ternary forms of order M, once per block in shared memory.
+// What a block keeps for all its tensors: multinomials, entries of E, the launch's numbers, and the starts if they are
+// shared by all tensors.
 template <int M, class T>
-__device__ void fill_tables(T *multinomial, T *identity) {
-  for (int r = threadIdx.x; r < entries3(M); r += blockDim.x) {
+struct Shared {
+  T *multinomial, *identity, *number, *starts, *ring;
+};
+
+__host__ __device__ constexpr bool starts_fit(const purlin_sshopm_params &p) {
+  return p.start_stride == 0 && p.start_count <= PURLIN_LAUNCH_FUSED_MAX_STARTS;
+}
+
+template <class T>
+__device__ __forceinline__ void load_start(const T *start, T *x, T *y, T *z) {
+  T a = start[0], b = start[1], c = start[2];
+  T scale = Real<T>::rsqrt_refined(fma(a, a, fma(b, b, c * c)));
+  *x = a * scale;
+  *y = b * scale;
+  *z = c * scale;
+}
+
+template <int M, class T, int METHOD>
+__device__ Shared<M, T> fill_shared(const purlin_sshopm_params &p, T *base) {
+  constexpr int U = entries3(M);
+  Shared<M, T> s{base, base + U, base + 2 * U, base + 2 * U + NUMBERS, nullptr};
+  const int starts = starts_fit(p) ? p.start_count : 0;
+  s.ring = base + padded(2 * U + NUMBERS + 3 * starts);
+  for (int r = threadIdx.x; r < U; r += blockDim.x) {
     int q = 0;
     while ((q + 1) * (q + 2) / 2 <= r) ++q;
     int j = r - q * (q + 1) / 2;
     T count = T(binomial(M, q) * binomial(q, j));
-    multinomial[r] = count;
+    s.multinomial[r] = count;
     bool even = M % 2 == 0 && q % 2 == 0 && j % 2 == 0;
-    identity[r] = even ? T(binomial(M / 2, q / 2) * binomial(q / 2, j / 2)) / count : T(0);
+    s.identity[r] = even ? T(binomial(M / 2, q / 2) * binomial(q / 2, j / 2)) / count : T(0);
   }
+  for (int v = threadIdx.x; v < starts; v += blockDim.x)
+    load_start(address<const T>(p.starts) + 3 * v, s.starts + 3 * v, s.starts + 3 * v + 1, s.starts + 3 * v + 2);
+  if (threadIdx.x == 0) {
+    T *n = s.number;
+    n[TOLERANCE] = T(p.tolerance);
+    n[ISOTROPY] = T(p.isotropy);
+    n[FIXED_SHIFT] = T(fabs(p.shift));
+    n[TAU_FACTOR] = T(p.tau);
+    // 4 eps of the norm is what rounding leaves of a residual; nothing smaller can be asked for.
+    n[FLOOR] = fmax(T((METHOD == PURLIN_LAUNCH_NEWTON ? 1.0 : 1e-3) * p.tolerance), T(4) * Real<T>::epsilon);
+    n[MERGE] = T(p.merge_chord2);
+    n[AGREE] = T(p.merge_value);
+    n[DEGENERACY] = T(p.degeneracy);
+    n[ABSOLUTE] = T(p.absolute_threshold);
+    n[RELATIVE] = T(p.relative_threshold);
+    n[APART] = T(p.separation_chord2);
+  }
+  __syncthreads();
+  return s;
 }
 
 // The row of work item `item`.
@@ -33,29 +73,34 @@ __device__ __forceinline__ int64_t row_of(const purlin_sshopm_params &p, int64_t
 
 // c = 0.9 * the least value of the form over the starts, but not below 0; subtracted from the entries in `slot`.
 template <int M, class T>
-__device__ T remove_isotropic(const purlin_sshopm_params &p, const T *identity, const T *starts, T *slot) {
+__device__ T remove_isotropic(const purlin_sshopm_params &p, const Shared<M, T> &shared, int64_t item, T *slot) {
+  const bool near = starts_fit(p);
+  const T *far = address<const T>(p.starts) + item * p.start_stride;
   T least = Real<T>::infinity();
   for (int v = lane_id(); v < p.start_count; v += 32) {
-    T x = starts[3 * v], y = starts[3 * v + 1], z = starts[3 * v + 2], g[3];
-    T scale = Real<T>::rsqrt_refined(fma(x, x, fma(y, y, z * z)));
-    x *= scale;
-    y *= scale;
-    z *= scale;
+    T x, y, z, g[3];
+    if (near) {
+      x = shared.starts[3 * v];
+      y = shared.starts[3 * v + 1];
+      z = shared.starts[3 * v + 2];
+    } else {
+      load_start(far + 3 * static_cast<int64_t>(v), &x, &y, &z);
+    }
     form_vector<M>(slot, x, y, z, g);
     least = fmin(least, fma(x, g[0], fma(y, g[1], z * g[2])));
   }
   T c = fmax(T(0.9) * warp_min_value(least), T(0));
   __syncwarp();
-  for (int r = lane_id(); r < entries3(M); r += 32) slot[r] = fma(-c, identity[r], slot[r]);
+  for (int r = lane_id(); r < entries3(M); r += 32) slot[r] = fma(-c, shared.identity[r], slot[r]);
   return c;
 }
 
 // Loads item `item` into `slot` (entries, then scalars). Returns the tensor's status: only OK tensors are iterated on.
-// ZERO and ISOTROPIC tensors leave their value (0 or c, unscaled) in slot[U + ISOTROPIC].
+// ZERO and ISOTROPIC tensors leave their value (0 or c, unscaled) in slot[HEAD + ISOTROPIC].
 template <int M, class T, int METHOD>
-__device__ int load_tensor(const purlin_sshopm_params &p, const T *multinomial, const T *identity, int64_t item,
-                           T *slot) {
-  constexpr int U = entries3(M), PASSES = (U + 31) / 32;
+__device__ int load_tensor(const purlin_sshopm_params &p, const Shared<M, T> &shared, int64_t item, T *slot) {
+  constexpr int U = entries3(M), HEAD = padded(U), PASSES = (U + 31) / 32;
+  const T *number = shared.number;
   const int lane = lane_id();
   const int64_t row = row_of(p, item);
   if (p.mask && address<const uint8_t>(p.mask)[row] == 0) return PURLIN_LAUNCH_TENSOR_MASKED;
@@ -94,7 +139,7 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const T *multinomial, 
   largest = warp_max_value(largest);
   if (!is_finite(largest)) return PURLIN_LAUNCH_TENSOR_NONFINITE;
   if (largest == T(0)) {
-    if (lane == 0) slot[U + ISOTROPIC] = T(0);
+    if (lane == 0) slot[HEAD + ISOTROPIC] = T(0);
     return PURLIN_LAUNCH_TENSOR_ZERO;
   }
   T inverse, scale = Real<T>::power_scale(largest, &inverse);
@@ -105,9 +150,9 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const T *multinomial, 
     bool off = false;
 #pragma unroll
     for (int i = 0; i < PASSES; ++i)
-      if (lane + 32 * i < U) off |= fabs(a[i] - c * identity[lane + 32 * i]) > T(p.isotropy) * largest;
+      if (lane + 32 * i < U) off |= fabs(a[i] - c * shared.identity[lane + 32 * i]) > number[ISOTROPY] * largest;
     if (!__any_sync(FULL_WARP, off)) {
-      if (lane == 0) slot[U + ISOTROPIC] = c;
+      if (lane == 0) slot[HEAD + ISOTROPIC] = c;
       return PURLIN_LAUNCH_TENSOR_ISOTROPIC;
     }
   }
@@ -118,27 +163,26 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const T *multinomial, 
     if (r < U) {
       a[i] *= scale * sign;
       slot[r] = a[i];
-      norm = fma(multinomial[r] * a[i], a[i], norm);
+      norm = fma(shared.multinomial[r] * a[i], a[i], norm);
     }
   }
   norm = sqrt(warp_sum(norm));
   __syncwarp();
   T c = T(0);
   if (METHOD != PURLIN_LAUNCH_NEWTON && M % 2 == 0 && (p.flags & PURLIN_LAUNCH_REMOVE_ISOTROPIC))
-    c = remove_isotropic<M>(p, identity, address<const T>(p.starts) + item * p.start_stride, slot);
+    c = remove_isotropic<M>(p, shared, item, slot);
 
   if (lane == 0) {
-    // 4 eps of the norm is what rounding leaves of a residual; nothing smaller can be asked for.
-    T relative = METHOD == PURLIN_LAUNCH_NEWTON ? T(p.tolerance) : T(1e-3) * T(p.tolerance);
-    T floor = fmax(relative, T(4) * Real<T>::epsilon) * norm;
-    slot[U + OUT_SCALE] = inverse * sign;
-    slot[U + ISOTROPIC] = c;
-    slot[U + NORM] = norm;
-    slot[U + FLOOR2] = floor * floor;
-    slot[U + SHIFT] = p.shift_kind == PURLIN_LAUNCH_SHIFT_GUARANTEED ? T(M - 1) * norm * T(1.001)
-                                                                    : T(fabs(p.shift)) * scale;
-    slot[U + TAU] = (p.flags & PURLIN_LAUNCH_ABSOLUTE_TAU) ? T(p.tau) * scale : T(p.tau) * norm;
-    slot[U + LAMBDA_TOLERANCE] = (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) ? T(p.tolerance) * scale : T(-1);
+    const T floor = number[FLOOR] * norm;
+    slot[HEAD + OUT_SCALE] = inverse * sign;
+    slot[HEAD + ISOTROPIC] = c;
+    slot[HEAD + NORM] = norm;
+    slot[HEAD + FLOOR2] = floor * floor;
+    slot[HEAD + SHIFT] =
+        p.shift_kind == PURLIN_LAUNCH_SHIFT_GUARANTEED ? T(M - 1) * norm * T(1.001) : number[FIXED_SHIFT] * scale;
+    slot[HEAD + TAU] = number[TAU_FACTOR] * ((p.flags & PURLIN_LAUNCH_ABSOLUTE_TAU) ? scale : norm);
+    slot[HEAD + LAMBDA_TOLERANCE] =
+        (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) ? number[TOLERANCE] * scale : T(-1);
   }
   __syncwarp();
   return PURLIN_LAUNCH_TENSOR_OK;

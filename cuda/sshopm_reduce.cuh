@@ -1,10 +1,10 @@
-// From the V results of one tensor to its distinct pairs, by one warp: deduplicate, classify, threshold, separate,
-// sort, write. Lane k keeps the k-th distinct pair; everything stays in shared memory and registers.
+// The distinct pairs of one tensor, one a lane of a warp: classify, threshold, separate, sort, write.
 #ifndef PURLIN_SSHOPM_REDUCE_CUH
 #define PURLIN_SSHOPM_REDUCE_CUH
 
 #include "purlin_launch.h"
 #include "reduce.cuh"
+#include "sshopm_distinct.cuh"
 #include "sshopm_forms.cuh"
 #include "sshopm_load.cuh"
 #include "sshopm_real.cuh"
@@ -12,90 +12,11 @@
 
 namespace purlin {
 
-// Results of the starts of one tensor in shared memory, V of each; a value of minus infinity is no result.
-template <class T>
-struct StartResults {
-  T *value, *x, *y, *z, *residual2;
-  __device__ StartResults(T *base, int starts)
-      : value(base), x(base + starts), y(base + 2 * starts), z(base + 3 * starts), residual2(base + 4 * starts) {}
-};
-
-template <class T>
-struct Pair {
-  T value, x, y, z, residual, low, high;
-  int basin, kind;
-};
-
-// Squared chord between directions, up to sign for even order: 1 - |x.x'| formed without cancellation.
-template <bool EVEN, class T>
-__device__ __forceinline__ T chord2(T ax, T ay, T az, T bx, T by, T bz) {
-  T sign = EVEN && fma(ax, bx, fma(ay, by, az * bz)) < T(0) ? T(-1) : T(1);
-  T dx = fma(-sign, bx, ax), dy = fma(-sign, by, ay), dz = fma(-sign, bz, az);
-  return fma(dx, dx, fma(dy, dy, dz * dz));
-}
-
-// Greedy in descending order of value: the strongest start left founds a pair, every start left within the merge angle
-// joins it, and the one with the smallest residual represents it. Returns how many were found.
-template <int M, class T>
-__device__ int distinct_pairs(const purlin_sshopm_params &p, StartResults<T> s, Pair<T> &mine) {
-  const int starts = p.start_count, lane = lane_id();
-  const T merge = T(p.merge_chord2), agree = T(p.merge_value);
-  int found = 0;
-  while (found < PURLIN_LAUNCH_FUSED_MAX_PAIRS) {
-    T best = -Real<T>::infinity();
-    int at = 0;
-    for (int v = lane; v < starts; v += 32) {
-      T value = s.value[v];
-      if (value > best) {
-        best = value;
-        at = v;
-      }
-    }
-    auto key = ordered_key(best);
-    auto top_key = warp_max(key);
-    T top = from_key(top_key);
-    if (top == -Real<T>::infinity()) break;
-    at = __shfl_sync(FULL_WARP, at, __ffs(static_cast<int>(__ballot_sync(FULL_WARP, key == top_key))) - 1);
-    T x = s.x[at], y = s.y[at], z = s.z[at];
-    T least = Real<T>::infinity(), value = T(0);
-    int joined = 0, from = 0;
-    for (int v = lane; v < starts; v += 32) {
-      T other = s.value[v];
-      if (other == -Real<T>::infinity()) continue;
-      if (chord2<M % 2 == 0>(x, y, z, s.x[v], s.y[v], s.z[v]) > merge) continue;
-      if (agree > T(0) && fabs(other - top) > agree * fabs(top)) continue;
-      ++joined;
-      T residual2 = s.residual2[v];
-      if (residual2 < least) {
-        least = residual2;
-        value = other;
-        from = v;
-      }
-      s.value[v] = -Real<T>::infinity();
-    }
-    int basin = __reduce_add_sync(FULL_WARP, joined);
-    int owner = warp_max_lane(-least);
-    from = __shfl_sync(FULL_WARP, from, owner);
-    value = __shfl_sync(FULL_WARP, value, owner);
-    if (lane == found) {
-      mine.value = value;
-      mine.x = s.x[from];
-      mine.y = s.y[from];
-      mine.z = s.z[from];
-      mine.residual = s.residual2[from];
-      mine.basin = basin;
-    }
-    ++found;
-    __syncwarp();
-  }
-  return found;
-}
-
 // Orthonormal basis (u, w) of the plane orthogonal to a unit vector.
 template <class T>
 __device__ __forceinline__ void tangent_basis(T x, T y, T z, T (&u)[3], T (&w)[3]) {
   T s = z < T(0) ? T(-1) : T(1);
-  T a = T(-1) / (s + z);
+  T a = -Real<T>::reciprocal(s + z);
   T c = a * x * y;
   u[0] = fma(s * a * x, x, T(1));
   u[1] = s * c;
@@ -223,7 +144,7 @@ __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64
 
 // Continuum: three or more degenerate pairs at one value become one. Returns whether that happened.
 template <class T>
-__device__ bool collapse_continuum(const purlin_sshopm_params &p, int found, T norm, bool &alive, Pair<T> &mine) {
+__device__ bool collapse_continuum(const T *number, int found, T norm, bool &alive, Pair<T> &mine) {
   const bool degenerate = alive && mine.kind == PURLIN_LAUNCH_PAIR_DEGENERATE;
   if (__popc(__ballot_sync(FULL_WARP, degenerate)) < 3) return false;
   int same = 0, leader = lane_id(), basins = 0;
@@ -231,7 +152,7 @@ __device__ bool collapse_continuum(const purlin_sshopm_params &p, int found, T n
     T value = __shfl_sync(FULL_WARP, mine.value, j);
     int basin = __shfl_sync(FULL_WARP, mine.basin, j);
     bool other = __shfl_sync(FULL_WARP, static_cast<int>(degenerate), j) != 0;
-    if (degenerate && other && fabs(value - mine.value) <= fmax(T(p.degeneracy) * norm, T(p.merge_value) * fabs(value))) {
+    if (degenerate && other && fabs(value - mine.value) <= fmax(number[DEGENERACY] * norm, number[AGREE] * fabs(value))) {
       ++same;
       basins += basin;
       leader = min(leader, j);
@@ -247,17 +168,22 @@ __device__ bool collapse_continuum(const purlin_sshopm_params &p, int found, T n
 
 // All of it for the tensor whose entries and scalars are in `slot`.
 template <int M, class T>
-__device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T *slot, T *results) {
-  constexpr int U = entries3(M);
+__device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int64_t row, T *slot) {
+  constexpr int HEAD = padded(entries3(M));
   constexpr bool EVEN = M % 2 == 0;
   Pair<T> mine{};
-  const int found = distinct_pairs<M>(p, StartResults<T>(results, p.start_count), mine);
+  const StartResults<T> results(slot + SLOT_HEAD<M>, p.start_count);
+  const int found = p.start_count <= 64    ? distinct_pairs<EVEN, 2>(p.start_count, number, results, mine)
+                    : p.start_count <= 128 ? distinct_pairs<EVEN, 4>(p.start_count, number, results, mine)
+                                           : distinct_pairs_many<EVEN>(p.start_count, number, results, mine);
   bool alive = lane_id() < found;
   const T strength = mine.value;
-  const T scale = slot[U + OUT_SCALE], c = slot[U + ISOTROPIC], norm = slot[U + NORM];
+  const T scale = slot[HEAD + OUT_SCALE], c = slot[HEAD + ISOTROPIC], norm = slot[HEAD + NORM];
   if (alive) {
     T low, high;
-    hessian_eigenvalues<M>(slot, mine.value - c, mine.x, mine.y, mine.z, &low, &high);
+    T a[HEAD];
+    load_aligned(slot, a);
+    hessian_eigenvalues<M>(a, mine.value - c, mine.x, mine.y, mine.z, &low, &high);
     bool flip = flips(p, EVEN, mine.value * (scale < T(0) ? T(-1) : T(1)), T(32) * Real<T>::epsilon * norm, mine.x,
                       mine.y, mine.z);
     // A minimum found as a maximum of -A, and the other member of an odd pair, turn the Hessian's sign.
@@ -268,7 +194,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T
       low_negative = high > T(0);
       high_negative = low > T(0);
     }
-    mine.kind = class_of(least <= T(p.degeneracy) * norm, low_negative, high_negative);
+    mine.kind = class_of(least <= number[DEGENERACY] * norm, low_negative, high_negative);
     T unit = turned ? -fabs(scale) : fabs(scale);
     mine.low = (turned ? high : low) * unit;
     mine.high = (turned ? low : high) * unit;
@@ -282,24 +208,22 @@ __device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T
     alive = (p.keep_classes >> mine.kind) & 1;
   }
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
-  if (collapse_continuum(p, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
+  if (collapse_continuum(number, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
   // The strongest first: maxima descending, minima ascending.
   T rank = alive ? strength : -Real<T>::infinity();
   if (p.thresholds) {
     T top = warp_max_value(rank) * scale;
-    alive = alive && mine.value > fmax(T(p.absolute_threshold), T(p.relative_threshold) * top);
+    alive = alive && mine.value > fmax(number[ABSOLUTE], number[RELATIVE] * top);
     if (!alive) rank = -Real<T>::infinity();
   }
   const int before = pairs_before(p, row);
-  const T apart = T(p.separation_chord2);
-  int count = before;
-  while (count < p.pairs) {
-    unsigned left = __ballot_sync(FULL_WARP, alive);
-    if (left == 0) break;
-    int lane = warp_max_lane(rank);
+  const T apart = number[APART];
+  int count = before, mine_at = -1;
+  while (count < p.pairs && __any_sync(FULL_WARP, alive)) {
+    const int lane = warp_max_lane(rank);
     if (lane_id() == lane) {
-      write_pair(p, row, count, mine);
+      mine_at = count;
       alive = false;
       rank = -Real<T>::infinity();
     }
@@ -313,6 +237,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, int64_t row, const T
     }
     ++count;
   }
+  if (mine_at >= 0) write_pair(p, row, mine_at, mine);
   finish_row<T>(p, row, before, count, status);
 }
 

@@ -14,7 +14,26 @@ namespace purlin {
 // Per-tensor numbers kept beside the entries while a tensor is in flight.
 enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LAMBDA_TOLERANCE, SEQUENCE };
 
-enum State { EMPTY, RUNNING, CONVERGED, EXHAUSTED, SINGULAR };
+// A tensor in flight in shared memory: its entries, padded, then its scalars, so that both come in 16-byte loads; then
+// the results of its starts.
+constexpr int SLOT_SCALARS = PURLIN_LAUNCH_SLOT_SCALARS;
+__host__ __device__ constexpr int padded(int reals) { return (reals + 3) / 4 * 4; }
+template <int M>
+constexpr int SLOT_HEAD = padded(entries3(M)) + SLOT_SCALARS;
+
+template <class T, int N>
+__device__ __forceinline__ void load_aligned(const T *from, T (&to)[N]) {
+  constexpr int EACH = 16 / sizeof(T);
+  struct alignas(16) Chunk { T v[EACH]; };
+#pragma unroll
+  for (int i = 0; i < N / EACH; ++i) {
+    const Chunk c = reinterpret_cast<const Chunk *>(from)[i];
+#pragma unroll
+    for (int j = 0; j < EACH; ++j) to[i * EACH + j] = c.v[j];
+  }
+}
+
+enum State { EMPTY, RUNNING, CONVERGED, EXHAUSTED, SINGULAR, STOPPED };
 
 // Which quantities a block of steps has to keep; the fast variants leave out what nobody asked for.
 enum Variant { FAST_RESIDUAL, FAST_LAMBDA, GENERIC };
@@ -35,6 +54,7 @@ struct Lane {
   Coefficients<M, T, METHOD> form;
   T x, y, z;       // the unit iterate
   T lambda;        // x . A' x^(m-1) at the last point evaluated
+  T previous;      // and at the one before (generic variant)
   T residual2;     // squared norm of A' x^(m-1) - lambda x there (hybrid and Newton)
   T isotropic;     // c: lambda + c is the eigenvalue of the scaled tensor
   T floor2;        // squared absolute floor of the residual test
@@ -44,7 +64,13 @@ struct Lane {
   int iterations, violations, state;
 };
 
-// Per-launch constants in the kernel's type.
+// The launch's numbers in the kernel's type, converted once and kept in shared memory.
+enum Number {
+  TOLERANCE, ISOTROPY, FIXED_SHIFT, TAU_FACTOR, FLOOR, MERGE, AGREE, DEGENERACY, ABSOLUTE, RELATIVE, APART,
+  NUMBERS = PURLIN_LAUNCH_SHARED_NUMBERS
+};
+
+// Those the steps need, in registers.
 template <class T>
 struct Constants {
   T tolerance, tolerance2;
@@ -55,7 +81,8 @@ struct Constants {
 // true only for "go on", so that a NaN ends the start.
 template <int VARIANT, class L, class T>
 __device__ __forceinline__ bool unmet(const L &s, const Constants<T> &k, T lambda, T residual2) {
-  T whole = lambda + s.isotropic;
+  // The fast lambda test is for tensors that keep their isotropic part.
+  const T whole = VARIANT == FAST_LAMBDA ? lambda : lambda + s.isotropic;
   if (VARIANT == FAST_LAMBDA || (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_LAMBDA)) {
     T bound = k.tolerance * fabs(whole);
     if (VARIANT == GENERIC && s.limit >= T(0)) bound = s.limit;
@@ -71,18 +98,31 @@ __device__ __forceinline__ void watch_monotonicity(L &s, T lambda) {
   s.violations += lambda < s.lambda - T(16) * Real<T>::epsilon * (T(1) + fabs(lambda));
 }
 
-// Ends or continues a start after an evaluation.
+// Ends or continues a start after an evaluation. What it ended with is for `settle` to say.
 template <int VARIANT, class L, class T>
 __device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T residual2) {
-  const bool on = unmet<VARIANT>(s, k, lambda, residual2);
-  if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
+  const bool on = unmet<VARIANT>(s, k, lambda, residual2) & (s.iterations < k.max_iterations);
+  if (VARIANT == GENERIC) {
+    watch_monotonicity(s, lambda);
+    s.previous = s.lambda;
+  }
   s.lambda = lambda;
-  if (on && s.iterations < k.max_iterations) {
+  if (on) {
     ++s.iterations;
     return true;
   }
-  s.state = on ? EXHAUSTED : CONVERGED;
+  s.state = STOPPED;
   return false;
+}
+
+// Whether a start stopped because it met its test or because it had made all its steps.
+template <int VARIANT, class L, class T>
+__device__ __forceinline__ void settle(L &s, const Constants<T> &k) {
+  if (s.state != STOPPED) return;
+  const T lambda = s.lambda;
+  if (VARIANT == GENERIC) s.lambda = s.previous;
+  s.state = unmet<VARIANT>(s, k, lambda, s.residual2) ? EXHAUSTED : CONVERGED;
+  s.lambda = lambda;
 }
 
 template <int VARIANT, class L, class T>
@@ -109,28 +149,38 @@ __device__ __forceinline__ T residual_vector(const T (&g)[3], T lambda, T x, T y
   return fma(r[0], r[0], fma(r[1], r[1], r[2] * r[2]));
 }
 
-// Power step with the tensor's constant shift. The evaluation after the last step allowed is left to the end of the
-// start, which makes one in any case.
-template <int VARIANT, int M, class T>
-__device__ __forceinline__ bool power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
-  if (s.iterations >= k.max_iterations) {
-    s.state = EXHAUSTED;
-    return false;
-  }
+// Power step with the tensor's constant shift. `on` says whether the test is still unmet; the step is made in any case
+// unless STOP, where the iterate stays at the point that met the test.
+template <int VARIANT, bool STOP, int M, class T>
+__device__ __forceinline__ void power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k, bool &on) {
   T g[3], r[3];
   s.form.vector(s.x, s.y, s.z, g);
   T lambda = fma(s.x, g[0], fma(s.y, g[1], s.z * g[2]));
   T residual2 = VARIANT == FAST_LAMBDA ? T(0) : residual_vector(g, lambda, s.x, s.y, s.z, r);
-  const bool on = unmet<VARIANT>(s, k, lambda, residual2);
+  on = on & unmet<VARIANT>(s, k, lambda, residual2);
   if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
   s.lambda = lambda;
-  if (!on) {
-    s.state = CONVERGED;
-    return false;
-  }
-  ++s.iterations;
+  if (STOP && !on) return;
+  s.iterations += on;
   move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
-  return true;
+}
+
+// A few power steps. The evaluation after the last step allowed is left to the end of the start, which makes one in any
+// case. The fast variants look for the end once a block, so that nothing branches inside: a start that meets the test
+// goes on for up to four steps, which only takes it closer; the steps counted are those until the test was met.
+template <int VARIANT, int M, class T>
+__device__ __forceinline__ void power_block(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
+  constexpr int STEPS = 5;
+  bool on = true;
+  if (VARIANT != GENERIC && k.max_iterations - s.iterations >= STEPS) {
+#pragma unroll(M <= 4 ? STEPS : 1)
+    for (int i = 0; i < STEPS; ++i) power_step<VARIANT, false>(s, k, on);
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < STEPS && on && s.iterations < k.max_iterations; ++i) power_step<VARIANT, true>(s, k, on);
+  }
+  if (!on) s.state = CONVERGED;
+  else if (s.iterations >= k.max_iterations) s.state = EXHAUSTED;
 }
 
 // Smallest eigenvalue of the symmetric b11 b12 b13 b22 b23 b33, in closed form.
@@ -167,30 +217,29 @@ __device__ __forceinline__ bool adaptive_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &
   return true;
 }
 
-// What a step needs of the tangent plane without a basis of it: with g = B x, r = g - lambda x and k = m - 1, the
-// projected Hessian H = k U'BU - lambda I has  U H U' r = k (B r - |r|^2 x) - lambda r,
-// trace k t2 - 2 lambda and determinant k^2 d2 - k lambda t2 + lambda^2, where t2 = tr B - lambda and
-// d2 = x' adj(B) x = |g|^2 - lambda tr B + e2(B) are the trace and determinant of U'BU.
+// Newton's step in the tangent plane without a basis of it. With g = B x, r = g - lambda x and k = m - 1, the projected
+// Hessian is H = k U'BU - lambda I. By Cayley and Hamilton the step -U H^-1 U'r is (U H U'r - tr H r) / det H, where
+//   U H U'r = k (B r - |r|^2 x) - lambda r,   tr H = k t2 - 2 lambda,   det H = k^2 d2 - k lambda t2 + lambda^2,
+// t2 = tr B - lambda and d2 = x' adj(B) x = |g|^2 - lambda tr B + e2(B) being the trace and determinant of U'BU.
+// Numerator and denominator are both divided by k.
 template <class T>
-struct TangentPlane {
-  T h[3], trace, determinant, trace2, determinant2;
+struct TangentStep {
+  T w[3], determinant, trace2, determinant2;
+  bool negative_trace;
   template <int M>
-  __device__ __forceinline__ static TangentPlane at(const T (&b)[6], const T (&r)[3], T lambda, T residual2, T x, T y,
-                                                    T z) {
+  __device__ __forceinline__ static TangentStep at(const T (&b)[6], const T (&r)[3], T lambda, T residual2, T x, T y,
+                                                   T z) {
     constexpr T k = T(M - 1);
-    TangentPlane t;
-    T whole = b[0] + b[3] + b[5];
-    T br0 = fma(b[0], r[0], fma(b[1], r[1], fma(b[2], r[2], -residual2 * x)));
-    T br1 = fma(b[1], r[0], fma(b[3], r[1], fma(b[4], r[2], -residual2 * y)));
-    T br2 = fma(b[2], r[0], fma(b[4], r[1], fma(b[5], r[2], -residual2 * z)));
-    t.h[0] = fma(k, br0, -lambda * r[0]);
-    t.h[1] = fma(k, br1, -lambda * r[1]);
-    t.h[2] = fma(k, br2, -lambda * r[2]);
-    t.trace2 = whole - lambda;
-    T e2 = fma(b[0], b[3], -b[1] * b[1]) + fma(b[0], b[5], -b[2] * b[2]) + fma(b[3], b[5], -b[4] * b[4]);
+    TangentStep t;
+    T e2 = fma(b[0], b[3], fma(b[0], b[5], b[3] * b[5])) - fma(b[1], b[1], fma(b[2], b[2], b[4] * b[4]));
+    t.trace2 = b[0] + b[3] + b[5] - lambda;
     t.determinant2 = fma(-lambda, t.trace2, e2 + residual2);
-    t.trace = fma(k, t.trace2, -(lambda + lambda));
-    t.determinant = fma(k * k, t.determinant2, lambda * fma(-k, t.trace2, lambda));
+    const T q = lambda * (T(1) / k), c = t.trace2 - q;
+    t.negative_trace = c < q;
+    t.determinant = fma(k, t.determinant2, -lambda * c);
+    t.w[0] = fma(-c, r[0], fma(b[0], r[0], fma(b[1], r[1], fma(b[2], r[2], -residual2 * x))));
+    t.w[1] = fma(-c, r[1], fma(b[1], r[0], fma(b[3], r[1], fma(b[4], r[2], -residual2 * y))));
+    t.w[2] = fma(-c, r[2], fma(b[2], r[0], fma(b[4], r[1], fma(b[5], r[2], -residual2 * z))));
     return t;
   }
 };
@@ -208,23 +257,22 @@ __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s,
   T residual2 = residual_vector(g, lambda, s.x, s.y, s.z, r);
   s.residual2 = residual2;
   if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
-  auto t = TangentPlane<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
+  const auto t = TangentStep<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
   T inverse = Real<T>::reciprocal(t.determinant);
-  T d0 = fma(-t.trace, r[0], t.h[0]) * inverse, d1 = fma(-t.trace, r[1], t.h[1]) * inverse,
-    d2 = fma(-t.trace, r[2], t.h[2]) * inverse;
-  T length2 = fma(d0, d0, fma(d1, d1, d2 * d2));
-  bool newton = t.trace < T(0) && t.determinant > T(0) && length2 < T(0.25) && s.iterations > k.warmup;
+  T d0 = t.w[0] * inverse, d1 = t.w[1] * inverse, d2 = t.w[2] * inverse;
+  const bool newton = t.negative_trace & (t.determinant > T(0)) &
+                      (fma(d0, d0, fma(d1, d1, d2 * d2)) < T(0.25)) & (s.iterations > k.warmup);
   if (VARIANT == GENERIC) s.shift = T(0);
   if (!newton) {
-    T half = T(0.5) * t.trace2, spread = fmax(fma(half, half, -t.determinant2), T(0));
     // Uphill needs (m-1) B + alpha I positive on the plane and, where lambda < 0, along x too; a margin of 1e-3 |lambda|
     // keeps lambda + alpha away from zero (entries are scaled to order one).
-    T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
-    T alpha = fmax(T(0), fma(T(M - 1), fmax(-lambda, Real<T>::root(spread) - half), margin));
-    T scale = Real<T>::reciprocal(lambda + alpha);
-    d0 = r[0] * scale;
-    d1 = r[1] * scale;
-    d2 = r[2] * scale;
+    const T half = T(0.5) * t.trace2, spread = fmax(fma(half, half, -t.determinant2), T(0));
+    const T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
+    const T alpha = fmax(T(0), fma(T(M - 1), fmax(-lambda, Real<T>::root(spread) - half), margin));
+    inverse = Real<T>::reciprocal(lambda + alpha);
+    d0 = r[0] * inverse;
+    d1 = r[1] * inverse;
+    d2 = r[2] * inverse;
     if (VARIANT == GENERIC) s.shift = alpha;
   }
   move_to<VARIANT>(s, s.x + d0, s.y + d1, s.z + d2);
@@ -248,8 +296,8 @@ __device__ __forceinline__ bool newton_step(Lane<M, T, PURLIN_LAUNCH_NEWTON> &s,
     s.state = within ? CONVERGED : EXHAUSTED;
     return false;
   }
-  auto t = TangentPlane<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
-  T scale = fma(t.trace, t.trace, fabs(t.determinant));
+  const auto t = TangentStep<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
+  const T scale = fma(t.trace2, t.trace2, fma(lambda, lambda, fabs(t.determinant)));
   if (!(fabs(t.determinant) > (sizeof(T) == 4 ? T(1e-6) : T(1e-14)) * scale)) {
     s.lambda = lambda;
     s.residual2 = residual2;
@@ -258,10 +306,8 @@ __device__ __forceinline__ bool newton_step(Lane<M, T, PURLIN_LAUNCH_NEWTON> &s,
   }
   ++s.iterations;
   s.step2 = within ? T(-1) : T(1);
-  T inverse = Real<T>::reciprocal(t.determinant);
-  T d0 = fma(-t.trace, r[0], t.h[0]) * inverse, d1 = fma(-t.trace, r[1], t.h[1]) * inverse,
-    d2 = fma(-t.trace, r[2], t.h[2]) * inverse;
-  move_to<FAST_RESIDUAL>(s, s.x + d0, s.y + d1, s.z + d2);
+  const T inverse = Real<T>::reciprocal(t.determinant);
+  move_to<FAST_RESIDUAL>(s, fma(t.w[0], inverse, s.x), fma(t.w[1], inverse, s.y), fma(t.w[2], inverse, s.z));
   return true;
 }
 

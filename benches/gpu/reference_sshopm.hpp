@@ -221,7 +221,11 @@ inline Outcome iterate(const Form &form, const double *start, const Settings &s,
         moved = true;
       } else {
         double margin = 1e-3 * std::fabs(o.lambda) + 1e-6;
-        o.shift = std::max({0.0, margin - (n > 1 ? e[0] + o.lambda : 0.0), margin - (m - 1) * o.lambda});
+        // The spectrum of (m-1) U'BU lies above mean - sqrt((p-1) variance), p its size.
+        double mean = 0, variance = 0;
+        for (double v : e) mean += (v + o.lambda) / (n - 1);
+        for (double v : e) variance += (v + o.lambda - mean) * (v + o.lambda - mean) / (n - 1);
+        o.shift = std::max({0.0, margin - mean + std::sqrt(std::max(0, n - 2) * variance), margin - (m - 1) * o.lambda});
       }
     } else if (s.method == ADAPTIVE) {
       double e = eigenvalues(b, n)[0];

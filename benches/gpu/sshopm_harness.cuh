@@ -93,8 +93,10 @@ SolveKernel fused_kernel(int m, int family) {
 
 template <class T>
 size_t fused_shared(const purlin_sshopm_params &p) {
-  int64_t u = p.entries, slot = u + PURLIN_LAUNCH_SLOT_SCALARS + (p.pairs > 0 ? 5 * p.start_count : 0);
-  return sizeof(T) * (2 * u + 4 * p.window * slot);
+  const auto pad = [](int64_t reals) { return (reals + 3) / 4 * 4; };
+  const int64_t starts = p.start_stride == 0 && p.start_count <= PURLIN_LAUNCH_FUSED_MAX_STARTS ? p.start_count : 0;
+  return sizeof(T) * (pad(2 * p.entries + PURLIN_LAUNCH_SHARED_NUMBERS + 3 * starts) +
+                      4 * p.window * (pad(p.entries) + PURLIN_LAUNCH_SLOT_SCALARS + (p.pairs > 0 ? pad(5 * p.start_count) : 0)));
 }
 
 // Which fused family serves a method and shift.

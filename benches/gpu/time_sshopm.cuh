@@ -157,10 +157,10 @@ inline void time_general() {
     const int m = shape == 2 ? 3 : 4, n = shape == 0 ? 3 : shape == 1 ? 6 : 10;
     const int64_t count = shape == 0 ? 20000 : 1000;
     Problem<float> q(m, n, random_tensors<float>(m, n, count, 1), random_starts<float>(64, n), 5);
-    q.p.shift_kind = PURLIN_LAUNCH_SHIFT_FIXED;
     q.p.shift = 1;
     for (int method : {PURLIN_LAUNCH_HYBRID, PURLIN_LAUNCH_POWER}) {
       q.p.method = method;
+      q.p.shift_kind = method == PURLIN_LAUNCH_POWER ? PURLIN_LAUNCH_SHIFT_FIXED : PURLIN_LAUNCH_SHIFT_ADAPTIVE;
       q.p.max_iterations = method == PURLIN_LAUNCH_POWER ? 20 : 500;
       q.p.tolerance = method == PURLIN_LAUNCH_POWER ? 0 : 1e-5;
       double spread, ms = median_ms([&] { launch_general<float>(q.p); }, &spread);

@@ -103,9 +103,11 @@ impl Solve<'_> {
             _ => "hybrid",
         };
         let kernel = gpu.kernel("sshopm", &format!("purlin_sshopm_{method}_n3m{}_{}", b.order, suffix::<T>()))?;
+        let padded = |reals: usize| reals.next_multiple_of(4);
+        let near = if self.starts.per_tensor || v > FUSED_MAX_STARTS { 0 } else { v };
         let shared = |window: usize| {
-            let slot = b.entries + size(c::SLOT_SCALARS) + if k > 0 { 5 * v } else { 0 };
-            (2 * b.entries + 4 * window * slot) * size_of::<T>()
+            let slot = padded(b.entries) + size(c::SLOT_SCALARS) + if k > 0 { padded(5 * v) } else { 0 };
+            (padded(2 * b.entries + size(c::SHARED_NUMBERS) + 3 * near) + 4 * window * slot) * size_of::<T>()
         };
         let mut window = (size(c::FUSED_SLOT_STARTS) / v).clamp(1, size(c::FUSED_MAX_WINDOW));
         while window > 1 && shared(window) > kernel.most_shared() {
