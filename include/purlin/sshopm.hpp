@@ -46,8 +46,8 @@ inline purlin_sshopm_info fresh_info() {
 }  // namespace detail
 
 /// Eigenpairs by SS-HOPM from many starts. `starts` is [n, V], or empty for the starts that the options name.
-inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const tensor& starts, const options& options,
-                                const results& results, const stream& queue = {}) {
+inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const tensor& starts,
+                                const options& options, const results& results, const stream& queue = {}) {
   purlin_sshopm_info info = detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
   const purlin_sshopm_options raw = relay.attach<purlin_sshopm_options>(options);
@@ -59,8 +59,8 @@ inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const 
 }
 
 /// All real eigenpairs. The Morse sums are I32 [T] or empty.
-inline purlin_sshopm_info all(const context& on, const tensor& tensors, const all_options& options, const results& results,
-                              const tensor& morse_sum = {}, const tensor& morse_expected = {},
+inline purlin_sshopm_info all(const context& on, const tensor& tensors, const all_options& options,
+                              const results& results, const tensor& morse_sum = {}, const tensor& morse_expected = {},
                               const stream& queue = {}) {
   purlin_sshopm_info info = detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
