@@ -350,13 +350,13 @@ def classify(
     hessian, hessian_array = None, np.empty((batch.count, pairs, 0), batch.dtype)
     if batch.dimension > 1:
         hessian, hessian_array = out.add((batch.count, pairs, batch.dimension - 1), batch.dtype)
+    given = (_starts(batch, flat_values), _starts(batch, flat_vectors))
     batch.context.finish(
         lib.purlin_sshopm_classify(
             batch.context.handle,
             out.queue,
             batch.tensor.handle,
-            _starts(batch, flat_values).handle,
-            _starts(batch, flat_vectors).handle,
+            *(tensor.handle for tensor in given),
             degeneracy_tolerance,
             residuals.handle,
             hessian.handle if hessian else None,

@@ -1,0 +1,133 @@
+"""Version, devices, errors, contexts and streams."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import purlin
+
+
+def test_version_is_the_headers() -> None:
+    numbers = (purlin.VERSION_MAJOR, purlin.VERSION_MINOR, purlin.VERSION_PATCH)
+    assert purlin.__version__ == ".".join(map(str, numbers))
+    assert purlin.__version__ in purlin.build_info()
+
+
+def test_devices_have_memory() -> None:
+    assert all(device.memory_total > 0 and device.name for device in purlin.devices())
+
+
+def test_context_properties() -> None:
+    with purlin.Context("cpu", threads=2, cpu_isa="portable", host_memory_limit=1 << 20) as context:
+        info = context.properties
+        assert (info.backend, info.threads, info.cpu_isa) == ("cpu", 2, "portable")
+        assert info.host_memory_limit == 1 << 20
+        with pytest.raises(purlin.OutOfMemory) as caught:
+            purlin.Tensor.create((1 << 20,), context=context)
+        assert isinstance(caught.value, MemoryError)
+        assert caught.value.status == purlin.ERROR_OUT_OF_MEMORY
+        held = purlin.Tensor.create((100,), context=context)
+        assert context.properties.host_memory_used >= 800
+        held.close()
+
+
+def test_errors_carry_status_and_text() -> None:
+    with pytest.raises(purlin.InvalidArgument, match="threads.*-1") as caught:
+        purlin.Context("cpu", threads=-1)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, purlin.Error)
+    assert caught.value.status == purlin.ERROR_INVALID_ARGUMENT
+    assert purlin.status_name(caught.value.status) == "PURLIN_ERROR_INVALID_ARGUMENT"
+    assert purlin.status_name(12345)
+
+
+def test_unknown_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="'gpu', expected one of 'auto', 'cpu', 'cuda'"):
+        purlin.Context("gpu")  # type: ignore[arg-type]
+
+
+def test_closed_objects_are_refused(cpu: purlin.Context) -> None:
+    stream = purlin.Stream(cpu)
+    stream.synchronize()
+    assert not stream.closed
+    stream.close()
+    stream.close()
+    assert stream.closed
+    with pytest.raises(purlin.InvalidHandle, match="stream: is closed"):
+        stream.synchronize()
+
+
+def test_handles_are_told_apart_by_kind(cpu: purlin.Context) -> None:
+    from purlin._error import check
+    from purlin._lib import lib
+
+    with purlin.Tensor.create((1,), context=cpu) as tensor:
+        with pytest.raises(purlin.InvalidHandle):
+            check(lib.purlin_stream_synchronize(tensor.handle))
+
+
+def test_any_order_of_destruction() -> None:
+    context = purlin.Context("cpu")
+    tensor = purlin.Tensor.create((3,), context=context)
+    context.close()
+    assert tensor.shape == (3,)
+    with pytest.raises(purlin.InvalidHandle):
+        purlin.Tensor.create((3,), context=context)
+    tensor.close()
+
+
+def test_default_context_is_made_once_and_again() -> None:
+    first = purlin.default_context()
+    assert purlin.default_context() is first
+    purlin.close_default_context()
+    assert first.closed
+    assert purlin.default_context() is not first
+
+
+def test_contexts_work_from_any_thread(cpu: purlin.Context) -> None:
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for size in range(50):
+                with purlin.Tensor.create((size,), context=cpu) as tensor:
+                    assert tensor.shape == (size,)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_fork_refuses_the_parents_context(cpu: purlin.Context) -> None:
+    purlin.default_context()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            purlin.Tensor.create((1,), context=cpu)
+        except purlin.Forked:
+            # A context of the child's own works, and so does the default one.
+            with purlin.Context("cpu") as own, purlin.Tensor.create((1,), context=own):
+                code = 0 if purlin.default_context().properties.threads > 0 else 2
+        except BaseException:
+            code = 3
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_import_names_what_is_missing() -> None:
+    environment = dict(os.environ, PURLIN_LIBRARY="/nonexistent/libpurlin.so")
+    run = subprocess.run([sys.executable, "-c", "import purlin"], env=environment, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert "PURLIN_LIBRARY" in run.stderr and "/nonexistent/libpurlin.so" in run.stderr

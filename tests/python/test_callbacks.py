@@ -1,0 +1,126 @@
+"""Progress and log functions, cancellation, and exceptions out of them."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purlin
+from purlin import dwi, sshopm
+
+TENSORS = np.random.default_rng(31).standard_normal((3000, 15))
+
+
+class Stop(Exception):
+    """Of the test's own."""
+
+
+def test_progress_is_told_to_the_end(cpu: purlin.Context) -> None:
+    calls: list[tuple[int, int, float]] = []
+    main = threading.get_ident()
+
+    def progress(step: int, steps: int, measure: float) -> None:
+        assert threading.get_ident() == main
+        calls.append((step, steps, measure))
+
+    sshopm.solve(TENSORS, progress=progress, context=cpu)
+    assert calls
+    steps = [step for step, _, _ in calls]
+    assert steps == sorted(steps)
+    assert calls[-1][0] == calls[-1][1]
+
+
+def calls_with_progress(cpu: purlin.Context) -> list[Any]:
+    scheme = sshopm.starts(40, context=cpu)
+    signals = np.exp(-np.ones((2000, 41)))
+    bvals = np.r_[0.0, np.full(40, 1000.0)]
+    bvecs = np.vstack([np.zeros(3), scheme])
+    return [
+        lambda progress: sshopm.solve(TENSORS, progress=progress, context=cpu),
+        lambda progress: sshopm.runs(TENSORS, scheme, progress=progress, context=cpu),
+        lambda progress: sshopm.all(TENSORS[:4], progress=progress, context=cpu),
+        lambda progress: dwi.peaks(TENSORS, progress=progress, context=cpu),
+        lambda progress: dwi.fit(signals, bvals, bvecs, 4, progress=progress, context=cpu),
+    ]
+
+
+def test_a_true_result_cancels(cpu: purlin.Context) -> None:
+    for call in calls_with_progress(cpu):
+        with pytest.raises(purlin.Cancelled) as caught:
+            call(lambda *_: True)
+        assert caught.value.status == purlin.ERROR_CANCELLED
+        call(None)
+
+
+def test_an_exception_cancels_and_is_raised(cpu: purlin.Context) -> None:
+    def progress(*_: object) -> None:
+        raise Stop("of the progress")
+
+    for call in calls_with_progress(cpu):
+        with pytest.raises(Stop, match="of the progress"):
+            call(progress)
+
+
+def test_ctrl_c_reaches_a_call_without_a_progress_function(cpu: purlin.Context) -> None:
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            sshopm.solve(np.tile(TENSORS, (20, 1)), starts=256, context=cpu)
+    timer.join()
+
+
+def test_cancel_from_another_thread(cpu: purlin.Context) -> None:
+    stop = threading.Event()
+
+    def cancel() -> None:
+        while not stop.wait(0.01):
+            cpu.cancel()
+
+    other = threading.Thread(target=cancel)
+    other.start()
+    try:
+        with pytest.raises(purlin.Cancelled):
+            while True:
+                sshopm.solve(np.tile(TENSORS, (20, 1)), starts=256, context=cpu)
+    finally:
+        stop.set()
+        other.join()
+    assert sshopm.solve(TENSORS[:2], context=cpu).info.tensors == 2
+
+
+def test_a_call_from_its_own_callback_is_answered(cpu: purlin.Context) -> None:
+    seen: list[int] = []
+
+    def progress(*_: object) -> None:
+        seen.append(cpu.properties.threads)
+
+    sshopm.solve(TENSORS, progress=progress, context=cpu)
+    assert seen
+
+
+def test_log() -> None:
+    lines: list[tuple[int, str]] = []
+    with purlin.Context("cpu", log=lambda level, text: lines.append((level, text)), log_level="debug") as context:
+        assert lines and all(purlin.LOG_ERROR <= level <= purlin.LOG_DEBUG and text for level, text in lines)
+        context.set_log(None)
+        lines.clear()
+        sshopm.solve(TENSORS[:1], context=context)
+        assert not lines
+        context.set_log(lambda level, text: lines.append((level, text)), "debug")
+        sshopm.solve(TENSORS, context=context)
+    with purlin.Context("cpu", log=lambda level, text: lines.append((level, text)), log_level="off"):
+        lines.clear()
+    assert not lines
+
+
+def test_an_exception_of_the_log_is_raised() -> None:
+    def log(_level: int, _text: str) -> None:
+        raise Stop("of the log")
+
+    with pytest.raises(Stop, match="of the log"):
+        purlin.Context("cpu", log=log, log_level="debug")

@@ -1,0 +1,132 @@
+"""Arrays on a GPU, in place from CuPy or PyTorch and against the CPU. Skipped where there is no device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purlin
+from purlin import dwi, sshopm, symmetric
+
+pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
+VOLUME = np.random.default_rng(41).standard_normal((4, 5, 6, 15))
+
+
+@pytest.fixture
+def gpu() -> Iterator[purlin.Context]:
+    with purlin.Context("cuda") as context:
+        yield context
+
+
+@pytest.fixture(params=["cupy", "torch"])
+def to_device(request: pytest.FixtureRequest) -> Any:
+    """A function that puts a NumPy array on the device, for each library that is there."""
+    module: Any = pytest.importorskip(request.param)
+    return module.asarray if request.param == "cupy" else lambda array: module.from_numpy(array.copy()).cuda()
+
+
+def test_context_is_on_the_device(gpu: purlin.Context) -> None:
+    info = gpu.properties
+    assert (info.backend, info.device) == ("cuda", 0)
+    assert info.device_name == purlin.devices()[0].name
+
+
+def test_copies_there_and_back(gpu: purlin.Context) -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    there = purlin.Tensor.create((3, 4), location="device", context=gpu)
+    with purlin.Stream(gpu) as stream:
+        purlin.Tensor.borrow(array, context=gpu).copy_to(there, stream=stream)
+        stream.synchronize()
+    assert there.location == "device" and there.__dlpack_device__() == (2, 0)
+    np.testing.assert_array_equal(there.numpy(), array)
+    pinned = purlin.Tensor.create((3, 4), pinned=True, context=gpu)
+    there.copy_to(pinned)
+    np.testing.assert_array_equal(pinned.numpy(), array)
+    matrix = purlin.Matrix.create(3, 4, location="device", context=gpu)
+    purlin.Matrix.dense(np.asfortranarray(array), context=gpu).copy_to(matrix)
+    np.testing.assert_array_equal(matrix.numpy(), array)
+
+
+def test_device_memory_limit() -> None:
+    with purlin.Context("cuda", device_memory_limit=1 << 20) as context:
+        with pytest.raises(purlin.OutOfDeviceMemory) as caught:
+            purlin.Tensor.create((1 << 20,), location="device", context=context)
+        assert isinstance(caught.value, MemoryError)
+
+
+def test_arrays_of_other_libraries_are_taken_in_place(gpu: purlin.Context, to_device: Any) -> None:
+    array = to_device(VOLUME)
+    tensor = purlin.Tensor.borrow(array, context=gpu)
+    assert tensor.location == "device" and tensor.shape == VOLUME.shape
+    address = array.data_ptr() if hasattr(array, "data_ptr") else array.data.ptr
+    assert tensor.info.data == address
+    np.testing.assert_array_equal(tensor.numpy(), VOLUME)
+    owned = purlin.Tensor.from_dlpack(array, context=gpu)
+    assert owned.info.data == address
+
+
+def test_lends_device_memory(gpu: purlin.Context) -> None:
+    torch: Any = pytest.importorskip("torch")
+    tensor = purlin.Tensor.create((2, 3), location="device", context=gpu)
+    purlin.Tensor.borrow(np.arange(6.0).reshape(2, 3), context=gpu).copy_to(tensor)
+    lent = torch.from_dlpack(tensor)
+    del tensor
+    assert lent.is_cuda and lent.cpu().tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_device_results_are_the_cpus(gpu: purlin.Context, cpu: purlin.Context, to_device: Any, dtype: Any) -> None:
+    volume = VOLUME.astype(dtype)
+    expected = sshopm.solve(volume, 4, context=cpu)
+    for array in (to_device(volume), volume, to_device(np.asfortranarray(volume))):
+        found = sshopm.solve(array, 4, context=gpu)
+        assert found.values.shape == (4, 5, 6, 4) and found.values.dtype == dtype
+        same = found.count == expected.count
+        assert same.mean() > 0.97  # another rounding may lead a start elsewhere
+        tolerance = 1e-4 if dtype == np.float32 else 1e-9
+        np.testing.assert_allclose(found.values[same], expected.values[same], atol=tolerance)
+
+
+def test_products_norms_and_classes_on_the_device(gpu: purlin.Context, cpu: purlin.Context, to_device: Any) -> None:
+    array = to_device(VOLUME)
+    vectors = sshopm.starts(7, context=cpu)
+    for power in (4, 3, 2):
+        np.testing.assert_allclose(
+            sshopm.product(array, vectors, power, context=gpu),
+            sshopm.product(VOLUME, vectors, power, context=cpu),
+            atol=1e-12,
+        )
+    np.testing.assert_allclose(symmetric.norm(array, context=gpu), symmetric.norm(VOLUME, context=cpu), rtol=1e-13)
+    pairs = sshopm.solve(VOLUME, 1, context=cpu)
+    classes = sshopm.classify(array, pairs.values, pairs.vectors, context=gpu)
+    np.testing.assert_array_equal(classes.classes, pairs.classes)
+
+
+def test_peaks_of_a_device_volume(gpu: purlin.Context, cpu: purlin.Context, to_device: Any) -> None:
+    expected = dwi.peaks(VOLUME, 3, basis="mrtrix3", context=cpu)
+    mask = np.ones((4, 5, 6), bool)
+    mask[0] = False
+    found = dwi.peaks(to_device(VOLUME), 3, basis="mrtrix3", mask=mask, context=gpu)
+    assert (found.status[0] == purlin.TENSOR_MASKED).all()
+    strongest = abs(found.values[1:, ..., 0] - expected.values[1:, ..., 0])
+    assert np.nanmax(strongest) < 1e-9
+
+
+def test_results_stay_on_the_device(gpu: purlin.Context, to_device: Any) -> None:
+    batch = purlin.Tensor.symmetric(to_device(VOLUME), context=gpu)
+    values = purlin.Tensor.create((4, 120), location="device", order="F", context=gpu)
+    info = sshopm.solve_into(batch, sshopm.Results(values=values))
+    assert info.tensors == 120
+    assert np.isfinite(values.numpy()[0]).all()
+
+
+def test_device_and_host_do_not_mix_by_themselves(gpu: purlin.Context, to_device: Any) -> None:
+    batch = purlin.Tensor.symmetric(to_device(VOLUME), context=gpu)
+    host = purlin.Tensor.create((4, 120), order="F", context=gpu)
+    with pytest.raises(purlin.NotSupported):
+        sshopm.solve_into(batch, sshopm.Results(values=host))
+    with pytest.raises(ValueError, match="common stride"):
+        symmetric.norm(to_device(VOLUME)[:, ::2, ::2], context=gpu)
