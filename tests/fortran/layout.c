@@ -1,0 +1,28 @@
+/* Sizes and offsets of the structs as C has them, for test_layout.f90. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "purlin.h"
+
+#define ROW(type, last) {sizeof(type), offsetof(type, last)}
+
+/* Size of struct `which`, and where its last member lies: a member too many, too few or of another size shows. */
+void layout_of(int32_t which, int64_t *size, int64_t *last);
+void layout_of(int32_t which, int64_t *size, int64_t *last) {
+  static const size_t table[][2] = {
+    ROW(purlin_device_info, name),
+    ROW(purlin_context_options, log_user),
+    ROW(purlin_context_info, device_name),
+    ROW(purlin_tensor_info, data),
+    ROW(purlin_matrix_info, owned),
+    ROW(purlin_sshopm_options, progress_user),
+    ROW(purlin_sshopm_results, trace),
+    ROW(purlin_sshopm_info, reserved),
+    ROW(purlin_sshopm_all_options, progress_user),
+    ROW(purlin_dwi_fit_options, progress_user),
+    ROW(purlin_dwi_csa_options, progress_user),
+    ROW(purlin_dwi_peaks_options, progress_user),
+  };
+  *size = (int64_t)table[which][0];
+  *last = (int64_t)table[which][1];
+}

@@ -1,0 +1,71 @@
+! The structs of the module are those of the header: sizes, places of the last members, defaults.
+program test_layout
+  use, intrinsic :: iso_c_binding
+  use purlin
+  use checks
+  implicit none
+  interface
+    subroutine layout_of(which, size, last) bind(c)
+      import :: c_int32_t, c_int64_t
+      integer(c_int32_t), value :: which
+      integer(c_int64_t), intent(out) :: size, last
+    end subroutine
+  end interface
+  type(purlin_device_info), target :: device
+  type(purlin_context_options), target :: context_options
+  type(purlin_context_info), target :: context_info
+  type(purlin_tensor_info), target :: tensor_info
+  type(purlin_matrix_info), target :: matrix_info
+  type(purlin_sshopm_options), target :: sshopm_options
+  type(purlin_sshopm_results), target :: sshopm_results
+  type(purlin_sshopm_info), target :: sshopm_info
+  type(purlin_sshopm_all_options), target :: all_options
+  type(purlin_dwi_fit_options), target :: fit_options
+  type(purlin_dwi_csa_options), target :: csa_options
+  type(purlin_dwi_peaks_options), target :: peaks_options
+
+  call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
+  call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
+  call compare(2, 'context_info', c_sizeof(context_info), c_loc(context_info), c_loc(context_info%device_name))
+  call compare(3, 'tensor_info', c_sizeof(tensor_info), c_loc(tensor_info), c_loc(tensor_info%data))
+  call compare(4, 'matrix_info', c_sizeof(matrix_info), c_loc(matrix_info), c_loc(matrix_info%owned))
+  call compare(5, 'sshopm_options', c_sizeof(sshopm_options), c_loc(sshopm_options), &
+    c_loc(sshopm_options%progress_user))
+  call compare(6, 'sshopm_results', c_sizeof(sshopm_results), c_loc(sshopm_results), c_loc(sshopm_results%trace))
+  call compare(7, 'sshopm_info', c_sizeof(sshopm_info), c_loc(sshopm_info), c_loc(sshopm_info%reserved))
+  call compare(8, 'sshopm_all_options', c_sizeof(all_options), c_loc(all_options), c_loc(all_options%progress_user))
+  call compare(9, 'dwi_fit_options', c_sizeof(fit_options), c_loc(fit_options), c_loc(fit_options%progress_user))
+  call compare(10, 'dwi_csa_options', c_sizeof(csa_options), c_loc(csa_options), c_loc(csa_options%progress_user))
+  call compare(11, 'dwi_peaks_options', c_sizeof(peaks_options), c_loc(peaks_options), &
+    c_loc(peaks_options%progress_user))
+
+  call purlin_init(sshopm_options)
+  call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
+  call check(sshopm_options%goal == PURLIN_SSHOPM_MAXIMA .and. sshopm_options%method == PURLIN_SSHOPM_HYBRID, 'goal')
+  call check(sshopm_options%max_iterations == 500, 'max_iterations is 500')
+  call check(sshopm_options%seed == 0 .and. .not. c_associated(sshopm_options%progress), 'seed and progress are 0')
+  call purlin_init(fit_options)
+  call check(abs(fit_options%b0_threshold - 50) <= 0, 'b0_threshold is 50')
+  call purlin_init(csa_options)
+  call check(abs(csa_options%smoothing - 0.006_c_double) <= 0, 'smoothing is 0.006')
+  call purlin_init(peaks_options)
+  call check(abs(peaks_options%relative_threshold - 0.1_c_double) <= 0, 'relative_threshold is 0.1')
+  call check(abs(peaks_options%min_separation - acos(-1.0_c_double) / 12) < 1e-12_c_double, '15 degrees')
+  call check(peaks_options%basis == 0, 'no basis')
+  call purlin_init(sshopm_results)
+  call check(.not. c_associated(sshopm_results%trace) .and. .not. c_associated(sshopm_results%count), 'no results')
+  call check_none_live()
+
+contains
+
+  subroutine compare(which, name, size, first, last)
+    integer(c_int32_t), intent(in) :: which
+    character(*), intent(in) :: name
+    integer(c_size_t), intent(in) :: size
+    type(c_ptr), intent(in) :: first, last
+    integer(c_int64_t) :: c_size, c_last
+    call layout_of(which, c_size, c_last)
+    call check(int(size, c_int64_t) == c_size, 'size of purlin_' // name)
+    call check(transfer(last, 0_c_intptr_t) - transfer(first, 0_c_intptr_t) == c_last, 'last member of purlin_' // name)
+  end subroutine
+end program test_layout

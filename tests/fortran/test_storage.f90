@@ -1,0 +1,206 @@
+! Tensors and matrices: lent, owned, copied, described, refused.
+program test_storage
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_loc, c_null_ptr, c_associated
+  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
+  use purlin
+  use checks
+  implicit none
+
+  call lending()
+  call sections()
+  call copying()
+  call symmetric()
+  call dlpack()
+  call dense_matrices()
+  call sparse_matrices()
+  call check_none_live()
+
+contains
+
+  subroutine lending()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_tensor_info) :: info
+    integer(int64), allocatable :: dims(:), strides(:)
+    real(real64), target :: doubles(2, 3, 4)
+    real(real32), target :: singles(5)
+    complex(real64), target :: complex_doubles(2, 2)
+    integer(int32), target :: integers(4)
+    integer(int8), target :: bytes(3)
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow(context, doubles)
+    call tensor%properties(info)
+    call check(info%dtype == PURLIN_F64 .and. info%ndim == 3 .and. info%elements == 24, 'doubles of rank 3')
+    call check(info%owned == 0 .and. info%location == PURLIN_HOST, 'they are the caller''s and on the host')
+    call tensor%layout(dims, strides)
+    call check(all(dims == [2_int64, 3_int64, 4_int64]), 'extents as in Fortran')
+    call check(all(strides == [1_int64, 2_int64, 6_int64]), 'strides as in Fortran')
+    call tensor%borrow(context, singles)
+    call tensor%properties(info)
+    call check(info%dtype == PURLIN_F32 .and. info%bytes == 20, 'single precision')
+    call tensor%borrow(context, complex_doubles)
+    call tensor%properties(info)
+    call check(info%dtype == PURLIN_CF64 .and. info%bytes == 64, 'complex')
+    call tensor%borrow(context, integers)
+    call tensor%properties(info)
+    call check(info%dtype == PURLIN_I32, 'integers')
+    call tensor%borrow(context, bytes, flags=PURLIN_READ_ONLY)
+    call tensor%properties(info)
+    call check(info%dtype == PURLIN_U8 .and. iand(info%flags, PURLIN_READ_ONLY) /= 0, 'bytes, read only')
+    call check(purlin_live_handles() == 2_int64, 'borrowing again replaces')
+  end subroutine
+
+  subroutine sections()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    real(real64), target :: a(4, 5)
+    integer(int64), allocatable :: dims(:), strides(:)
+    integer(int32) :: stat
+    character(100) :: message
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow(context, a(:, 2:3))
+    call tensor%layout(dims)
+    call check(all(dims == [4_int64, 2_int64]), 'a contiguous section is lent')
+    message = ''
+    call tensor%borrow(context, a(1:2, :), stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'another section is refused')
+    call check(index(message, 'array: is not contiguous') == 1, 'and the message says why')
+    call tensor%borrow_address(context, PURLIN_F64, [2_int64, 5_int64], c_loc(a), strides=[1_int64, 4_int64])
+    call tensor%layout(dims, strides)
+    call check(all(strides == [1_int64, 4_int64]), 'strides of one''s own')
+    call tensor%borrow_address(context, PURLIN_F64, [2_int64, 5_int64], c_loc(a), strides=[1_int64], stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'strides that are too few')
+    call tensor%borrow_address(context, PURLIN_F64, [-2_int64], c_loc(a), stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'dims') > 0, 'a negative extent')
+    call tensor%borrow_address(context, PURLIN_F64, [2_int64], c_null_ptr, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'no address')
+  end subroutine
+
+  subroutine copying()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: owned, lent, other
+    type(purlin_stream) :: stream
+    real(real64), target :: a(3, 2), b(3, 2)
+    integer(int32) :: stat
+    integer :: i
+    a = reshape([(real(i, real64), i=1, 6)], [3, 2])
+    b = 0
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call stream%create(context)
+    call lent%borrow(context, a)
+    call owned%create(context, PURLIN_F64, [3_int64, 2_int64])
+    call owned%copy_from(context, lent, stream)
+    call stream%synchronize()
+    call lent%borrow(context, b)
+    call lent%copy_from(context, owned)
+    call check(maxval(abs(a - b)) <= 0, 'into the library and back')
+    call other%create(context, PURLIN_F64, [2_int64, 3_int64])
+    call other%copy_from(context, lent, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'another shape is refused')
+    call lent%borrow(context, b, flags=PURLIN_READ_ONLY)
+    call lent%copy_from(context, owned, stat=stat)
+    call check(stat /= PURLIN_SUCCESS, 'what is read-only is not written')
+  end subroutine
+
+  subroutine symmetric()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_tensor_info) :: info
+    real(real64), target :: voxels(15, 2, 3), wrong(14)
+    integer(int32) :: stat
+    character(100) :: message
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow_symmetric(context, 4, 3_int64, voxels)
+    call tensor%properties(info)
+    call check(info%symmetric_order == 4 .and. info%symmetric_dimension == 3, 'order and dimension')
+    call check(info%elements == 90, 'all voxels')
+    message = ''
+    call tensor%borrow_symmetric(context, 4, 3_int64, wrong, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'array: has 14') == 1, 'not whole tensors')
+    call tensor%create_symmetric(context, PURLIN_F32, 3, 10_int64, 7_int64, flags=PURLIN_ENTRY_MAJOR)
+    call tensor%properties(info)
+    call check(info%owned == 1 .and. info%bytes == 4 * 220 * 7, 'owned ones')
+    call tensor%borrow_symmetric_address(context, PURLIN_F64, 4, 3_int64, 6_int64, c_loc(voxels), 1_int64, 15_int64)
+    call tensor%properties(info)
+    call check(info%elements == 90, 'by address and strides')
+    call tensor%create_symmetric(context, PURLIN_F32, 0, 3_int64, 1_int64, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'an order of 0')
+  end subroutine
+
+  subroutine dlpack()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: one, two
+    type(purlin_tensor_info) :: info
+    type(c_ptr) :: managed
+    real(real32), target :: a(2, 3)
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call one%borrow(context, a)
+    managed = c_null_ptr
+    call one%to_dlpack(managed)
+    call check(c_associated(managed), 'a DLPack tensor')
+    call two%from_dlpack(context, managed)
+    call two%properties(info)
+    call check(info%dtype == PURLIN_F32 .and. info%elements == 6, 'and back')
+  end subroutine
+
+  subroutine dense_matrices()
+    type(purlin_context) :: context
+    type(purlin_matrix) :: section, owned, back
+    type(purlin_matrix_info) :: info
+    real(real64), target :: a(4, 5), b(2, 3)
+    integer(int32) :: stat
+    character(100) :: message
+    integer :: i
+    a = reshape([(real(i, real64), i=1, 20)], [4, 5])
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call section%borrow(context, a(2:3, 2:4))
+    call section%properties(info)
+    call check(info%rows == 2 .and. info%cols == 3 .and. info%ld == 4, 'a section with its leading dimension')
+    call check(info%storage == PURLIN_DENSE .and. info%dtype == PURLIN_F64, 'dense doubles')
+    call owned%create(context, PURLIN_F64, 2_int64, 3_int64)
+    call owned%copy_from(context, section)
+    call back%borrow(context, b)
+    call back%copy_from(context, owned)
+    call check(maxval(abs(b - a(2:3, 2:4))) <= 0, 'into the library and back')
+    message = ''
+    call section%borrow(context, a(1:4:2, :), stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'array:') == 1, 'rows that are apart')
+    call section%borrow_address(context, PURLIN_F64, 4_int64, 5_int64, 3_int64, c_loc(a), stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'ld') == 1, 'a leading dimension too small')
+  end subroutine
+
+  subroutine sparse_matrices()
+    type(purlin_context) :: context
+    type(purlin_matrix) :: matrix
+    type(purlin_matrix_info) :: info
+    integer(int32), target :: row_ptr(4), col_idx(4)
+    integer(int64), target :: long_ptr(4), long_idx(4)
+    real(real64), target :: values(4)
+    real(real32), target :: singles(4)
+    integer(int32) :: stat
+    row_ptr = [1, 3, 3, 5]
+    col_idx = [1, 4, 2, 3]
+    values = [1, 2, 3, 4]
+    singles = real(values, real32)
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call matrix%csr(context, 4_int64, row_ptr, col_idx, values)
+    call matrix%properties(info)
+    call check(info%storage == PURLIN_CSR .and. info%nnz == 4, 'sparse rows')
+    call check(info%rows == 3 .and. info%cols == 4 .and. info%index_base == 1, 'from 1, as in Fortran')
+    call check(info%owned == 0, 'and not copied')
+    long_ptr = row_ptr - 1
+    long_idx = col_idx - 1
+    call matrix%csr(context, 4_int64, long_ptr, long_idx, singles, index_base=0, copied=.true.)
+    call matrix%properties(info)
+    call check(info%row_ptr_type == PURLIN_I64 .and. info%dtype == PURLIN_F32 .and. info%owned == 1, 'a copy')
+    call matrix%csr_address(context, PURLIN_F64, 3_int64, 4_int64, 4_int64, PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
+      c_loc(col_idx), c_null_ptr)
+    call matrix%properties(info)
+    call check(info%nnz == 4, 'a pattern without values')
+    col_idx(2) = 5
+    call matrix%csr(context, 4_int64, row_ptr, col_idx, values, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a column that is not there')
+    call matrix%csr(context, 4_int64, row_ptr, col_idx(:3), values, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'more values than columns')
+  end subroutine
+end program test_storage
