@@ -1,0 +1,6 @@
+function check(condition, text)
+% CHECK  Raises an error unless all of the condition holds; nothing at all does not hold.
+  if isempty(condition) || ~all(condition(:))
+    error('test:failed', 'failed: %s', text);
+  end
+end

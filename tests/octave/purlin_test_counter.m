@@ -1,0 +1,14 @@
+function result = purlin_test_counter(plausible)
+% PURLIN_TEST_COUNTER  Without arguments the number of calls so far; as progress function counts and goes on.
+  persistent calls
+  if isempty(calls)
+    calls = 0;
+  end
+  if nargin == 0
+    result = calls;
+    return;
+  end
+  check(plausible, 'no more steps than there are');
+  calls = calls + 1;
+  result = false;
+end

@@ -1,0 +1,12 @@
+function run_tests(golden, volume)
+% RUN_TESTS  Runs every test of the package with the folders of the reference numbers and of the real volume.
+  test_library();
+  test_objects();
+  test_symmetric();
+  test_eigenpairs(golden);
+  test_options(golden);
+  test_diffusion(golden, volume);
+  purlin.release();
+  check(purlin.live_handles() == 0, 'no handle is left');
+  disp('all tests passed');
+end

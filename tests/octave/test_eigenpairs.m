@@ -1,0 +1,50 @@
+function test_eigenpairs(golden)
+% TEST_EIGENPAIRS  The published tables, complete and by maxima and minima, in both precisions.
+  c = purlin.codes();
+  class_of = [c.PAIR_POSITIVE_STABLE, c.PAIR_UNSTABLE, c.PAIR_NEGATIVE_STABLE];
+  for m = [4 3]
+    stem = fullfile(golden, 'sshopm', sprintf('published_%d_3', m));
+    A = load([stem, '_tensor.txt'], '-ascii')';
+    pairs = load([stem, '_pairs.txt'], '-ascii');
+    n = size(pairs, 1);
+    before = A;
+    r = purlin.sshopm_all(A, m, 3, 'pairs', n + 5);
+    check(isequal(A, before), 'the input is not written');
+    check(r.count == n && r.status == c.TENSOR_OK, 'as many pairs as published');
+    check(r.morse_sum == 1 && r.morse_expected == 1, 'a complete set');
+    check(abs(r.values(1:n) - pairs(:, 1)) < 1e-9, 'lambda as published');
+    check(isnan(r.values(n + 1:end)), 'NaN where there is no pair');
+    check(isequal(size(r.vectors), [3, n + 5]), 'a vector a pair');
+    for k = 1:n
+      side = sign(pairs(k, 2:4) * r.vectors(:, k));
+      check(m == 4 || side == 1, 'the sign that makes lambda positive');
+      check(abs(side * r.vectors(:, k) - pairs(k, 2:4)') < 1e-8, 'x as published');
+      check(abs(r.hessian(:, k) - pairs(k, 5:6)') < 1e-7, 'the projected Hessian as published');
+      check(r.classes(k) == class_of(pairs(k, 7) + 1), 'the class as published');
+    end
+    check(r.residuals(1:n) < 1e-13, 'small residuals');
+    check(r.basins(1:n) > 0, 'some start has found each');
+    again = purlin.sshopm_classify(A, m, 3, r.values(1:n), r.vectors(:, 1:n));
+    check(isequal(again.classes, r.classes(1:n)), 'classify agrees');
+    check(abs(again.hessian - r.hessian(:, 1:n)) < 1e-12, 'with the same Hessian');
+    check(again.residuals < 1e-13, 'and small residuals');
+  end
+
+  stem = fullfile(golden, 'sshopm', 'published_4_3');
+  A = load([stem, '_tensor.txt'], '-ascii')';
+  pairs = load([stem, '_pairs.txt'], '-ascii');
+  for method = {'hybrid', 'power'}
+    r = purlin.sshopm_solve(A, 4, 3, 'method', method{1}, 'tolerance', 1e-13);
+    check(r.count == 3, 'three maxima');
+    check(abs(r.values(1:3) - pairs([1 2 4], 1)) < 1e-9, 'the published ones');
+    check(r.classes(1:3) == c.PAIR_NEGATIVE_STABLE, 'all of them maxima');
+    r = purlin.sshopm_solve(A, 4, 3, 'method', method{1}, 'goal', 'minima', 'tolerance', 1e-13);
+    check(r.count == 3, 'three minima');
+    check(abs(r.values(1:3) - pairs([11 10 9], 1)) < 1e-9, 'the published ones, ascending');
+    check(r.residuals(1:3) < 1e-12, 'with small residuals');
+    r = purlin.sshopm_solve(A, 4, 3, 'method', method{1}, 'goal', 'both');
+    check(r.count == 6 && all(abs(r.values(1:6) - pairs([1 2 4 11 10 9], 1)) < 1e-9), 'both');
+  end
+  r = purlin.sshopm_solve(single(A), 4, 3, 'pairs', 3);
+  check(isa(r.values, 'single') && all(abs(r.values - single(pairs([1 2 4], 1))) < 1e-5), 'single precision');
+end
