@@ -24,6 +24,7 @@ function test_objects()
   delete(t);
   check_error('purlin:invalidHandle', 'tensor', @() gather(same));
   delete(same);
+  delete(same);
   check_error('purlin:invalidArgument', 'only one', @() purlin.Tensor(ones(15, 1), 'order', 4));
   check_error('purlin:invalidArgument', '15', @() purlin.Tensor(ones(14, 2), 'order', 4, 'dimension', 3));
   check_error('purlin:invalidArgument', 'class', @() purlin.Tensor('text'));
@@ -44,6 +45,10 @@ function test_objects()
     delete(m);
   end
   check_error('purlin:invalidArgument', 'matrix', @() purlin.Matrix(ones(2, 2, 2)));
+  t = purlin.Tensor(ones(15, 1), 'order', 4, 'dimension', 3);
+  purlin.configure('threads', 2);
+  check_error('purlin:invalidArgument', 'context', @() purlin.sshopm_solve(t, 4, 3));
+  delete(t);
   if isempty(purlin.devices())
     check_error('purlin:notSupported', 'location', @() purlin.Tensor(1, 'location', 'device'));
   end

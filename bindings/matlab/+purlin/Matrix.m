@@ -39,11 +39,8 @@ classdef Matrix < handle
     end
 
     function delete(obj)
-      if obj.key ~= 0
-        key = obj.key;
-        obj.key = uint64(0);
-        purlin_mex('matrix_destroy', key);
-      end
+      % Called again when the variable goes, and then a key that is gone already means nothing.
+      purlin_mex('matrix_destroy', obj.key);
     end
   end
 end

@@ -9,7 +9,8 @@ classdef Tensor < handle
 %   saves the copy to the GPU in every call.
 %
 %   gather(t) is the array again, describe(t) tells extents and place, delete(t) gives the memory back. Copies of
-%   the variable are the same object. An object from a saved workspace is dead: purlin:invalidHandle.
+%   the variable are the same object. An object from a saved workspace is dead: purlin:invalidHandle. One
+%   made before purlin.configure or purlin.release belongs to a context that is gone and can only be deleted.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.
 %
@@ -38,11 +39,8 @@ classdef Tensor < handle
     end
 
     function delete(obj)
-      if obj.key ~= 0
-        key = obj.key;
-        obj.key = uint64(0);
-        purlin_mex('tensor_destroy', key);
-      end
+      % Called again when the variable goes, and then a key that is gone already means nothing.
+      purlin_mex('tensor_destroy', obj.key);
     end
   end
 end

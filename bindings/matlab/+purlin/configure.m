@@ -8,7 +8,8 @@ function configure(varargin)
 %     'host_memory_limit'    bytes, 0 for no limit
 %     'device_memory_limit'  bytes, 0 for no limit
 %   What is not named stays as it was. Without a call of it, the first call of any function chooses 'auto'.
-%   When the settings are refused, the context in use stays.
+%   When the settings are refused, the context in use stays. Objects made before belong to the context before: make
+%   them anew.
 %
 %   Errors: purlin:invalidArgument, purlin:noDevice, purlin:notSupported.
 %
