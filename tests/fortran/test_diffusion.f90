@@ -124,7 +124,8 @@ contains
 
   subroutine fit_and_model()
     type(purlin_context) :: context
-    real(real64), allocatable :: signals(:, :), expected(:, :), tensors(:, :)
+    real(real64), allocatable :: signals(:, :), expected(:, :), tensors(:, :), weights(:, :), again(:, :)
+    type(purlin_dwi_fit_options) :: options
     real(real32), allocatable :: sh(:, :), model(:, :)
     real(real64) :: bvals(volumes), bvecs(3, volumes), s0(voxels), largest
     integer(int32) :: status(voxels)
@@ -143,6 +144,14 @@ contains
       call check(status(v) == PURLIN_TENSOR_OK .and. s0(v) > 0, 'a good voxel')
       call check(maxval(abs(tensors(:, v) - expected(:, v))) < 1e-9_real64 * largest, 'the tensor of the reference')
     end do
+    allocate (weights(volumes, voxels), again(15, voxels))
+    weights = 1
+    call purlin_dwi_fit(context, 4, signals, bvals, bvecs, again, weights=weights)
+    call check(maxval(abs(again - tensors)) < 1e-11_real64 * largest, 'equal weights change nothing')
+    call purlin_init(options)
+    options%weighting = PURLIN_DWI_WLS
+    call purlin_dwi_fit(context, 4, signals, bvals, bvecs, again, options=options)
+    call check(maxval(abs(again - tensors)) > 1e-6_real64 * largest, 'weights of the signals do')
     call read_reals(folder(1) // 'dwi/csa4_sh_mrtrix.f32', singles=sh)
     call purlin_dwi_csa(context, 4, real(signals, real32), real(bvals, real32), real(bvecs, real32), &
       PURLIN_SH_MRTRIX3, model, status=status)

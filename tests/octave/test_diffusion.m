@@ -44,6 +44,15 @@ function test_diffusion(golden, volume)
   check(abs(fit.tensors(:, good) - adc(:, good)) < 1e-9 * max(max(abs(adc(:, good)))), 'the tensors of the reference');
   check(fit.status(good) == c.TENSOR_OK & fit.s0(good) > 0, 'good voxels');
   check(fit.status(~good) ~= c.TENSOR_OK, 'the voxels with a zero are told');
+  some = good & (1:1000 > 500);
+  part = purlin.dwi_fit(signals, bvals, bvecs, 4, 'weights', ones(65, 1000), 'mask', some, 'nonpositive', 'skip');
+  scale = max(max(abs(adc(:, good))));
+  check(abs(part.tensors(:, some) - fit.tensors(:, some)) < 1e-12 * scale, 'equal weights change nothing');
+  check(part.tensors(:, ~some) == 0 & part.status(~some) == c.TENSOR_MASKED, 'outside the mask');
+  weighted = purlin.dwi_fit(signals, bvals, bvecs, 2, 'weighting', 'wls');
+  plain = purlin.dwi_fit(signals, bvals, bvecs, 2);
+  change = max(max(abs(weighted.tensors(:, good) - plain.tensors(:, good))));
+  check(change > 1e-6 * scale && change < scale, 'weights of the signals do');
   whole = purlin.dwi_fit(uint16(raw), bvals, bvecs, 4, 'layout', 'last');
   check(isequal(size(whole.tensors), [15 10 10 10]), 'a volume');
   check(abs(reshape(permute(whole.tensors, [1 4 3 2]), 15, []) - fit.tensors) < 1e-12, 'in place and by integers');
