@@ -52,7 +52,8 @@ pub struct PeaksOptions {
     pub max_iterations: i32,
     /// The iteration.
     pub method: Method,
-    /// Starts of each voxel; 0 for 32 up to order 4 and 64 above.
+    /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 miss one in a thousand of
+    /// the three highest peaks of a voxel and 96 none; of order 4, 32 miss none.
     pub starts: i64,
     /// Seed of random starts.
     pub seed: u64,

@@ -45,8 +45,8 @@ fn harmonics<T: Real>(c: &Arc<Context>, degree: usize, storage: Order) -> Tensor
     tensor(c, storage, &[sh.len() / VOXELS, VOXELS], &sh)
 }
 
-/// The peaks that MRtrix3 finds are found: within 0.1 degree and 1e-4 of the amplitude, save for `misses`.
-fn compare(found: &Found, most: usize, degree: usize, misses: usize) {
+/// The peaks of MRtrix3, (voxel, rank), that are not among the `most` found within 0.1 degree and 1e-4 of the amplitude.
+fn missed(found: &Found, most: usize, degree: usize) -> Vec<(usize, usize)> {
     let (golden, agree): (&[u8], &[u8]) = if degree == 4 {
         (
             include_bytes!("../../../tests/golden/dwi/csa4_peaks.f32"),
@@ -58,42 +58,55 @@ fn compare(found: &Found, most: usize, degree: usize, misses: usize) {
             include_bytes!("../../../tests/golden/dwi/csa8_agree.u8"),
         )
     };
-    let golden = f32s(golden);
-    let (mut compared, mut missed) = (0, Vec::new());
+    let golden: Vec<f64> = f32s(golden).into_iter().map(f64::from).collect();
+    let (mut list, mut compared) = (Vec::new(), 0);
     for voxel in (0..VOXELS).filter(|v| agree[*v] != 0) {
-        for k in 0..3 {
-            let g: Vec<f64> = golden[9 * voxel + 3 * k..][..3].iter().map(|x| f64::from(*x)).collect();
-            if g[0].is_nan() {
-                continue;
-            }
-            let p = &found.peaks[4 * (most * voxel + k)..][..4];
-            let height = g.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let cross = [p[1] * g[2] - p[2] * g[1], p[2] * g[0] - p[0] * g[2], p[0] * g[1] - p[1] * g[0]];
-            let sine = cross.iter().map(|x| x * x).sum::<f64>().sqrt() / height;
-            if !((p[3] / height - 1.0).abs() < 1e-4 && sine < 0.1f64.to_radians().sin()) {
-                missed.push((voxel, k));
-                continue;
-            }
-            assert!(p[2] >= 0.0 && ((p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) - 1.0).abs() < 1e-5);
+        let peaks = &found.peaks[4 * most * voxel..4 * most * (voxel + 1)];
+        for p in peaks.chunks_exact(4).filter(|p| !p[0].is_nan()) {
+            assert!(p[2] >= 0.0 && (p[..3].iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-5);
+        }
+        for (k, g) in golden[9 * voxel..9 * voxel + 9].chunks_exact(3).enumerate().filter(|(_, g)| !g[0].is_nan()) {
             compared += 1;
+            let height = g.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let same = |p: &[f64]| {
+                let cross = [p[1] * g[2] - p[2] * g[1], p[2] * g[0] - p[0] * g[2], p[0] * g[1] - p[1] * g[0]];
+                let sine = cross.iter().map(|x| x * x).sum::<f64>().sqrt() / height;
+                (p[3] / height - 1.0).abs() < 1e-4 && sine < 0.1f64.to_radians().sin()
+            };
+            if !peaks.chunks_exact(4).any(same) {
+                list.push((voxel, k));
+            }
         }
     }
-    assert!(missed.len() <= misses, "degree {degree}: voxels and peaks {missed:?}");
-    assert!(compared + missed.len() > 2900, "{compared}");
+    assert_eq!(compared, if degree == 4 { 2572 } else { 2975 });
+    list
 }
+
+/// Peaks of MRtrix3 that are saddles: the larger eigenvalue of the projected Hessian is +0.006 and +0.028 there.
+const SADDLES: [(usize, usize); 2] = [(107, 2), (771, 2)];
 
 fn golden<T: Real>() {
     let c = context(2);
-    for degree in [4, 8] {
+    for (degree, starts, expected) in [(4, 0, &SADDLES[..]), (8, 96, &[])] {
         for storage in [Order::ColumnMajor, Order::RowMajor] {
-            let options = PeaksOptions { basis: Some(Basis::Mrtrix3), ..all() };
+            let options = PeaksOptions { basis: Some(Basis::Mrtrix3), starts, ..all() };
             let sh = harmonics::<T>(&c, degree, storage);
-            compare(&find::<T>(&c, &sh, 5, &options, None), 5, degree, 0);
+            assert_eq!(missed(&find::<T>(&c, &sh, 5, &options, None), 5, degree), expected);
             let mut packed = batch(&c, T::DTYPE, degree as i64, VOXELS);
             sh_to_tensor(&c, None, &sh, Basis::Mrtrix3, &mut packed).unwrap();
-            compare(&find::<T>(&c, &packed, 3, &all(), None), 3, degree, 0);
+            let options = PeaksOptions { basis: None, ..options };
+            assert_eq!(missed(&find::<T>(&c, &packed, 3, &options, None), 3, degree), expected);
         }
     }
+}
+
+#[test]
+fn the_default_number_of_starts_misses_one_peak_in_a_thousand() {
+    let c = context(2);
+    let options = PeaksOptions { basis: Some(Basis::Mrtrix3), ..all() };
+    let found = find::<f32>(&c, &harmonics::<f32>(&c, 8, Order::ColumnMajor), 5, &options, None);
+    // 3 of 2975 when this was written.
+    assert!(missed(&found, 5, 8).len() <= 6);
 }
 
 #[test]
@@ -311,9 +324,12 @@ fn peaks_agree_on_the_device<T: Real>() {
                 }
             }
             if format == PeaksFormat::UnitValue && missing == Missing::Nan {
-                let all = PeaksOptions { basis: Some(Basis::Mrtrix3), ..all() };
-                // Starts near the edge of a basin fall to one side or the other by rounding.
-                compare(&find::<T>(&gpu, &harmonics::<T>(&gpu, degree, storage), 5, &all, None), 5, degree, 8);
+                let starts = if degree == 4 { 0 } else { 96 };
+                let all = PeaksOptions { basis: Some(Basis::Mrtrix3), starts, ..all() };
+                let found = find::<T>(&gpu, &harmonics::<T>(&gpu, degree, storage), 5, &all, None);
+                let lost =
+                    missed(&found, 5, degree).into_iter().filter(|m| degree != 4 || !SADDLES.contains(m)).count();
+                assert!(lost <= 3, "{what}: {lost}");
             }
         }
     }
