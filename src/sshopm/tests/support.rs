@@ -152,32 +152,64 @@ pub fn run_starts<T: Real>(
     }
 }
 
-/// An .npz file of `tests/golden/sshopm`, arrays in row-major order.
-pub struct Golden(String);
+/// An .npz file of `tests/golden/sshopm`: a ZIP archive of deflated arrays in row-major order.
+pub struct Golden(Vec<u8>);
 
 impl Golden {
     pub fn open(name: &str) -> Self {
-        Self(format!("{}/tests/golden/sshopm/{name}", env!("CARGO_MANIFEST_DIR")))
+        let path = format!("{}/tests/golden/sshopm/{name}", env!("CARGO_MANIFEST_DIR"));
+        Self(std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}")))
     }
 
-    fn read<T: npyz::Deserialize>(&self, array: &str) -> Vec<T> {
-        let mut archive = npyz::npz::NpzArchive::open(&self.0).unwrap();
-        archive.by_name(array).unwrap().unwrap_or_else(|| panic!("no array {array}")).into_vec().unwrap()
+    /// The little-endian number of `size` bytes at `place`.
+    fn number(&self, place: usize, size: usize) -> usize {
+        self.0[place..place + size].iter().rev().fold(0, |n, b| n << 8 | usize::from(*b))
+    }
+
+    /// Type and elements of an array, by way of the archive's directory.
+    fn read(&self, array: &str) -> (String, Vec<u8>) {
+        let end = (0..=self.0.len() - 22).rev().find(|p| self.0[*p..].starts_with(b"PK\x05\x06")).expect("an archive");
+        let mut entry = self.number(end + 16, 4);
+        for _ in 0..self.number(end + 10, 2) {
+            let name = self.number(entry + 28, 2);
+            if self.0[entry + 46..entry + 46 + name] == *format!("{array}.npy").as_bytes() {
+                let local = self.number(entry + 42, 4);
+                let data = local + 30 + self.number(local + 26, 2) + self.number(local + 28, 2);
+                let packed = &self.0[data..data + self.number(entry + 20, 4)];
+                let bytes = match self.number(entry + 10, 2) {
+                    0 => packed.to_vec(),
+                    _ => miniz_oxide::inflate::decompress_to_vec(packed).expect("a deflated array"),
+                };
+                let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+                let header = String::from_utf8_lossy(&bytes[10..start]).into_owned();
+                assert!(header.contains("'fortran_order': False"), "{header}");
+                let kind = header.split("'descr': '").nth(1).and_then(|t| t.split('\'').next()).expect("a type");
+                return (kind.to_owned(), bytes[start..].to_vec());
+            }
+            entry += 46 + name + self.number(entry + 30, 2) + self.number(entry + 32, 2);
+        }
+        panic!("no array {array}")
+    }
+
+    fn words<const N: usize, T>(&self, array: &str, kind: &str, read: fn([u8; N]) -> T) -> Vec<T> {
+        let (found, bytes) = self.read(array);
+        assert_eq!(found, kind, "{array}");
+        bytes.chunks_exact(N).map(|b| read(b.try_into().expect("N bytes"))).collect()
     }
 
     pub fn f64(&self, array: &str) -> Vec<f64> {
-        self.read(array)
+        self.words(array, "<f8", f64::from_le_bytes)
     }
 
     pub fn f32(&self, array: &str) -> Vec<f32> {
-        self.read(array)
+        self.words(array, "<f4", f32::from_le_bytes)
     }
 
     pub fn i32(&self, array: &str) -> Vec<i32> {
-        self.read(array)
+        self.words(array, "<i4", i32::from_le_bytes)
     }
 
     pub fn bool(&self, array: &str) -> Vec<bool> {
-        self.read(array)
+        self.words(array, "|b1", |b: [u8; 1]| b[0] != 0)
     }
 }
