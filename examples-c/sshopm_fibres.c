@@ -108,7 +108,7 @@ static int report(const fibres *f, const char *words, const double csa_time, con
   row(rows, &row_count, "signals to orientation functions", text);
   snprintf(text, sizeof text, "%.3f ms", 1e3 * peaks_time);
   row(rows, &row_count, "orientation functions to directions", text);
-  snprintf(text, sizeof text, "%.3g voxels a second", (double)voxels / (csa_time + peaks_time));
+  snprintf(text, sizeof text, "%.0f thousand voxels a second", 1e-3 * (double)voxels / (csa_time + peaks_time));
   row(rows, &row_count, "both together", text);
 
   printf("  first voxels' directions and values:\n");
