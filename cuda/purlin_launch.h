@@ -19,7 +19,8 @@
 #define PURLIN_LAUNCH_MAXIMA 0
 #define PURLIN_LAUNCH_MINIMA 1
 
-/* method: chosen by the kernel's name, not by a field (power, hybrid, newton) except in the general kernel */
+/* method: of the fused kernels hybrid_*, power_* and newton_* each has its own; hybrid_* with POWER makes power steps with the
+ * adaptive shift, power_* has the fixed and the guaranteed one. The general kernel has them all. */
 #define PURLIN_LAUNCH_HYBRID 0
 #define PURLIN_LAUNCH_POWER 1
 #define PURLIN_LAUNCH_NEWTON 2
@@ -106,7 +107,9 @@
  *   pad(2 * U + PURLIN_LAUNCH_SHARED_NUMBERS + 3 * S)
  *     + 4 * window * (pad(U) + PURLIN_LAUNCH_SLOT_SCALARS + (pairs > 0 ? pad(5 * V) : 0)),
  * S = V where start_stride = 0 and V <= PURLIN_LAUNCH_FUSED_MAX_STARTS, else 0.
- * The grid may have any number of blocks (warps stride over the tensors); fill the device. */
+ * The grid may have any number of blocks (warps stride over the tensors); fill the device.
+ * Start outputs are as iterated, of either sign; a start with status ZERO_VECTOR has zeros. With APPEND a launch for minima
+ * writes after the maxima of an earlier one. At most FUSED_MAX_PAIRS pairs are told apart, the strongest. */
 typedef struct purlin_sshopm_params {
   uint64_t tensors;          /* real, entry r of row t at tensors[r * entry_stride + t * tensor_stride] */
   int64_t entry_stride;
