@@ -264,12 +264,13 @@
 #define PURLIN_TENSOR_NONFINITE 1
 
 /**
- * All entries are zero; there is no result.
+ * All entries are zero: every direction is an eigenvector. A solve lists one that stands for all; there is no peak.
  */
 #define PURLIN_TENSOR_ZERO 2
 
 /**
- * A multiple of the identity: every direction is an eigenvector; there is no result.
+ * A multiple of the identity: every direction is an eigenvector. A solve lists one that stands for all; there is no
+ * peak.
  */
 #define PURLIN_TENSOR_ISOTROPIC 3
 
@@ -930,7 +931,7 @@ typedef struct purlin_sshopm_results {
    */
   struct purlin_tensor *status;
   /**
-   * Real, V x T: last eigenvalue of each start (goal BOTH: V counts each start twice, maxima first).
+   * Real, V x T: last eigenvalue of each start. The start_* members go with one goal, not with BOTH.
    */
   struct purlin_tensor *start_values;
   /**
@@ -1571,6 +1572,78 @@ purlin_status purlin_tensor_borrow_device(const struct purlin_context *context,
                                           struct purlin_tensor **tensor);
 
 /**
+ * Copies a tensor into another of the same dimensions and element type, in any direction between host and device.
+ *
+ * Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
+ * device tensors must be packed.
+ *
+ * @param      context      the context of both tensors.
+ * @param      stream       NULL for the context's own.
+ * @param      source       read.
+ * @param      destination  written.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (other dimensions, type or
+ * context, overlap, read-only destination), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_copy(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_tensor *source,
+                                 struct purlin_tensor *destination);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_info_init(struct purlin_tensor_info *info,
+                                      size_t size);
+
+/**
+ * What a tensor is. Its sizes are in purlin_tensor_shape.
+ *
+ * @param      tensor  the tensor.
+ * @param[out] info    filled in; initialise it with purlin_tensor_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
+                                       struct purlin_tensor_info *info);
+
+/**
+ * Sizes and strides of a tensor.
+ *
+ * @param      tensor    the tensor.
+ * @param      capacity  elements that each array has room for, at least the number of dimensions.
+ * @param[out] dims      sizes; may be NULL.
+ * @param[out] strides   strides in elements; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
+ *
+ * @pre Each array is NULL or valid for `capacity` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_shape(const struct purlin_tensor *tensor,
+                                  int32_t capacity,
+                                  int64_t *dims,
+                                  int64_t *strides);
+
+/**
+ * Destroys a tensor, and frees its memory if that is purlin's.
+ *
+ * @param tensor  the tensor; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_tensor_destroy(struct purlin_tensor *tensor);
+
+/**
  * Makes a batch of packed symmetric tensors of purlin's own memory, zeroed.
  *
  * Each tensor has U = C(order + dimension - 1, order) entries in lexicographic order of the nondecreasing index
@@ -1656,78 +1729,6 @@ purlin_status purlin_tensor_borrow_symmetric_device(const struct purlin_context 
                                                     int64_t tensor_stride,
                                                     uint64_t data,
                                                     struct purlin_tensor **tensor);
-
-/**
- * Copies a tensor into another of the same dimensions and element type, in any direction between host and device.
- *
- * Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
- * device tensors must be packed.
- *
- * @param      context      the context of both tensors.
- * @param      stream       NULL for the context's own.
- * @param      source       read.
- * @param      destination  written.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (other dimensions, type or
- * context, overlap, read-only destination), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_copy(const struct purlin_context *context,
-                                 const struct purlin_stream *stream,
-                                 const struct purlin_tensor *source,
-                                 struct purlin_tensor *destination);
-
-/**
- * Sets `struct_size` and zeroes the rest.
- *
- * @param[out] info  the struct.
- * @param      size  `sizeof *info`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `info` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_info_init(struct purlin_tensor_info *info,
-                                      size_t size);
-
-/**
- * What a tensor is. Its sizes are in purlin_tensor_shape.
- *
- * @param      tensor  the tensor.
- * @param[out] info    filled in; initialise it with purlin_tensor_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
- * struct_size).
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
-                                       struct purlin_tensor_info *info);
-
-/**
- * Sizes and strides of a tensor.
- *
- * @param      tensor    the tensor.
- * @param      capacity  elements that each array has room for, at least the number of dimensions.
- * @param[out] dims      sizes; may be NULL.
- * @param[out] strides   strides in elements; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
- *
- * @pre Each array is NULL or valid for `capacity` elements.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_shape(const struct purlin_tensor *tensor,
-                                  int32_t capacity,
-                                  int64_t *dims,
-                                  int64_t *strides);
-
-/**
- * Destroys a tensor, and frees its memory if that is purlin's.
- *
- * @param tensor  the tensor; NULL does nothing.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
- */
-purlin_status purlin_tensor_destroy(struct purlin_tensor *tensor);
 
 /**
  * Takes a DLPack tensor. Its memory is used in place; its deleter is called exactly once: when the handle is gone, or
@@ -2779,6 +2780,54 @@ purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
                                       struct purlin_tensor *sh);
 
 /**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_peaks_options_init(struct purlin_dwi_peaks_options *options,
+                                            size_t size);
+
+/**
+ * Peaks of orientation functions: the local maxima above the thresholds, highest first, each at least
+ * `min_separation` from every higher one. Signs are such that z >= 0.
+ *
+ * Host arrays in a context on a GPU are streamed through it in chunks, copies overlapping the work. A voxel with bad
+ * values gets a status and harms no other.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      input    symmetric batch of T tensors of even order and dimension 3, or U x T spherical-harmonic
+ *                      coefficients in the basis of the options; F32 or F64, any strides.
+ * @param      mask     U8, T: nonzero inside; NULL for everywhere.
+ * @param      options  NULL for the defaults.
+ * @param      peaks    4 x K x T (x, y, z, value) or, for PURLIN_PEAKS_MRTRIX, 3 x K x T; the type of `input`. K is
+ *                      the most peaks of a voxel.
+ * @param      count    I32, T: peaks of each voxel; may be NULL.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @param[out] info     may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_peaks(const struct purlin_context *context,
+                               const struct purlin_stream *stream,
+                               const struct purlin_tensor *input,
+                               const struct purlin_tensor *mask,
+                               const struct purlin_dwi_peaks_options *options,
+                               struct purlin_tensor *peaks,
+                               struct purlin_tensor *count,
+                               struct purlin_tensor *status,
+                               struct purlin_sshopm_info *info);
+
+/**
  * Version of the library: major * 10000 + minor * 100 + patch. A program compares it with the header's.
  */
 PURLIN_MUST_USE
@@ -3147,6 +3196,51 @@ purlin_status purlin_sshopm_classify(const struct purlin_context *context,
                                      struct purlin_tensor *classes);
 
 /**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *options,
+                                             size_t size);
+
+/**
+ * All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
+ * (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39, 2018), with a check of completeness.
+ *
+ * For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
+ * are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
+ * n it says nothing. If the sum differs, pairs are missing for certain, or one is degenerate: the tensor's status is
+ * PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and a doubling found nothing new, or
+ * `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+ *
+ * @param      context         the context of all tensors.
+ * @param      stream          NULL for the context's own.
+ * @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
+ * @param      options         NULL for the defaults.
+ * @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
+ * @param      morse_sum       I32, T: the sum found; may be NULL.
+ * @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known; may be NULL.
+ * @param[out] info            may be NULL.
+ * @return as purlin_sshopm_solve.
+ *
+ * @pre `options`, `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_all(const struct purlin_context *context,
+                                const struct purlin_stream *stream,
+                                const struct purlin_tensor *tensors,
+                                const struct purlin_sshopm_all_options *options,
+                                const struct purlin_sshopm_results *results,
+                                struct purlin_tensor *morse_sum,
+                                struct purlin_tensor *morse_expected,
+                                struct purlin_sshopm_info *info);
+
+/**
  * Makes a stream.
  *
  * @param      context  the context it belongs to.
@@ -3423,6 +3517,78 @@ purlin_status purlin_tensor_borrow_device(const struct purlin_context *context,
                                           struct purlin_tensor **tensor);
 
 /**
+ * Copies a tensor into another of the same dimensions and element type, in any direction between host and device.
+ *
+ * Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
+ * device tensors must be packed.
+ *
+ * @param      context      the context of both tensors.
+ * @param      stream       NULL for the context's own.
+ * @param      source       read.
+ * @param      destination  written.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (other dimensions, type or
+ * context, overlap, read-only destination), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_copy(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_tensor *source,
+                                 struct purlin_tensor *destination);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_info_init(struct purlin_tensor_info *info,
+                                      size_t size);
+
+/**
+ * What a tensor is. Its sizes are in purlin_tensor_shape.
+ *
+ * @param      tensor  the tensor.
+ * @param[out] info    filled in; initialise it with purlin_tensor_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
+                                       struct purlin_tensor_info *info);
+
+/**
+ * Sizes and strides of a tensor.
+ *
+ * @param      tensor    the tensor.
+ * @param      capacity  elements that each array has room for, at least the number of dimensions.
+ * @param[out] dims      sizes; may be NULL.
+ * @param[out] strides   strides in elements; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
+ *
+ * @pre Each array is NULL or valid for `capacity` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tensor_shape(const struct purlin_tensor *tensor,
+                                  int32_t capacity,
+                                  int64_t *dims,
+                                  int64_t *strides);
+
+/**
+ * Destroys a tensor, and frees its memory if that is purlin's.
+ *
+ * @param tensor  the tensor; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_tensor_destroy(struct purlin_tensor *tensor);
+
+/**
  * Makes a batch of packed symmetric tensors of purlin's own memory, zeroed.
  *
  * Each tensor has U = C(order + dimension - 1, order) entries in lexicographic order of the nondecreasing index
@@ -3508,78 +3674,6 @@ purlin_status purlin_tensor_borrow_symmetric_device(const struct purlin_context 
                                                     int64_t tensor_stride,
                                                     uint64_t data,
                                                     struct purlin_tensor **tensor);
-
-/**
- * Copies a tensor into another of the same dimensions and element type, in any direction between host and device.
- *
- * Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
- * device tensors must be packed.
- *
- * @param      context      the context of both tensors.
- * @param      stream       NULL for the context's own.
- * @param      source       read.
- * @param      destination  written.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (other dimensions, type or
- * context, overlap, read-only destination), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_copy(const struct purlin_context *context,
-                                 const struct purlin_stream *stream,
-                                 const struct purlin_tensor *source,
-                                 struct purlin_tensor *destination);
-
-/**
- * Sets `struct_size` and zeroes the rest.
- *
- * @param[out] info  the struct.
- * @param      size  `sizeof *info`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `info` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_info_init(struct purlin_tensor_info *info,
-                                      size_t size);
-
-/**
- * What a tensor is. Its sizes are in purlin_tensor_shape.
- *
- * @param      tensor  the tensor.
- * @param[out] info    filled in; initialise it with purlin_tensor_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
- * struct_size).
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
-                                       struct purlin_tensor_info *info);
-
-/**
- * Sizes and strides of a tensor.
- *
- * @param      tensor    the tensor.
- * @param      capacity  elements that each array has room for, at least the number of dimensions.
- * @param[out] dims      sizes; may be NULL.
- * @param[out] strides   strides in elements; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
- *
- * @pre Each array is NULL or valid for `capacity` elements.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tensor_shape(const struct purlin_tensor *tensor,
-                                  int32_t capacity,
-                                  int64_t *dims,
-                                  int64_t *strides);
-
-/**
- * Destroys a tensor, and frees its memory if that is purlin's.
- *
- * @param tensor  the tensor; NULL does nothing.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
- */
-purlin_status purlin_tensor_destroy(struct purlin_tensor *tensor);
 
 #ifdef __cplusplus
 }  // extern "C"

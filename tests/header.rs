@@ -18,6 +18,7 @@ const ORDER: &[&str] = &[
     "context.rs",
     "stream.rs",
     "tensor.rs",
+    "tensor_symmetric.rs",
     "dlpack.rs",
     "matrix.rs",
     "symmetric.rs",

@@ -26,6 +26,7 @@ mod status;
 mod stream;
 mod symmetric;
 mod tensor;
+mod tensor_symmetric;
 
 pub use callback::{purlin_log_fn, purlin_progress_fn};
 pub use context::*;
@@ -43,3 +44,4 @@ pub use status::purlin_status;
 pub use stream::*;
 pub use symmetric::*;
 pub use tensor::*;
+pub use tensor_symmetric::*;

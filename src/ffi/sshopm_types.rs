@@ -71,9 +71,10 @@ pub const PURLIN_START_SINGULAR: i32 = 4;
 pub const PURLIN_TENSOR_OK: i32 = 0;
 /// An entry or a signal is not finite; there is no result.
 pub const PURLIN_TENSOR_NONFINITE: i32 = 1;
-/// All entries are zero; there is no result.
+/// All entries are zero: every direction is an eigenvector. A solve lists one that stands for all; there is no peak.
 pub const PURLIN_TENSOR_ZERO: i32 = 2;
-/// A multiple of the identity: every direction is an eigenvector; there is no result.
+/// A multiple of the identity: every direction is an eigenvector. A solve lists one that stands for all; there is no
+/// peak.
 pub const PURLIN_TENSOR_ISOTROPIC: i32 = 3;
 /// Outside the mask.
 pub const PURLIN_TENSOR_MASKED: i32 = 4;
@@ -199,7 +200,7 @@ pub struct purlin_sshopm_results {
     pub basins: *mut purlin_tensor,
     /// I32, T: one of PURLIN_TENSOR_*.
     pub status: *mut purlin_tensor,
-    /// Real, V x T: last eigenvalue of each start (goal BOTH: V counts each start twice, maxima first).
+    /// Real, V x T: last eigenvalue of each start. The start_* members go with one goal, not with BOTH.
     pub start_values: *mut purlin_tensor,
     /// Real, n x V x T: last iterate of each start.
     pub start_vectors: *mut purlin_tensor,

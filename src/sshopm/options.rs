@@ -131,9 +131,9 @@ choice! {
         Ok = 0,
         /// An entry is NaN or infinite: no pairs.
         Nonfinite = 1,
-        /// All entries are 0: every direction belongs to lambda = 0; no pairs are listed.
+        /// All entries are 0: every direction belongs to lambda = 0, and one pair stands for all.
         Zero = 2,
-        /// A multiple of the identity: every direction belongs to one lambda; no pairs are listed.
+        /// A multiple of the identity: every direction belongs to one lambda, and one pair stands for all.
         Isotropic = 3,
         /// Left out by the mask.
         Masked = 4,
