@@ -27,7 +27,8 @@ pub fn sh_to_tensor(
 ) -> Result<()> {
     let site = Site::of(context, stream::select(context, queue)?);
     let order = order_of("tensors", tensors)?;
-    apply(context, site, &sh_to_tensor_matrix(order, basis)?, ("sh", sh), ("tensors", tensors))
+    let matrix = context.pool().run(|| sh_to_tensor_matrix(order, basis))?;
+    apply(context, site, &matrix, ("sh", sh), ("tensors", tensors))
 }
 
 /// The coefficients in `basis` of the functions that `tensors` are on the unit sphere: the inverse of [`sh_to_tensor`].
@@ -43,7 +44,8 @@ pub fn tensor_to_sh(
 ) -> Result<()> {
     let site = Site::of(context, stream::select(context, queue)?);
     let order = order_of("tensors", tensors)?;
-    apply(context, site, &tensor_to_sh_matrix(order, basis)?, ("tensors", tensors), ("sh", sh))
+    let matrix = context.pool().run(|| tensor_to_sh_matrix(order, basis))?;
+    apply(context, site, &matrix, ("tensors", tensors), ("sh", sh))
 }
 
 /// The even order of a batch of tensors in three dimensions.

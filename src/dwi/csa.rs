@@ -89,7 +89,7 @@ pub fn csa(
     outputs.check(context, dtype, [count, voxels])?;
     let task = Task {
         signals: Source::new("signals", signals)?,
-        matrix: csa_matrix(&scheme, lmax, basis, options.smoothing)?,
+        matrix: context.pool().run(|| csa_matrix(&scheme, lmax, basis, options.smoothing))?,
         scheme,
         range: Range { low: options.minimum_signal, high: options.maximum_signal, flag: 0.0 },
     };

@@ -123,11 +123,16 @@ pub fn fit(
     }
     outputs.check(context, dtype, [coefficients(order), voxels])?;
     let own = weights.is_some() || options.weighting == Weighting::Signal || options.nonpositive == Nonpositive::Skip;
+    // On a pool thread, as all arithmetic: the caller's rounding mode is its own affair.
+    let (matrix, design) = context.pool().run(|| {
+        let design = own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?;
+        Ok((adc_matrix(&scheme, order)?, design))
+    })?;
     let task = Task {
         signals: Source::new("signals", signals)?,
         weights: weights.map(|w| Source::new("weights", w)).transpose()?,
-        matrix: adc_matrix(&scheme, order)?,
-        design: own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?,
+        matrix,
+        design,
         scheme,
         options: *options,
         floor,

@@ -155,7 +155,7 @@ pub fn peaks(
         }
     };
     with_real!(input.dtype(), "input", T => {
-        let (plan, raised) = plan::<T>(order, options, most)?;
+        let (plan, raised) = context.pool().run(|| plan::<T>(order, options, most))?;
         let form = match options.format {
             PeaksFormat::UnitValue => PeakForm::UnitValue,
             PeaksFormat::Mrtrix => PeakForm::Scaled,
