@@ -177,7 +177,6 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
                     : p.start_count <= 128 ? distinct_pairs<EVEN, 4>(p.start_count, number, results, mine)
                                            : distinct_pairs_many<EVEN>(p.start_count, number, results, mine);
   bool alive = lane_id() < found;
-  const T strength = mine.value;
   const T scale = slot[HEAD + OUT_SCALE], c = slot[HEAD + ISOTROPIC], norm = slot[HEAD + NORM];
   if (alive) {
     T low, high;
@@ -210,10 +209,11 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
   if (collapse_continuum(number, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
-  // The strongest first: maxima descending, minima ascending.
-  T rank = alive ? strength : -Real<T>::infinity();
+  // Maxima descending, minima ascending, by the value that is written.
+  const T direction = scale < T(0) ? T(-1) : T(1);
+  T rank = alive ? direction * mine.value : -Real<T>::infinity();
   if (p.thresholds) {
-    T top = warp_max_value(rank) * scale;
+    T top = direction * warp_max_value(rank);
     alive = alive && mine.value > fmax(number[ABSOLUTE], number[RELATIVE] * top);
     if (!alive) rank = -Real<T>::infinity();
   }

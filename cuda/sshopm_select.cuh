@@ -233,7 +233,8 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     else if (f.rank >= 0) f.basin = f.rank;
   }
   __syncthreads();
-  // Take the best pair left until the row is full.
+  // Take the best pair left until the row is full: maxima descending, minima ascending, by the value that is written.
+  const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
   const auto value_of = [&](const Found &f) {
     return (f.kind & FLIP) && !s.even ? -s.value[f.start] : s.value[f.start];
   };
@@ -244,7 +245,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     int at = -1;
     for (int i = threadIdx.x; i < found; i += blockDim.x) {
       if (pairs[i].kind & DEAD) continue;
-      T v = s.strength(p, pairs[i].start);
+      T v = direction * value_of(pairs[i]);
       if (at < 0 || v > top) {
         top = v;
         at = i;

@@ -166,8 +166,7 @@ void check_pairs(Problem<T> &q, const std::string &name) {
       }
       const int kind = degenerate ? 3 : negative == q.n - 1 ? 0 : negative == 0 ? 1 : 2;
       ok = ok && (near || kind == classes[at]);
-      // Odd orders are sorted before the sign is made canonical.
-      if (k && even) ok = ok && (sign > 0 ? values[at] <= values[at - 1] : values[at] >= values[at - 1]);
+      if (k) ok = ok && (sign > 0 ? values[at] <= values[at - 1] : values[at] >= values[at - 1]);
       // Sign: odd orders have a positive value, even ones a positive component of largest magnitude.
       if (!even) ok = ok && lambda >= -1e-5 * norm;
       else {
