@@ -11,13 +11,13 @@ mod matrix;
 mod set;
 
 use self::set::{Found, PairSet};
-use super::algorithm::{Outputs, SshopmOps, check_outputs, check_overlap, pairs_of, row_sizes};
-use super::cpu::CpuOps;
+use super::algorithm::{Outputs, check_outputs, check_overlap, pairs_of, row_sizes};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, RowBuffers, SignRule, Starts, Tile};
 use super::resolve::{chord2, degeneracy, isotropy, or_default, raised};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
+use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -55,7 +55,7 @@ pub fn all(
     progress: &Progress<'_>,
 ) -> Result<Info> {
     context.check_alive()?;
-    stream::select(context, queue)?;
+    let queue = stream::select(context, queue)?;
     tensors.expect_context("tensors", context)?;
     let shape = tensors.expect_symmetric("tensors")?;
     let count = tensors.dims()[1];
@@ -86,7 +86,7 @@ pub fn all(
         let search = Search::<T>::new(shape, options, pairs)?;
         let outputs = Outputs { results: &mut *results, peaks: None };
         check_outputs(context, &search.plan, count, &[("tensors", tensors)], &outputs)?;
-        search.run(context, tensors, results, (&mut morse_sum, &mut morse_expected), progress)
+        search.run(Site { context, queue }, tensors, results, (&mut morse_sum, &mut morse_expected), progress)
     })
 }
 
@@ -103,6 +103,13 @@ fn expected_morse(shape: Symmetric) -> i32 {
 fn generic_pairs(shape: Symmetric) -> f64 {
     let (m, n) = (shape.order as f64, shape.dimension as f64);
     if shape.order == 2 { n } else { ((m - 1.0).powf(n) - 1.0) / (m - 2.0) }
+}
+
+/// Where a search runs.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    context: &'a Context,
+    queue: Option<&'a GpuStream>,
 }
 
 /// A resolved search.
@@ -179,7 +186,7 @@ impl<T: Vectorised> Search<T> {
 
     fn run(
         mut self,
-        context: &Context,
+        site: Site<'_>,
         tensors: &Tensor,
         results: &mut Results<'_>,
         morse: (&mut Option<&mut Tensor>, &mut Option<&mut Tensor>),
@@ -196,7 +203,7 @@ impl<T: Vectorised> Search<T> {
         for t in 0..count {
             progress.report(to_i64(t), to_i64(count), 0.0)?;
             entries.read_column(&[t], &mut a);
-            let (set, status, counts) = self.tensor(context, t, &a, expected, progress)?;
+            let (set, status, counts) = self.tensor(site, t, &a, expected, progress)?;
             done = done.plus(counts);
             let sum = set.morse_sum();
             let status = match status {
@@ -227,7 +234,7 @@ impl<T: Vectorised> Search<T> {
     /// All pairs of one tensor.
     fn tensor(
         &mut self,
-        context: &Context,
+        site: Site<'_>,
         index: usize,
         a: &[T],
         expected: i32,
@@ -244,7 +251,7 @@ impl<T: Vectorised> Search<T> {
         let norm = super::cpu::load::frobenius(a, &self.plan.multinomials);
         let rule = self.plan.reduction;
         if self.plan.shape.order == 2 {
-            context.pool().run(|| matrix::pairs(n, a, rule.degeneracy * norm, &mut set))?;
+            site.context.pool().run(|| matrix::pairs(n, a, rule.degeneracy * norm, &mut set))?;
             let collapsed = set.collapse(rule.degeneracy * norm);
             let status = if collapsed { TensorStatus::Degenerate } else { TensorStatus::Ok };
             return Ok((set, status, Counts::default()));
@@ -255,7 +262,7 @@ impl<T: Vectorised> Search<T> {
         loop {
             progress.check()?;
             let before = set.len();
-            counts = counts.plus(self.round(context, index, a, drawn, round, norm, &mut set, progress)?);
+            counts = counts.plus(self.round(site, index, a, drawn, round, norm, &mut set, progress)?);
             drawn += round;
             if set.len() > 0 {
                 status = TensorStatus::Ok;
@@ -279,7 +286,7 @@ impl<T: Vectorised> Search<T> {
     #[expect(clippy::too_many_arguments, reason = "one round of one tensor")]
     fn round(
         &mut self,
-        context: &Context,
+        site: Site<'_>,
         index: usize,
         a: &[T],
         drawn: usize,
@@ -300,9 +307,9 @@ impl<T: Vectorised> Search<T> {
             plan.reduction.pairs = size;
             plan.starts = Starts::Drawn { kind: StartKind::Random, seed: self.seed, first, chunks };
             let sizes = row_sizes(plan, None);
-            let mut ops = CpuOps::new(context, plan)?;
+            let mut ops = super::ops(site.context, site.queue, plan)?;
             // A few chunks a thread at a time bound the memory.
-            let group = (8 * context.pool().threads()).min(chunks);
+            let group = (8 * site.context.pool().threads()).min(chunks);
             let mut buffers = RowBuffers::<T>::default();
             let room = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
             buffers.count = alloc::filled("pairs", group, 0)?;

@@ -63,13 +63,14 @@ pub(super) fn of<T: Real>(
 /// Classes that may be listed. For odd order a maximum with lambda < 0 is written as the minimum (-lambda, -x).
 fn kept_classes<T>(plan: &Plan<T>, goal: i32) -> i32 {
     let bit = |class: i32| 1 << class;
+    let any = bit(c::PAIR_POSITIVE_STABLE) | bit(c::PAIR_NEGATIVE_STABLE);
     let stable = match (plan.shape.order % 2, goal) {
+        _ if plan.reduction.saddles => any | bit(c::PAIR_UNSTABLE),
         (0, c::MINIMA) => bit(c::PAIR_POSITIVE_STABLE),
         (0, _) => bit(c::PAIR_NEGATIVE_STABLE),
-        _ => bit(c::PAIR_POSITIVE_STABLE) | bit(c::PAIR_NEGATIVE_STABLE),
+        _ => any,
     };
-    let saddles = if plan.reduction.saddles { bit(c::PAIR_UNSTABLE) } else { 0 };
-    stable | saddles | bit(c::PAIR_DEGENERATE)
+    stable | bit(c::PAIR_DEGENERATE)
 }
 
 fn constant(method: i32, shift: ConstantShift) -> (i32, i32, f64) {

@@ -172,7 +172,7 @@ fn compare<T: Real>(what: &str, n: usize, pairs: usize, cpu: &Found, gpu: &Found
     let (a, b) = (cpu.info, gpu.info);
     assert_eq!((a.tensors, a.starts, a.skipped_tensors), (b.tensors, b.starts, b.skipped_tensors), "{what}");
     assert!(100 * b.converged_starts >= 99 * a.converged_starts, "{what}: {a:?} {b:?}");
-    assert!(10 * b.iterations <= 11 * a.iterations + 10, "{what}: {a:?} {b:?}");
+    assert!(10 * b.iterations <= 13 * a.iterations + 10, "{what}: {a:?} {b:?}");
 }
 
 fn shapes() -> Vec<Symmetric> {
@@ -184,7 +184,7 @@ fn shapes() -> Vec<Symmetric> {
 fn agrees<T: Real>() {
     let (cpu, gpu) = (context(BackendChoice::Cpu, 0), context(BackendChoice::Cuda, 0));
     for shape in shapes() {
-        let items = if shape.dimension == 3 { 400 } else { 100 };
+        let items = if shape.dimension == 3 { 150 } else { 60 };
         let here = Case::<T>::new(&cpu, shape, items, Location::Host, Order::ColumnMajor, entry);
         let there = Case::<T>::new(&gpu, shape, items, Location::Device, Order::ColumnMajor, entry);
         for goal in [Goal::Maxima, Goal::Minima, Goal::Both] {
@@ -446,6 +446,40 @@ fn cancelling_ends_a_batch_between_chunks() {
     assert_eq!(e.err(), Some(Error::Cancelled));
     let progress = gpu.progress(None);
     assert!(solve(&gpu, None, &case.tensors, None, &Options::default(), &mut results, &progress).is_ok());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn all_pairs_agree_with_the_cpu() {
+    let (cpu, gpu) = (context(BackendChoice::Cpu, 0), context(BackendChoice::Cuda, 0));
+    for (order, dimension) in [(4, 3), (3, 3), (6, 3), (5, 3), (4, 2), (3, 4)] {
+        let shape = Symmetric::new(order, dimension).unwrap();
+        let items = 12;
+        let run = |context: &Arc<Context>| {
+            let case = Case::<f64>::new(context, shape, items, Location::Host, Order::ColumnMajor, entry);
+            let mut count = case.output(DType::I32, Location::Host, &[items]);
+            let mut status = case.output(DType::I32, Location::Host, &[items]);
+            let mut values = case.output(DType::F64, Location::Host, &[40, items]);
+            let mut classes = case.output(DType::I32, Location::Host, &[40, items]);
+            let mut morse = case.output(DType::I32, Location::Host, &[items]);
+            let mut results = Results {
+                count: Some(&mut count),
+                status: Some(&mut status),
+                values: Some(&mut values),
+                classes: Some(&mut classes),
+                ..Results::default()
+            };
+            let options = AllOptions::default();
+            let progress = context.progress(None);
+            all(context, None, &case.tensors, &options, &mut results, Some(&mut morse), None, &progress).unwrap();
+            (integers(&count), integers(&status), numbers::<f64>(&values), integers(&classes), integers(&morse))
+        };
+        let (a, b) = (run(&cpu), run(&gpu));
+        assert_eq!((&a.0, &a.1, &a.3, &a.4), (&b.0, &b.1, &b.3, &b.4), "{shape:?}");
+        for (x, y) in a.2.iter().zip(&b.2) {
+            assert!((x - y).abs() < 1e-10 || (x.is_nan() && y.is_nan()), "{shape:?}: {x} {y}");
+        }
+    }
 }
 
 #[cfg(feature = "fault-injection")]

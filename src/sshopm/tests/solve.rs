@@ -14,7 +14,10 @@ fn the_toolboxes_iteration_counts_are_reproduced() {
         (Options { shift_kind: Shift::Adaptive, ..compatible }, 23),
     ] {
         let e = run_starts::<f64>(&c, &a, Some(&start), &o, 1);
-        assert_eq!((e.iterations[0], e.status[0]), (expected, 0), "{:?}", o.shift_kind);
+        // The tolerance is nine units in the last place: another order of the sums ends a step sooner or later.
+        let slack = i32::from(matches!(c.backend(), crate::backend::Backend::Gpu(_)));
+        assert!((e.iterations[0] - expected).abs() <= slack, "{:?}: {}", o.shift_kind, e.iterations[0]);
+        assert_eq!(e.status[0], 0);
         assert!((e.values[0] - 0.889_322_010_679_401).abs() < 1e-14);
     }
 }

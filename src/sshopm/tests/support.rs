@@ -23,8 +23,16 @@ pub fn context(threads: usize) -> Arc<Context> {
     with_isa(threads, None)
 }
 
+/// The CPU; the GPU where the variable says so: the same checks then hold there.
+fn tested_backend() -> BackendChoice {
+    match std::env::var("PURLIN_TEST_BACKEND").as_deref() {
+        Ok("cuda") => BackendChoice::Cuda,
+        _ => BackendChoice::Cpu,
+    }
+}
+
 pub fn with_isa(threads: usize, isa: Option<crate::backend::cpu::Isa>) -> Arc<Context> {
-    let options = context::Options { backend: BackendChoice::Cpu, threads, isa, ..context::Options::default() };
+    let options = context::Options { backend: tested_backend(), threads, isa, ..context::Options::default() };
     Context::new(options).unwrap()
 }
 
