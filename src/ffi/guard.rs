@@ -6,6 +6,7 @@ use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
+use super::environment::Standard;
 use super::status::purlin_status;
 use crate::error::Result;
 
@@ -18,6 +19,7 @@ thread_local! {
 /// Runs `body`, records its error for this thread, and lets no panic out.
 pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
     silence_own_panics();
+    let _environment = Standard::enter();
     INSIDE.set(INSIDE.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(body));
     INSIDE.set(INSIDE.get() - 1);

@@ -13,6 +13,7 @@ mod dlpack;
 mod dwi;
 mod dwi_peaks;
 mod dwi_types;
+mod environment;
 mod guard;
 mod handle;
 mod library;
