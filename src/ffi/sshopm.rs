@@ -315,7 +315,12 @@ pub extern "C" fn purlin_sshopm_starts(
         let context = context::get(context)?;
         let stream = stream::get(stream)?;
         let mut starts = tensor::output("starts", starts)?;
-        let kind = start_kind("kind", kind)?;
+        let kind = match start_kind("kind", kind)? {
+            StartKind::Auto => {
+                return Err(Error::invalid("kind", "is 0 (auto), which depends on the order of a tensor"));
+            }
+            kind => kind,
+        };
         sshopm::starts(&context, stream.as_deref(), kind, seed, &mut starts)
     })
 }

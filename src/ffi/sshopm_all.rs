@@ -83,7 +83,7 @@ pub unsafe extern "C" fn purlin_sshopm_all(
             starts: o.starts,
             max_starts: o.max_starts,
             seed: o.seed,
-            max_iterations: o.max_iterations,
+            max_iterations: super::sshopm::iterations(o.max_iterations)?,
             sign: Sign::from_code("sign", o.sign)?,
             tolerance: o.tolerance,
             merge_angle: o.merge_angle,

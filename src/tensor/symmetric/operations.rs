@@ -323,12 +323,15 @@ fn packed_norm(kind: Norm, multinomials: &[f64], entry: impl Fn(usize) -> f64) -
 /// Sets every tensor of an even-order batch to `scale` times the identity E, for which E x^m = |x|^m.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for an odd order or a type other than F32 and F64.
+/// [`Error::InvalidArgument`] for an odd order, a scale that is not finite, or a type other than F32 and F64.
 pub fn identity(context: &Context, queue: Option<&Stream>, scale: f64, packed: &mut Tensor) -> Result<()> {
     start(context, queue, &[("packed", packed)])?;
     let shape = packed.expect_symmetric("packed")?;
     if shape.order % 2 == 1 {
         return Err(Error::invalid("packed", format!("has order {}, an even order is needed", shape.order)));
+    }
+    if !scale.is_finite() {
+        return Err(Error::invalid("scale", format!("is {scale}, a finite number is needed")));
     }
     let mut entries = alloc::with_capacity("identity tensor", shape.count())?;
     let mut walk = Monomials::new(shape)?;
