@@ -1,0 +1,251 @@
+/* Diffusion MRI: every documented refusal once, by name. */
+#include <math.h>
+
+#include "check.h"
+
+enum { N = 20, T = 3, U = 15 };
+
+static purlin_context *context;
+static double signals[T][N], bvals[N], bvecs[N][3], sh[T][U], tensors[T][U], peaks[T][2][4], s0[T];
+static int32_t status[T];
+static uint8_t mask[T];
+
+/* A usable scheme: one unweighted volume, then directions spread over the sphere. */
+static void scheme(void) {
+  int j, t;
+  for (j = 0; j < N; j++) {
+    double z = 1 - (j + 0.5) / N, r = sqrt(1 - z * z), phi = 2.399963 * j;
+    bvals[j] = j == 0 ? 0 : 1000;
+    bvecs[j][0] = r * cos(phi), bvecs[j][1] = r * sin(phi), bvecs[j][2] = z;
+    for (t = 0; t < T; t++) signals[t][j] = j == 0 ? 100 : 100 * exp(-1000 * 7e-4);
+  }
+}
+
+/* A scheme from which nothing can be fitted. */
+static void one_direction(void) {
+  int j;
+  for (j = 1; j < N; j++) bvecs[j][0] = 1, bvecs[j][1] = bvecs[j][2] = 0;
+}
+
+static void fit_and_csa(void) {
+  purlin_context *foreign = cpu_context(1);
+  purlin_tensor *s = array2(context, PURLIN_F64, N, T, signals), *b = vector_of(context, PURLIN_F64, N, bvals);
+  purlin_tensor *g = array2(context, PURLIN_F64, 3, N, bvecs), *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors);
+  purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *bad;
+  purlin_dwi_fit_options o;
+  purlin_dwi_csa_options c;
+  int t;
+#define FIT(s, b, g, mask, weights, options, a, s0, status) \
+  purlin_dwi_fit(context, NULL, s, b, g, mask, weights, options, a, s0, status)
+#define CSA(s, b, g, mask, basis, options, f, status) \
+  purlin_dwi_csa(context, NULL, s, b, g, mask, basis, options, f, status)
+  OK(FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  /* Isotropic diffusion of 7e-4 mm^2/s. */
+  CHECK(fabs(tensors[0][0] - 7e-4) < 1e-12 && fabs(tensors[2][3] - 7e-4 / 3) < 1e-12 && fabs(tensors[1][1]) < 1e-12);
+  OK(CSA(s, b, g, NULL, PURLIN_SH_CANONICAL, NULL, f, NULL));
+  BAD_HANDLE("context: is NULL", purlin_dwi_fit(NULL, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD_HANDLE("signals: is NULL", FIT(NULL, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD_HANDLE("bvals: is NULL", FIT(s, NULL, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD_HANDLE("bvecs: is NULL", CSA(s, b, NULL, NULL, 1, NULL, f, NULL));
+  BAD_HANDLE("tensors: is NULL", FIT(s, b, g, NULL, NULL, NULL, NULL, NULL, NULL));
+  BAD_HANDLE("sh: is NULL", CSA(s, b, g, NULL, 1, NULL, NULL, NULL));
+  BAD_ARGUMENT("basis: is 0", CSA(s, b, g, NULL, 0, NULL, f, NULL));
+  BAD_ARGUMENT("basis: is 6", CSA(s, b, g, NULL, 6, NULL, f, NULL));
+#define BAD(text, make, call)         \
+  do {                                \
+    bad = (make);                     \
+    BAD_ARGUMENT(text, call);         \
+    OK(purlin_tensor_destroy(bad));   \
+  } while (0)
+  BAD("signals", vector_of(context, PURLIN_F64, N, signals), FIT(bad, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD("bvals", vector_of(context, PURLIN_F64, N - 1, bvals), FIT(s, bad, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD("bvals", vector_of(context, PURLIN_I32, N, bvals), FIT(s, bad, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD("bvecs", array2(context, PURLIN_F64, N, 3, bvecs), FIT(s, b, bad, NULL, NULL, NULL, a, NULL, NULL));
+  BAD("mask", vector_of(context, PURLIN_U8, T - 1, mask), FIT(s, b, g, bad, NULL, NULL, a, NULL, NULL));
+  BAD("mask", vector_of(context, PURLIN_I32, T, status), FIT(s, b, g, bad, NULL, NULL, a, NULL, NULL));
+  BAD("weights", array2(context, PURLIN_F64, T, N, sh), FIT(s, b, g, NULL, bad, NULL, a, NULL, NULL));
+  BAD("tensors", array2(context, PURLIN_F64, U, T, sh), FIT(s, b, g, NULL, NULL, NULL, bad, NULL, NULL));
+  BAD("tensors", symmetric(context, PURLIN_F64, 3, 3, T, sh), FIT(s, b, g, NULL, NULL, NULL, bad, NULL, NULL));
+  BAD("tensors", symmetric(context, PURLIN_F64, 2, 4, T, sh), FIT(s, b, g, NULL, NULL, NULL, bad, NULL, NULL));
+  BAD("tensors", symmetric(context, PURLIN_F64, 4, 3, T - 1, sh), FIT(s, b, g, NULL, NULL, NULL, bad, NULL, NULL));
+  BAD("s0", vector_of(context, PURLIN_F32, T, s0), FIT(s, b, g, NULL, NULL, NULL, a, bad, NULL));
+  BAD("status", vector_of(context, PURLIN_U8, T, mask), FIT(s, b, g, NULL, NULL, NULL, a, NULL, bad));
+  BAD("status", vector_of(context, PURLIN_I32, T + 1, sh), FIT(s, b, g, NULL, NULL, NULL, a, NULL, bad));
+  BAD("signals: belongs to another", array2(foreign, PURLIN_F64, N, T, signals), FIT(bad, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD("overlaps signals", symmetric(context, PURLIN_F64, 4, 3, T, signals), FIT(s, b, g, NULL, NULL, NULL, bad, NULL, NULL));
+  BAD("sh", array2(context, PURLIN_F64, 14, T, sh), CSA(s, b, g, NULL, 1, NULL, bad, NULL));
+  BAD("sh", array2(context, PURLIN_I64, U, T, sh), CSA(s, b, g, NULL, 1, NULL, bad, NULL));
+  /* 19 directions are too few for the 28 entries of order 6. */
+  bad = NULL;
+  OK(purlin_tensor_create_symmetric(context, PURLIN_F64, PURLIN_HOST, 0, 6, 3, T, &bad));
+  BAD_ARGUMENT("", FIT(s, b, g, NULL, NULL, NULL, bad, NULL, NULL));
+  OK(purlin_tensor_destroy(bad));
+#undef BAD
+#define REFUSED(text, change)                                           \
+  do {                                                                  \
+    change;                                                             \
+    BAD_ARGUMENT(text, FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));  \
+    BAD_ARGUMENT(text, CSA(s, b, g, NULL, 1, NULL, f, NULL));           \
+    scheme();                                                           \
+  } while (0)
+  REFUSED("bvals: element 3 is -1", bvals[3] = -1);
+  REFUSED("bvals: element 3", bvals[3] = NAN);
+  REFUSED("bvals", bvals[0] = 1000);
+  REFUSED("bvals", memset(bvals, 0, sizeof bvals));
+  REFUSED("bvecs: column 4", bvecs[4][0] += 0.5);
+  REFUSED("bvecs: column 4", bvecs[4][1] = NAN);
+#undef REFUSED
+  one_direction();
+  BAD_ARGUMENT("bvecs", FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_csa_options_init(&c, sizeof c));
+  c.smoothing = 0;
+  BAD_ARGUMENT("bvecs", CSA(s, b, g, NULL, 1, &c, f, NULL));
+  scheme();
+  /* Those of unweighted volumes are ignored. */
+  bvecs[0][0] = bvecs[0][1] = bvecs[0][2] = NAN;
+  OK(FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+#define REFUSED(text, field, value)                                \
+  do {                                                             \
+    OK(purlin_dwi_fit_options_init(&o, sizeof o));                 \
+    o.field = (value);                                             \
+    BAD_ARGUMENT(text, FIT(s, b, g, NULL, NULL, &o, a, NULL, NULL)); \
+  } while (0)
+  BAD_ARGUMENT("options: is NULL", purlin_dwi_fit_options_init(NULL, sizeof o));
+  REFUSED("weighting: is 2", weighting, 2);
+  REFUSED("nonpositive: is -1", nonpositive, -1);
+  REFUSED("b0_threshold", b0_threshold, -1);
+  REFUSED("b0_threshold", b0_threshold, NAN);
+  REFUSED("clamp", clamp, -1);
+  REFUSED("clamp", clamp, 1);
+  REFUSED("clamp", clamp, NAN);
+  REFUSED("options: struct_size", struct_size, 3);
+#undef REFUSED
+#define REFUSED(text, field, value)                            \
+  do {                                                         \
+    OK(purlin_dwi_csa_options_init(&c, sizeof c));             \
+    c.field = (value);                                         \
+    BAD_ARGUMENT(text, CSA(s, b, g, NULL, 1, &c, f, NULL));    \
+  } while (0)
+  BAD_ARGUMENT("options: is NULL", purlin_dwi_csa_options_init(NULL, sizeof c));
+  REFUSED("b0_threshold", b0_threshold, INFINITY);
+  REFUSED("smoothing", smoothing, -1);
+  REFUSED("minimum_signal", minimum_signal, 0);
+  REFUSED("maximum_signal", maximum_signal, 1);
+  REFUSED("maximum_signal", maximum_signal, 1e-4);
+  REFUSED("options: struct_size", struct_size, 2000);
+#undef REFUSED
+  /* No voxels, and all of them masked. */
+  bad = array2(context, PURLIN_F64, N, 0, NULL);
+  OK(purlin_tensor_destroy(a));
+  a = symmetric(context, PURLIN_F64, 4, 3, 0, NULL);
+  OK(FIT(bad, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  OK(purlin_tensor_destroy(bad));
+  OK(purlin_tensor_destroy(a));
+  a = symmetric(context, PURLIN_F64, 4, 3, T, tensors);
+  bad = vector_of(context, PURLIN_U8, T, mask);
+  OK(FIT(s, b, g, bad, NULL, NULL, a, NULL, NULL));
+  for (t = 0; t < T; t++) CHECK(tensors[t][0] == 0);
+  OK(purlin_tensor_destroy(bad));
+  OK(purlin_tensor_destroy(s));
+  OK(purlin_tensor_destroy(b));
+  OK(purlin_tensor_destroy(g));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(f));
+  OK(purlin_context_destroy(foreign));
+}
+
+static void conversions(void) {
+  purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors), *bad;
+  OK(purlin_dwi_sh_to_tensor(context, NULL, f, PURLIN_SH_DESCOTEAUX07, a));
+  OK(purlin_dwi_tensor_to_sh(context, NULL, a, PURLIN_SH_TOURNIER07_LEGACY, f));
+  BAD_ARGUMENT("basis: is 0", purlin_dwi_sh_to_tensor(context, NULL, f, 0, a));
+  BAD_ARGUMENT("basis: is 6", purlin_dwi_tensor_to_sh(context, NULL, a, 6, f));
+  BAD_HANDLE("sh: is NULL", purlin_dwi_sh_to_tensor(context, NULL, NULL, 1, a));
+  BAD_HANDLE("tensors: is NULL", purlin_dwi_tensor_to_sh(context, NULL, NULL, 1, f));
+  bad = array2(context, PURLIN_F64, U, T, signals);
+  BAD_ARGUMENT("tensors", purlin_dwi_tensor_to_sh(context, NULL, bad, 1, f));
+  OK(purlin_tensor_destroy(bad));
+  bad = symmetric(context, PURLIN_F64, 3, 3, T, signals);
+  BAD_ARGUMENT("tensors", purlin_dwi_sh_to_tensor(context, NULL, f, 1, bad));
+  BAD_ARGUMENT("tensors", purlin_dwi_tensor_to_sh(context, NULL, bad, 1, f));
+  OK(purlin_tensor_destroy(bad));
+  bad = symmetric(context, PURLIN_F32, 4, 3, T, signals);
+  BAD_ARGUMENT("tensors", purlin_dwi_sh_to_tensor(context, NULL, f, 1, bad));
+  OK(purlin_tensor_destroy(bad));
+  bad = array2(context, PURLIN_F64, 6, T, signals);
+  BAD_ARGUMENT("", purlin_dwi_sh_to_tensor(context, NULL, bad, 1, a));
+  BAD_ARGUMENT("", purlin_dwi_tensor_to_sh(context, NULL, a, 1, bad));
+  OK(purlin_tensor_destroy(bad));
+  OK(purlin_tensor_destroy(f));
+  OK(purlin_tensor_destroy(a));
+}
+
+static void peak_arguments(void) {
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors), *p = array3(context, PURLIN_F64, 4, 2, T, peaks);
+  purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *bad;
+  purlin_dwi_peaks_options o;
+  purlin_sshopm_info info;
+#define PEAKS(input, mask, options, peaks, count, status) \
+  purlin_dwi_peaks(context, NULL, input, mask, options, peaks, count, status, NULL)
+  OK(PEAKS(a, NULL, NULL, p, NULL, NULL));
+  BAD_ARGUMENT("options: is NULL", purlin_dwi_peaks_options_init(NULL, sizeof o));
+#define REFUSED(text, field, value)                        \
+  do {                                                     \
+    OK(purlin_dwi_peaks_options_init(&o, sizeof o));       \
+    o.field = (value);                                     \
+    BAD_ARGUMENT(text, PEAKS(a, NULL, &o, p, NULL, NULL)); \
+  } while (0)
+  REFUSED("basis: is 6", basis, 6);
+  REFUSED("basis", basis, PURLIN_SH_MRTRIX3);
+  REFUSED("format: is 2", format, 2);
+  REFUSED("missing: is -1", missing, -1);
+  REFUSED("start_kind: is 9", start_kind, 9);
+  REFUSED("max_iterations: is 0", max_iterations, 0);
+  REFUSED("method: is 2", method, 2);
+  REFUSED("starts: is -1", starts, -1);
+  REFUSED("absolute_threshold", absolute_threshold, NAN);
+  REFUSED("relative_threshold", relative_threshold, -0.5);
+  REFUSED("relative_threshold", relative_threshold, 1.5);
+  REFUSED("min_separation", min_separation, -1);
+  REFUSED("min_separation", min_separation, NAN);
+  REFUSED("tolerance", tolerance, -1);
+  REFUSED("merge_angle", merge_angle, INFINITY);
+  REFUSED("peaks", format, PURLIN_PEAKS_MRTRIX);
+  REFUSED("options: struct_size", struct_size, 8);
+#undef REFUSED
+  BAD_ARGUMENT("basis", PEAKS(f, NULL, NULL, p, NULL, NULL));
+  BAD_HANDLE("input: is NULL", PEAKS(NULL, NULL, NULL, p, NULL, NULL));
+  BAD_HANDLE("peaks: is NULL", PEAKS(a, NULL, NULL, NULL, NULL, NULL));
+#define BAD(text, make, call)         \
+  do {                                \
+    bad = (make);                     \
+    BAD_ARGUMENT(text, call);         \
+    OK(purlin_tensor_destroy(bad));   \
+  } while (0)
+  BAD("input", symmetric(context, PURLIN_F64, 3, 3, T, signals), PEAKS(bad, NULL, NULL, p, NULL, NULL));
+  BAD("input", symmetric(context, PURLIN_F64, 4, 2, T, signals), PEAKS(bad, NULL, NULL, p, NULL, NULL));
+  BAD("mask", vector_of(context, PURLIN_U8, T + 1, signals), PEAKS(a, bad, NULL, p, NULL, NULL));
+  BAD("peaks", array3(context, PURLIN_F64, 3, 2, T, signals), PEAKS(a, NULL, NULL, bad, NULL, NULL));
+  BAD("peaks", array3(context, PURLIN_F32, 4, 2, T, signals), PEAKS(a, NULL, NULL, bad, NULL, NULL));
+  BAD("peaks", array2(context, PURLIN_F64, 4, T, signals), PEAKS(a, NULL, NULL, bad, NULL, NULL));
+  BAD("count", vector_of(context, PURLIN_F64, T, signals), PEAKS(a, NULL, NULL, p, bad, NULL));
+  BAD("status", vector_of(context, PURLIN_I32, T + 1, signals), PEAKS(a, NULL, NULL, p, NULL, bad));
+  BAD("peaks: overlaps input", array3(context, PURLIN_F64, 4, 2, T, tensors), PEAKS(a, NULL, NULL, bad, NULL, NULL));
+#undef BAD
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  info.struct_size = 0;
+  BAD_ARGUMENT("info: struct_size", purlin_dwi_peaks(context, NULL, a, NULL, NULL, p, NULL, NULL, &info));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(p));
+  OK(purlin_tensor_destroy(f));
+}
+
+int main(void) {
+  context = cpu_context(1);
+  scheme();
+  fit_and_csa();
+  conversions();
+  peak_arguments();
+  OK(purlin_context_destroy(context));
+  return finish();
+}

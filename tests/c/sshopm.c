@@ -1,0 +1,231 @@
+/* Eigenpairs: the published tables, the iteration counts of the Tensor Toolbox, and what a batch promises. */
+#include <math.h>
+
+#include "check.h"
+#include "published.h"
+#include "results.h"
+
+static purlin_context *context;
+
+static purlin_sshopm_options defaults(void) {
+  purlin_sshopm_options o;
+  OK(purlin_sshopm_options_init(&o, sizeof o));
+  return o;
+}
+
+/* SS-HOPM finds exactly the maxima with a positive shift and exactly the minima with a negative one. */
+static void stable_pairs(int32_t goal, int32_t method, int32_t shift_kind, double shift) {
+  struct published p = published(4);
+  struct room room;
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_sshopm_options o = defaults();
+  int wanted[3], k, found = 0;
+  o.goal = goal;
+  o.method = method;
+  o.shift_kind = shift_kind;
+  o.shift = shift;
+  o.max_iterations = 5000;
+  o.tolerance = 1e-13;
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  for (k = 0; k < p.pairs; k++)
+    if (p.negative[k] == (goal == PURLIN_SSHOPM_MAXIMA ? 2 : 0) && found < 3) wanted[found++] = k;
+  CHECK(found == 3 && room.count[0] == 3 && room.status[0] == PURLIN_TENSOR_OK);
+  for (k = 0; k < 3; k++) {
+    /* Maxima descending, minima ascending. */
+    int of = goal == PURLIN_SSHOPM_MAXIMA ? wanted[k] : wanted[2 - k];
+    CHECK(fabs(room.values[0][k] - p.value[of]) < 1e-12);
+    CHECK(apart(room.vectors[0][k], p.x[of]) < 1e-10);
+    CHECK(room.residuals[0][k] <= 1e-13);
+    CHECK(room.classes[0][k] == (goal == PURLIN_SSHOPM_MAXIMA ? PURLIN_PAIR_NEGATIVE_STABLE : PURLIN_PAIR_POSITIVE_STABLE));
+  }
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+static void both_goals(void) {
+  struct published p = published(4);
+  struct room room;
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_sshopm_options o = defaults();
+  o.goal = PURLIN_SSHOPM_BOTH;
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  CHECK(room.count[0] == 6);
+  CHECK(fabs(room.values[0][0] - p.value[0]) < 1e-9 && fabs(room.values[0][2] - p.value[3]) < 1e-9);
+  CHECK(fabs(room.values[0][3] - p.value[10]) < 1e-9 && fabs(room.values[0][5] - p.value[8]) < 1e-9);
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+/* From x0 = (1, .5, -.3): 46 iterations with shift 2, 23 with the adaptive one, as `eig_sshopm` needs. */
+static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
+  struct published p = published(4);
+  double x0[3] = {1, .5, -.3}, lambda[100];
+  struct room room;
+  purlin_sshopm_results r = over(context, &room, 1, 1);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_tensor *start = array2(context, PURLIN_F64, 3, 1, x0);
+  purlin_sshopm_options o = defaults();
+  int k;
+  o.compatibility = PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX;
+  o.shift_kind = shift_kind;
+  o.shift = shift;
+  r.trace = vector_of(context, PURLIN_F64, 100, lambda);
+  OK(purlin_sshopm_solve(context, NULL, a, start, &o, &r, NULL));
+  CHECK(room.start_iterations[0][0] == iterations);
+  CHECK(room.start_status[0][0] == PURLIN_START_CONVERGED && room.start_violations[0][0] == 0);
+  CHECK(fabs(room.start_values[0][0] - p.value[0]) < 1e-13);
+  CHECK(room.count[0] == 1 && fabs(room.values[0][0] - p.value[0]) < 1e-13);
+  if (shift_kind == PURLIN_SSHOPM_SHIFT_FIXED) CHECK(room.start_shifts[0][0] == shift);
+  /* The trace rises to the value and ends with it. */
+  for (k = 1; k < 100 && !isnan(lambda[k]); k++) CHECK(lambda[k] >= lambda[k - 1] - 1e-15);
+  CHECK(k >= iterations && k <= iterations + 1 && fabs(lambda[k - 1] - p.value[0]) < 1e-13);
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(start));
+  release(&r);
+}
+
+/* Without a shift the method need not converge, and says so for each start. */
+static void unshifted(void) {
+  struct published p = published(4);
+  struct room room;
+  purlin_sshopm_results r = over(context, &room, 1, 32);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_sshopm_options o = defaults();
+  purlin_sshopm_info info;
+  int k, stuck = 0;
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  o.method = PURLIN_SSHOPM_POWER;
+  o.shift_kind = PURLIN_SSHOPM_SHIFT_FIXED;
+  o.remove_isotropic = 0;
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  for (k = 0; k < 32; k++) stuck += room.start_status[0][k] == PURLIN_START_MAX_ITERATIONS;
+  CHECK(stuck > 0 && info.starts == 32 && info.converged_starts == 32 - stuck);
+  if (stuck == 32) CHECK(room.count[0] == 0 && room.status[0] == PURLIN_TENSOR_NO_PAIR);
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+/* One bad tensor of a batch gets a status; the others' results are bitwise what they are alone. */
+static void bad_tensors(void) {
+  struct published p = published(4);
+  static struct room room, alone;
+  double batch[TENSORS][15];
+  purlin_sshopm_results r = over(context, &room, TENSORS, STARTS), s = over(context, &alone, 1, STARTS);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, TENSORS, batch);
+  purlin_tensor *one = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_sshopm_options o = defaults();
+  purlin_sshopm_info info;
+  int t, k;
+  for (t = 0; t < TENSORS; t++)
+    for (k = 0; k < 15; k++) batch[t][k] = p.tensor[k];
+  batch[1][7] = NAN;
+  batch[2][14] = -INFINITY;
+  for (k = 0; k < 15; k++) batch[3][k] = 0;
+  /* The identity: 1 at xxxx, yyyy, zzzz, 1/3 at xxyy, xxzz, yyzz. */
+  for (k = 0; k < 15; k++) batch[4][k] = 0;
+  batch[4][0] = batch[4][10] = batch[4][14] = 5;
+  batch[4][3] = batch[4][5] = batch[4][12] = 5.0 / 3;
+  for (k = 0; k < 15; k++) batch[5][k] = 1e-200 * p.tensor[k], batch[6][k] = 1e200 * p.tensor[k];
+  o.starts = STARTS;
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  OK(purlin_sshopm_solve(context, NULL, one, NULL, &o, &s, NULL));
+  CHECK(info.tensors == TENSORS && info.skipped_tensors == 4 && info.starts == STARTS);
+  CHECK(room.status[1] == PURLIN_TENSOR_NONFINITE && room.status[2] == PURLIN_TENSOR_NONFINITE);
+  CHECK(room.status[3] == PURLIN_TENSOR_ZERO && room.status[4] == PURLIN_TENSOR_ISOTROPIC);
+  for (t = 1; t < 3; t++) {
+    CHECK(room.count[t] == 0 && isnan(room.values[t][0]) && isnan(room.vectors[t][0][0]));
+    CHECK(room.basins[t][0] == 0);
+  }
+  /* Every direction is an eigenvector; one stands for them. */
+  for (t = 3; t < 5; t++) {
+    CHECK(room.count[t] == 1 && room.classes[t][0] == PURLIN_PAIR_DEGENERATE && room.values[t][0] == (t == 3 ? 0 : 5));
+    CHECK(isnan(room.values[t][1]) && room.basins[t][0] == STARTS);
+  }
+  CHECK(room.start_status[1][0] == PURLIN_START_NONFINITE);
+  for (t = 0; t < TENSORS; t++) {
+    if (t >= 1 && t <= 4) continue;
+    CHECK(room.count[t] == 3 && room.status[t] == PURLIN_TENSOR_OK);
+    CHECK(fabs(room.values[5][0] / 1e-200 - p.value[0]) < 1e-9 && fabs(room.values[6][0] / 1e200 - p.value[0]) < 1e-9);
+  }
+  for (t = 0; t < TENSORS; t += 7) {
+    CHECK(memcmp(room.values[t], alone.values[0], 3 * sizeof(double)) == 0);
+    CHECK(memcmp(room.vectors[t], alone.vectors[0], 9 * sizeof(double)) == 0);
+    CHECK(memcmp(room.basins[t], alone.basins[0], 3 * sizeof(int32_t)) == 0);
+    CHECK(memcmp(room.start_values[t], alone.start_values[0], sizeof alone.start_values[0]) == 0);
+  }
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(one));
+  release(&r);
+  release(&s);
+}
+
+/* No tensors: success, and nothing is written. */
+static void empty_batch(void) {
+  struct room room, before;
+  purlin_sshopm_results r = over(context, &room, 0, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 0, NULL);
+  purlin_sshopm_info info;
+  before = room;
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, &info));
+  CHECK(info.tensors == 0 && info.converged_starts == 0);
+  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+/* Any strides of the input and any number of threads: the same bits. */
+static void strides_and_threads(void) {
+  enum { T = 5, GAP = 3 };
+  double packed[T][15], entry_major[15][T], spread[T * (15 * 2 + GAP)];
+  static struct room first, other;
+  uint64_t state = 7;
+  int t, k, way;
+  for (t = 0; t < T; t++)
+    for (k = 0; k < 15; k++) {
+      double x = (double)(draw(&state) >> 11) / 9007199254740992.0 - 0.5;
+      packed[t][k] = entry_major[k][t] = spread[t * (15 * 2 + GAP) + 2 * k] = x;
+    }
+  for (way = 0; way < 4; way++) {
+    purlin_context *c = cpu_context(way == 3 ? 4 : 1);
+    purlin_tensor *a = NULL;
+    purlin_sshopm_results r = over(c, way == 0 ? &first : &other, T, STARTS);
+    purlin_sshopm_options o = defaults();
+    o.starts = STARTS;
+    o.goal = PURLIN_SSHOPM_MINIMA;
+    if (way == 1)
+      OK(purlin_tensor_borrow_symmetric(c, PURLIN_F64, PURLIN_ENTRY_MAJOR, 4, 3, T, 0, 0, entry_major, &a));
+    else if (way == 2)
+      OK(purlin_tensor_borrow_symmetric(c, PURLIN_F64, PURLIN_READ_ONLY, 4, 3, T, 2, 15 * 2 + GAP, spread, &a));
+    else
+      a = symmetric(c, PURLIN_F64, 4, 3, T, packed);
+    OK(purlin_sshopm_solve(c, NULL, a, NULL, &o, &r, NULL));
+    for (t = 0; t < T && way == 0; t++) CHECK(first.count[t] >= 1 && first.status[t] == PURLIN_TENSOR_OK);
+    if (way > 0) CHECK(memcmp(&first, &other, sizeof first) == 0);
+    OK(purlin_tensor_destroy(a));
+    release(&r);
+    OK(purlin_context_destroy(c));
+  }
+}
+
+int main(void) {
+  context = cpu_context(2);
+  stable_pairs(PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_HYBRID, PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0);
+  stable_pairs(PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_FIXED, 2);
+  stable_pairs(PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_GUARANTEED, 0);
+  stable_pairs(PURLIN_SSHOPM_MINIMA, PURLIN_SSHOPM_HYBRID, PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0);
+  stable_pairs(PURLIN_SSHOPM_MINIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_FIXED, -2);
+  stable_pairs(PURLIN_SSHOPM_MINIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0);
+  both_goals();
+  tensor_toolbox(PURLIN_SSHOPM_SHIFT_FIXED, 2, 46);
+  tensor_toolbox(PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0, 23);
+  unshifted();
+  bad_tensors();
+  empty_batch();
+  strides_and_threads();
+  OK(purlin_context_destroy(context));
+  return finish();
+}

@@ -1,0 +1,135 @@
+/* All real eigenpairs: the published tables with the check of completeness, and every documented refusal. */
+#include <math.h>
+
+#include "check.h"
+#include "published.h"
+#include "results.h"
+
+static purlin_context *context;
+static struct room room;
+
+/* All real pairs of both tensors: values, vectors, classes, Hessians, residuals, and the Morse sum. */
+static void all_pairs(int order) {
+  struct published p = published(order);
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, order, 3, 1, p.tensor);
+  int32_t sum = 77, expected = 77;
+  purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum);
+  purlin_tensor *due = vector_of(context, PURLIN_I32, 1, &expected);
+  purlin_sshopm_info info;
+  int k;
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, due, &info));
+  CHECK(info.tensors == 1 && info.starts > 0 && info.seconds >= 0 && info.converged_starts > 0);
+  CHECK(room.count[0] == p.pairs);
+  CHECK(room.status[0] == PURLIN_TENSOR_OK);
+  CHECK(sum == 1 && expected == 1);
+  for (k = 0; k < p.pairs; k++) {
+    int class = p.negative[k] == 2   ? PURLIN_PAIR_NEGATIVE_STABLE
+                : p.negative[k] == 0 ? PURLIN_PAIR_POSITIVE_STABLE
+                                     : PURLIN_PAIR_UNSTABLE;
+    CHECK(fabs(room.values[0][k] - p.value[k]) < 1e-12);
+    CHECK(apart(room.vectors[0][k], p.x[k]) < 1e-11);
+    CHECK(room.residuals[0][k] < 1e-13);
+    CHECK(room.classes[0][k] == class);
+    CHECK(fabs(room.hessian[0][k][0] - p.hessian[k][0]) < 1e-10);
+    CHECK(fabs(room.hessian[0][k][1] - p.hessian[k][1]) < 1e-10);
+    CHECK(room.basins[0][k] > 0);
+  }
+  for (; k < PAIRS; k++) CHECK(isnan(room.values[0][k]) && isnan(room.vectors[0][k][2]) && room.basins[0][k] == 0);
+  OK(purlin_tensor_destroy(morse));
+  OK(purlin_tensor_destroy(due));
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+static void arguments(void) {
+  struct published p = published(4);
+  double d[64], flat[15] = {0};
+  int32_t n[8];
+  purlin_sshopm_all_options all;
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor), *bad;
+  static struct room before;
+  before = room;
+  BAD_ARGUMENT("options: is NULL", purlin_sshopm_all_options_init(NULL, sizeof all));
+  BAD_ARGUMENT("options: struct_size", purlin_sshopm_all_options_init(&all, 8));
+#define REFUSED(text, field, bad)                                                            \
+  do {                                                                                       \
+    OK(purlin_sshopm_all_options_init(&all, sizeof all));                                    \
+    all.field = (bad);                                                                       \
+    BAD_ARGUMENT(text, purlin_sshopm_all(context, NULL, a, &all, &r, NULL, NULL, NULL));     \
+  } while (0)
+  REFUSED("starts: is -1", starts, -1);
+  REFUSED("max_starts: is -1", max_starts, -1);
+  REFUSED("max_iterations: is 0", max_iterations, 0);
+  REFUSED("sign: is 7", sign, 7);
+  REFUSED("tolerance", tolerance, -1.0);
+  REFUSED("merge_angle", merge_angle, NAN);
+  REFUSED("merge_value", merge_value, -1.0);
+  REFUSED("degeneracy_tolerance", degeneracy_tolerance, -1.0);
+  REFUSED("options: struct_size", struct_size, 16);
+#undef REFUSED
+  BAD_HANDLE("context: is NULL", purlin_sshopm_all(NULL, NULL, a, NULL, &r, NULL, NULL, NULL));
+  BAD_HANDLE("tensors: is NULL", purlin_sshopm_all(context, NULL, NULL, NULL, &r, NULL, NULL, NULL));
+  bad = array2(context, PURLIN_F64, 15, 1, flat);
+  BAD_ARGUMENT("tensors: is a dense tensor", purlin_sshopm_all(context, NULL, bad, NULL, &r, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(bad));
+  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  release(&r);
+  /* Nothing of single starts; sums of the right type and length. */
+  OK(purlin_sshopm_results_init(&r, sizeof r));
+  r.start_values = array2(context, PURLIN_F64, 32, 1, d);
+  BAD_ARGUMENT("start_values", purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(r.start_values));
+  r.start_values = NULL;
+  bad = vector_of(context, PURLIN_I32, 3, n);
+  BAD_ARGUMENT("morse_sum", purlin_sshopm_all(context, NULL, a, NULL, &r, bad, NULL, NULL));
+  BAD_ARGUMENT("morse_expected", purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, bad, NULL));
+  OK(purlin_tensor_destroy(bad));
+  bad = vector_of(context, PURLIN_F64, 1, d);
+  BAD_ARGUMENT("morse_sum", purlin_sshopm_all(context, NULL, a, NULL, &r, bad, NULL, NULL));
+  OK(purlin_tensor_destroy(bad));
+  OK(purlin_tensor_destroy(a));
+}
+
+/* A bad tensor of a batch gets a status; an empty batch succeeds; where nothing is known the sum says so. */
+static void bad_and_empty(void) {
+  struct published p = published(3);
+  double batch[3][10];
+  int32_t sum[3], expected[3];
+  int k;
+  purlin_sshopm_results r = over(context, &room, 3, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 3, 3, 3, batch), *none = symmetric(context, PURLIN_F64, 3, 3, 0, NULL);
+  purlin_tensor *s = vector_of(context, PURLIN_I32, 3, sum), *e = vector_of(context, PURLIN_I32, 3, expected), *plane;
+  for (k = 0; k < 10; k++) batch[0][k] = batch[2][k] = p.tensor[k], batch[1][k] = k == 4 ? NAN : 1;
+  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, s, e, NULL));
+  CHECK(room.count[0] == 7 && room.count[1] == 0 && room.count[2] == 7);
+  CHECK(room.status[1] == PURLIN_TENSOR_NONFINITE && isnan(room.values[1][0]));
+  CHECK(sum[0] == 1 && expected[0] == 1 && sum[2] == 1);
+  CHECK(fabs(room.values[2][6] - p.value[6]) < 1e-12);
+  release(&r);
+  OK(purlin_sshopm_results_init(&r, sizeof r));
+  OK(purlin_sshopm_all(context, NULL, none, NULL, &r, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(none));
+  OK(purlin_tensor_destroy(s));
+  OK(purlin_tensor_destroy(e));
+  /* Odd order and even dimension: no information. */
+  plane = symmetric(context, PURLIN_F64, 3, 2, 1, p.tensor);
+  e = vector_of(context, PURLIN_I32, 1, expected);
+  OK(purlin_sshopm_all(context, NULL, plane, NULL, &r, NULL, e, NULL));
+  CHECK(expected[0] == INT32_MIN);
+  OK(purlin_tensor_destroy(plane));
+  OK(purlin_tensor_destroy(e));
+}
+
+int main(void) {
+  context = cpu_context(2);
+  all_pairs(4);
+  all_pairs(3);
+  arguments();
+  bad_and_empty();
+  OK(purlin_context_destroy(context));
+  return finish();
+}
