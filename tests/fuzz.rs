@@ -7,6 +7,8 @@
 
 #[path = "fuzz/base.rs"]
 mod base;
+#[path = "fuzz/families.rs"]
+mod families;
 #[path = "fuzz/options.rs"]
 mod options;
 #[path = "fuzz/program.rs"]

@@ -6,6 +6,7 @@ use std::fmt;
 use purlin::ffi::{self, purlin_status};
 
 use crate::base;
+use crate::families;
 use crate::source::Source;
 use crate::world::World;
 
@@ -49,7 +50,10 @@ pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut source = Source::new(bytes);
     let mut world = World::new();
     while !source.is_empty() {
-        let status = base::call(&mut source, &mut world);
+        let status = match source.below(3) {
+            0 => families::call(&mut source, &mut world),
+            _ => base::call(&mut source, &mut world),
+        };
         tally.calls += 1;
         tally.successes += u64::from(status == purlin_status::PURLIN_SUCCESS);
         assert_eq!(ffi::purlin_live_handles(), world.live(), "after a call that gave {status:?}");
