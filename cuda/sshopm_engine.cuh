@@ -107,9 +107,9 @@ __device__ __forceinline__ void attach(Lane<M, T, METHOD> &s, const T *slot) {
 }
 
 // Puts an ended start down: into the ring for the selection, and into the start outputs. Returns whether it converged.
-template <int M, class T, int METHOD>
+template <int VARIANT, int M, class T, int METHOD>
 __device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, METHOD> &s, const Constants<T> &k,
-                                    T *slot, int64_t row, int v, bool outputs, bool generic) {
+                                    T *slot, int64_t row, int v, bool outputs) {
   constexpr int HEAD = padded(entries3(M));
   T scale = Real<T>::rsqrt_refined(fma(s.x, s.x, fma(s.y, s.y, s.z * s.z)));
   T x = s.x * scale, y = s.y * scale, z = s.z * scale, lambda = s.lambda, residual2 = s.residual2;
@@ -120,14 +120,11 @@ __device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, ME
     lambda = fma(x, g[0], fma(y, g[1], z * g[2]));
     residual2 = residual_vector(g, lambda, x, y, z, r);
     if (s.state == EXHAUSTED) {
-      if (generic) watch_monotonicity(s, lambda);
-      if (!unmet<GENERIC>(s, k, lambda, residual2)) s.state = CONVERGED;
+      if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
+      if (!unmet<VARIANT>(s, k, lambda, residual2)) s.state = CONVERGED;
     }
   }
-  if constexpr (METHOD == PURLIN_LAUNCH_HYBRID) {
-    if (generic) settle<GENERIC>(s, k);
-    else settle<FAST_RESIDUAL>(s, k);
-  }
+  if constexpr (METHOD == PURLIN_LAUNCH_HYBRID) settle<VARIANT>(s, k);
   const bool valid = lambda == lambda;
   const bool converged = valid && s.state == CONVERGED;
   lambda = valid ? lambda + s.isotropic : T(0);
@@ -172,7 +169,9 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
                        p.max_iterations, p.warmup};
   const bool adaptive = p.method == PURLIN_LAUNCH_POWER;
   int variant = GENERIC;
-  if (!p.start_shifts && !p.start_violations && !(METHOD == PURLIN_LAUNCH_HYBRID && adaptive)) {
+  // The fast power steps do not count to the step, so start_iterations needs the generic ones.
+  const bool counted = METHOD == PURLIN_LAUNCH_POWER && p.start_iterations;
+  if (!p.start_shifts && !p.start_violations && !counted && !(METHOD == PURLIN_LAUNCH_HYBRID && adaptive)) {
     if (p.test == PURLIN_LAUNCH_TEST_RESIDUAL) variant = FAST_RESIDUAL;
     if (METHOD == PURLIN_LAUNCH_POWER && p.test == PURLIN_LAUNCH_TEST_LAMBDA &&
         !(p.flags & (PURLIN_LAUNCH_ABSOLUTE_TOLERANCE | PURLIN_LAUNCH_REMOVE_ISOTROPIC)))
@@ -193,9 +192,15 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
     return row_of(p, own + *reinterpret_cast<const int *>(at + HEAD + SEQUENCE) * stride);
   };
 
-  const auto put_down = [&] {
+  // Variants that a method does not have are not compiled.
+  const auto with_variant = [&](auto &&f) {
+    if (METHOD != PURLIN_LAUNCH_NEWTON && variant == FAST_RESIDUAL) f(Index<FAST_RESIDUAL>{});
+    else if (METHOD == PURLIN_LAUNCH_POWER && variant == FAST_LAMBDA) f(Index<FAST_LAMBDA>{});
+    else f(Index<GENERIC>{});
+  };
+  const auto put_down = [&](auto v) {
     if (s.state <= RUNNING) return;
-    converged += end(p, s, k, slot, outputs ? row_in(slot) : 0, my_start, outputs, variant == GENERIC);
+    converged += end<decltype(v)::value>(p, s, k, slot, outputs ? row_in(slot) : 0, my_start, outputs);
     iterations += s.iterations;
     s.state = EMPTY;
   };
@@ -266,14 +271,10 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
     if (active == 0) continue;  // whatever was loaded needs no iteration
     const bool more = next < starts || (loaded < total && busy != (1u << window) - 1u);
     for (;;) {
-      if (METHOD != PURLIN_LAUNCH_NEWTON && variant == FAST_RESIDUAL) {
-        run<FAST_RESIDUAL>(s, k, adaptive, more, bit, active);
-      } else if (METHOD == PURLIN_LAUNCH_POWER && variant == FAST_LAMBDA) {
-        run<FAST_LAMBDA>(s, k, adaptive, more, bit, active);
-      } else {
-        run<GENERIC>(s, k, adaptive, more, bit, active);
-      }
-      put_down();
+      with_variant([&](auto v) {
+        run<decltype(v)::value>(s, k, adaptive, more, bit, active);
+        put_down(v);
+      });
       // While the lanes that ended can go on with the tensor they have, nothing else needs to happen.
       const unsigned idle = __ballot_sync(FULL_WARP, s.state == EMPTY);
       if (next + __popc(idle) > starts || __any_sync(FULL_WARP, s.state == EMPTY && place != current)) break;

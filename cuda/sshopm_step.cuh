@@ -160,14 +160,16 @@ __device__ __forceinline__ void power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, c
   on = on & unmet<VARIANT>(s, k, lambda, residual2);
   if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
   s.lambda = lambda;
-  if (STOP && !on) return;
-  s.iterations += on;
+  if (STOP) {
+    if (!on) return;
+    ++s.iterations;
+  }
   move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
 }
 
 // A few power steps. The evaluation after the last step allowed is left to the end of the start, which makes one in any
-// case. The fast variants look for the end once a block, so that nothing branches inside: a start that meets the test
-// goes on for up to four steps, which only takes it closer; the steps counted are those until the test was met.
+// case. The fast variants look for the end once a block, so that nothing branches or counts inside: a start that meets
+// the test goes on to the end of its block, which only takes it closer.
 template <int VARIANT, int M, class T>
 __device__ __forceinline__ void power_block(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
   constexpr int STEPS = 5;
@@ -175,6 +177,7 @@ __device__ __forceinline__ void power_block(Lane<M, T, PURLIN_LAUNCH_POWER> &s, 
   if (VARIANT != GENERIC && k.max_iterations - s.iterations >= STEPS) {
 #pragma unroll(M <= 4 ? STEPS : 1)
     for (int i = 0; i < STEPS; ++i) power_step<VARIANT, false>(s, k, on);
+    s.iterations += STEPS;
   } else {
 #pragma unroll 1
     for (int i = 0; i < STEPS && on && s.iterations < k.max_iterations; ++i) power_step<VARIANT, true>(s, k, on);

@@ -28,6 +28,7 @@ void verify_fused(int m, int64_t count, int starts, int method, int shift, int g
   // window, which must give the same pairs bit by bit.
   const purlin_sshopm_params full = q.p;
   q.p.start_shifts = q.p.start_violations = 0;
+  if (method == PURLIN_LAUNCH_POWER) q.p.start_iterations = 0;
   q.values.poison();
   q.found.poison();
   q.start_values.poison();
