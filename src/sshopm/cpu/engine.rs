@@ -10,7 +10,7 @@ use super::linear::jacobi;
 use super::nested::{self, Broadcast, Form};
 use super::three;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Twice, Vectorised, dispatch, dispatch_wide};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch, dispatch_wide};
 use crate::scalar::Real;
 
 /// Vectors as arrays: component i of vector p at `data[i * stride + p]`. Work begins at vector `at`, whole widths at a time.
@@ -79,7 +79,7 @@ macro_rules! three_kernel {
 
             #[inline(always)]
             fn run<S: Simd<T>>(self, simd: S) {
-                let ($this, $simd) = (self, Twice(simd));
+                let ($this, $simd) = (self, simd.doubled());
                 $body
             }
         }
@@ -104,37 +104,38 @@ three_kernel!(Curved, (rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Fligh
     }
 });
 
-three_kernel!(Gradients, (x: Vectors<'a, T>, free: usize, out: &'a mut [T]), |k, simd| {
-    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
-    for at in (0..k.x.count).step_by(width(simd)) {
-        let x = load3(simd, k.x, at);
-        let g = F::gradient(simd, a, x);
-        if k.free == 0 {
-            three::dot(x, g).store(&mut k.out[at..]);
-        } else {
-            for (c, g) in g.into_iter().enumerate() {
-                g.store(&mut k.out[c * k.x.stride + at..]);
-            }
-        }
-    }
-});
+/// What is computed at each vector.
+#[derive(Debug, Clone, Copy)]
+enum Wanted<'a, T> {
+    /// The contraction with so many free indices.
+    Product(usize),
+    /// Eigenvalues of the projected Hessian for given lambdas.
+    Hessian(&'a [T]),
+}
 
-three_kernel!(Matrices, (x: Vectors<'a, T>, lambda: Option<&'a [T]>, out: &'a mut [T]), |k, simd| {
+three_kernel!(Points, (x: Vectors<'a, T>, wanted: Wanted<'a, T>, out: &'a mut [T]), |k, simd| {
     let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
+    let stride = k.x.stride;
     for at in (0..k.x.count).step_by(width(simd)) {
         let x = load3(simd, k.x, at);
         let b = F::matrix(simd, a, x);
-        match k.lambda {
-            None => {
-                for (c, b) in b.into_iter().enumerate() {
-                    b.store(&mut k.out[c * k.x.stride + at..]);
+        match k.wanted {
+            Wanted::Product(0) => three::dot(x, three::apply(b, x)).store(&mut k.out[at..]),
+            Wanted::Product(1) => {
+                for (c, g) in three::apply(b, x).into_iter().enumerate() {
+                    g.store(&mut k.out[c * stride + at..]);
                 }
             }
-            Some(lambda) => {
+            Wanted::Product(_) => {
+                for (c, b) in b.into_iter().enumerate() {
+                    b.store(&mut k.out[c * stride + at..]);
+                }
+            }
+            Wanted::Hessian(lambda) => {
                 let lambda = simd.load(&lambda[at..]);
                 let (low, high) = three::hessian_eigenvalues(simd, F::ORDER, b, lambda, x);
                 low.store(&mut k.out[at..]);
-                high.store(&mut k.out[k.x.stride + at..]);
+                high.store(&mut k.out[stride + at..]);
             }
         }
     }
@@ -166,18 +167,13 @@ impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
 
     fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]) {
         let (isa, form) = (self.many.isa, self.form);
-        let done = if free == 2 {
-            dispatch_wide(isa, Matrices { a, x, lambda: None, out, form }).is_ok()
-        } else {
-            dispatch_wide(isa, Gradients { a, x, free, out, form }).is_ok()
-        };
-        if !done {
+        if dispatch_wide(isa, Points { a, x, wanted: Wanted::Product(free), out, form }).is_err() {
             self.many.contract(a, x, free, out);
         }
     }
 
     fn hessians(&mut self, a: &[T], x: Vectors<'_, T>, lambda: &[T], out: &mut [T]) {
-        let kernel = Matrices { a, x, lambda: Some(lambda), out, form: self.form };
+        let kernel = Points { a, x, wanted: Wanted::Hessian(lambda), out, form: self.form };
         if dispatch_wide(self.many.isa, kernel).is_err() {
             self.many.hessians(a, x, lambda, out);
         }

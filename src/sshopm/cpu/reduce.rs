@@ -107,8 +107,8 @@ impl<T: Real> Pairs<T> {
 pub struct Merge<'a, T> {
     /// The plan.
     pub plan: &'a Plan<T>,
-    /// Frobenius norm of the scaled tensor.
-    pub norm: T,
+    /// Numbers of the scaled tensor.
+    pub loaded: &'a Loaded<T>,
     /// Ends of the starts; `open` is used up.
     pub ends: &'a mut Ends<T>,
     /// Where the pairs go.
@@ -120,12 +120,12 @@ impl<T: Real> Kernel<T> for Merge<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        merge(simd, self.plan, self.norm, self.ends, self.pairs);
+        merge(simd, self.plan, self.loaded, self.ends, self.pairs);
     }
 }
 
 #[inline(always)]
-fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, norm: T, ends: &mut Ends<T>, pairs: &mut Pairs<T>) {
+fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends: &mut Ends<T>, pairs: &mut Pairs<T>) {
     let n = plan.shape.dimension;
     let even = plan.shape.order % 2 == 0;
     let starts = plan.start_count;
@@ -145,7 +145,8 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, norm: T, ends: &mut Ends<
             return;
         }
         let Some(seed) = ends.open[..starts].iter().position(|l| *l == top) else { return };
-        let agree = (rule.merge_value * top.to_f64().abs()).max(rule.merge_norm * norm.to_f64());
+        let whole = (top + loaded.job.isotropic).to_f64().abs();
+        let agree = (rule.merge_value * whole).max(rule.merge_norm * loaded.norm.to_f64());
         let agree_v = simd.splat(T::from_f64(agree));
         let top_v = simd.splat(top);
         let (mut representative, mut basin) = (seed, 0);

@@ -144,7 +144,7 @@ pub fn solve<T: Vectorised>(
                     continue;
                 }
                 let (ends, pairs) = (&mut scratch.ends, &mut scratch.pairs);
-                dispatch(isa, Merge { plan, norm: loaded.norm, ends, pairs });
+                dispatch(isa, Merge { plan, loaded: &loaded, ends, pairs });
                 let said = reduce::select(engine, plan, &loaded, &scratch.a, &mut scratch.pairs);
                 listed = write_pairs(plan, &loaded, &scratch.pairs, rows, listed);
                 // A pass that found nothing does not undo what the other found.

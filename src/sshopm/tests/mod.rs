@@ -1,3 +1,6 @@
 mod all;
+mod edges;
+mod invariance;
+mod products;
 mod solve;
 mod support;

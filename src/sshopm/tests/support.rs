@@ -209,15 +209,7 @@ impl Golden {
         self.words(array, "<f8", f64::from_le_bytes)
     }
 
-    pub fn f32(&self, array: &str) -> Vec<f32> {
-        self.words(array, "<f4", f32::from_le_bytes)
-    }
-
     pub fn i32(&self, array: &str) -> Vec<i32> {
         self.words(array, "<i4", i32::from_le_bytes)
-    }
-
-    pub fn bool(&self, array: &str) -> Vec<bool> {
-        self.words(array, "|b1", |b: [u8; 1]| b[0] != 0)
     }
 }

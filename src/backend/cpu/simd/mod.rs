@@ -10,7 +10,7 @@
 //! - no closures over vectors, which cannot be forced inline;
 //! - a token proves that the machine has the instructions. It comes from [`dispatch`] alone and vectors come from
 //!   tokens alone, so safe code cannot reach an instruction that is not there;
-//! - [`Twice`] works on two vectors at once: two independent chains hide the latency of a dependent one.
+//! - [`Simd::doubled`] works on two vectors at once, which hides the latency of dependent operations.
 //!
 //! ```
 //! use purlin::backend::cpu::Isa;
@@ -106,6 +106,10 @@ pub trait Lanes: Copy {
 pub trait Simd<T: Real>: Copy {
     /// The vector.
     type V: Lanes<T = T>;
+    /// Token of vectors twice as long; of the same where these are already two.
+    type Doubled: Simd<T>;
+    /// Two vectors at once: two independent chains of operations hide the latency of a dependent one.
+    fn doubled(self) -> Self::Doubled;
     /// The same number in every lane.
     fn splat(self, x: T) -> Self::V;
     /// The first `LEN` elements of `from`, which has as many.

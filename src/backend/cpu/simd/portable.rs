@@ -1,6 +1,6 @@
 //! Vectors as arrays, for any machine; the compiler uses what the target has.
 
-use super::{Lanes, Mask, Simd};
+use super::{Lanes, Mask, Simd, Twice};
 use crate::scalar::Real;
 
 /// Token of vectors of N lanes without special instructions. `Portable<1>` is scalar arithmetic.
@@ -126,6 +126,11 @@ impl<T: Real, const N: usize> Lanes for Array<T, N> {
 
 impl<T: Real, const N: usize> Simd<T> for Portable<N> {
     type V = Array<T, N>;
+    type Doubled = Twice<Self>;
+    #[inline(always)]
+    fn doubled(self) -> Twice<Self> {
+        Twice(self)
+    }
     #[inline(always)]
     fn splat(self, x: T) -> Array<T, N> {
         Array([x; N])

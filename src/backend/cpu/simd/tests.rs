@@ -9,6 +9,7 @@ impl<T: Real> Kernel<T> for Check {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> usize {
         check(simd);
+        check(simd.doubled());
         check(Twice(simd));
         S::V::LEN
     }

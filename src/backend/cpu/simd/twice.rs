@@ -9,7 +9,7 @@ pub struct Twice<S>(pub S);
 
 /// Two vectors or masks.
 #[derive(Debug, Clone, Copy)]
-pub struct Pair<V>(V, V);
+pub struct Pair<V>(pub(super) V, pub(super) V);
 
 impl<M: Mask> Mask for Pair<M> {
     const LEN: usize = 2 * M::LEN;
@@ -82,6 +82,11 @@ impl<V: Lanes> Lanes for Pair<V> {
 
 impl<T: Real, S: Simd<T>> Simd<T> for Twice<S> {
     type V = Pair<S::V>;
+    type Doubled = Self;
+    #[inline(always)]
+    fn doubled(self) -> Self {
+        self
+    }
     #[inline(always)]
     fn splat(self, x: T) -> Pair<S::V> {
         let v = self.0.splat(x);

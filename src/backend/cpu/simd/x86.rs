@@ -6,6 +6,7 @@
 
 use std::arch::x86_64::*;
 
+use super::twice::Pair;
 use super::{Kernel, Lanes, Mask, Simd};
 use crate::scalar::Real;
 
@@ -91,86 +92,138 @@ macro_rules! op {
     }};
 }
 
-macro_rules! binary {
-    ($($name:ident = $f:ident;)*) => {$(
-        #[inline(always)]
-        fn $name(self, other: Self) -> Self {
-            Self(op!($f(self.0, other.0)))
-        }
-    )*};
-}
-
-macro_rules! lanes {
-    ($v:ident, $token:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
+/// One vector type: a struct of the registers `$r`, each holding `$n` lanes.
+macro_rules! vector {
+    ($v:ident, $token:ident, $doubled:ty, |$self:ident| $double:expr, $t:ty, $raw:ty, $n:literal, [$($r:tt)*], $count:literal, $mask:ty,
      $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
-     $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident $wrap:expr, $select:expr) => {
-        /// A register of numbers.
+     $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr) => {
+        /// Registers of numbers.
         #[derive(Debug, Clone, Copy)]
-        pub struct $v($raw);
+        pub struct $v([$raw; $count]);
 
         impl Simd<$t> for $token {
             type V = $v;
+            type Doubled = $doubled;
+            #[inline(always)]
+            fn doubled(self) -> $doubled {
+                let $self = self;
+                $double
+            }
             #[inline(always)]
             fn splat(self, x: $t) -> $v {
                 // SAFETY: the token says that the processor has the instructions.
-                $v(unsafe { $set1(x) })
+                let x = unsafe { $set1(x) };
+                $v([x; $count])
             }
             #[inline(always)]
             fn load(self, from: &[$t]) -> $v {
-                let from = &from[..$n];
-                // SAFETY: as above; the slice has as many elements as the register.
-                $v(unsafe { $loadu(from.as_ptr()) })
+                let from = &from[..$n * $count];
+                // SAFETY: as above; the slice has as many elements as the registers.
+                $v([$(unsafe { $loadu(from.as_ptr().add($r * $n)) }),*])
             }
         }
 
         impl Lanes for $v {
             type T = $t;
             type M = $mask;
-            const LEN: usize = $n;
+            const LEN: usize = $n * $count;
 
             #[inline(always)]
             fn store(self, to: &mut [$t]) {
-                let to = &mut to[..$n];
-                // SAFETY: a vector exists; the slice has as many elements as the register.
-                unsafe { $storeu(to.as_mut_ptr(), self.0) }
+                let to = &mut to[..$n * $count];
+                // SAFETY: a vector exists; the slice has as many elements as the registers.
+                $(unsafe { $storeu(to.as_mut_ptr().add($r * $n), self.0[$r]) };)*
             }
-            binary! {
-                add = $add;
-                sub = $sub;
-                mul = $mul;
-                div = $div;
-                min = $min;
-                max = $max;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                Self([$(op!($add(self.0[$r], other.0[$r]))),*])
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                Self([$(op!($sub(self.0[$r], other.0[$r]))),*])
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                Self([$(op!($mul(self.0[$r], other.0[$r]))),*])
+            }
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                Self([$(op!($div(self.0[$r], other.0[$r]))),*])
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                Self([$(op!($min(self.0[$r], other.0[$r]))),*])
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                Self([$(op!($max(self.0[$r], other.0[$r]))),*])
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
-                Self(op!($fmadd(self.0, b.0, c.0)))
+                Self([$(op!($fmadd(self.0[$r], b.0[$r], c.0[$r]))),*])
             }
             #[inline(always)]
             fn neg_mul_add(self, b: Self, c: Self) -> Self {
-                Self(op!($fnmadd(self.0, b.0, c.0)))
+                Self([$(op!($fnmadd(self.0[$r], b.0[$r], c.0[$r]))),*])
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
-                Self(op!($sqrt(self.0)))
+                Self([$(op!($sqrt(self.0[$r]))),*])
             }
             #[inline(always)]
             fn abs(self) -> Self {
-                Self($abs(self.0))
+                Self([$($abs(self.0[$r])),*])
             }
             #[inline(always)]
             fn lt(self, other: Self) -> $mask {
-                $wrap(op!($cmp::<_CMP_LT_OQ>(self.0, other.0)))
+                $each!($wrap, $($wrap(op!($cmp::<_CMP_LT_OQ>(self.0[$r], other.0[$r]))),)*)
             }
             #[inline(always)]
             fn le(self, other: Self) -> $mask {
-                $wrap(op!($cmp::<_CMP_LE_OQ>(self.0, other.0)))
+                $each!($wrap, $($wrap(op!($cmp::<_CMP_LE_OQ>(self.0[$r], other.0[$r]))),)*)
             }
             #[inline(always)]
             fn select(mask: $mask, yes: Self, no: Self) -> Self {
-                Self($select(mask.0, yes.0, no.0))
+                Self([$($select(half!($each, mask, $r), yes.0[$r], no.0[$r])),*])
             }
         }
+    };
+}
+
+/// The mask of one register, or of two.
+macro_rules! single {
+    ($wrap:path, $mask:expr,) => {
+        $mask
+    };
+}
+macro_rules! pair {
+    ($wrap:path, $low:expr, $high:expr,) => {
+        Pair($low, $high)
+    };
+}
+
+/// The register's part of a mask.
+macro_rules! half {
+    (single, $mask:ident, 0) => {
+        $mask.0
+    };
+    (pair, $mask:ident, 0) => {
+        $mask.0.0
+    };
+    (pair, $mask:ident, 1) => {
+        $mask.1.0
+    };
+}
+
+/// Vectors of one and of two registers. Two are written out rather than built on the first: kernels are inlined whole,
+/// and every layer costs the compiler.
+macro_rules! lanes {
+    ($v:ident, $v2:ident, $token:ident, $twice:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
+     $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr) => {
+        vector!($v, $token, $twice, |token| $twice(token), $t, $raw, $n, [0], 1, $mask,
+            $($f)*, $abs, $cmp, $wrap, single, $select);
+        vector!($v2, $twice, $twice, |token| token, $t, $raw, $n, [0 1], 2, Pair<$mask>,
+            $($f)*, $abs, $cmp, $wrap, pair, $select);
     };
 }
 
@@ -243,16 +296,6 @@ macro_rules! vector_mask {
 vector_mask!(MaskF32x8, 8, __m256, _mm256_and_ps _mm256_or_ps _mm256_andnot_ps _mm256_movemask_ps);
 vector_mask!(MaskF64x4, 4, __m256d, _mm256_and_pd _mm256_or_pd _mm256_andnot_pd _mm256_movemask_pd);
 
-macro_rules! call {
-    ($f:ident($($x:ident),*), $raw:ty) => {{
-        #[inline(always)]
-        fn call($($x: $raw),*) -> $raw {
-            op!($f($($x),*))
-        }
-        call
-    }};
-}
-
 #[inline(always)]
 fn abs_f32x8(x: __m256) -> __m256 {
     // SAFETY: a vector exists.
@@ -263,6 +306,16 @@ fn abs_f32x8(x: __m256) -> __m256 {
 fn abs_f64x4(x: __m256d) -> __m256d {
     // SAFETY: a vector exists.
     unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), x) }
+}
+
+#[inline(always)]
+fn abs_f32x16(x: __m512) -> __m512 {
+    op!(_mm512_abs_ps(x))
+}
+
+#[inline(always)]
+fn abs_f64x8(x: __m512d) -> __m512d {
+    op!(_mm512_abs_pd(x))
 }
 
 #[inline(always)]
@@ -285,19 +338,27 @@ fn select_f64x8(mask: __mmask8, yes: __m512d, no: __m512d) -> __m512d {
     op!(_mm512_mask_blend_pd(mask, no, yes))
 }
 
-lanes!(F32x8, Avx2, f32, __m256, 8, MaskF32x8,
+/// The right to use pairs of AVX2 registers.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2Twice(Avx2);
+
+/// The right to use pairs of AVX-512 registers.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx512Twice(Avx512);
+
+lanes!(F32x8, F32x8x2, Avx2, Avx2Twice, f32, __m256, 8, MaskF32x8,
     _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
-    _mm256_cmp_ps MaskF32x8, select_f32x8);
-lanes!(F64x4, Avx2, f64, __m256d, 4, MaskF64x4,
+    _mm256_cmp_ps, MaskF32x8, select_f32x8);
+lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
-    _mm256_cmp_pd MaskF64x4, select_f64x4);
-lanes!(F32x16, Avx512, f32, __m512, 16, Bits<__mmask16>,
+    _mm256_cmp_pd, MaskF64x4, select_f64x4);
+lanes!(F32x16, F32x16x2, Avx512, Avx512Twice, f32, __m512, 16, Bits<__mmask16>,
     _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
-    _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, call!(_mm512_abs_ps(x), __m512),
-    _mm512_cmp_ps_mask Bits, select_f32x16);
-lanes!(F64x8, Avx512, f64, __m512d, 8, Bits<__mmask8>,
+    _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, abs_f32x16,
+    _mm512_cmp_ps_mask, Bits, select_f32x16);
+lanes!(F64x8, F64x8x2, Avx512, Avx512Twice, f64, __m512d, 8, Bits<__mmask8>,
     _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
-    _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, call!(_mm512_abs_pd(x), __m512d),
-    _mm512_cmp_pd_mask Bits, select_f64x8);
+    _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, abs_f64x8,
+    _mm512_cmp_pd_mask, Bits, select_f64x8);

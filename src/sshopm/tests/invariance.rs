@@ -1,0 +1,162 @@
+//! What must not change: scale, isotropic part, rotation, batch order and split, threads, instruction set, precision.
+
+use super::support::*;
+use crate::backend::cpu::Isa;
+use crate::rng;
+use crate::sshopm::{Method, Options, StartKind};
+
+/// Random tensors of order m in dimension 3.
+fn random(m: usize, count: usize) -> Vec<f64> {
+    let packed = (m + 1) * (m + 2) / 2;
+    (0..count * packed).map(|k| rng::normal(8, 60, m as u64, u32::try_from(k).unwrap())).collect()
+}
+
+#[test]
+fn scaling_scales_the_values_alone() {
+    let c = context(1);
+    for m in [3, 4, 6] {
+        let entries = random(m, 20);
+        let s = run::<f64>(&c, &symmetric::<f64>(&c, m, 3, &entries), None, &Options::default(), 6);
+        // A power of two changes no bit; the extremes leave the range of squares and cubes.
+        for scale in [0.25, 2f64.powi(900), 2f64.powi(-900)] {
+            let scaled: Vec<f64> = entries.iter().map(|a| a * scale).collect();
+            let z = run::<f64>(&c, &symmetric::<f64>(&c, m, 3, &scaled), None, &Options::default(), 6);
+            assert_eq!(s.count, z.count);
+            for (a, b) in s.values.iter().zip(&z.values) {
+                assert!(a * scale == *b || (a.is_nan() && b.is_nan()), "{a} {b} {scale}");
+            }
+        }
+    }
+    let entries = random(4, 20);
+    let single = |scale: f64| {
+        let scaled: Vec<f64> = entries.iter().map(|a| a * scale).collect();
+        run::<f32>(&c, &symmetric::<f32>(&c, 4, 3, &scaled), None, &Options::default(), 6)
+    };
+    assert_eq!(single(1.0).count, single(2f64.powi(-100)).count);
+    assert_eq!(single(1.0).basins, single(2f64.powi(100)).basins);
+}
+
+#[test]
+fn an_isotropic_part_adds_to_lambda() {
+    let c = context(1);
+    let entries = random(4, 20);
+    let mut shifted = entries.clone();
+    for t in shifted.chunks_exact_mut(15) {
+        for (k, e) in [(0, 1.0), (10, 1.0), (14, 1.0), (3, 1.0 / 3.0), (5, 1.0 / 3.0), (12, 1.0 / 3.0)] {
+            t[k] += 7.0 * e;
+        }
+    }
+    let o = Options { tolerance: 1e-13, starts: 200, ..Options::default() };
+    let s = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), None, &o, 6);
+    let z = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &shifted), None, &o, 6);
+    assert_eq!(s.count, z.count);
+    for (a, b) in s.values.iter().zip(&z.values) {
+        // Rounding of entries of size 8.
+        assert!((a + 7.0 - b).abs() < 1e-13 * 8.0 || a.is_nan(), "{a} {b}");
+    }
+}
+
+#[test]
+fn rotation_by_an_axis_permutation_permutes_the_vectors() {
+    let c = context(1);
+    let count = 10;
+    let entries = random(4, count);
+    let shape = crate::tensor::Symmetric { order: 4, dimension: 3 };
+    let mut turned = entries.clone();
+    let mut walk = crate::tensor::symmetric::Monomials::new(shape).unwrap();
+    while let Some((r, tuple)) = walk.next_tuple() {
+        let mut image: Vec<usize> = tuple.iter().map(|i| (i + 1) % 3).collect();
+        image.sort_unstable();
+        let to = crate::tensor::symmetric::rank(shape, &image).unwrap();
+        for t in 0..count {
+            turned[15 * t + to] = entries[15 * t + r];
+        }
+    }
+    let o = Options { starts: 200, tolerance: 1e-12, ..Options::default() };
+    let s = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), None, &o, 6);
+    let z = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &turned), None, &o, 6);
+    assert_eq!(s.count, z.count);
+    for t in 0..count {
+        for k in 6 * t..6 * t + s.count[t] as usize {
+            assert!((s.values[k] - z.values[k]).abs() < 1e-11);
+            let dot: f64 = (0..3).map(|i| s.vectors[3 * k + i] * z.vectors[3 * k + (i + 1) % 3]).sum();
+            assert!((dot.abs() - 1.0).abs() < 1e-12, "{dot}");
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_batch_threads_or_neighbours() {
+    let count = 300;
+    for (m, kind) in [(4, StartKind::Auto), (3, StartKind::Random), (5, StartKind::Auto)] {
+        let entries = random(m, count);
+        let packed = entries.len() / count;
+        let o = Options { start_kind: kind, seed: 4, starts: 40, ..Options::default() };
+        let reference = context(1);
+        let whole = run::<f32>(&reference, &symmetric::<f32>(&reference, m, 3, &entries), None, &o, 4);
+        for threads in [2, 3, 5] {
+            let c = context(threads);
+            let s = run::<f32>(&c, &symmetric::<f32>(&c, m, 3, &entries), None, &o, 4);
+            assert!(s.values.iter().zip(&whole.values).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads}");
+            assert!(s.vectors.iter().zip(&whole.vectors).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads}");
+            assert_eq!((s.info.iterations, &s.basins), (whole.info.iterations, &whole.basins));
+        }
+        if kind == StartKind::Random {
+            // Drawn by the index in the batch: only the first tensor of a split has the same starts.
+            continue;
+        }
+        for size in [1, 7, 100] {
+            for first in (0..count).step_by(size).step_by(3) {
+                let part = first..(first + size).min(count);
+                let a = symmetric::<f32>(&reference, m, 3, &entries[part.start * packed..part.end * packed]);
+                let s = run::<f32>(&reference, &a, None, &o, 4);
+                for (k, v) in s.values.iter().enumerate() {
+                    assert_eq!(v.to_bits(), whole.values[4 * first + k].to_bits());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn instruction_sets_and_precisions_agree_on_the_pairs() {
+    let entries = random(4, 50);
+    let o = Options { starts: 128, ..Options::default() };
+    let c = context(1);
+    let best = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), None, &o, 8);
+    for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|i| *i <= Isa::detect()) {
+        for method in [Method::Hybrid, Method::Power] {
+            let c = with_isa(2, Some(isa));
+            let o = Options { method, ..o };
+            let d = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), None, &o, 8);
+            let f = run::<f32>(&c, &symmetric::<f32>(&c, 4, 3, &entries), None, &o, 8);
+            for t in 0..50 {
+                // A start may end in another basin; with 128 of them the union is the same.
+                assert_eq!((best.count[t], best.count[t]), (d.count[t], f.count[t]), "{isa:?} {method:?} {t}");
+                for k in 8 * t..8 * t + best.count[t] as usize {
+                    assert!((best.values[k] - d.values[k]).abs() < 1e-9);
+                    assert!((best.values[k] - f64::from(f.values[k])).abs() < 2e-5 * best.values[8 * t].abs());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_memory_limit_cuts_the_batch_and_changes_nothing() {
+    use crate::context::{Context, Options as ContextOptions};
+    let entries = random(4, 200);
+    let free = context(2);
+    let whole = run::<f64>(&free, &symmetric::<f64>(&free, 4, 3, &entries), None, &Options::default(), 3);
+    let limited = Context::new(ContextOptions {
+        backend: crate::backend::BackendChoice::Cpu,
+        threads: 2,
+        host_memory_limit: 200 * (15 * 8 + 400) + 20_000,
+        ..ContextOptions::default()
+    })
+    .unwrap();
+    let s = run::<f64>(&limited, &symmetric::<f64>(&limited, 4, 3, &entries), None, &Options::default(), 3);
+    assert!(s.info.chunks > 1, "{}", s.info.chunks);
+    assert!(s.values.iter().zip(&whole.values).all(|(a, b)| a.to_bits() == b.to_bits()));
+    assert_eq!(whole.info.chunks, 1);
+}
