@@ -19,6 +19,7 @@ pub mod dwi;
 pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
+pub mod fdk;
 pub mod ffi;
 pub mod log;
 pub mod matrix;

@@ -1,0 +1,411 @@
+//! Where source and panel stand at each view.
+//!
+//! A view is a 3x4 matrix A that takes a point (x, y, z, 1), mm, to (iu w, iv w, w): pixel indices, 0 at the centre of
+//! pixel (0, 0), times the depth w along the panel's normal, mm. Circular orbits are turned into such matrices, so that
+//! weighting, filtering and back-projection know one form only.
+
+use std::f64::consts::TAU;
+
+use crate::alloc;
+use crate::error::{Error, Result};
+
+/// The panel: columns along u, rows along v.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Detector {
+    /// Pixels along u.
+    pub columns: usize,
+    /// Pixels along v.
+    pub rows: usize,
+    /// Distance of two columns, mm.
+    pub column_pitch: f64,
+    /// Distance of two rows, mm.
+    pub row_pitch: f64,
+}
+
+impl Detector {
+    fn check(&self) -> Result<()> {
+        if self.columns < 2 {
+            return Err(Error::invalid("detector_columns", format!("is {}, less than 2", self.columns)));
+        }
+        if self.rows < 1 {
+            return Err(Error::invalid("detector_rows", format!("is {}, less than 1", self.rows)));
+        }
+        positive("column_pitch", self.column_pitch)?;
+        positive("row_pitch", self.row_pitch)
+    }
+}
+
+/// A circular orbit about the z axis with a flat panel perpendicular to the line from source to axis.
+///
+/// At angle b the source stands at `SID (cos b, sin b, 0)`, the panel's axes are `e_u = (-sin b, cos b, 0)` and
+/// `e_v = (0, 0, 1)`; b grows counter-clockwise seen from +z. The centre of pixel (i, j) lies at
+/// `u = (i - (columns - 1) / 2) column_pitch + column_offset`, likewise v, from the foot of the perpendicular.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Orbit {
+    /// Source to axis (SID), mm.
+    pub source_to_axis: f64,
+    /// Source to panel (SDD), mm.
+    pub source_to_detector: f64,
+    /// Shift of the panel along e_u, mm.
+    pub column_offset: f64,
+    /// Shift of the panel along e_v, mm.
+    pub row_offset: f64,
+    /// Accept a panel between source and axis.
+    pub allow_inside_panel: bool,
+}
+
+/// One view, ready to use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// World to pixel, third row scaled so that w is the depth in mm and positive at the isocentre.
+    pub matrix: [[f64; 4]; 3],
+    /// Source, mm.
+    pub source: [f64; 3],
+    /// Column index of the foot of the perpendicular from the source.
+    pub principal_column: f64,
+    /// Row index of it.
+    pub principal_row: f64,
+    /// Source to panel, mm.
+    pub source_to_detector: f64,
+    /// Angle of the source about the z axis, [0, 2 pi).
+    pub angle: f64,
+    /// Columns of the inverse of the matrix's left part: the direction of the ray through pixel (i, j) is
+    /// `inverse (i, j, 1)`.
+    pub inverse: [[f64; 3]; 3],
+}
+
+impl View {
+    /// Source to isocentre, mm.
+    pub fn source_distance(&self) -> f64 {
+        norm(self.source)
+    }
+
+    /// Cosine of the angle between the ray through pixel (i, j) and the line from source to isocentre.
+    pub fn cosine(&self, column: f64, row: f64) -> f64 {
+        let ray: [f64; 3] =
+            std::array::from_fn(|k| self.inverse[k][0] * column + self.inverse[k][1] * row + self.inverse[k][2]);
+        -dot(ray, self.source) / (norm(ray) * norm(self.source))
+    }
+
+    /// Whether iv is affine in z at fixed (x, y): the panel stands parallel to the z axis and so do its columns.
+    pub fn is_vertical(&self) -> bool {
+        let scale = self.matrix[1][2].abs();
+        // w must not depend on z, and neither must iu: the columns then stand upright.
+        self.matrix[2][2].abs() <= 1e-14 && self.matrix[0][2].abs() <= 1e-12 * scale
+    }
+
+    fn from_matrix(index: usize, matrix: &[f64; 12], detector: &Detector) -> Result<Self> {
+        let name = || format!("matrices, view {index}");
+        if matrix.iter().any(|v| !v.is_finite()) {
+            return Err(Error::invalid(name(), "has an entry that is not finite"));
+        }
+        let mut a: [[f64; 4]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| matrix[4 * r + c]));
+        let scale = norm([a[2][0], a[2][1], a[2][2]]);
+        if scale == 0.0 || !scale.is_normal() {
+            return Err(Error::invalid(name(), "has a third row without a direction"));
+        }
+        let sign = if a[2][3] < 0.0 { -scale } else { scale };
+        a.iter_mut().flatten().for_each(|v| *v /= sign);
+        let m: [[f64; 3]; 3] = std::array::from_fn(|r| [a[r][0], a[r][1], a[r][2]]);
+        let inverse = inverse(m).ok_or_else(|| Error::invalid(name(), "is singular"))?;
+        let last = [a[0][3], a[1][3], a[2][3]];
+        let source: [f64; 3] = std::array::from_fn(|k| -dot(inverse[k], last));
+        if norm(source) == 0.0 {
+            return Err(Error::invalid(name(), "has its source at the isocentre"));
+        }
+        let principal_column = dot(m[0], m[2]);
+        let focal = norm(std::array::from_fn(|k| m[0][k] - principal_column * m[2][k]));
+        Ok(Self {
+            matrix: a,
+            source,
+            principal_column,
+            principal_row: dot(m[1], m[2]),
+            source_to_detector: focal * detector.column_pitch,
+            angle: source[1].atan2(source[0]).rem_euclid(TAU),
+            inverse,
+        })
+    }
+}
+
+/// Panel and views of a scan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Geometry {
+    /// The panel.
+    pub detector: Detector,
+    /// The views, in the caller's order.
+    pub views: Vec<View>,
+}
+
+impl Geometry {
+    /// A circular orbit with the given angles, rad, in any order.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the length, the angle or the view that is out of range.
+    pub fn circular(detector: Detector, orbit: &Orbit, angles: &[f64]) -> Result<Self> {
+        detector.check()?;
+        positive("source_to_axis", orbit.source_to_axis)?;
+        positive("source_to_detector", orbit.source_to_detector)?;
+        let (sid, sdd) = (orbit.source_to_axis, orbit.source_to_detector);
+        if sdd < sid && !orbit.allow_inside_panel {
+            let problem = format!("is {sdd}, less than source_to_axis = {sid}: a panel between source and axis");
+            return Err(Error::invalid("source_to_detector", problem));
+        }
+        finite("column_offset", orbit.column_offset)?;
+        finite("row_offset", orbit.row_offset)?;
+        let mut geometry = Self::with_room(detector, angles.len())?;
+        for (n, &angle) in angles.iter().enumerate() {
+            if !angle.is_finite() {
+                return Err(Error::invalid("angles", format!("element {n} is {angle}, not finite")));
+            }
+            let (sin, cos) = angle.sin_cos();
+            let depth = [-cos, -sin, 0.0, sid];
+            let column = (detector.columns - 1) as f64 / 2.0 - orbit.column_offset / detector.column_pitch;
+            let row = (detector.rows - 1) as f64 / 2.0 - orbit.row_offset / detector.row_pitch;
+            let along_u = [-sin, cos, 0.0, 0.0];
+            let along_v = [0.0, 0.0, 1.0, 0.0];
+            let matrix = [
+                std::array::from_fn(|k| sdd / detector.column_pitch * along_u[k] + column * depth[k]),
+                std::array::from_fn(|k| sdd / detector.row_pitch * along_v[k] + row * depth[k]),
+                depth,
+            ];
+            let m: [[f64; 3]; 3] = std::array::from_fn(|r| [matrix[r][0], matrix[r][1], matrix[r][2]]);
+            geometry.views.push(View {
+                matrix,
+                source: [sid * cos, sid * sin, 0.0],
+                principal_column: column,
+                principal_row: row,
+                source_to_detector: sdd,
+                angle: angle.rem_euclid(TAU),
+                inverse: inverse(m).ok_or_else(|| Error::invalid("angles", format!("view {n} is singular")))?,
+            });
+        }
+        Ok(geometry)
+    }
+
+    /// Views given by 3x4 matrices, row after row, from world coordinates in mm to pixel indices; any scale and sign.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the view whose matrix is singular or not finite.
+    pub fn from_matrices(detector: Detector, matrices: &[[f64; 12]]) -> Result<Self> {
+        detector.check()?;
+        let mut geometry = Self::with_room(detector, matrices.len())?;
+        for (n, matrix) in matrices.iter().enumerate() {
+            geometry.views.push(View::from_matrix(n, matrix, &detector)?);
+        }
+        Ok(geometry)
+    }
+
+    fn with_room(detector: Detector, views: usize) -> Result<Self> {
+        if views == 0 {
+            return Err(Error::invalid("views", "is 0, less than 1"));
+        }
+        Ok(Self { detector, views: alloc::with_capacity("views", views)? })
+    }
+
+    /// Position of a column in a view, mm from the foot of the perpendicular.
+    pub fn column_position(&self, view: &View, column: f64) -> f64 {
+        (column - view.principal_column) * self.detector.column_pitch
+    }
+
+    /// Whether every view has an upright panel, so that iv is affine in z: the fast back-projection applies.
+    pub fn is_vertical(&self) -> bool {
+        self.views.iter().all(View::is_vertical)
+    }
+}
+
+/// The voxels: sizes, spacings, and the centre of voxel (0, 0, 0), mm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    /// Voxels along x, y, z.
+    pub size: [usize; 3],
+    /// Distance of two voxels along x, y, z.
+    pub spacing: [f64; 3],
+    /// Centre of the first voxel.
+    pub origin: [f64; 3],
+}
+
+impl Grid {
+    /// The grid of a caller who gives none: cubes of the panel's pitch scaled to the axis, as many along x and y as the
+    /// panel has columns and along z as it has rows, centred on the isocentre.
+    pub fn standard(geometry: &Geometry) -> Self {
+        let d = &geometry.detector;
+        let view = &geometry.views[0];
+        let pitch = d.column_pitch * view.source_distance() / view.source_to_detector;
+        let size = [d.columns, d.columns, d.rows];
+        Self { size, spacing: [pitch; 3], origin: size.map(|n| -((n - 1) as f64) / 2.0 * pitch) }
+    }
+
+    /// Refuses sizes of 0, spacings that are not positive, and a volume past the address space.
+    pub fn check(&self) -> Result<()> {
+        for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+            if self.size[k] < 1 {
+                return Err(Error::invalid(format!("n{axis}"), "is 0, less than 1"));
+            }
+            positive(&format!("d{axis}"), self.spacing[k])?;
+            finite(&format!("{axis}0"), self.origin[k])?;
+        }
+        let voxels = self.size.iter().try_fold(1usize, |p, n| p.checked_mul(*n));
+        match voxels.and_then(|v| v.checked_mul(8)).and_then(|b| isize::try_from(b).ok()) {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid("nx", format!("{:?} voxels are more than 2^63 bytes", self.size))),
+        }
+    }
+
+    /// Centre of a voxel along one axis.
+    pub fn position(&self, axis: usize, index: usize) -> f64 {
+        self.origin[axis] + index as f64 * self.spacing[axis]
+    }
+
+    /// The eight corners, as centres of the corner voxels.
+    pub fn corners(&self) -> [[f64; 3]; 8] {
+        std::array::from_fn(|c| {
+            std::array::from_fn(|k| self.position(k, if c >> k & 1 == 1 { self.size[k] - 1 } else { 0 }))
+        })
+    }
+
+    /// Refuses a grid that reaches the source plane of a view, where magnification has no bound.
+    pub fn check_against(&self, geometry: &Geometry) -> Result<()> {
+        for (n, view) in geometry.views.iter().enumerate() {
+            for corner in self.corners() {
+                let depth = dot([view.matrix[2][0], view.matrix[2][1], view.matrix[2][2]], corner) + view.matrix[2][3];
+                if depth <= 0.0 || depth.is_nan() {
+                    return Err(Error::invalid(
+                        "grid",
+                        format!("reaches {corner:?}, which lies {:.4} mm behind the source of view {n}", -depth),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn positive(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::invalid(name, format!("is {value}, a positive number is needed")))
+}
+
+fn finite(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() { Ok(()) } else { Err(Error::invalid(name, format!("is {value}, not finite"))) }
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn norm(a: [f64; 3]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Inverse by cofactors; `None` if the rows are dependent to rounding.
+fn inverse(m: [[f64; 3]; 3]) -> Option<[[f64; 3]; 3]> {
+    let c = [cross(m[1], m[2]), cross(m[2], m[0]), cross(m[0], m[1])];
+    let determinant = dot(m[0], c[0]);
+    let size = norm(m[0]) * norm(m[1]) * norm(m[2]);
+    if !(determinant.abs() > 1e-14 * size) {
+        return None;
+    }
+    Some(std::array::from_fn(|k| std::array::from_fn(|r| c[r][k] / determinant)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PANEL: Detector = Detector { columns: 80, rows: 64, column_pitch: 3.0, row_pitch: 3.5 };
+    const ORBIT: Orbit = Orbit {
+        source_to_axis: 500.0,
+        source_to_detector: 1000.0,
+        column_offset: 7.0,
+        row_offset: -2.0,
+        allow_inside_panel: false,
+    };
+
+    fn project(view: &View, p: [f64; 3]) -> [f64; 2] {
+        let h: [f64; 3] = std::array::from_fn(|r| {
+            dot([view.matrix[r][0], view.matrix[r][1], view.matrix[r][2]], p) + view.matrix[r][3]
+        });
+        [h[0] / h[2], h[1] / h[2]]
+    }
+
+    #[test]
+    fn a_point_falls_where_the_ray_through_it_meets_the_panel() {
+        for angle in [0.0, 0.3, 2.0, -1.0, 7.5] {
+            let g = Geometry::circular(PANEL, &ORBIT, &[angle]).unwrap();
+            let v = &g.views[0];
+            let (sin, cos) = f64::sin_cos(angle);
+            let p = [12.0, -34.0, 25.0];
+            // Intersect source + t (p - source) with the plane at SDD.
+            let s = [500.0 * cos, 500.0 * sin, 0.0];
+            let d: [f64; 3] = std::array::from_fn(|k| p[k] - s[k]);
+            let t = 1000.0 / -(d[0] * cos + d[1] * sin);
+            let u = t * (-d[0] * sin + d[1] * cos);
+            let w = t * d[2];
+            let want = [(u - 7.0) / 3.0 + 39.5, (w + 2.0) / 3.5 + 31.5];
+            let got = project(v, p);
+            assert!((got[0] - want[0]).abs() < 1e-10 && (got[1] - want[1]).abs() < 1e-10, "{got:?} {want:?}");
+            let position = g.column_position(v, want[0]);
+            assert!((position - u).abs() < 1e-9);
+            let cosine = 1000.0 / (1e6 + u * u + w * w).sqrt();
+            assert!((v.cosine(want[0], want[1]) - cosine).abs() < 1e-14);
+            assert!(v.is_vertical());
+        }
+    }
+
+    #[test]
+    fn matrices_of_any_scale_and_sign_give_the_same_view() {
+        let g = Geometry::circular(PANEL, &ORBIT, &[0.7]).unwrap();
+        let a = g.views[0];
+        for scale in [1.0, -3.0, 1e-3, 1e4] {
+            let m: [f64; 12] = std::array::from_fn(|k| scale * a.matrix[k / 4][k % 4]);
+            let b = Geometry::from_matrices(PANEL, &[m]).unwrap().views[0];
+            assert!((a.source_to_detector - b.source_to_detector).abs() < 1e-9);
+            assert!((a.principal_column - b.principal_column).abs() < 1e-10);
+            assert!((a.principal_row - b.principal_row).abs() < 1e-10);
+            assert!((a.angle - b.angle).abs() < 1e-14);
+            for k in 0..3 {
+                assert!((a.source[k] - b.source[k]).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_geometry_names_what_is_wrong() {
+        let text = |r: Result<Geometry>| r.unwrap_err().to_string();
+        let orbit = |sid, sdd| Orbit { source_to_axis: sid, source_to_detector: sdd, ..ORBIT };
+        assert_eq!(
+            text(Geometry::circular(PANEL, &orbit(0.0, 1.0), &[0.0])),
+            "source_to_axis: is 0, a positive number is needed"
+        );
+        assert!(
+            text(Geometry::circular(PANEL, &orbit(500.0, 400.0), &[0.0]))
+                .starts_with("source_to_detector: is 400, less")
+        );
+        assert!(text(Geometry::circular(PANEL, &ORBIT, &[0.0, f64::NAN])).starts_with("angles: element 1 is NaN"));
+        assert_eq!(text(Geometry::circular(PANEL, &ORBIT, &[])), "views: is 0, less than 1");
+        assert_eq!(text(Geometry::from_matrices(PANEL, &[[1.0; 12]])), "matrices, view 0: is singular");
+        let mut m = [0.0; 12];
+        m[5] = f64::INFINITY;
+        assert!(text(Geometry::from_matrices(PANEL, &[m])).contains("view 0: has an entry that is not finite"));
+        let narrow = Detector { columns: 1, ..PANEL };
+        assert_eq!(text(Geometry::circular(narrow, &ORBIT, &[0.0])), "detector_columns: is 1, less than 2");
+    }
+
+    #[test]
+    fn a_grid_behind_the_source_is_refused() {
+        let g = Geometry::circular(PANEL, &ORBIT, &[0.0, 1.0]).unwrap();
+        let grid = Grid { size: [3, 3, 3], spacing: [300.0; 3], origin: [-300.0; 3] };
+        assert!(grid.check_against(&g).is_ok());
+        let grid = Grid { spacing: [520.0; 3], origin: [-520.0; 3], ..grid };
+        let e = grid.check_against(&g).unwrap_err().to_string();
+        assert!(e.contains("behind the source of view 0"), "{e}");
+        assert!(Grid { size: [usize::MAX, 2, 2], ..grid }.check().is_err());
+        assert!(Grid::standard(&g).check().is_ok());
+    }
+}

@@ -1,0 +1,13 @@
+//! Cone-beam CT: Feldkamp, Davis and Kress's filtered back-projection.
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`geometry`] | panel, views, voxels |
+//! | [`weights`] | angular weights; weights of rays measured twice |
+//! | [`ramp`] | the filter's response |
+//! | [`phantom`] | a test object with exact projections |
+
+pub mod geometry;
+pub mod phantom;
+pub mod ramp;
+pub mod weights;

@@ -1,0 +1,362 @@
+//! Weights that count every ray once: of the views' angles, and of rays that are measured twice.
+
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
+
+use super::geometry::{Geometry, View};
+use crate::alloc;
+use crate::error::{Error, Result};
+
+/// How rays that are measured twice are weighted. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Redundancy {
+    /// Chosen from angles and panel; see [`Scan::new`].
+    Auto = 0,
+    /// All weights 1: every ray is measured once.
+    None = 1,
+    /// All weights 1/2: a full circle measures every ray twice.
+    Full = 2,
+    /// Parker's weights, for an arc of 180 degrees and the fan angle.
+    Short = 3,
+    /// A panel shifted sideways on a full circle: the two halves of the object are seen from opposite sides.
+    HalfFan = 4,
+}
+
+/// The arc of a scan, its redundancy and the weights that follow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scan {
+    /// The redundancy in force, not [`Redundancy::Auto`].
+    pub redundancy: Redundancy,
+    /// Why it was chosen, in words.
+    pub reason: String,
+    /// Angular weight of each view, rad.
+    pub angular: Vec<f64>,
+    /// Angle from the first view of the arc to the last, rad.
+    pub arc: f64,
+    /// First angle of the arc: the one behind the largest gap.
+    pub first: f64,
+    /// Largest gap between neighbouring views, rad.
+    pub largest_gap: f64,
+    /// Largest angle between a ray and the central one, rad.
+    pub half_fan_angle: f64,
+    /// Zero columns to add on the left of the panel (half fan).
+    pub extra_left: usize,
+    /// Zero columns to add on the right of the panel (half fan).
+    pub extra_right: usize,
+}
+
+impl Scan {
+    /// Weights of a scan.
+    ///
+    /// `Auto` takes a largest gap of more than 20 degrees and three times the median gap for a short scan, else a full
+    /// circle; and a panel whose centre is shifted by more than a tenth of its width, on a full circle, for a half fan.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights unless `allow_short_arc`, and for a
+    /// half fan that does not cover the axis or is not on a full circle.
+    pub fn new(geometry: &Geometry, asked: Redundancy, allow_short_arc: bool) -> Result<Self> {
+        let gaps = Gaps::new(geometry)?;
+        let columns = geometry.detector.columns;
+        let edges =
+            |view: &View| [geometry.column_position(view, 0.0), geometry.column_position(view, (columns - 1) as f64)];
+        let half_fan_angle = geometry
+            .views
+            .iter()
+            .flat_map(|v| edges(v).map(|u| (u / v.source_to_detector).atan().abs()))
+            .fold(0.0, f64::max);
+        let is_arc = gaps.largest > (20f64.to_radians()).max(3.0 * gaps.median);
+        let first_view = &geometry.views[0];
+        let [left, right] = edges(first_view);
+        let width = columns as f64 * geometry.detector.column_pitch;
+        let shift = (left + right) / 2.0;
+        let degrees = |a: f64| a.to_degrees();
+        let (redundancy, reason) = match asked {
+            Redundancy::Auto if is_arc => {
+                (Redundancy::Short, format!("the largest gap between views is {:.1} degrees", degrees(gaps.largest)))
+            }
+            Redundancy::Auto if shift.abs() > 0.1 * width => (
+                Redundancy::HalfFan,
+                format!(
+                    "a full circle with the panel's centre {shift:.3} mm from the central ray, its width {width:.3} mm"
+                ),
+            ),
+            Redundancy::Auto => {
+                (Redundancy::Full, format!("a full circle: the largest gap is {:.2} degrees", degrees(gaps.largest)))
+            }
+            other => (other, "asked for".to_owned()),
+        };
+        let arc = TAU - gaps.largest;
+        let mut scan = Self {
+            redundancy,
+            reason,
+            angular: gaps.weights(redundancy == Redundancy::None && is_arc)?,
+            arc,
+            first: gaps.first,
+            largest_gap: gaps.largest,
+            half_fan_angle,
+            extra_left: 0,
+            extra_right: 0,
+        };
+        match redundancy {
+            Redundancy::Short => scan.check_short(allow_short_arc)?,
+            Redundancy::HalfFan => scan.extend_half_fan(geometry, is_arc)?,
+            _ => {}
+        }
+        Ok(scan)
+    }
+
+    fn check_short(&self, allow_short_arc: bool) -> Result<()> {
+        if self.arc < PI * (1.0 - 1e-9) && !allow_short_arc {
+            return Err(Error::invalid(
+                "angles",
+                format!("cover {:.2} degrees, less than the 180 that a short scan needs", self.arc.to_degrees()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The ramp's tails beyond the short side of the panel are part of the answer, so the rows grow on that side to the
+    /// mirror image of the long side.
+    fn extend_half_fan(&mut self, geometry: &Geometry, is_arc: bool) -> Result<()> {
+        if is_arc {
+            let gap = self.largest_gap.to_degrees();
+            return Err(Error::invalid(
+                "redundancy",
+                format!("is half fan, with a gap of {gap:.1} degrees; a full circle is needed"),
+            ));
+        }
+        let last = (geometry.detector.columns - 1) as f64;
+        for (n, view) in geometry.views.iter().enumerate() {
+            let (left, right) = (geometry.column_position(view, 0.0), geometry.column_position(view, last));
+            if left > 0.0 || right < 0.0 {
+                return Err(Error::invalid(
+                    "redundancy",
+                    format!(
+                        "is half fan, but view {n} does not see the axis: its panel spans {left:.3} to {right:.3} mm"
+                    ),
+                ));
+            }
+            let extra = ((left + right).abs() / geometry.detector.column_pitch).ceil() as usize;
+            let extra = extra.min(geometry.detector.columns);
+            if left + right > 0.0 {
+                self.extra_left = self.extra_left.max(extra);
+            } else {
+                self.extra_right = self.extra_right.max(extra);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an arc is too short for its fan, so that some rays are missing; there is an answer all the same.
+    pub fn misses_rays(&self) -> bool {
+        self.redundancy == Redundancy::Short && (self.arc - PI) / 2.0 < self.half_fan_angle * (1.0 - 1e-9)
+    }
+
+    /// Weight of the rays at position `u` (mm from the foot of the perpendicular) of a view.
+    pub fn ray_weight(&self, geometry: &Geometry, view: &View, u: f64) -> f64 {
+        match self.redundancy {
+            Redundancy::None | Redundancy::Auto => 1.0,
+            Redundancy::Full => 0.5,
+            Redundancy::Short => {
+                let along = (view.angle - self.first).rem_euclid(TAU);
+                // The first view may come out as a whole turn by rounding.
+                let along = if along > self.arc + self.largest_gap / 2.0 { 0.0 } else { along };
+                parker(along, (-u / view.source_to_detector).atan(), (self.arc - PI) / 2.0)
+            }
+            Redundancy::HalfFan => {
+                let last = (geometry.detector.columns - 1) as f64;
+                let (left, right) = (geometry.column_position(view, 0.0), geometry.column_position(view, last));
+                half_fan(u, (-left).min(right), (left + right).signum(), view.source_to_detector)
+            }
+        }
+    }
+}
+
+/// Parker's weight at angle `along` from the start of an arc of pi + 2 delta, for the ray at fan angle `gamma`. The ray
+/// measured again at `along + pi + 2 gamma`, -gamma has the rest of the weight.
+fn parker(along: f64, gamma: f64, delta: f64) -> f64 {
+    // At the edge of the fan one of the ramps has no length; then its neighbour holds.
+    let ramp = |x: f64, length: f64| if length > 0.0 { (FRAC_PI_4 * x / length).sin().powi(2) } else { 1.0 };
+    let end = PI + 2.0 * delta;
+    if along < 0.0 || along > end {
+        0.0
+    } else if along <= 2.0 * (delta - gamma) {
+        ramp(along, delta - gamma)
+    } else if along <= PI - 2.0 * gamma {
+        1.0
+    } else {
+        ramp(end - along, delta + gamma)
+    }
+}
+
+/// Half-fan weight: from 0 to 1 across the strip |u| < reach that both sides see, rising towards the long side.
+fn half_fan(u: f64, reach: f64, long_side: f64, source_to_detector: f64) -> f64 {
+    if u.abs() >= reach {
+        return if u * long_side > 0.0 {
+            1.0
+        } else if u == 0.0 {
+            0.5
+        } else {
+            0.0
+        };
+    }
+    let part = (u / source_to_detector).atan() / (reach / source_to_detector).atan();
+    (1.0 + long_side * (FRAC_PI_2 * part).sin()) / 2.0
+}
+
+/// Gaps between neighbouring views around the circle.
+struct Gaps {
+    order: Vec<usize>,
+    /// Gap behind each view of `order`, to the next.
+    gaps: Vec<f64>,
+    largest: f64,
+    largest_at: usize,
+    median: f64,
+    first: f64,
+}
+
+impl Gaps {
+    fn new(geometry: &Geometry) -> Result<Self> {
+        let views = &geometry.views;
+        let count = views.len();
+        let mut order = alloc::with_capacity("order of the views", count)?;
+        order.extend(0..count);
+        order.sort_by(|&a, &b| views[a].angle.total_cmp(&views[b].angle).then(a.cmp(&b)));
+        let mut gaps = alloc::with_capacity("gaps between views", count)?;
+        for k in 0..count {
+            let here = views[order[k]].angle;
+            gaps.push(if k + 1 < count {
+                views[order[k + 1]].angle - here
+            } else {
+                TAU + views[order[0]].angle - here
+            });
+        }
+        let mut sorted = alloc::copied("gaps between views", &gaps)?;
+        sorted.sort_by(f64::total_cmp);
+        let largest_at = (0..count).max_by(|&a, &b| gaps[a].total_cmp(&gaps[b])).unwrap_or(0);
+        let first = views[order[(largest_at + 1) % count]].angle;
+        Ok(Self { largest: gaps[largest_at], median: sorted[count / 2], order, gaps, largest_at, first })
+    }
+
+    /// Half the gaps on both sides of each view. Open arcs leave the largest gap out.
+    fn weights(&self, open: bool) -> Result<Vec<f64>> {
+        let count = self.order.len();
+        let mut weights = alloc::filled("angular weights", count, 0.0)?;
+        for k in 0..count {
+            let before = (k + count - 1) % count;
+            let share = |gap: usize| if open && gap == self.largest_at { 0.0 } else { self.gaps[gap] / 2.0 };
+            weights[self.order[k]] = share(before) + share(k);
+        }
+        // A single view of an open arc has no gap to take its weight from.
+        if open && count == 1 {
+            weights[0] = TAU;
+        }
+        Ok(weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::geometry::{Detector, Orbit};
+    use super::*;
+
+    const PANEL: Detector = Detector { columns: 40, rows: 4, column_pitch: 5.0, row_pitch: 5.0 };
+
+    fn orbit(offset: f64) -> Orbit {
+        Orbit {
+            source_to_axis: 500.0,
+            source_to_detector: 1000.0,
+            column_offset: offset,
+            row_offset: 0.0,
+            allow_inside_panel: false,
+        }
+    }
+
+    fn scan(angles: &[f64], offset: f64, asked: Redundancy) -> Result<(Geometry, Scan)> {
+        let g = Geometry::circular(PANEL, &orbit(offset), angles)?;
+        let s = Scan::new(&g, asked, false)?;
+        Ok((g, s))
+    }
+
+    fn steps(count: usize, step: f64) -> Vec<f64> {
+        (0..count).map(|n| n as f64 * step).collect()
+    }
+
+    #[test]
+    fn angular_weights_of_a_circle_sum_to_it_in_any_order_and_with_duplicates() {
+        let mut angles = steps(90, TAU / 90.0);
+        angles.reverse();
+        angles.swap(3, 70);
+        angles.push(angles[5] + TAU);
+        let (_, s) = scan(&angles, 0.0, Redundancy::Auto).unwrap();
+        assert_eq!(s.redundancy, Redundancy::Full);
+        assert!((s.angular.iter().sum::<f64>() - TAU).abs() < 1e-12);
+        assert!((s.angular[0] - TAU / 90.0).abs() < 1e-12);
+        assert!((s.angular[5] + s.angular[90] - TAU / 90.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn conjugate_rays_of_a_short_scan_weigh_one_together() {
+        for delta in [0.12, 0.3] {
+            for k in 1..200 {
+                let along = k as f64 / 200.0 * (PI + 2.0 * delta);
+                for gamma in [-0.1, -0.05, 0.0, 0.03, 0.1] {
+                    let other = along + PI + 2.0 * gamma;
+                    let back = along - (PI - 2.0 * gamma);
+                    // The second measurement comes half a turn later or earlier, if within the arc.
+                    let sum = parker(along, gamma, delta) + parker(other, -gamma, delta) + parker(back, -gamma, delta);
+                    assert!((sum - 1.0).abs() < 1e-12, "delta {delta} along {along} gamma {gamma}: {sum}");
+                }
+            }
+        }
+        assert_eq!(parker(0.0, 0.2, 0.2), 1.0, "no ramp at the edge of the fan, and no NaN");
+    }
+
+    #[test]
+    fn conjugate_rays_of_a_half_fan_weigh_one_together() {
+        for u in [-30.0, -29.0, -10.0, 0.0, 4.0, 30.0, 80.0, -80.0] {
+            let sum = half_fan(u, 30.0, 1.0, 1000.0) + half_fan(-u, 30.0, 1.0, 1000.0);
+            assert!((sum - 1.0).abs() < 1e-12);
+        }
+        assert_eq!(half_fan(80.0, 30.0, 1.0, 1000.0), 1.0);
+        assert_eq!(half_fan(80.0, 30.0, -1.0, 1000.0), 0.0);
+    }
+
+    #[test]
+    fn auto_tells_the_scans_apart() {
+        let step = 2f64.to_radians();
+        let (_, s) = scan(&steps(110, step), 0.0, Redundancy::Auto).unwrap();
+        assert_eq!(s.redundancy, Redundancy::Short);
+        assert!((s.arc - 109.0 * step).abs() < 1e-12 && s.first.abs() < 1e-12 && !s.misses_rays());
+        let (_, s) = scan(&steps(93, step), 0.0, Redundancy::Auto).unwrap();
+        assert!(s.misses_rays(), "184 degrees are too few for a fan of 11");
+        let (_, s) = scan(&steps(180, step), 60.0, Redundancy::Auto).unwrap();
+        assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 24, 0));
+        let (_, s) = scan(&steps(180, step), -60.0, Redundancy::Auto).unwrap();
+        assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 0, 24));
+        let (_, s) = scan(&steps(180, step), 10.0, Redundancy::Auto).unwrap();
+        assert_eq!(s.redundancy, Redundancy::Full);
+        // The same arc, descending and across zero.
+        let wrapped: Vec<f64> = (0..110).map(|n| 0.5 - n as f64 * step).collect();
+        let (_, s) = scan(&wrapped, 0.0, Redundancy::Auto).unwrap();
+        assert!((s.first - (0.5 - 109.0 * step).rem_euclid(TAU)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn impossible_weights_are_refused_with_the_figure() {
+        let text = |r: Result<(Geometry, Scan)>| r.unwrap_err().to_string();
+        let step = 2f64.to_radians();
+        assert!(text(scan(&steps(60, step), 0.0, Redundancy::Auto)).contains("cover 118.00 degrees"));
+        assert!(text(scan(&steps(110, step), 60.0, Redundancy::HalfFan)).contains("a full circle is needed"));
+        assert!(text(scan(&steps(180, step), 200.0, Redundancy::HalfFan)).contains("view 0 does not see the axis"));
+    }
+
+    #[test]
+    fn an_open_arc_without_weights_counts_one_sided_gaps_at_its_ends() {
+        let (_, s) = scan(&steps(100, 0.02), 0.0, Redundancy::None).unwrap();
+        assert!((s.angular.iter().sum::<f64>() - 99.0 * 0.02).abs() < 1e-12);
+        assert!((s.angular[0] - 0.01).abs() < 1e-12);
+        let (_, s) = scan(&[1.0], 0.0, Redundancy::None).unwrap();
+        assert!((s.angular[0] - TAU).abs() < 1e-12);
+    }
+}
