@@ -5,9 +5,15 @@
 //! packed host memory is copied without a detour; any other host array goes through page-locked buffers, packed and
 //! unpacked by the context's threads while the device works on other chunks.
 
+pub mod array;
 #[cfg(test)]
 mod device_tests;
 mod field;
+pub mod metaimage;
+pub mod number;
+pub mod pipeline;
+pub mod sink;
+pub mod source;
 mod stream;
 
 use crate::backend::gpu::{Gpu, GpuStream, Region};

@@ -8,6 +8,12 @@
 //! | [`phantom`] | a test object with exact projections |
 
 pub mod geometry;
+pub mod options;
 pub mod phantom;
+pub mod plan;
 pub mod ramp;
+pub mod reference;
 pub mod weights;
+
+#[cfg(test)]
+mod tests;

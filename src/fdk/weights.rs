@@ -115,8 +115,8 @@ impl Scan {
         Ok(())
     }
 
-    /// The ramp's tails beyond the short side of the panel are part of the answer, so the rows grow on that side to the
-    /// mirror image of the long side.
+    /// The ramp's tails beyond the short side of the panel are part of the answer, so the rows grow on that side: by the
+    /// panel's own width, which reaches past the mirror image of the long side.
     fn extend_half_fan(&mut self, geometry: &Geometry, is_arc: bool) -> Result<()> {
         if is_arc {
             let gap = self.largest_gap.to_degrees();
@@ -136,12 +136,11 @@ impl Scan {
                     ),
                 ));
             }
-            let extra = ((left + right).abs() / geometry.detector.column_pitch).ceil() as usize;
-            let extra = extra.min(geometry.detector.columns);
+            let extra = geometry.detector.columns;
             if left + right > 0.0 {
-                self.extra_left = self.extra_left.max(extra);
+                self.extra_left = extra;
             } else {
-                self.extra_right = self.extra_right.max(extra);
+                self.extra_right = extra;
             }
         }
         Ok(())
@@ -331,9 +330,9 @@ mod tests {
         let (_, s) = scan(&steps(93, step), 0.0, Redundancy::Auto).unwrap();
         assert!(s.misses_rays(), "184 degrees are too few for a fan of 11");
         let (_, s) = scan(&steps(180, step), 60.0, Redundancy::Auto).unwrap();
-        assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 24, 0));
+        assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 40, 0));
         let (_, s) = scan(&steps(180, step), -60.0, Redundancy::Auto).unwrap();
-        assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 0, 24));
+        assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 0, 40));
         let (_, s) = scan(&steps(180, step), 10.0, Redundancy::Auto).unwrap();
         assert_eq!(s.redundancy, Redundancy::Full);
         // The same arc, descending and across zero.

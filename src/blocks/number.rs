@@ -1,0 +1,277 @@
+//! Numbers as files and callers hold them, and their way to the types that purlin computes with.
+
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element};
+
+/// Type of an external array's elements: those of a tensor's that are real, and integers that files hold besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// Unsigned 8-bit integer.
+    U8,
+    /// Signed 8-bit integer.
+    I8,
+    /// Unsigned 16-bit integer.
+    U16,
+    /// Signed 16-bit integer.
+    I16,
+    /// Unsigned 32-bit integer.
+    U32,
+    /// Signed 32-bit integer.
+    I32,
+    /// 16-bit IEEE float.
+    F16,
+    /// 32-bit IEEE float.
+    F32,
+    /// 64-bit IEEE float.
+    F64,
+}
+
+impl Number {
+    /// Bytes of one element.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 | Self::F16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// The number a tensor's element type is.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for complex and 64-bit integer elements.
+    pub fn of(argument: &str, dtype: DType) -> Result<Self> {
+        match dtype {
+            DType::U8 => Ok(Self::U8),
+            DType::U16 => Ok(Self::U16),
+            DType::I32 => Ok(Self::I32),
+            DType::F16 => Ok(Self::F16),
+            DType::F32 => Ok(Self::F32),
+            DType::F64 => Ok(Self::F64),
+            other => Err(Error::NotSupported(format!("{argument}: {} in sources and sinks", other.name()))),
+        }
+    }
+
+    /// The tensor element type that is this number, if there is one.
+    pub fn dtype(self) -> Option<DType> {
+        match self {
+            Self::U8 => Some(DType::U8),
+            Self::U16 => Some(DType::U16),
+            Self::I32 => Some(DType::I32),
+            Self::F16 => Some(DType::F16),
+            Self::F32 => Some(DType::F32),
+            Self::F64 => Some(DType::F64),
+            Self::I8 | Self::I16 | Self::U32 => None,
+        }
+    }
+}
+
+/// Order of the bytes of a number in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Endianness {
+    /// Least significant byte first.
+    Little = 0,
+    /// Most significant byte first.
+    Big = 1,
+}
+
+impl Endianness {
+    /// That of this machine.
+    pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
+
+    /// The order whose number is `code`.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::Little),
+            1 => Ok(Self::Big),
+            other => Err(Error::invalid(argument, format!("is {other}, outside 0 (little) to 1 (big)"))),
+        }
+    }
+
+    /// Turns elements of this order into the machine's, or back.
+    pub fn swap_to_native(self, number: Number, bytes: &mut [u8]) {
+        if self != Self::NATIVE && number.size() > 1 {
+            bytes.chunks_exact_mut(number.size()).for_each(<[u8]>::reverse);
+        }
+    }
+}
+
+/// A type that purlin computes with, made from and turned into external numbers.
+pub trait Convertible: Element {
+    /// From f64, rounded.
+    fn from_f64(value: f64) -> Self;
+    /// To f64.
+    fn to_f64(self) -> f64;
+}
+
+impl Convertible for f32 {
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Convertible for f64 {
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// Converts elements in the machine's byte order. `bytes` holds as many elements as `out`.
+pub fn decode<T: Convertible>(number: Number, bytes: &[u8], out: &mut [T]) {
+    macro_rules! each {
+        ($t:ty) => {
+            for (o, b) in out.iter_mut().zip(bytes.chunks_exact(size_of::<$t>())) {
+                let mut word = [0u8; size_of::<$t>()];
+                word.copy_from_slice(b);
+                *o = T::from_f64(f64::from(<$t>::from_ne_bytes(word)));
+            }
+        };
+    }
+    match number {
+        Number::U8 => each!(u8),
+        Number::I8 => each!(i8),
+        Number::U16 => each!(u16),
+        Number::I16 => each!(i16),
+        Number::U32 => each!(u32),
+        Number::I32 => each!(i32),
+        Number::F32 => each!(f32),
+        Number::F64 => each!(f64),
+        Number::F16 => {
+            for (o, b) in out.iter_mut().zip(bytes.chunks_exact(2)) {
+                *o = T::from_f64(half_to_f64(u16::from_ne_bytes([b[0], b[1]])));
+            }
+        }
+    }
+}
+
+/// Converts into elements in the machine's byte order; integers are rounded to the nearest and held to their range, NaN
+/// becomes 0 in them.
+pub fn encode<T: Convertible>(number: Number, values: &[T], bytes: &mut [u8]) {
+    macro_rules! each {
+        ($t:ty, $convert:expr) => {
+            for (v, b) in values.iter().zip(bytes.chunks_exact_mut(size_of::<$t>())) {
+                let convert: fn(f64) -> $t = $convert;
+                b.copy_from_slice(&convert(v.to_f64()).to_ne_bytes());
+            }
+        };
+    }
+    match number {
+        // `as` saturates, and takes NaN to 0.
+        Number::U8 => each!(u8, |v| v.round_ties_even() as u8),
+        Number::I8 => each!(i8, |v| v.round_ties_even() as i8),
+        Number::U16 => each!(u16, |v| v.round_ties_even() as u16),
+        Number::I16 => each!(i16, |v| v.round_ties_even() as i16),
+        Number::U32 => each!(u32, |v| v.round_ties_even() as u32),
+        Number::I32 => each!(i32, |v| v.round_ties_even() as i32),
+        Number::F32 => each!(f32, |v| v as f32),
+        Number::F64 => each!(f64, |v| v),
+        Number::F16 => each!(u16, f64_to_half),
+    }
+}
+
+/// The value of an IEEE half.
+fn half_to_f64(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let exponent = i32::from(bits >> 10 & 0x1f);
+    let fraction = f64::from(bits & 0x3ff);
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        e => (1.0 + fraction / 1024.0) * 2f64.powi(e - 15),
+    }
+}
+
+/// The nearest IEEE half, ties to even.
+fn f64_to_half(value: f64) -> u16 {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    let magnitude = value.abs();
+    if value.is_nan() {
+        return 0x7e00;
+    }
+    // 65520 is the middle between the largest half and the next power of two.
+    if magnitude >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // Subnormal halves and zero: multiples of 2^-24; rounding up to 1024 gives the smallest normal, as it should.
+    if magnitude < 2f64.powi(-14) {
+        return sign | (magnitude * 2f64.powi(24)).round_ties_even() as u16;
+    }
+    let exponent = (magnitude.to_bits() >> 52) as i32 - 1023;
+    let fraction = ((magnitude / 2f64.powi(exponent) - 1.0) * 1024.0).round_ties_even() as u16;
+    // A fraction that rounds to 1024 carries into the exponent.
+    sign | ((((exponent + 15) as u16) << 10) + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_convert_both_ways_exactly() {
+        for bits in 0..=u16::MAX {
+            let value = half_to_f64(bits);
+            if value.is_nan() {
+                assert_eq!(f64_to_half(value), 0x7e00);
+            } else {
+                assert_eq!(f64_to_half(value), bits, "{value}");
+            }
+        }
+        assert_eq!(f64_to_half(65519.0), 0x7bff);
+        assert_eq!(f64_to_half(65520.0), 0x7c00);
+        assert_eq!(f64_to_half(1.0 + 1.0 / 2048.0), 0x3c00, "a tie goes to even");
+        assert_eq!(f64_to_half(1.0 + 3.0 / 2048.0), 0x3c02);
+    }
+
+    #[test]
+    fn integers_saturate_and_round() {
+        let mut bytes = [0u8; 5];
+        encode(Number::U8, &[-3.0f32, 0.5, 1.5, 300.0, f32::NAN], &mut bytes);
+        assert_eq!(bytes, [0, 0, 2, 255, 0]);
+        let mut back = [0f64; 5];
+        decode(Number::U8, &bytes, &mut back);
+        assert_eq!(back, [0.0, 0.0, 2.0, 255.0, 0.0]);
+    }
+
+    #[test]
+    fn foreign_byte_order_is_turned() {
+        let foreign = if Endianness::NATIVE == Endianness::Little { Endianness::Big } else { Endianness::Little };
+        let mut bytes = 1.5f32.to_ne_bytes();
+        bytes.reverse();
+        foreign.swap_to_native(Number::F32, &mut bytes);
+        let mut out = [0f32];
+        decode(Number::F32, &bytes, &mut out);
+        assert_eq!(out, [1.5]);
+        assert!(Endianness::from_code("endianness", 2).is_err());
+    }
+
+    #[test]
+    fn every_number_survives_a_round_trip() {
+        let values = [0.0f64, 1.0, 2.0, 100.0];
+        for number in [
+            Number::U8,
+            Number::I8,
+            Number::U16,
+            Number::I16,
+            Number::U32,
+            Number::I32,
+            Number::F16,
+            Number::F32,
+            Number::F64,
+        ] {
+            let mut bytes = vec![0xffu8; 4 * number.size()];
+            encode(number, &values, &mut bytes);
+            let mut back = [f64::NAN; 4];
+            decode(number, &bytes, &mut back);
+            assert_eq!(back, values, "{number:?}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Reader, worker and writer at the same time, on buffers that go round.
+//!
+//! The worker runs on the calling thread (and from there on the context's pool or a GPU); reader and writer have a
+//! thread each. Buffers travel through bounded queues, so that memory is what the planner counted and a slow stage holds
+//! the others back instead of filling memory.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+/// Time that each stage was at work, waiting left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// Reading.
+    pub read: Duration,
+    /// Work between.
+    pub work: Duration,
+    /// Writing.
+    pub write: Duration,
+}
+
+fn timed<R>(total: &mut Duration, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    let start = Instant::now();
+    let result = work();
+    *total += start.elapsed();
+    result
+}
+
+fn spawn_error(e: &std::io::Error) -> Error {
+    let _ = e;
+    Error::OutOfMemory { what: "thread of a pipeline", bytes: 0, limit: None }
+}
+
+/// Runs `work` on items 0 to `items`, read ahead by `read` on a thread of its own into `buffers`, which go round.
+///
+/// The first error of any stage ends the run and is returned; the other stage stops at its next item.
+pub fn read_ahead<B: Send>(
+    items: usize,
+    buffers: Vec<B>,
+    mut read: impl FnMut(usize, &mut B) -> Result<()> + Send,
+    mut work: impl FnMut(usize, &mut B) -> Result<()>,
+) -> Result<StageTimes> {
+    let mut times = StageTimes::default();
+    if items == 0 {
+        return Ok(times);
+    }
+    let (full_in, full_out) = sync_channel::<Result<(usize, B)>>(buffers.len());
+    let (free_in, free_out) = sync_channel::<B>(buffers.len());
+    for buffer in buffers {
+        // The queue has room for all of them.
+        let _ = free_in.send(buffer);
+    }
+    std::thread::scope(|scope| {
+        let reader = Builder::new()
+            .name("purlin-read".into())
+            .spawn_scoped(scope, move || {
+                let mut busy = Duration::ZERO;
+                for item in 0..items {
+                    // The worker gave up: so does the reader.
+                    let Ok(mut buffer) = free_out.recv() else { break };
+                    let outcome = timed(&mut busy, || read(item, &mut buffer)).map(|()| (item, buffer));
+                    let failed = outcome.is_err();
+                    if full_in.send(outcome).is_err() || failed {
+                        break;
+                    }
+                }
+                busy
+            })
+            .map_err(|e| spawn_error(&e))?;
+        let outcome = drain(&full_out, &free_in, &mut times.work, &mut work);
+        drop((full_out, free_in));
+        times.read = reader.join().map_err(|_| Error::Internal("the reading thread panicked".into()))?;
+        outcome
+    })?;
+    Ok(times)
+}
+
+fn drain<B>(
+    full: &Receiver<Result<(usize, B)>>,
+    free: &SyncSender<B>,
+    busy: &mut Duration,
+    work: &mut impl FnMut(usize, &mut B) -> Result<()>,
+) -> Result<()> {
+    while let Ok(next) = full.recv() {
+        let (item, mut buffer) = next?;
+        timed(busy, || work(item, &mut buffer))?;
+        // The reader is done when nobody takes it.
+        let _ = free.send(buffer);
+    }
+    Ok(())
+}
+
+/// Writes results on a thread of its own while `body` makes the next ones.
+///
+/// `body` gets a [`Writer`]: it takes a buffer, fills it, and hands it over. Returns what `body` returns once
+/// everything is written, with the time that writing took.
+pub fn write_behind<B: Send, R>(
+    buffers: Vec<B>,
+    mut write: impl FnMut(usize, &mut B) -> Result<()> + Send,
+    body: impl FnOnce(&Writer<B>) -> Result<R>,
+) -> Result<(R, Duration)> {
+    let (full_in, full_out) = sync_channel::<(usize, B)>(buffers.len());
+    let (free_in, free_out) = sync_channel::<Result<B>>(buffers.len() + 1);
+    for buffer in buffers {
+        let _ = free_in.send(Ok(buffer));
+    }
+    std::thread::scope(|scope| {
+        let thread = Builder::new()
+            .name("purlin-write".into())
+            .spawn_scoped(scope, move || {
+                let mut busy = Duration::ZERO;
+                while let Ok((item, mut buffer)) = full_out.recv() {
+                    let outcome = timed(&mut busy, || write(item, &mut buffer)).map(|()| buffer);
+                    let failed = outcome.as_ref().err().cloned();
+                    let _ = free_in.send(outcome);
+                    if let Some(error) = failed {
+                        return Err(error);
+                    }
+                }
+                Ok(busy)
+            })
+            .map_err(|e| spawn_error(&e))?;
+        let writer = Writer { full: full_in, free: free_out };
+        let outcome = body(&writer);
+        drop(writer);
+        let written = thread.join().map_err(|_| Error::Internal("the writing thread panicked".into()))?;
+        // An error of the writer is the cause of the body's, not the other way round.
+        match (outcome, written) {
+            (_, Err(error)) => Err(error),
+            (Err(error), _) => Err(error),
+            (Ok(result), Ok(busy)) => Ok((result, busy)),
+        }
+    })
+}
+
+/// The near end of [`write_behind`].
+pub struct Writer<B> {
+    full: SyncSender<(usize, B)>,
+    free: Receiver<Result<B>>,
+}
+
+impl<B> Writer<B> {
+    /// A free buffer, waiting for one if all are on their way.
+    pub fn buffer(&self) -> Result<B> {
+        self.free.recv().map_err(|_| Error::Internal("the writing thread is gone".into()))?
+    }
+
+    /// Hands a filled buffer over.
+    pub fn submit(&self, item: usize, buffer: B) -> Result<()> {
+        self.full.send((item, buffer)).map_err(|_| Error::Internal("the writing thread is gone".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn items_come_in_order_through_few_buffers() {
+        let seen = AtomicUsize::new(0);
+        let times = read_ahead(
+            100,
+            vec![0usize; 2],
+            |item, buffer| {
+                *buffer = item * item;
+                Ok(())
+            },
+            |item, buffer| {
+                assert_eq!(*buffer, item * item);
+                assert_eq!(seen.fetch_add(1, Ordering::Relaxed), item);
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(seen.into_inner(), 100);
+        assert!(times.read + times.work > Duration::ZERO);
+    }
+
+    #[test]
+    fn an_error_of_either_stage_ends_the_run_and_is_told() {
+        for fail_in_read in [true, false] {
+            let error = || Error::Internal("planted".into());
+            let reads = AtomicUsize::new(0);
+            let outcome = read_ahead(
+                1000,
+                vec![(); 3],
+                |item, ()| {
+                    reads.fetch_add(1, Ordering::Relaxed);
+                    if fail_in_read && item == 5 { Err(error()) } else { Ok(()) }
+                },
+                |item, ()| if !fail_in_read && item == 5 { Err(error()) } else { Ok(()) },
+            );
+            assert_eq!(outcome, Err(error()));
+            assert!(reads.into_inner() < 20);
+        }
+    }
+
+    #[test]
+    fn everything_is_written_before_the_call_returns() {
+        let written = std::sync::Mutex::new(Vec::new());
+        let (result, _) = write_behind(
+            vec![0usize; 2],
+            |item, buffer| {
+                written.lock().unwrap().push((item, *buffer));
+                Ok(())
+            },
+            |writer| {
+                for item in 0..20 {
+                    let mut buffer = writer.buffer()?;
+                    buffer = buffer * 0 + item + 100;
+                    writer.submit(item, buffer)?;
+                }
+                Ok("done")
+            },
+        )
+        .unwrap();
+        assert_eq!(result, "done");
+        assert_eq!(*written.lock().unwrap(), (0..20).map(|i| (i, i + 100)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_writers_error_reaches_the_caller_and_not_its_echo() {
+        let error = || Error::Io { path: "x".into(), problem: "planted".into() };
+        let outcome = write_behind(
+            vec![(); 2],
+            |item, ()| if item == 3 { Err(error()) } else { Ok(()) },
+            |writer| {
+                for item in 0..100 {
+                    writer.buffer()?;
+                    writer.submit(item, ())?;
+                }
+                Ok(())
+            },
+        );
+        assert_eq!(outcome.map(|_| ()), Err(error()));
+        let outcome = write_behind(vec![()], |_, ()| Ok(()), |_| Err::<(), _>(Error::Cancelled));
+        assert_eq!(outcome.map(|_| ()), Err(Error::Cancelled));
+    }
+}

@@ -1,0 +1,146 @@
+//! Where blocks come from: host arrays, raw files, callers' functions.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::array::{ArrayInfo, Block};
+use super::number::Endianness;
+use crate::error::{Error, Result};
+
+/// An array that is read in blocks.
+pub trait Source: Send {
+    /// Type and sizes.
+    fn info(&self) -> &ArrayInfo;
+
+    /// Reads a block into `out`, packed with the first axis fastest, in the machine's byte order.
+    ///
+    /// # Errors
+    /// [`Error::Io`] naming the file, or what a caller's function reported.
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()>;
+}
+
+/// An error of a file operation.
+pub(crate) fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error {
+    Error::Io { path: path.display().to_string(), problem: format!("{what}: {error}") }
+}
+
+/// Where a file operation can be made to fail by a test.
+#[cfg(feature = "fault-injection")]
+pub(crate) fn file_fault(path: &Path, what: &str) -> Result<()> {
+    if crate::fault::fails(crate::fault::Kind::File) {
+        return Err(io_error(path, what, &std::io::Error::other("an injected fault")));
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub(crate) fn file_fault(_: &Path, _: &str) -> Result<()> {
+    Ok(())
+}
+
+/// Elements in host memory, packed.
+pub struct HostSource<'a> {
+    info: ArrayInfo,
+    data: &'a [u8],
+}
+
+impl<'a> HostSource<'a> {
+    /// The array over `data`, which must hold all its elements.
+    pub fn new(info: ArrayInfo, data: &'a [u8]) -> Result<Self> {
+        if data.len() < info.bytes() {
+            return Err(Error::Internal(format!("{} bytes for an array of {}", data.len(), info.bytes())));
+        }
+        Ok(Self { info, data })
+    }
+}
+
+impl Source for HostSource<'_> {
+    fn info(&self) -> &ArrayInfo {
+        &self.info
+    }
+
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
+        block.check(&self.info)?;
+        let size = self.info.number.size();
+        block.for_runs(&self.info.dims, |from, to, length| {
+            out[to * size..(to + length) * size].copy_from_slice(&self.data[from * size..(from + length) * size]);
+            Ok(())
+        })
+    }
+}
+
+/// A file that holds an array's elements from some byte on.
+pub struct FileSource {
+    info: ArrayInfo,
+    path: PathBuf,
+    file: File,
+    offset: u64,
+    endianness: Endianness,
+}
+
+impl FileSource {
+    /// Opens `path`; the elements begin at byte `offset`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be opened or is too short; both sizes are named.
+    pub fn open(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
+        file_fault(path, "open")?;
+        let file = File::open(path).map_err(|e| io_error(path, "open", &e))?;
+        let length = file.metadata().map_err(|e| io_error(path, "size", &e))?.len();
+        let needed = crate::shape::to_u64(info.bytes()).saturating_add(offset);
+        if length < needed {
+            let problem = format!("has {length} bytes, {needed} are needed for {:?} {:?}", info.dims, info.number);
+            return Err(Error::Io { path: path.display().to_string(), problem });
+        }
+        Ok(Self { info, path: path.to_owned(), file, offset, endianness })
+    }
+}
+
+impl Source for FileSource {
+    fn info(&self) -> &ArrayInfo {
+        &self.info
+    }
+
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
+        block.check(&self.info)?;
+        let size = self.info.number.size();
+        block.for_runs(&self.info.dims, |from, to, length| {
+            file_fault(&self.path, "read")?;
+            let place = self.offset + crate::shape::to_u64(from * size);
+            self.file
+                .read_exact_at(&mut out[to * size..(to + length) * size], place)
+                .map_err(|e| io_error(&self.path, "read", &e))
+        })?;
+        self.endianness.swap_to_native(self.info.number, &mut out[..block.elements() * size]);
+        Ok(())
+    }
+}
+
+/// A caller's function: fills the packed block. Its error ends the run.
+pub type ReadFn<'a> = Box<dyn FnMut(&Block, &mut [u8]) -> Result<()> + Send + 'a>;
+
+/// An array that a caller's function reads.
+pub struct CallbackSource<'a> {
+    info: ArrayInfo,
+    read: ReadFn<'a>,
+}
+
+impl<'a> CallbackSource<'a> {
+    /// The array that `read` reads.
+    pub fn new(info: ArrayInfo, read: ReadFn<'a>) -> Self {
+        Self { info, read }
+    }
+}
+
+impl Source for CallbackSource<'_> {
+    fn info(&self) -> &ArrayInfo {
+        &self.info
+    }
+
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
+        block.check(&self.info)?;
+        (self.read)(block, &mut out[..block.elements() * self.info.number.size()])
+    }
+}

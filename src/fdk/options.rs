@@ -1,0 +1,67 @@
+//! Options of a reconstruction.
+
+use super::ramp::Window;
+use super::weights::Redundancy;
+
+/// What a sample outside the panel counts as. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Edge {
+    /// Pixels outside are 0, blended over one pixel.
+    Zero = 0,
+    /// A sample counts only if all four of its pixels exist.
+    Skip = 1,
+}
+
+/// What is computed. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Mode {
+    /// Weights, ramp filter and back-projection.
+    Fdk = 0,
+    /// Back-projection alone with weight 1/w^2 and the matrices as given: the task of the RabbitCT benchmark.
+    RabbitCt = 1,
+}
+
+/// How a scan is reconstructed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Apodisation of the ramp.
+    pub window: Window,
+    /// Its cut-off, as part of the largest frequency; in (0, 1].
+    pub cutoff: f64,
+    /// Weights of rays that are measured twice.
+    pub redundancy: Redundancy,
+    /// What a sample outside the panel counts as.
+    pub edge: Edge,
+    /// FDK or back-projection alone.
+    pub mode: Mode,
+    /// Width of the smooth extrapolation beyond both ends of a row, as part of the panel's columns, 0 to 1: for objects
+    /// wider than the panel.
+    pub truncation: f64,
+    /// Zero the voxels that some view does not see.
+    pub fov_mask: bool,
+    /// Go on with an arc of less than 180 degrees.
+    pub allow_short_arc: bool,
+    /// Replace pixels that are not finite by 0, and count them. Without it, one spoils its row.
+    pub sanitize: bool,
+    /// Length of the transforms; 0 for the least that is long enough.
+    pub fft_length: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            window: Window::None,
+            cutoff: 1.0,
+            redundancy: Redundancy::Auto,
+            edge: Edge::Zero,
+            mode: Mode::Fdk,
+            truncation: 0.0,
+            fov_mask: false,
+            allow_short_arc: false,
+            sanitize: false,
+            fft_length: 0,
+        }
+    }
+}

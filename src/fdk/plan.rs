@@ -1,0 +1,153 @@
+//! A scan's geometry, grid and options, checked and turned into what the kernels need.
+
+use super::geometry::{Geometry, Grid};
+use super::options::{Mode, Options};
+use super::ramp::{fft_length, response};
+use super::weights::{Redundancy, Scan};
+use crate::alloc;
+use crate::error::{Error, Result};
+
+/// What back-projection needs of a view.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ViewPlan {
+    /// Voxel indices (i, j, k, 1) to (column w, row w, w); columns count those added on the left.
+    pub matrix: [[f64; 4]; 3],
+    /// A sample counts this over w^2.
+    pub weight: f64,
+}
+
+impl ViewPlan {
+    /// The product of row `r` with (i, j, k, 1).
+    pub fn apply(&self, r: usize, voxel: [f64; 3]) -> f64 {
+        let m = &self.matrix[r];
+        m[0] * voxel[0] + m[1] * voxel[1] + m[2] * voxel[2] + m[3]
+    }
+}
+
+/// Everything about a reconstruction that does not depend on the projections.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Panel and views.
+    pub geometry: Geometry,
+    /// Voxels.
+    pub grid: Grid,
+    /// Options as given.
+    pub options: Options,
+    /// Arc, redundancy, angular weights.
+    pub scan: Scan,
+    /// Columns of a filtered row: the panel's, and zeros added on one side for a half fan.
+    pub columns: usize,
+    /// Of these, how many stand on the left of the panel's.
+    pub left: usize,
+    /// Samples of extrapolation on each side of a row.
+    pub extrapolated: usize,
+    /// Length of the transforms.
+    pub length: usize,
+    /// The filter's response, divided by `length` for transforms that do not normalise.
+    pub response: Vec<f64>,
+    /// The views.
+    pub views: Vec<ViewPlan>,
+}
+
+impl Plan {
+    /// Checks everything and prepares the kernels' numbers.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming what is out of range: see [`Geometry`], [`Grid`], [`Scan::new`] and
+    /// [`response`].
+    pub fn new(geometry: Geometry, grid: Grid, options: Options) -> Result<Self> {
+        grid.check()?;
+        grid.check_against(&geometry)?;
+        if !(0.0..=1.0).contains(&options.truncation) {
+            return Err(Error::invalid("truncation", format!("is {}, outside 0 to 1", options.truncation)));
+        }
+        let asked = match options.mode {
+            Mode::Fdk => options.redundancy,
+            Mode::RabbitCt => Redundancy::None,
+        };
+        let scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
+        let panel = geometry.detector.columns;
+        let columns = panel + scan.extra_left + scan.extra_right;
+        let extrapolated = (options.truncation * panel as f64).round() as usize;
+        let least = fft_length(columns + extrapolated)?;
+        let length = match options.fft_length {
+            0 => least,
+            n if n >= 2 * (columns + extrapolated) && n % 2 == 0 => n,
+            n => {
+                let needed = 2 * (columns + extrapolated);
+                return Err(Error::invalid(
+                    "fft_length",
+                    format!("is {n}, an even number of at least {needed} is needed"),
+                ));
+            }
+        };
+        let mut response = response(length, geometry.detector.column_pitch, options.window, options.cutoff)?;
+        response.iter_mut().for_each(|r| *r /= length as f64);
+        let mut views = alloc::with_capacity("views", geometry.views.len())?;
+        for (view, angular) in geometry.views.iter().zip(&scan.angular) {
+            let mut world = view.matrix;
+            let left = scan.extra_left as f64;
+            for k in 0..4 {
+                world[0][k] += left * world[2][k];
+            }
+            let matrix = world.map(|row| {
+                let mut out = [0.0; 4];
+                out[3] = row[3];
+                for k in 0..3 {
+                    out[k] = row[k] * grid.spacing[k];
+                    out[3] += row[k] * grid.origin[k];
+                }
+                out
+            });
+            let weight = match options.mode {
+                Mode::Fdk => angular * view.source_distance() * view.source_to_detector,
+                Mode::RabbitCt => 1.0,
+            };
+            views.push(ViewPlan { matrix, weight });
+        }
+        let left = scan.extra_left;
+        Ok(Self { geometry, grid, options, scan, columns, left, extrapolated, length, response, views })
+    }
+
+    /// Pixels of a view as measured.
+    pub fn panel_pixels(&self) -> usize {
+        self.geometry.detector.columns * self.geometry.detector.rows
+    }
+
+    /// Samples of a view as filtered.
+    pub fn filtered_pixels(&self) -> usize {
+        self.columns * self.geometry.detector.rows
+    }
+
+    /// Voxels of the volume.
+    pub fn voxels(&self) -> usize {
+        self.grid.size.iter().product()
+    }
+
+    /// Panel rows that the slices `first` to `first + count - 1` can touch in a view, with a row to spare on both sides;
+    /// an empty range if none.
+    pub fn row_window(&self, view: usize, first: usize, count: usize) -> std::ops::Range<usize> {
+        let [nx, ny, _] = self.grid.size;
+        let plan = &self.views[view];
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        // iv is a ratio of two affine functions, so its extremes over the slab lie at corners (w > 0 everywhere).
+        for corner in 0..8usize {
+            let pick = |bit: usize, end: usize| if corner >> bit & 1 == 1 { end as f64 } else { 0.0 };
+            let k = first as f64 + pick(2, count.saturating_sub(1));
+            let voxel = [pick(0, nx - 1), pick(1, ny - 1), k];
+            let row = plan.apply(1, voxel) / plan.apply(2, voxel);
+            low = low.min(row);
+            high = high.max(row);
+        }
+        let rows = self.geometry.detector.rows as f64;
+        let start = (low.floor() - 1.0).clamp(0.0, rows);
+        let end = (high.ceil() + 2.0).clamp(start, rows);
+        start as usize..end as usize
+    }
+
+    /// Weight of column `i` of the panel in a view for rays that are measured twice.
+    pub fn ray_weight(&self, view: usize, column: usize) -> f64 {
+        let v = &self.geometry.views[view];
+        self.scan.ray_weight(&self.geometry, v, self.geometry.column_position(v, column as f64))
+    }
+}

@@ -1,0 +1,78 @@
+//! FDK in double precision, written from the formulas: what the fast kernels are tested against, and what a caller who
+//! asks for f64 gets.
+
+use realfft::RealFftPlanner;
+
+use super::options::{Edge, Mode};
+use super::plan::Plan;
+use crate::alloc;
+use crate::error::{Error, Result};
+
+/// Weights and filters one view: `projection` holds the panel row after row, `filtered` the rows with their added
+/// columns.
+pub fn filter_view(plan: &Plan, view: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
+    let panel = plan.geometry.detector.columns;
+    if plan.options.mode == Mode::RabbitCt {
+        filtered.copy_from_slice(projection);
+        return Ok(());
+    }
+    let mut planner = RealFftPlanner::<f64>::new();
+    let (forward, backward) = (planner.plan_fft_forward(plan.length), planner.plan_fft_inverse(plan.length));
+    let mut line = alloc::filled("row of a projection", plan.length, 0.0)?;
+    let mut spectrum = forward.make_output_vec();
+    let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
+    for (j, (row, out)) in projection.chunks(panel).zip(filtered.chunks_mut(plan.columns)).enumerate() {
+        line.fill(0.0);
+        for (i, p) in row.iter().enumerate() {
+            let cosine = plan.geometry.views[view].cosine(i as f64, j as f64);
+            line[plan.left + i] = p * cosine * plan.ray_weight(view, i);
+        }
+        extrapolate(plan, &mut line);
+        forward.process(&mut line, &mut spectrum).map_err(failed)?;
+        spectrum.iter_mut().zip(&plan.response).for_each(|(s, r)| *s *= r);
+        backward.process(&mut spectrum, &mut line).map_err(failed)?;
+        out.copy_from_slice(&line[..plan.columns]);
+    }
+    Ok(())
+}
+
+/// Continues a row smoothly beyond both ends of the panel: its mirror image times a falling cosine, cyclically stored.
+pub(super) fn extrapolate(plan: &Plan, line: &mut [f64]) {
+    let (panel, width, length) = (plan.geometry.detector.columns, plan.extrapolated, plan.length);
+    for k in 1..=width {
+        let fall = 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (width + 1) as f64).cos());
+        let mirror = k.min(panel - 1);
+        let (first, last) = (plan.left, plan.left + panel - 1);
+        line[(first + length - k) % length] = line[first + mirror] * fall;
+        line[(last + k) % length] = line[last - mirror] * fall;
+    }
+}
+
+/// Adds the back-projection of one filtered view to the slices `first` to `first + count - 1` of the volume, x fastest.
+pub fn backproject_view(plan: &Plan, view: usize, filtered: &[f64], first: usize, volume: &mut [f64]) {
+    let [nx, ny, _] = plan.grid.size;
+    let (columns, rows) = (plan.columns, plan.geometry.detector.rows);
+    let v = &plan.views[view];
+    let sample = |i: i64, j: i64| -> Option<f64> {
+        let (i, j) = (usize::try_from(i).ok()?, usize::try_from(j).ok()?);
+        (i < columns && j < rows).then(|| filtered[j * columns + i])
+    };
+    for (p, value) in volume.iter_mut().enumerate() {
+        let voxel = [(p % nx) as f64, (p / nx % ny) as f64, (first + p / (nx * ny)) as f64];
+        let w = v.apply(2, voxel);
+        let (iu, iv) = (v.apply(0, voxel) / w, v.apply(1, voxel) / w);
+        let (i, j) = (iu.floor(), iv.floor());
+        let (a, b) = (iu - i, iv - j);
+        let taps = [
+            (sample(i as i64, j as i64), (1.0 - a) * (1.0 - b)),
+            (sample(i as i64 + 1, j as i64), a * (1.0 - b)),
+            (sample(i as i64, j as i64 + 1), (1.0 - a) * b),
+            (sample(i as i64 + 1, j as i64 + 1), a * b),
+        ];
+        if plan.options.edge == Edge::Skip && taps.iter().any(|t| t.0.is_none()) {
+            continue;
+        }
+        let sum: f64 = taps.iter().map(|(s, weight)| s.unwrap_or(0.0) * weight).sum();
+        *value += v.weight / (w * w) * sum;
+    }
+}
