@@ -7,6 +7,7 @@
 //! | [`ramp`] | the filter's response |
 //! | [`phantom`] | a test object with exact projections |
 
+pub mod cpu;
 pub mod geometry;
 pub mod options;
 pub mod phantom;

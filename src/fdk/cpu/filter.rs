@@ -1,0 +1,282 @@
+//! Weighting and filtering of rows, many views at a time.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use realfft::num_complex::Complex32;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+
+use super::super::options::Mode;
+use super::super::plan::Plan;
+use super::{PAD, column_stride};
+use crate::alloc;
+use crate::backend::cpu::Pool;
+use crate::error::{Error, Result};
+
+/// Rows that are turned into columns together: a cache line of f32.
+const GROUP: usize = 16;
+
+/// How filtered views are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Row after row, `plan.columns` samples each.
+    Rows,
+    /// Column after column of `column_stride(rows)` samples, of which the rows stand behind [`PAD`] zeros: for
+    /// back-projection.
+    Columns,
+}
+
+impl Layout {
+    /// Samples of a view.
+    pub fn samples(self, plan: &Plan) -> usize {
+        match self {
+            Self::Rows => plan.filtered_pixels(),
+            Self::Columns => plan.columns * column_stride(plan.geometry.detector.rows),
+        }
+    }
+}
+
+/// Transforms and response of a scan, shared by all threads.
+pub struct Filter {
+    forward: Arc<dyn RealToComplex<f32>>,
+    backward: Arc<dyn ComplexToReal<f32>>,
+    response: Vec<f32>,
+}
+
+/// One thread's buffers.
+struct Scratch {
+    line: Vec<f32>,
+    spectrum: Vec<Complex32>,
+    forward: Vec<Complex32>,
+    backward: Vec<Complex32>,
+    /// [`GROUP`] filtered rows.
+    rows: Vec<f32>,
+    ray_weights: Vec<f32>,
+}
+
+impl Filter {
+    /// The filter of a scan.
+    pub fn new(plan: &Plan) -> Result<Self> {
+        let mut planner = RealFftPlanner::<f32>::new();
+        let mut response = alloc::with_capacity("ramp response", plan.response.len())?;
+        response.extend(plan.response.iter().map(|r| *r as f32));
+        Ok(Self {
+            forward: planner.plan_fft_forward(plan.length),
+            backward: planner.plan_fft_inverse(plan.length),
+            response,
+        })
+    }
+
+    fn scratch(&self, plan: &Plan) -> Result<Scratch> {
+        let zero = Complex32::new(0.0, 0.0);
+        Ok(Scratch {
+            line: alloc::filled("row of a projection", plan.length, 0.0)?,
+            spectrum: alloc::filled("spectrum of a row", plan.response.len(), zero)?,
+            forward: alloc::filled("buffer of a transform", self.forward.get_scratch_len(), zero)?,
+            backward: alloc::filled("buffer of a transform", self.backward.get_scratch_len(), zero)?,
+            rows: alloc::filled("filtered rows", GROUP * plan.columns, 0.0)?,
+            ray_weights: alloc::filled("weights of rays", plan.geometry.detector.columns, 0.0)?,
+        })
+    }
+
+    /// Filters `views`: `input` holds their panels, row after row, `output` what `layout` says. Every sample of the
+    /// output is written. Returns how many pixels were not finite and were replaced, if the options say so.
+    pub fn run(
+        &self,
+        pool: &Pool,
+        plan: &Plan,
+        views: &[usize],
+        input: &[f32],
+        layout: Layout,
+        output: &mut [f32],
+    ) -> Result<u64> {
+        let panel = plan.panel_pixels();
+        pool.run(|| {
+            output
+                .par_chunks_mut(layout.samples(plan))
+                .zip(input.par_chunks(panel))
+                .zip(views)
+                .map_init(
+                    || self.scratch(plan),
+                    |scratch, ((out, projection), &view)| match scratch {
+                        Ok(scratch) => self.view(plan, view, projection, layout, out, scratch),
+                        Err(error) => Err(error.clone()),
+                    },
+                )
+                .try_reduce(|| 0, |a, b| Ok(a + b))
+        })
+    }
+
+    fn view(
+        &self,
+        plan: &Plan,
+        view: usize,
+        projection: &[f32],
+        layout: Layout,
+        out: &mut [f32],
+        scratch: &mut Scratch,
+    ) -> Result<u64> {
+        let rows = plan.geometry.detector.rows;
+        let stride = column_stride(rows);
+        let mut replaced = 0;
+        for (i, w) in scratch.ray_weights.iter_mut().enumerate() {
+            *w = plan.ray_weight(view, i) as f32;
+        }
+        if layout == Layout::Columns {
+            for column in out.chunks_mut(stride) {
+                column[..PAD].fill(0.0);
+                column[PAD + rows..].fill(0.0);
+            }
+        }
+        for first in (0..rows).step_by(GROUP) {
+            let count = GROUP.min(rows - first);
+            for r in 0..count {
+                replaced += self.row(plan, view, projection, first + r, r, scratch)?;
+            }
+            let filtered = &scratch.rows[..count * plan.columns];
+            match layout {
+                Layout::Rows => {
+                    out[first * plan.columns..(first + count) * plan.columns].copy_from_slice(filtered);
+                }
+                Layout::Columns => {
+                    for (i, column) in out.chunks_mut(stride).enumerate() {
+                        for (r, sample) in column[PAD + first..PAD + first + count].iter_mut().enumerate() {
+                            *sample = filtered[r * plan.columns + i];
+                        }
+                    }
+                }
+            }
+        }
+        Ok(replaced)
+    }
+
+    /// Filters row `j` into row `slot` of the group.
+    fn row(
+        &self,
+        plan: &Plan,
+        view: usize,
+        projection: &[f32],
+        j: usize,
+        slot: usize,
+        scratch: &mut Scratch,
+    ) -> Result<u64> {
+        let panel = plan.geometry.detector.columns;
+        let source = &projection[j * panel..(j + 1) * panel];
+        let target = slot * plan.columns..(slot + 1) * plan.columns;
+        let line = &mut scratch.line;
+        line.fill(0.0);
+        let inner = &mut line[plan.left..plan.left + panel];
+        inner.copy_from_slice(source);
+        let mut replaced = 0;
+        if plan.options.sanitize {
+            for p in inner.iter_mut().filter(|p| !p.is_finite()) {
+                *p = 0.0;
+                replaced += 1;
+            }
+        }
+        if plan.options.mode == Mode::RabbitCt {
+            scratch.rows[target].copy_from_slice(&line[..plan.columns]);
+            return Ok(replaced);
+        }
+        weigh(plan, view, j, &scratch.ray_weights, inner);
+        extrapolate(plan, line);
+        let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
+        self.forward.process_with_scratch(line, &mut scratch.spectrum, &mut scratch.forward).map_err(failed)?;
+        for (s, r) in scratch.spectrum.iter_mut().zip(&self.response) {
+            *s = s.scale(*r);
+        }
+        self.backward.process_with_scratch(&mut scratch.spectrum, line, &mut scratch.backward).map_err(failed)?;
+        scratch.rows[target].copy_from_slice(&line[..plan.columns]);
+        Ok(replaced)
+    }
+}
+
+/// Multiplies a row with the cosine of each ray's angle to the line from source to isocentre, and with the rays' weights.
+///
+/// The ray through column i is affine in i, so its product with the source is affine and its squared length quadratic.
+fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], row: &mut [f32]) {
+    let v = &plan.geometry.views[view];
+    let along: [f64; 3] = std::array::from_fn(|k| v.inverse[k][0]);
+    let start: [f64; 3] = std::array::from_fn(|k| v.inverse[k][1] * j as f64 + v.inverse[k][2]);
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let distance = v.source_distance();
+    let (s1, s0) = (-dot(along, v.source) / distance, -dot(start, v.source) / distance);
+    let (q2, q1, q0) = (dot(along, along), 2.0 * dot(along, start), dot(start, start));
+    for (i, (p, w)) in row.iter_mut().zip(ray_weights).enumerate() {
+        let i = i as f64;
+        let cosine = (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt();
+        *p *= cosine as f32 * w;
+    }
+}
+
+/// As the reference path's, in f32.
+fn extrapolate(plan: &Plan, line: &mut [f32]) {
+    let (panel, width, length) = (plan.geometry.detector.columns, plan.extrapolated, plan.length);
+    let (first, last) = (plan.left, plan.left + panel - 1);
+    for k in 1..=width {
+        let fall = 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (width + 1) as f64).cos());
+        let mirror = k.min(panel - 1);
+        line[(first + length - k) % length] = line[first + mirror] * fall as f32;
+        line[(last + k) % length] = line[last - mirror] * fall as f32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::options::Options;
+    use super::super::super::reference;
+    use super::super::super::tests::{GRID, case};
+    use super::*;
+
+    #[test]
+    fn rows_agree_with_the_reference_in_both_layouts() {
+        let pool = Pool::new(2).unwrap();
+        for (name, truncation) in [("full", 0.0), ("short", 0.3), ("displaced", 0.0), ("carm", 1.0)] {
+            let case = case(name);
+            let plan = Plan::new(case.geometry, GRID, Options { truncation, ..Options::default() }).unwrap();
+            let filter = Filter::new(&plan).unwrap();
+            let views = [3usize, 0, 50];
+            let panel = plan.panel_pixels();
+            let input: Vec<f32> = views
+                .iter()
+                .flat_map(|v| case.projections[v * panel..(v + 1) * panel].iter().map(|p| *p as f32))
+                .collect();
+            let rows = plan.geometry.detector.rows;
+            let mut by_rows = vec![f32::NAN; 3 * Layout::Rows.samples(&plan)];
+            let mut by_columns = vec![f32::NAN; 3 * Layout::Columns.samples(&plan)];
+            assert_eq!(filter.run(&pool, &plan, &views, &input, Layout::Rows, &mut by_rows).unwrap(), 0);
+            filter.run(&pool, &plan, &views, &input, Layout::Columns, &mut by_columns).unwrap();
+            let mut want = vec![0.0; plan.filtered_pixels()];
+            for (n, &view) in views.iter().enumerate() {
+                reference::filter_view(&plan, view, &case.projections[view * panel..(view + 1) * panel], &mut want)
+                    .unwrap();
+                let scale = want.iter().fold(0f64, |m, w| m.max(w.abs()));
+                for (p, w) in want.iter().enumerate() {
+                    let (i, j) = (p % plan.columns, p / plan.columns);
+                    let a = by_rows[n * plan.filtered_pixels() + p];
+                    let stride = column_stride(rows);
+                    let b = by_columns[n * Layout::Columns.samples(&plan) + i * stride + PAD + j];
+                    assert_eq!(a, b);
+                    // An f32 transform of length L errs by a few eps log2(L) of the row's largest value.
+                    assert!((f64::from(a) - w).abs() <= 2e-6 * scale, "{name}: {a} {w}");
+                }
+            }
+            let stride = column_stride(rows);
+            assert!(by_columns.chunks(stride).all(|c| c[..PAD].iter().chain(&c[PAD + rows..]).all(|s| *s == 0.0)));
+        }
+    }
+
+    #[test]
+    fn pixels_that_are_not_finite_are_replaced_and_counted() {
+        let case = case("full");
+        let plan = Plan::new(case.geometry, GRID, Options { sanitize: true, ..Options::default() }).unwrap();
+        let mut input: Vec<f32> = case.projections[..plan.panel_pixels()].iter().map(|p| *p as f32).collect();
+        input[100] = f32::NAN;
+        input[2000] = f32::INFINITY;
+        let mut out = vec![f32::NAN; plan.filtered_pixels()];
+        let filter = Filter::new(&plan).unwrap();
+        let pool = Pool::new(1).unwrap();
+        assert_eq!(filter.run(&pool, &plan, &[0], &input, Layout::Rows, &mut out).unwrap(), 2);
+        assert!(out.iter().all(|v| v.is_finite()));
+    }
+}
