@@ -1,6 +1,8 @@
 //! FDK on the CPU.
 
+pub mod backproject;
 pub mod filter;
+pub mod slab;
 
 /// Zero samples below and above each column of a transposed view: back-projection reads past the panel's rows without
 /// asking. At least the widest vector and the widest step of rows within one.

@@ -114,7 +114,37 @@ pub trait Simd<T: Real>: Copy {
     fn splat(self, x: T) -> Self::V;
     /// The first `LEN` elements of `from`, which has as many.
     fn load(self, from: &[T]) -> Self::V;
+
+    /// The largest whole number not above each lane.
+    #[inline(always)]
+    fn floor(self, x: Self::V) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        x.store(&mut lanes);
+        for v in &mut lanes[..Self::V::LEN] {
+            *v = T::from_f64(v.to_f64().floor());
+        }
+        self.load(&lanes)
+    }
+
+    /// For each lane the element `index` of the table of 2 LEN numbers that `low` and `high` make. The index must be a
+    /// whole number from 0 to 2 LEN - 1; with any other the lane is some element of the table.
+    #[inline(always)]
+    fn lookup(self, low: Self::V, high: Self::V, index: Self::V) -> Self::V {
+        let n = Self::V::LEN;
+        let (mut table, mut lanes) = ([T::ZERO; 2 * MAX_LEN], [T::ZERO; MAX_LEN]);
+        low.store(&mut table);
+        high.store(&mut table[n..]);
+        index.store(&mut lanes);
+        for v in &mut lanes[..n] {
+            // `as` takes NaN to 0 and holds the rest to the range of the type.
+            *v = table[v.to_f64() as usize % (2 * n)];
+        }
+        self.load(&lanes)
+    }
 }
+
+/// Most lanes of a vector, of two registers.
+const MAX_LEN: usize = 32;
 
 /// Code that is generic over the instruction set. Implement `run` with `#[inline(always)]`.
 pub trait Kernel<T: Real> {

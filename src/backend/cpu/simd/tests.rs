@@ -47,6 +47,16 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
     each("and", S::V::select(x.lt(y).and(y.lt(two)), x, y), &|a, b| if a < b && b < t { a } else { b });
     each("or", S::V::select(x.lt(y).or(y.lt(two)), x, y), &|a, b| if a < b || b < t { a } else { b });
     each("and_not", S::V::select(x.lt(two).and_not(x.lt(y)), x, y), &|a, b| if a < t && !(a < b) { a } else { b });
+    each("floor", simd.floor(x), &|a, _| T::from_f64(a.to_f64().floor()));
+    let mut table = vec![T::ZERO; 2 * n];
+    table.iter_mut().enumerate().for_each(|(k, v)| *v = T::from_f64(100.0 + k as f64));
+    let index: Vec<T> = (0..n).map(|k| T::from_f64(((k * 7 + 3) % (2 * n)) as f64)).collect();
+    let found = simd.lookup(simd.load(&table), simd.load(&table[n..]), simd.load(&index));
+    let mut out = vec![T::ZERO; n];
+    found.store(&mut out);
+    for k in 0..n {
+        assert_eq!(out[k].to_f64(), 100.0 + index[k].to_f64(), "lookup, lane {k} of {n}");
+    }
     assert!(!x.lt(x).any() && x.le(x).any());
     assert_eq!(x.le(x).bits().count_ones() as usize, n);
     let nan = simd.splat(T::ZERO).div(simd.splat(T::ZERO));

@@ -96,4 +96,8 @@ impl<T: Real, S: Simd<T>> Simd<T> for Twice<S> {
     fn load(self, from: &[T]) -> Pair<S::V> {
         Pair(self.0.load(from), self.0.load(&from[S::V::LEN..]))
     }
+    #[inline(always)]
+    fn floor(self, x: Pair<S::V>) -> Pair<S::V> {
+        Pair(self.0.floor(x.0), self.0.floor(x.1))
+    }
 }

@@ -96,7 +96,8 @@ macro_rules! op {
 macro_rules! vector {
     ($v:ident, $token:ident, $doubled:ty, |$self:ident| $double:expr, $t:ty, $raw:ty, $n:literal, [$($r:tt)*], $count:literal, $mask:ty,
      $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
-     $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr) => {
+     $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr, $floor:ident,
+     [$($lookup:ident)?]) => {
         /// Registers of numbers.
         #[derive(Debug, Clone, Copy)]
         pub struct $v([$raw; $count]);
@@ -121,6 +122,16 @@ macro_rules! vector {
                 // SAFETY: as above; the slice has as many elements as the registers.
                 $v([$(unsafe { $loadu(from.as_ptr().add($r * $n)) }),*])
             }
+            #[inline(always)]
+            fn floor(self, x: $v) -> $v {
+                $v([$($floor(x.0[$r])),*])
+            }
+            $(
+                #[inline(always)]
+                fn lookup(self, low: $v, high: $v, index: $v) -> $v {
+                    $v([$lookup(low.0[0], high.0[0], index.0[0])])
+                }
+            )?
         }
 
         impl Lanes for $v {
@@ -219,11 +230,11 @@ macro_rules! half {
 /// and every layer costs the compiler.
 macro_rules! lanes {
     ($v:ident, $v2:ident, $token:ident, $twice:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
-     $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr) => {
+     $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr, $floor:ident, [$($lookup:ident)?]) => {
         vector!($v, $token, $twice, |token| $twice(token), $t, $raw, $n, [0], 1, $mask,
-            $($f)*, $abs, $cmp, $wrap, single, $select);
+            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, [$($lookup)?]);
         vector!($v2, $twice, $twice, |token| token, $t, $raw, $n, [0 1], 2, Pair<$mask>,
-            $($f)*, $abs, $cmp, $wrap, pair, $select);
+            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, []);
     };
 }
 
@@ -296,6 +307,53 @@ macro_rules! vector_mask {
 vector_mask!(MaskF32x8, 8, __m256, _mm256_and_ps _mm256_or_ps _mm256_andnot_ps _mm256_movemask_ps);
 vector_mask!(MaskF64x4, 4, __m256d, _mm256_and_pd _mm256_or_pd _mm256_andnot_pd _mm256_movemask_pd);
 
+/// Rounding towards minus infinity without exceptions, to whole numbers.
+const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+/// Moves bit 3 of an index to the sign, which is what a blend looks at.
+const TO_SIGN: i32 = 28;
+
+#[inline(always)]
+fn floor_f32x8(x: __m256) -> __m256 {
+    op!(_mm256_floor_ps(x))
+}
+
+#[inline(always)]
+fn floor_f64x4(x: __m256d) -> __m256d {
+    op!(_mm256_floor_pd(x))
+}
+
+#[inline(always)]
+fn floor_f32x16(x: __m512) -> __m512 {
+    op!(_mm512_roundscale_ps::<DOWN>(x))
+}
+
+#[inline(always)]
+fn floor_f64x8(x: __m512d) -> __m512d {
+    op!(_mm512_roundscale_pd::<DOWN>(x))
+}
+
+// The instruction takes three bits of the index; the fourth chooses between its two results.
+#[inline(always)]
+fn lookup_f32x8(low: __m256, high: __m256, index: __m256) -> __m256 {
+    let i = op!(_mm256_cvttps_epi32(index));
+    let (a, b) = (op!(_mm256_permutevar8x32_ps(low, i)), op!(_mm256_permutevar8x32_ps(high, i)));
+    let shifted = op!(_mm256_slli_epi32::<TO_SIGN>(i));
+    let fourth = op!(_mm256_castsi256_ps(shifted));
+    op!(_mm256_blendv_ps(a, b, fourth))
+}
+
+#[inline(always)]
+fn lookup_f32x16(low: __m512, high: __m512, index: __m512) -> __m512 {
+    let i = op!(_mm512_cvttps_epi32(index));
+    op!(_mm512_permutex2var_ps(low, i, high))
+}
+
+#[inline(always)]
+fn lookup_f64x8(low: __m512d, high: __m512d, index: __m512d) -> __m512d {
+    let i = op!(_mm512_cvttpd_epi64(index));
+    op!(_mm512_permutex2var_pd(low, i, high))
+}
+
 #[inline(always)]
 fn abs_f32x8(x: __m256) -> __m256 {
     // SAFETY: a vector exists.
@@ -349,16 +407,16 @@ pub struct Avx512Twice(Avx512);
 lanes!(F32x8, F32x8x2, Avx2, Avx2Twice, f32, __m256, 8, MaskF32x8,
     _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
-    _mm256_cmp_ps, MaskF32x8, select_f32x8);
+    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, [lookup_f32x8]);
 lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
-    _mm256_cmp_pd, MaskF64x4, select_f64x4);
+    _mm256_cmp_pd, MaskF64x4, select_f64x4, floor_f64x4, []);
 lanes!(F32x16, F32x16x2, Avx512, Avx512Twice, f32, __m512, 16, Bits<__mmask16>,
     _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, abs_f32x16,
-    _mm512_cmp_ps_mask, Bits, select_f32x16);
+    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, [lookup_f32x16]);
 lanes!(F64x8, F64x8x2, Avx512, Avx512Twice, f64, __m512d, 8, Bits<__mmask8>,
     _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, abs_f64x8,
-    _mm512_cmp_pd_mask, Bits, select_f64x8);
+    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, [lookup_f64x8]);

@@ -1,0 +1,104 @@
+//! Slices in the making: tiles of columns, each with z fastest, so that back-projection adds to whole vectors along z
+//! and every tile belongs to one thread.
+
+use rayon::prelude::*;
+
+use super::super::geometry::Grid;
+use crate::alloc;
+use crate::backend::cpu::Pool;
+use crate::error::Result;
+use crate::shape::product;
+
+/// Columns of a tile along x and along y.
+pub const TILE: usize = 16;
+
+/// Some consecutive slices of a volume.
+pub struct Slab {
+    nx: usize,
+    ny: usize,
+    count: usize,
+    stride: usize,
+    data: Vec<f32>,
+}
+
+/// Place of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TilePlace {
+    /// First column along x.
+    pub x: usize,
+    /// First column along y.
+    pub y: usize,
+    /// Columns along x, at most [`TILE`].
+    pub nx: usize,
+    /// Columns along y, at most [`TILE`].
+    pub ny: usize,
+}
+
+impl Slab {
+    /// Zeroed slices with room for `count` of them.
+    pub fn new(grid: &Grid, count: usize) -> Result<Self> {
+        let [nx, ny, _] = grid.size;
+        // Vectors may run over the end of a column.
+        let stride = count.next_multiple_of(16);
+        let tiles = nx.div_ceil(TILE) * ny.div_ceil(TILE);
+        let elements = product("slab", product("slab", tiles, TILE * TILE)?, stride)?;
+        Ok(Self { nx, ny, count, stride, data: alloc::filled("slices of the volume", elements, 0.0)? })
+    }
+
+    /// Bytes that [`Slab::new`] takes.
+    pub fn bytes(grid: &Grid, count: usize) -> u64 {
+        let [nx, ny, _] = grid.size;
+        let tiles = (nx.div_ceil(TILE) * ny.div_ceil(TILE)) as u64;
+        tiles * (TILE * TILE) as u64 * count.next_multiple_of(16) as u64 * 4
+    }
+
+    /// Sets the number of slices, no more than at first, and zeroes them.
+    pub fn reset(&mut self, count: usize) {
+        self.count = count;
+        self.stride = count.next_multiple_of(16);
+        self.data.fill(0.0);
+    }
+
+    /// Number of slices.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Runs `work` on every tile: its place, its columns (x fastest, then y, `stride` apart) and their stride.
+    pub fn for_tiles(&mut self, pool: &Pool, work: impl Fn(TilePlace, &mut [f32], usize) + Sync) {
+        let (nx, ny, stride) = (self.nx, self.ny, self.stride);
+        let across = nx.div_ceil(TILE);
+        pool.run(|| {
+            self.data.par_chunks_mut(TILE * TILE * stride.max(1)).enumerate().for_each(|(t, tile)| {
+                let (x, y) = (t % across * TILE, t / across * TILE);
+                if y < ny {
+                    work(TilePlace { x, y, nx: TILE.min(nx - x), ny: TILE.min(ny - y) }, tile, stride);
+                }
+            });
+        });
+    }
+
+    /// Writes the slices x fastest: `scale` times the sum plus `offset`.
+    pub fn store(&self, pool: &Pool, scale: f32, offset: f32, out: &mut [f32]) {
+        let (nx, ny, stride) = (self.nx, self.ny, self.stride);
+        let across = nx.div_ceil(TILE);
+        // Slices in groups: a cache line of each column is used whole.
+        const GROUP: usize = 16;
+        pool.run(|| {
+            out.par_chunks_mut((nx * ny * GROUP).max(1)).enumerate().for_each(|(g, slices)| {
+                let first = g * GROUP;
+                let count = slices.len() / (nx * ny);
+                for y in 0..ny {
+                    for x in 0..nx {
+                        let tile = y / TILE * across + x / TILE;
+                        let column = (tile * TILE + y % TILE) * TILE + x % TILE;
+                        let source = &self.data[column * stride + first..column * stride + first + count];
+                        for (k, v) in source.iter().enumerate() {
+                            slices[(k * ny + y) * nx + x] = v * scale + offset;
+                        }
+                    }
+                }
+            });
+        });
+    }
+}
