@@ -7,6 +7,8 @@
 //! | [`ramp`] | the filter's response |
 //! | [`phantom`] | a test object with exact projections |
 
+pub mod algorithm;
+pub mod counts;
 pub mod cpu;
 pub mod geometry;
 pub mod options;

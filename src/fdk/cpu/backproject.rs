@@ -7,7 +7,7 @@
 
 use super::super::options::Edge;
 use super::super::plan::{Plan, ViewPlan};
-use super::filter::Layout;
+use super::filter::{Batch, Layout};
 use super::slab::{Slab, TILE, TilePlace};
 use super::{PAD, column_stride};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
@@ -20,20 +20,24 @@ const DEPTH: usize = 256;
 /// needs: 1 + (LEN - 1) * 2 < 2 LEN.
 const WIDEST_STEP: f64 = 2.0;
 
-/// Adds the views to the slices from `first` on. `filtered` holds them one after the other as [`Layout::Columns`].
+/// Adds a batch of views to the slices from `first` on. `filtered` holds them one after the other as
+/// [`Layout::Columns`]; rows that are not there must not be needed.
 pub fn backproject(
     pool: &Pool,
     isa: Isa,
     plan: &Plan,
-    views: &[usize],
+    batch: Batch<'_>,
     filtered: &[f32],
     first: usize,
     slab: &mut Slab,
 ) {
+    if batch.rows == 0 {
+        return;
+    }
     let count = slab.count();
     let upright = plan.geometry.is_vertical();
     slab.for_tiles(pool, |place, tile, stride| {
-        let task = Task { plan, views, filtered, first, count, place, tile, stride };
+        let task = Task { plan, batch, filtered, first, count, place, tile, stride };
         if upright {
             dispatch(isa, Upright(task));
         } else {
@@ -45,7 +49,7 @@ pub fn backproject(
 /// One tile and all views.
 struct Task<'a> {
     plan: &'a Plan,
-    views: &'a [usize],
+    batch: Batch<'a>,
     filtered: &'a [f32],
     first: usize,
     count: usize,
@@ -68,14 +72,16 @@ struct Footprint {
     weight: f32,
     /// Row of the voxel in slice 0 of the volume: positions do not depend on how the volume is cut.
     row: f64,
+    /// First row that is there. Subtracted last, so that positions do not depend on it either.
+    origin: f64,
     /// Rows from one voxel to the next.
     step: f64,
 }
 
 impl Footprint {
-    /// That of the column (i, j); `None` if it misses the panel sideways.
+    /// That of the column (i, j); `None` if it misses the panel sideways. Rows count from `first_row`.
     #[inline(always)]
-    fn new(plan: &Plan, view: &ViewPlan, i: f64, j: f64) -> Option<Self> {
+    fn new(plan: &Plan, view: &ViewPlan, first_row: usize, i: f64, j: f64) -> Option<Self> {
         let m = &view.matrix;
         let reciprocal = 1.0 / (m[2][0] * i + m[2][1] * j + m[2][3]);
         let u = (m[0][0] * i + m[0][1] * j + m[0][3]) * reciprocal;
@@ -93,22 +99,24 @@ impl Footprint {
             part: (u - column) as f32,
             weight: (view.weight * reciprocal * reciprocal) as f32,
             row: (m[1][0] * i + m[1][1] * j + m[1][3]) * reciprocal,
+            origin: first_row as f64,
             step: m[1][2] * reciprocal,
         })
     }
 
-    /// Row of slice `k`.
+    /// Row of slice `k`, from the panel's first.
     #[inline(always)]
     fn at(&self, k: usize) -> f64 {
         self.row + k as f64 * self.step
     }
 
-    /// The slices `first + 0` to `first + count - 1` whose rows lie within (-1, rows), as a range from `first`.
+    /// The slices `first + 0` to `first + count - 1` whose rows lie within (-1, rows) of those that are there, as a range
+    /// from `first`.
     #[inline(always)]
     fn range(&self, rows: f64, first: usize, count: usize) -> std::ops::Range<usize> {
         let count = count as f64;
         let (mut low, mut high) = (0.0, count);
-        let row = self.at(first);
+        let row = self.at(first) - self.origin;
         if self.step == 0.0 {
             if !(row > -1.0 && row < rows) {
                 high = 0.0;
@@ -128,21 +136,24 @@ impl Kernel<f32> for Upright<'_> {
     #[inline(always)]
     fn run<S: Simd<f32>>(self, simd: S) {
         let task = self.0;
-        let rows = task.plan.geometry.detector.rows;
-        let samples = Layout::Columns.samples(task.plan);
-        // The blended column: the panel's rows between zeros, and room for a table that begins at the last of them.
+        let rows = task.batch.rows;
+        let samples = Layout::Columns.samples(task.plan, rows);
+        // The blended column: the rows between zeros, and room for a table that begins at the last of them.
         let mut blended = vec![0.0f32; column_stride(rows) + 4 * S::V::LEN];
         let mut numbers = [0.0f32; 16];
         numbers.iter_mut().enumerate().for_each(|(n, v)| *v = n as f32);
         let lanes = simd.load(&numbers[..S::V::LEN]);
         for depth in (0..task.count).step_by(DEPTH) {
             let count = DEPTH.min(task.count - depth);
-            for (n, &view) in task.views.iter().enumerate() {
+            for (n, &view) in task.batch.views.iter().enumerate() {
                 let filtered = &task.filtered[n * samples..(n + 1) * samples];
                 for y in 0..task.place.ny {
                     for x in 0..task.place.nx {
                         let (i, j) = ((task.place.x + x) as f64, (task.place.y + y) as f64);
-                        let Some(foot) = Footprint::new(task.plan, &task.plan.views[view], i, j) else { continue };
+                        let plan = task.plan;
+                        let Some(foot) = Footprint::new(plan, &plan.views[view], task.batch.first_row, i, j) else {
+                            continue;
+                        };
                         let at = (y * TILE + x) * task.stride + depth;
                         let column = &mut task.tile[at..at + count.next_multiple_of(16).min(task.stride - depth)];
                         add_column(
@@ -170,6 +181,7 @@ fn add_column<S: Simd<f32>>(
     simd: S,
     lanes: S::V,
     plan: &Plan,
+    batch: Batch<'_>,
     foot: &Footprint,
     filtered: &[f32],
     blended: &mut [f32],
@@ -177,7 +189,7 @@ fn add_column<S: Simd<f32>>(
     count: usize,
     out: &mut [f32],
 ) {
-    let rows = plan.geometry.detector.rows;
+    let rows = batch.rows;
     let stride = column_stride(rows);
     let len = S::V::LEN;
     let range = foot.range(rows as f64, first, count);
@@ -186,7 +198,7 @@ fn add_column<S: Simd<f32>>(
     }
     let start = range.start / len * len;
     // Rows that the range touches, clipped to the panel and its zeros.
-    let ends = [foot.at(first + start), foot.at(first + range.end - 1)];
+    let ends = [foot.at(first + start) - foot.origin, foot.at(first + range.end - 1) - foot.origin];
     let clip = |v: f64| (v + PAD as f64).clamp(0.0, (stride - 1) as f64) as usize;
     let low = clip(ends[0].min(ends[1])).saturating_sub(2 * len) / len * len;
     let high = (clip(ends[0].max(ends[1])) + 2 * len + 2).next_multiple_of(len).min(stride);
@@ -201,9 +213,9 @@ fn add_column<S: Simd<f32>>(
     while k < range.end {
         let row = foot.at(first + k);
         let base = row.min(row + span).floor();
-        let place = base + PAD as f64;
+        let place = base - foot.origin + PAD as f64;
         if steep || place < 0.0 || place + 2.0 * len as f64 > blended.len() as f64 || skip {
-            add_slowly(foot, rows, skip, blended, first, k..(k + len).min(count), out);
+            add_slowly(foot, plan.geometry.detector.rows, skip, blended, first, k..(k + len).min(count), out);
         } else {
             let place = place as usize;
             // Positions relative to the table are small, so f32 has digits to spare.
@@ -272,7 +284,7 @@ fn add_slowly(
         if inside {
             let whole = row.floor();
             let part = (row - whole) as f32;
-            let place = (whole + PAD as f64) as usize;
+            let place = (whole - foot.origin + PAD as f64) as usize;
             out[k] += blended[place] + part * (blended[place + 1] - blended[place]);
         }
     }
@@ -283,10 +295,11 @@ impl Task<'_> {
     fn general(self) {
         let plan = self.plan;
         let rows = plan.geometry.detector.rows;
-        let (samples, stride) = (Layout::Columns.samples(plan), column_stride(rows));
+        let (samples, stride) = (Layout::Columns.samples(plan, self.batch.rows), column_stride(self.batch.rows));
+        let origin = PAD as f64 - self.batch.first_row as f64;
         let skip = plan.options.edge == Edge::Skip;
         let (columns_f, rows_f) = (plan.columns as f64, rows as f64);
-        for (n, &view) in self.views.iter().enumerate() {
+        for (n, &view) in self.batch.views.iter().enumerate() {
             let filtered = &self.filtered[n * samples..(n + 1) * samples];
             let v = &plan.views[view];
             let sample = |c: isize, place: usize| -> f32 {
@@ -312,7 +325,7 @@ impl Task<'_> {
                         }
                         let (c, r) = (u.floor(), row.floor());
                         let (a, b) = ((u - c) as f32, (row - r) as f32);
-                        let (c, place) = (c as isize, (r + PAD as f64) as usize);
+                        let (c, place) = (c as isize, (r + origin) as usize);
                         let near = (1.0 - a) * sample(c, place) + a * sample(c + 1, place);
                         let far = (1.0 - a) * sample(c, place + 1) + a * sample(c + 1, place + 1);
                         *out += (v.weight * reciprocal * reciprocal) as f32 * (near + b * (far - near));
@@ -330,6 +343,7 @@ mod tests {
     use super::super::super::reference;
     use super::super::super::tests::{GRID, case, npy, seen_by_all};
     use super::super::filter::Filter;
+
     use super::*;
 
     /// The whole volume, cut into slabs of `depth` slices and batches of `batch` views.
@@ -346,12 +360,20 @@ mod tests {
             slab.reset(count);
             for start in (0..plan.views.len()).step_by(batch) {
                 let views: Vec<usize> = (start..(start + batch).min(plan.views.len())).collect();
-                let mut filtered = vec![f32::NAN; views.len() * Layout::Columns.samples(plan)];
-                let part = &input[start * panel..(start + views.len()) * panel];
-                filter.run(&pool, plan, &views, part, Layout::Columns, &mut filtered).unwrap();
-                backproject(&pool, isa, plan, &views, &filtered, first, &mut slab);
+                // Only the rows that the slab needs.
+                let windows = views.iter().map(|v| plan.row_window(*v, first, count));
+                let rows = windows.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap();
+                let batch = Batch { views: &views, first_row: rows.start, rows: rows.len() };
+                let columns = plan.geometry.detector.columns;
+                let part: Vec<f32> = views
+                    .iter()
+                    .flat_map(|v| input[v * panel + rows.start * columns..v * panel + rows.end * columns].to_vec())
+                    .collect();
+                let mut filtered = vec![f32::NAN; views.len() * Layout::Columns.samples(plan, rows.len())];
+                filter.run(&pool, plan, batch, &part, Layout::Columns, &mut filtered).unwrap();
+                backproject(&pool, isa, plan, batch, &filtered, first, &mut slab);
             }
-            slab.store(&pool, 1.0, 0.0, &mut out[first * slice..(first + count) * slice]);
+            slab.store(&pool, 0, 1.0, 0.0, &mut out[first * slice..(first + count) * slice]);
         }
         out
     }

@@ -27,13 +27,24 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Samples of a view.
-    pub fn samples(self, plan: &Plan) -> usize {
+    /// Samples of a view of which `rows` rows are there.
+    pub fn samples(self, plan: &Plan, rows: usize) -> usize {
         match self {
-            Self::Rows => plan.filtered_pixels(),
-            Self::Columns => plan.columns * column_stride(plan.geometry.detector.rows),
+            Self::Rows => plan.columns * rows,
+            Self::Columns => plan.columns * column_stride(rows),
         }
     }
+}
+
+/// Some views, and the panel rows of them that are there: a slab needs only the rows it is seen through.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// The views.
+    pub views: &'a [usize],
+    /// First row.
+    pub first_row: usize,
+    /// Number of rows.
+    pub rows: usize,
 }
 
 /// Transforms and response of a scan, shared by all threads.
@@ -79,27 +90,29 @@ impl Filter {
         })
     }
 
-    /// Filters `views`: `input` holds their panels, row after row, `output` what `layout` says. Every sample of the
-    /// output is written. Returns how many pixels were not finite and were replaced, if the options say so.
+    /// Filters a batch: `input` holds its views' rows one after the other, `output` what `layout` says. Every sample of
+    /// the output is written. Returns how many pixels were not finite and were replaced, if the options say so.
     pub fn run(
         &self,
         pool: &Pool,
         plan: &Plan,
-        views: &[usize],
+        batch: Batch<'_>,
         input: &[f32],
         layout: Layout,
         output: &mut [f32],
     ) -> Result<u64> {
-        let panel = plan.panel_pixels();
+        if batch.rows == 0 {
+            return Ok(0);
+        }
         pool.run(|| {
             output
-                .par_chunks_mut(layout.samples(plan))
-                .zip(input.par_chunks(panel))
-                .zip(views)
+                .par_chunks_mut(layout.samples(plan, batch.rows))
+                .zip(input.par_chunks(plan.geometry.detector.columns * batch.rows))
+                .zip(batch.views)
                 .map_init(
                     || self.scratch(plan),
                     |scratch, ((out, projection), &view)| match scratch {
-                        Ok(scratch) => self.view(plan, view, projection, layout, out, scratch),
+                        Ok(scratch) => self.view(plan, view, batch, projection, layout, out, scratch),
                         Err(error) => Err(error.clone()),
                     },
                 )
@@ -107,17 +120,20 @@ impl Filter {
         })
     }
 
+    #[allow(clippy::too_many_arguments, reason = "one view of `run`")]
     fn view(
         &self,
         plan: &Plan,
         view: usize,
+        batch: Batch<'_>,
         projection: &[f32],
         layout: Layout,
         out: &mut [f32],
         scratch: &mut Scratch,
     ) -> Result<u64> {
-        let rows = plan.geometry.detector.rows;
+        let rows = batch.rows;
         let stride = column_stride(rows);
+        let panel = plan.geometry.detector.columns;
         let mut replaced = 0;
         for (i, w) in scratch.ray_weights.iter_mut().enumerate() {
             *w = plan.ray_weight(view, i) as f32;
@@ -131,7 +147,8 @@ impl Filter {
         for first in (0..rows).step_by(GROUP) {
             let count = GROUP.min(rows - first);
             for r in 0..count {
-                replaced += self.row(plan, view, projection, first + r, r, scratch)?;
+                let source = &projection[(first + r) * panel..(first + r + 1) * panel];
+                replaced += self.row(plan, view, batch.first_row + first + r, source, r, scratch)?;
             }
             let filtered = &scratch.rows[..count * plan.columns];
             match layout {
@@ -150,18 +167,17 @@ impl Filter {
         Ok(replaced)
     }
 
-    /// Filters row `j` into row `slot` of the group.
+    /// Filters panel row `j` into row `slot` of the group.
     fn row(
         &self,
         plan: &Plan,
         view: usize,
-        projection: &[f32],
         j: usize,
+        source: &[f32],
         slot: usize,
         scratch: &mut Scratch,
     ) -> Result<u64> {
         let panel = plan.geometry.detector.columns;
-        let source = &projection[j * panel..(j + 1) * panel];
         let target = slot * plan.columns..(slot + 1) * plan.columns;
         let line = &mut scratch.line;
         line.fill(0.0);
@@ -242,10 +258,11 @@ mod tests {
                 .flat_map(|v| case.projections[v * panel..(v + 1) * panel].iter().map(|p| *p as f32))
                 .collect();
             let rows = plan.geometry.detector.rows;
-            let mut by_rows = vec![f32::NAN; 3 * Layout::Rows.samples(&plan)];
-            let mut by_columns = vec![f32::NAN; 3 * Layout::Columns.samples(&plan)];
-            assert_eq!(filter.run(&pool, &plan, &views, &input, Layout::Rows, &mut by_rows).unwrap(), 0);
-            filter.run(&pool, &plan, &views, &input, Layout::Columns, &mut by_columns).unwrap();
+            let mut by_rows = vec![f32::NAN; 3 * Layout::Rows.samples(&plan, rows)];
+            let mut by_columns = vec![f32::NAN; 3 * Layout::Columns.samples(&plan, rows)];
+            let batch = Batch { views: &views, first_row: 0, rows };
+            assert_eq!(filter.run(&pool, &plan, batch, &input, Layout::Rows, &mut by_rows).unwrap(), 0);
+            filter.run(&pool, &plan, batch, &input, Layout::Columns, &mut by_columns).unwrap();
             let mut want = vec![0.0; plan.filtered_pixels()];
             for (n, &view) in views.iter().enumerate() {
                 reference::filter_view(&plan, view, &case.projections[view * panel..(view + 1) * panel], &mut want)
@@ -255,7 +272,7 @@ mod tests {
                     let (i, j) = (p % plan.columns, p / plan.columns);
                     let a = by_rows[n * plan.filtered_pixels() + p];
                     let stride = column_stride(rows);
-                    let b = by_columns[n * Layout::Columns.samples(&plan) + i * stride + PAD + j];
+                    let b = by_columns[n * Layout::Columns.samples(&plan, rows) + i * stride + PAD + j];
                     assert_eq!(a, b);
                     // An f32 transform of length L errs by a few eps log2(L) of the row's largest value.
                     assert!((f64::from(a) - w).abs() <= 2e-6 * scale, "{name}: {a} {w}");
@@ -276,7 +293,23 @@ mod tests {
         let mut out = vec![f32::NAN; plan.filtered_pixels()];
         let filter = Filter::new(&plan).unwrap();
         let pool = Pool::new(1).unwrap();
-        assert_eq!(filter.run(&pool, &plan, &[0], &input, Layout::Rows, &mut out).unwrap(), 2);
+        let batch = Batch { views: &[0], first_row: 0, rows: plan.geometry.detector.rows };
+        assert_eq!(filter.run(&pool, &plan, batch, &input, Layout::Rows, &mut out).unwrap(), 2);
         assert!(out.iter().all(|v| v.is_finite()));
+    }
+
+    #[test]
+    fn some_rows_are_filtered_as_all_are() {
+        let case = case("carm");
+        let plan = Plan::new(case.geometry, GRID, Options::default()).unwrap();
+        let (pool, filter) = (Pool::new(1).unwrap(), Filter::new(&plan).unwrap());
+        let (panel, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
+        let input: Vec<f32> = case.projections[..plan.panel_pixels()].iter().map(|p| *p as f32).collect();
+        let mut all = vec![f32::NAN; plan.filtered_pixels()];
+        filter.run(&pool, &plan, Batch { views: &[0], first_row: 0, rows }, &input, Layout::Rows, &mut all).unwrap();
+        let mut some = vec![f32::NAN; 7 * plan.columns];
+        let batch = Batch { views: &[0], first_row: 20, rows: 7 };
+        filter.run(&pool, &plan, batch, &input[20 * panel..27 * panel], Layout::Rows, &mut some).unwrap();
+        assert!(some == all[20 * plan.columns..27 * plan.columns]);
     }
 }

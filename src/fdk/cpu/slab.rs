@@ -59,6 +59,12 @@ impl Slab {
         self.data.fill(0.0);
     }
 
+    /// Slices that there is room for.
+    pub fn capacity(&self) -> usize {
+        let tiles = self.nx.div_ceil(TILE) * self.ny.div_ceil(TILE);
+        self.data.len() / (tiles * TILE * TILE).max(1)
+    }
+
     /// Number of slices.
     pub fn count(&self) -> usize {
         self.count
@@ -78,15 +84,15 @@ impl Slab {
         });
     }
 
-    /// Writes the slices x fastest: `scale` times the sum plus `offset`.
-    pub fn store(&self, pool: &Pool, scale: f32, offset: f32, out: &mut [f32]) {
+    /// Writes the slices from `first` on, as many as `out` holds, x fastest: `scale` times the sum plus `offset`.
+    pub fn store(&self, pool: &Pool, first: usize, scale: f32, offset: f32, out: &mut [f32]) {
         let (nx, ny, stride) = (self.nx, self.ny, self.stride);
         let across = nx.div_ceil(TILE);
         // Slices in groups: a cache line of each column is used whole.
         const GROUP: usize = 16;
         pool.run(|| {
             out.par_chunks_mut((nx * ny * GROUP).max(1)).enumerate().for_each(|(g, slices)| {
-                let first = g * GROUP;
+                let first = first + g * GROUP;
                 let count = slices.len() / (nx * ny);
                 for y in 0..ny {
                     for x in 0..nx {

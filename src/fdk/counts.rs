@@ -1,0 +1,95 @@
+//! Raw detector counts to line integrals.
+
+use crate::error::{Error, Result};
+
+/// How counts become line integrals: `p = -ln(max(I - dark, eps) / max(I0 - dark, eps))`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counts {
+    /// Counts without an object, the same for all pixels, where no image is given.
+    pub unattenuated: f64,
+    /// Counts without an object, one a pixel of the panel.
+    pub unattenuated_image: Option<Vec<f32>>,
+    /// Counts without radiation, one a pixel of the panel; 0 where none are given.
+    pub dark: Option<Vec<f32>>,
+    /// Least count that a logarithm is taken of.
+    pub least: f64,
+}
+
+impl Counts {
+    /// Checks sizes and ranges for a panel of `pixels`; a `least` of 0 means half a count.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the number that is out of range.
+    pub fn check(mut self, pixels: usize) -> Result<Self> {
+        if self.least == 0.0 {
+            self.least = 0.5;
+        }
+        if !(self.least > 0.0 && self.least.is_finite()) {
+            return Err(Error::invalid("epsilon", format!("is {}, a positive number is needed", self.least)));
+        }
+        if self.unattenuated_image.is_none() && !(self.unattenuated > 0.0 && self.unattenuated.is_finite()) {
+            return Err(Error::invalid("i0", format!("is {}, a positive number is needed", self.unattenuated)));
+        }
+        for (name, image) in [("i0_image", &self.unattenuated_image), ("dark", &self.dark)] {
+            if let Some(image) = image
+                && image.len() != pixels
+            {
+                return Err(Error::invalid(name, format!("has {} pixels, {pixels} are needed", image.len())));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Replaces counts by line integrals, in place; `first` is the panel's pixel that the row of pixels begins with.
+    /// Returns how many counts were raised to the least.
+    pub fn apply(&self, first: usize, pixels: &mut [f32]) -> u64 {
+        let least = self.least as f32;
+        let mut raised = 0;
+        for (k, p) in pixels.iter_mut().enumerate() {
+            let at = first + k;
+            let dark = self.dark.as_ref().map_or(0.0, |d| d[at]);
+            let open = self.unattenuated_image.as_ref().map_or(self.unattenuated as f32, |i| i[at]) - dark;
+            let count = *p - dark;
+            // A NaN stays one, for the filter to find.
+            if count < least {
+                raised += 1;
+            }
+            let count = if count < least { least } else { count };
+            *p = -(count / open.max(least)).ln();
+        }
+        raised
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_become_line_integrals() {
+        let counts = Counts {
+            unattenuated: 0.0,
+            unattenuated_image: Some(vec![1010.0, 2010.0, 1010.0, 1010.0]),
+            dark: Some(vec![10.0; 4]),
+            least: 0.0,
+        };
+        let counts = counts.check(4).unwrap();
+        let mut pixels = [10.0 + 1000.0 * (-1.5f32).exp(), 2010.0, 3.0, f32::NAN];
+        assert_eq!(counts.apply(0, &mut pixels), 1);
+        assert!((pixels[0] - 1.5).abs() < 1e-6 && pixels[1] == 0.0);
+        assert!((pixels[2] - 2000f32.ln()).abs() < 1e-5 && pixels[3].is_nan());
+        let mut tail = [2010.0f32];
+        counts.apply(1, &mut tail);
+        assert_eq!(tail, [0.0]);
+    }
+
+    #[test]
+    fn impossible_counts_are_refused() {
+        let base = Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 };
+        assert_eq!(base.clone().check(4).unwrap().least, 0.5);
+        let text = |c: Counts| c.check(4).unwrap_err().to_string();
+        assert_eq!(text(Counts { unattenuated: 0.0, ..base.clone() }), "i0: is 0, a positive number is needed");
+        assert_eq!(text(Counts { least: -1.0, ..base.clone() }), "epsilon: is -1, a positive number is needed");
+        assert_eq!(text(Counts { dark: Some(vec![0.0; 3]), ..base }), "dark: has 3 pixels, 4 are needed");
+    }
+}
