@@ -156,17 +156,8 @@ impl Kernel<f32> for Upright<'_> {
                         };
                         let at = (y * TILE + x) * task.stride + depth;
                         let column = &mut task.tile[at..at + count.next_multiple_of(16).min(task.stride - depth)];
-                        add_column(
-                            simd,
-                            lanes,
-                            task.plan,
-                            &foot,
-                            filtered,
-                            &mut blended,
-                            task.first + depth,
-                            count,
-                            column,
-                        );
+                        let from = task.first + depth;
+                        add_column(simd, lanes, plan, task.batch, &foot, filtered, &mut blended, from, count, column);
                     }
                 }
             }

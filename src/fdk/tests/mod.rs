@@ -1,3 +1,5 @@
+mod scans;
+
 use std::path::Path;
 
 use super::geometry::{Detector, Geometry, Grid, Orbit};
