@@ -308,7 +308,7 @@ fn inverse(m: [[f64; 3]; 3]) -> Option<[[f64; 3]; 3]> {
     let c = [cross(m[1], m[2]), cross(m[2], m[0]), cross(m[0], m[1])];
     let determinant = dot(m[0], c[0]);
     let size = norm(m[0]) * norm(m[1]) * norm(m[2]);
-    if !(determinant.abs() > 1e-14 * size) {
+    if determinant.is_nan() || determinant.abs() <= 1e-14 * size {
         return None;
     }
     Some(std::array::from_fn(|k| std::array::from_fn(|r| c[r][k] / determinant)))

@@ -87,8 +87,9 @@ impl Plan {
         for (view, angular) in geometry.views.iter().zip(&scan.angular) {
             let mut world = view.matrix;
             let left = scan.extra_left as f64;
-            for k in 0..4 {
-                world[0][k] += left * world[2][k];
+            let depth = world[2];
+            for (column, w) in world[0].iter_mut().zip(depth) {
+                *column += left * w;
             }
             let matrix = world.map(|row| {
                 let mut out = [0.0; 4];

@@ -56,7 +56,7 @@ pub fn fft_length(columns: usize) -> Result<usize> {
         .ok_or_else(|| Error::invalid("detector_columns", format!("is {columns}, too many to filter")))?;
     let smooth = |mut n: usize| {
         for p in [2, 3, 5] {
-            while n % p == 0 {
+            while n.is_multiple_of(p) {
                 n /= p;
             }
         }
