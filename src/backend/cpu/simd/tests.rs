@@ -46,7 +46,7 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
     each("le", S::V::select(y.le(y), x, two), &|a, _| a);
     each("and", S::V::select(x.lt(y).and(y.lt(two)), x, y), &|a, b| if a < b && b < t { a } else { b });
     each("or", S::V::select(x.lt(y).or(y.lt(two)), x, y), &|a, b| if a < b || b < t { a } else { b });
-    each("and_not", S::V::select(x.lt(two).and_not(x.lt(y)), x, y), &|a, b| if a < t && !(a < b) { a } else { b });
+    each("and_not", S::V::select(x.lt(two).and_not(x.lt(y)), x, y), &|a, b| if a < t && a >= b { a } else { b });
     each("floor", simd.floor(x), &|a, _| T::from_f64(a.to_f64().floor()));
     let mut table = vec![T::ZERO; 2 * n];
     table.iter_mut().enumerate().for_each(|(k, v)| *v = T::from_f64(100.0 + k as f64));
