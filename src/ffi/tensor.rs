@@ -222,7 +222,7 @@ pub(super) fn borrow_device(context: &Context, data: u64, layout: &Layout, dtype
     if bytes > 0 && data == 0 {
         return Err(Error::invalid("data", format!("is 0, {bytes} bytes are needed")));
     }
-    if data % shape::to_u64(dtype.align()) != 0 {
+    if !data.is_multiple_of(shape::to_u64(dtype.align())) {
         let (a, name) = (dtype.align(), dtype.name());
         return Err(Error::invalid("data", format!("is not aligned to {a} bytes, as {name} needs")));
     }
