@@ -216,7 +216,8 @@ mod tests {
         let h: *mut Opaque = insert(Thing(7)).unwrap();
         assert_eq!(shared::<Thing, _>("x", h).unwrap().0, 7);
         assert_eq!(problem(shared::<Thing, Opaque>("x", std::ptr::null())), "x: is NULL");
-        assert_eq!(problem(shared::<Thing, u64>("x", &raw const *&5u64)), "x: is not a handle");
+        let number = 5u64;
+        assert_eq!(problem(shared::<Thing, u64>("x", &raw const number)), "x: is not a handle");
         let first = exclusive::<Thing, _>("x", h).unwrap();
         assert_eq!(problem(shared::<Thing, _>("x", h)), "x: is in use by another call");
         remove::<Thing, _>("x", h).unwrap();
