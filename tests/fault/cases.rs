@@ -4,6 +4,7 @@ use std::ptr::{null, null_mut};
 
 use purlin::ffi::*;
 
+use crate::families;
 use crate::fixture::{Fixture, c, initialised, noise};
 
 /// One call on objects of a fixture's, which are made before. What it makes itself it destroys.
@@ -19,12 +20,12 @@ pub struct Case {
 
 /// All calls.
 pub fn all() -> Vec<Case> {
-    base()
+    base().into_iter().chain(families::packed()).chain(families::on_any_backend()).collect()
 }
 
 /// Those that use a GPU.
 pub fn on_gpu() -> Vec<Case> {
-    vec![Case { name: "purlin_tensor_copy", allocations: 0, prepare: copy }]
+    families::on_any_backend()
 }
 
 fn base() -> Vec<Case> {

@@ -60,23 +60,28 @@ pub struct Fixture {
 impl Fixture {
     /// Host tensors in a context on the CPU.
     pub fn on_cpu(count: i64) -> Self {
-        Self::new(PURLIN_BACKEND_CPU, count, Place::Host)
+        Self::new(PURLIN_BACKEND_CPU, count, Place::Host, 2)
+    }
+
+    /// The same with a single thread, on which all work runs.
+    pub fn on_one_thread(count: i64) -> Self {
+        Self::new(PURLIN_BACKEND_CPU, count, Place::Host, 1)
     }
 
     /// Device tensors in a context on a GPU.
     pub fn on_gpu() -> Self {
-        Self::new(PURLIN_BACKEND_CUDA, 300, Place::Device)
+        Self::new(PURLIN_BACKEND_CUDA, 300, Place::Device, 2)
     }
 
     /// Host tensors in a context on a GPU, which streams them.
     pub fn streamed() -> Self {
-        Self::new(PURLIN_BACKEND_CUDA, 300, Place::Host)
+        Self::new(PURLIN_BACKEND_CUDA, 300, Place::Host, 2)
     }
 
-    fn new(backend: i32, count: i64, place: Place) -> Self {
+    fn new(backend: i32, count: i64, place: Place, threads: i32) -> Self {
         let mut options = initialised!(purlin_context_options, purlin_context_options_init);
         options.backend = backend;
-        options.threads = 2;
+        options.threads = threads;
         let mut context = std::ptr::null_mut();
         good!(purlin_context_create(&raw const options, &raw mut context));
         Self { context, count, place, made: RefCell::new(Vec::new()) }

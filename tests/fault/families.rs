@@ -1,0 +1,227 @@
+//! The calls of the families.
+
+use std::ptr::{null, null_mut};
+
+use purlin::ffi::*;
+
+use crate::cases::{Call, Case};
+use crate::fixture::{Fixture, c, initialised, noise};
+
+/// Pairs kept of a tensor, starts of each.
+const KEPT: i64 = 6;
+const STARTS: i64 = 12;
+/// Measurements of a scheme.
+const MEASURED: i64 = 40;
+
+/// Calls on packed tensors, which are made on the host alone.
+pub fn packed() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_symmetric_convert", allocations: 1, prepare: convert },
+        Case { name: "purlin_symmetric_from_full", allocations: 1, prepare: from_full },
+        Case { name: "purlin_symmetric_to_full", allocations: 1, prepare: to_full },
+        Case { name: "purlin_symmetric_norm", allocations: 1, prepare: norm },
+        Case { name: "purlin_symmetric_identity", allocations: 1, prepare: identity },
+    ]
+}
+
+/// Calls that run on either backend.
+pub fn on_any_backend() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_sshopm_solve, n = 3", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F64, 0) },
+        Case {
+            name: "purlin_sshopm_solve, n = 3, F32, power",
+            allocations: 3,
+            prepare: |f| solve(f, 6, 3, PURLIN_F32, 1),
+        },
+        Case { name: "purlin_sshopm_solve, n = 5", allocations: 3, prepare: |f| solve(f, 3, 5, PURLIN_F64, 0) },
+        Case { name: "purlin_sshopm_solve, m = 2", allocations: 3, prepare: |f| solve(f, 2, 4, PURLIN_F64, 0) },
+        Case { name: "purlin_sshopm_solve, given starts", allocations: 3, prepare: solve_from },
+        Case { name: "purlin_sshopm_all", allocations: 3, prepare: |f| all(f, 4) },
+        Case { name: "purlin_sshopm_all, m = 2", allocations: 3, prepare: |f| all(f, 2) },
+        Case { name: "purlin_sshopm_product", allocations: 1, prepare: product },
+        Case { name: "purlin_sshopm_starts, random", allocations: 1, prepare: |f| starts(f, PURLIN_STARTS_RANDOM) },
+        Case {
+            name: "purlin_sshopm_starts, sphere",
+            allocations: 1,
+            prepare: |f| starts(f, PURLIN_STARTS_FIBONACCI_SPHERE),
+        },
+        Case { name: "purlin_sshopm_classify", allocations: 1, prepare: classify },
+        Case { name: "purlin_dwi_fit", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_OLS) },
+        Case { name: "purlin_dwi_fit, weighted", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_WLS) },
+        Case { name: "purlin_dwi_csa", allocations: 3, prepare: csa },
+        Case { name: "purlin_dwi_sh_to_tensor", allocations: 1, prepare: sh_to_tensor },
+        Case { name: "purlin_dwi_tensor_to_sh", allocations: 1, prepare: tensor_to_sh },
+        Case { name: "purlin_dwi_peaks", allocations: 3, prepare: |f| peaks(f, 0) },
+        Case { name: "purlin_dwi_peaks, harmonics", allocations: 3, prepare: |f| peaks(f, PURLIN_SH_MRTRIX3) },
+    ]
+}
+
+fn convert(f: &Fixture) -> Call {
+    let (context, a, b) = (f.context, f.symmetric(PURLIN_F64, 4, 3), f.symmetric(PURLIN_F32, 4, 3));
+    Box::new(move || {
+        c!(purlin_symmetric_convert(context, null(), a, PURLIN_PACKING_ENTRIES, b, PURLIN_PACKING_POLYNOMIAL))
+    })
+}
+
+fn from_full(f: &Fixture) -> Call {
+    let (context, full) = (f.context, f.dense(PURLIN_F64, &[3, 3, 3, f.count], noise));
+    let packed = f.symmetric(PURLIN_F64, 3, 3);
+    Box::new(move || c!(purlin_symmetric_from_full(context, null(), full, 1, 0.0, packed)))
+}
+
+fn to_full(f: &Fixture) -> Call {
+    let (context, full) = (f.context, f.dense(PURLIN_F64, &[3, 3, 3, f.count], noise));
+    let packed = f.symmetric(PURLIN_F64, 3, 3);
+    Box::new(move || c!(purlin_symmetric_to_full(context, null(), packed, full)))
+}
+
+fn norm(f: &Fixture) -> Call {
+    let (context, packed, norms) = (f.context, f.symmetric(PURLIN_F64, 4, 3), f.dense(PURLIN_F64, &[f.count], noise));
+    Box::new(move || c!(purlin_symmetric_norm(context, null(), packed, PURLIN_NORM_FROBENIUS, norms)))
+}
+
+fn identity(f: &Fixture) -> Call {
+    let (context, packed) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
+    Box::new(move || c!(purlin_symmetric_identity(context, null(), 2.0, packed)))
+}
+
+/// Results of every kind.
+fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_results {
+    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let (t, zero) = (f.count, |_: usize| 0.0);
+    let of = |dtype, dims: &[i64]| f.dense(dtype, dims, zero);
+    r.count = of(PURLIN_I32, &[t]);
+    r.status = of(PURLIN_I32, &[t]);
+    r.values = of(dtype, &[KEPT, t]);
+    r.vectors = of(dtype, &[n, KEPT, t]);
+    r.residuals = of(dtype, &[KEPT, t]);
+    r.classes = of(PURLIN_I32, &[KEPT, t]);
+    r.hessian = of(dtype, &[n - 1, KEPT, t]);
+    r.basins = of(PURLIN_I32, &[KEPT, t]);
+    r.start_values = of(dtype, &[starts, t]);
+    r.start_vectors = of(dtype, &[n, starts, t]);
+    r.start_residuals = of(dtype, &[starts, t]);
+    r.start_iterations = of(PURLIN_I32, &[starts, t]);
+    r.start_shifts = of(dtype, &[starts, t]);
+    r.start_status = of(PURLIN_I32, &[starts, t]);
+    r.start_violations = of(PURLIN_I32, &[starts, t]);
+    r
+}
+
+fn solve(f: &Fixture, order: i32, n: i64, dtype: i32, method: i32) -> Call {
+    let (context, tensors, r) = (f.context, f.symmetric(dtype, order, n), results(f, n, dtype, STARTS));
+    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    o.starts = STARTS;
+    o.method = method;
+    o.max_iterations = 30;
+    Box::new(move || {
+        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        c!(purlin_sshopm_solve(context, null(), tensors, null(), &raw const o, &raw const r, &raw mut info))
+    })
+}
+
+fn solve_from(f: &Fixture) -> Call {
+    let (context, tensors, r) = (f.context, f.symmetric(PURLIN_F64, 4, 3), results(f, 3, PURLIN_F64, STARTS));
+    let starts = f.dense(PURLIN_F64, &[3, STARTS], noise);
+    Box::new(move || c!(purlin_sshopm_solve(context, null(), tensors, starts, null(), &raw const r, null_mut())))
+}
+
+fn all(f: &Fixture, order: i32) -> Call {
+    let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, order, 3));
+    let all = results(f, 3, PURLIN_F64, STARTS);
+    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    (r.count, r.status, r.values, r.vectors) = (all.count, all.status, all.values, all.vectors);
+    (r.residuals, r.classes, r.hessian, r.basins) = (all.residuals, all.classes, all.hessian, all.basins);
+    let (sum, expected) = (f.dense(PURLIN_I32, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
+    let mut o = initialised!(purlin_sshopm_all_options, purlin_sshopm_all_options_init);
+    (o.starts, o.max_starts) = (20, 20);
+    Box::new(move || {
+        c!(purlin_sshopm_all(context, null(), tensors, &raw const o, &raw const r, sum, expected, null_mut()))
+    })
+}
+
+fn product(f: &Fixture) -> Call {
+    let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
+    let (vectors, products) = (f.dense(PURLIN_F64, &[3, 5], noise), f.dense(PURLIN_F64, &[3, 5, f.count], noise));
+    Box::new(move || c!(purlin_sshopm_product(context, null(), tensors, vectors, 3, products)))
+}
+
+fn starts(f: &Fixture, kind: i32) -> Call {
+    let (context, starts) = (f.context, f.dense(PURLIN_F64, &[3, f.count], noise));
+    Box::new(move || c!(purlin_sshopm_starts(context, null(), kind, 1, starts)))
+}
+
+fn classify(f: &Fixture) -> Call {
+    let (context, tensors, t) = (f.context, f.symmetric(PURLIN_F64, 4, 3), f.count);
+    let (values, vectors) =
+        (f.dense(PURLIN_F64, &[2, t], noise), f.dense(PURLIN_F64, &[3, 2, t], |k| f64::from(k % 3 == 0)));
+    let (r, h, k) = (
+        f.dense(PURLIN_F64, &[2, t], noise),
+        f.dense(PURLIN_F64, &[2, 2, t], noise),
+        f.dense(PURLIN_I32, &[2, t], noise),
+    );
+    Box::new(move || c!(purlin_sshopm_classify(context, null(), tensors, values, vectors, 0.0, r, h, k)))
+}
+
+/// Signals, b-values and directions of a usable scheme.
+fn scheme(f: &Fixture) -> [*mut purlin_tensor; 3] {
+    let measured = MEASURED as usize;
+    let signals =
+        f.dense(PURLIN_F32, &[MEASURED, f.count], |k| if k % measured == 0 { 100.0 } else { 50.0 + 20.0 * noise(k) });
+    let bvals = f.dense(PURLIN_F64, &[MEASURED], |k| if k == 0 { 0.0 } else { 1000.0 });
+    let bvecs = f.dense(PURLIN_F64, &[3, MEASURED], |k| {
+        let j = (k / 3) as f64;
+        let z = 1.0 - (j + 0.5) / MEASURED as f64;
+        let (r, phi) = ((1.0 - z * z).sqrt(), 2.399_963 * j);
+        [r * phi.cos(), r * phi.sin(), z][k % 3]
+    });
+    [signals, bvals, bvecs]
+}
+
+fn fit(f: &Fixture, weighting: i32) -> Call {
+    let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
+    let (tensors, mask) = (f.symmetric(PURLIN_F64, 4, 3), f.dense(PURLIN_U8, &[f.count], |k| (k % 5) as f64));
+    let (s0, status) = (f.dense(PURLIN_F64, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
+    let mut o = initialised!(purlin_dwi_fit_options, purlin_dwi_fit_options_init);
+    o.weighting = weighting;
+    let none = null();
+    Box::new(move || {
+        let o = &raw const o;
+        c!(purlin_dwi_fit(context, null(), signals, bvals, bvecs, mask, none, o, tensors, s0, status))
+    })
+}
+
+fn csa(f: &Fixture) -> Call {
+    let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
+    let (sh, status) = (f.dense(PURLIN_F32, &[15, f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
+    Box::new(move || {
+        c!(purlin_dwi_csa(context, null(), signals, bvals, bvecs, null(), PURLIN_SH_MRTRIX3, null(), sh, status))
+    })
+}
+
+fn sh_to_tensor(f: &Fixture) -> Call {
+    let (context, sh, tensors) = (f.context, f.dense(PURLIN_F32, &[45, f.count], noise), f.symmetric(PURLIN_F32, 8, 3));
+    Box::new(move || c!(purlin_dwi_sh_to_tensor(context, null(), sh, PURLIN_SH_DESCOTEAUX07, tensors)))
+}
+
+fn tensor_to_sh(f: &Fixture) -> Call {
+    let (context, sh, tensors) = (f.context, f.dense(PURLIN_F32, &[45, f.count], noise), f.symmetric(PURLIN_F32, 8, 3));
+    Box::new(move || c!(purlin_dwi_tensor_to_sh(context, null(), tensors, PURLIN_SH_CANONICAL, sh)))
+}
+
+fn peaks(f: &Fixture, basis: i32) -> Call {
+    let (context, t) = (f.context, f.count);
+    let input = match basis {
+        0 => f.symmetric(PURLIN_F32, 4, 3),
+        _ => f.dense(PURLIN_F32, &[15, t], |k| if k % 15 == 0 { 3.0 } else { noise(k) }),
+    };
+    let (peaks, mask) = (f.dense(PURLIN_F32, &[4, 3, t], noise), f.dense(PURLIN_U8, &[t], |k| (k % 5) as f64));
+    let (count, status) = (f.dense(PURLIN_I32, &[t], noise), f.dense(PURLIN_I32, &[t], noise));
+    let mut o = initialised!(purlin_dwi_peaks_options, purlin_dwi_peaks_options_init);
+    o.basis = basis;
+    o.starts = STARTS;
+    Box::new(move || {
+        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        c!(purlin_dwi_peaks(context, null(), input, mask, &raw const o, peaks, count, status, &raw mut info))
+    })
+}
