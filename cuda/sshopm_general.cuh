@@ -65,9 +65,12 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
   const int n = p.dimension;
   const T k = T(p.order - 1), lambda = s.lambda;
   if (p.method == PURLIN_LAUNCH_NEWTON) {
-    projected(n, s.b, s.x, s.y, lambda, k, -lambda, v.norm, s.h);
+    // Singular is what is small beside the Hessian at x, not beside the tensor: towards a continuum at lambda = 0 all of
+    // the Hessian vanishes, and the iteration must go on until the residual has.
+    const T size = fma(k, sqrt(dot_n(n * n, s.b, s.b)), fabs(lambda));
+    projected(n, s.b, s.x, s.y, lambda, k, -lambda, size, s.h);
     for (int i = 0; i < n; ++i) s.d[i] = -s.r[i];
-    return eliminate(n, s.h, s.d, (sizeof(T) == 4 ? T(1e-6) : T(1e-14)) * v.norm);
+    return eliminate(n, s.h, s.d, (sizeof(T) == 4 ? T(1e-6) : T(1e-14)) * size);
   }
   if (p.method == PURLIN_LAUNCH_HYBRID && s.iterations >= p.warmup) {
     projected(n, s.b, s.x, s.y, lambda, -k, lambda, v.norm, s.h);

@@ -168,7 +168,7 @@ fn compare<T: Real>(what: &str, n: usize, pairs: usize, cpu: &Found, gpu: &Found
             assert!(gpu.values[at].is_nan() && gpu.basins[at] == 0, "{what}: tensor {t} row {k}");
         }
     }
-    assert!(different * 50 <= items, "{what}: {different} of {items} tensors differ");
+    assert!(different * 25 <= items, "{what}: {different} of {items} tensors differ");
     let (a, b) = (cpu.info, gpu.info);
     assert_eq!((a.tensors, a.starts, a.skipped_tensors), (b.tensors, b.starts, b.skipped_tensors), "{what}");
     assert!(100 * b.converged_starts >= 99 * a.converged_starts, "{what}: {a:?} {b:?}");

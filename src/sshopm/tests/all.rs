@@ -231,7 +231,7 @@ fn a_tensor_of_low_rank_has_its_pairs_and_a_continuum() {
     for (i, x) in x.iter().enumerate() {
         assert!((r.vectors[i].abs() - x).abs() < 1e-4);
     }
-    assert_eq!(r.status, TensorStatus::Degenerate as i32);
+    assert_eq!(r.status, TensorStatus::Degenerate as i32, "{:?} {:?}", r.values, r.classes);
     assert!((2..r.count).all(|k| r.values[k].abs() < 1e-6), "{:?}", r.values);
 }
 
