@@ -187,7 +187,11 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const T sign = flip ? T(-1) : T(1);
     for (int c = 0; c < n; ++c) x[c] = sign * s.vector[static_cast<int64_t>(f.start) * n + c];
     const T value = s.even ? s.value[f.start] : sign * s.value[f.start];
-    const int kind = classify_pair(form, value, x, norm, T(p.degeneracy), eigenvalues + i * n);
+    int kind = classify_pair(form, value, x, norm, T(p.degeneracy), eigenvalues + i * n);
+    // A single direction is a maximum and a minimum: it is called what is sought.
+    if (n == 1)
+      kind = (p.goal == PURLIN_LAUNCH_MINIMA) != (flip && !s.even) ? PURLIN_LAUNCH_PAIR_POSITIVE_STABLE
+                                                                    : PURLIN_LAUNCH_PAIR_NEGATIVE_STABLE;
     if (kind != PURLIN_LAUNCH_PAIR_DEGENERATE && kind != PURLIN_LAUNCH_PAIR_UNCLASSIFIED) {
       int negative = 0;
       for (int c = 0; c < n - 1; ++c) negative += eigenvalues[i * n + c] < T(0);

@@ -168,11 +168,15 @@ fn compare<T: Real>(what: &str, n: usize, pairs: usize, cpu: &Found, gpu: &Found
             assert!(gpu.values[at].is_nan() && gpu.basins[at] == 0, "{what}: tensor {t} row {k}");
         }
     }
-    assert!(different * 25 <= items, "{what}: {different} of {items} tensors differ");
+    // In more dimensions more starts lie near the edge of a basin.
+    let allowed = if n > 3 { items / 10 } else { items / 25 };
+    assert!(different <= allowed, "{what}: {different} of {items} tensors differ");
     let (a, b) = (cpu.info, gpu.info);
     assert_eq!((a.tensors, a.starts, a.skipped_tensors), (b.tensors, b.starts, b.skipped_tensors), "{what}");
     assert!(100 * b.converged_starts >= 99 * a.converged_starts, "{what}: {a:?} {b:?}");
-    assert!(10 * b.iterations <= 13 * a.iterations + 10, "{what}: {a:?} {b:?}");
+    // The general kernels do not take the isotropic part out.
+    let most = if n == 3 { a.iterations + a.iterations / 3 } else { 2 * a.iterations };
+    assert!(b.iterations <= most + 10, "{what}: {a:?} {b:?}");
 }
 
 fn shapes() -> Vec<Symmetric> {
