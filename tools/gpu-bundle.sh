@@ -42,14 +42,15 @@ say "gpu-bundle: tests"
 tests_profile() { env CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false "$@"; }
 cargo=tests_profile
 executables tests test --release --lib --tests
-# Neither needs a GPU, nor has the machine what they compare with.
-rm -f "$bundle/tests/header" "$bundle/tests/fuzz"
+# These need no GPU; the fault loop comes from its own build below.
+rm -f "$bundle/tests/header" "$bundle/tests/fuzz" "$bundle/tests/fault"
 # The fault loop needs its own build, in which operations fail on request.
 executables fault test --release --features fault-injection --test fault
 cargo=env
 say "gpu-bundle: benches"
-if compgen -G 'benches/*.rs' >/dev/null; then executables benches bench --benches; fi
-rm -f "$bundle/benches/unit"
+for bench in benches/*.rs; do
+    [ ! -e "$bench" ] || executables benches bench --bench "$(basename "$bench" .rs)"
+done
 ls "$bundle/benches" >"$bundle/benches.list"
 
 for source_ in benches/gpu/*.cu; do
