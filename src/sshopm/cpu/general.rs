@@ -311,9 +311,9 @@ fn step<T: Real, S: Simd<T>>(
             } else {
                 // Samuelson's bound of the smallest eigenvalue of U'BU; exact for n = 2 and 3.
                 let bound = least_eigenvalue_bound(simd, &work.c, n - 1);
-                let bend = simd.splat(T::from_f64((m - 1) as f64)).mul(zero.sub(bound));
+                let bend = simd.splat(T::from_f64((m - 1) as f64)).mul(zero.sub(bound.min(lambda)));
                 let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
-                margin.add(bend.max(zero.sub(lambda))).max(zero)
+                margin.add(bend).max(zero)
             };
             let definite = work.newton(simd, m, n, beta, lambda, false);
             let newton = definite

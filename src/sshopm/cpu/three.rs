@@ -215,13 +215,15 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
             let alpha = if rule.step == Step::HybridConstant {
                 job.shift
             } else {
-                // The largest of 0, tau' - lambda_min(h) and tau' - lambda with h = (m-1) U'BU and tau' = 1e-3 |lambda|;
-                // a little more keeps lambda + alpha away from 0 where lambda is 0.
+                // The largest of 0, tau' - lambda_min(h) and tau' - (m-1) lambda with h = (m-1) U'BU and
+                // tau' = 1e-3 |lambda|: (m-1) B + alpha I is then positive on the plane and, where lambda < 0, along x
+                // too. A little more keeps lambda + alpha away from 0 where lambda is 0.
                 let half = plane.trace_b.mul(simd.splat(T::from_f64(0.5)));
                 let spread = half.mul_add(half, zero.sub(plane.determinant_b)).max(zero);
-                let bend = simd.splat(T::from_f64((F::ORDER - 1) as f64)).mul(spread.sqrt().sub(half));
+                let most = spread.sqrt().sub(half).max(zero.sub(lambda));
+                let bend = simd.splat(T::from_f64((F::ORDER - 1) as f64)).mul(most);
                 let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
-                margin.add(bend.max(zero.sub(lambda))).max(zero)
+                margin.add(bend).max(zero)
             };
             // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
             let weight = lambda.add(alpha);
