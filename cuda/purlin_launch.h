@@ -279,7 +279,81 @@ typedef struct purlin_linear_params {
 #define PURLIN_LAUNCH_LINEAR_ITEMS 32    /* items a block holds at once: a warp's lanes */
 #define PURLIN_LAUNCH_LINEAR_THREADS 128
 
+/* Packed symmetric tensors. Entry r of tensor t is at [r * entry_stride + t * tensor_stride]; all arithmetic is in double.
+ *
+ * Convert: destination = source, times or divided by a number of the entry's. The types of both may differ; a source with
+ * source_tensor_stride 0 is written to every tensor. One thread an entry, grid-stride. */
+#define PURLIN_LAUNCH_SCALE_NONE 0
+#define PURLIN_LAUNCH_SCALE_TIMES 1
+#define PURLIN_LAUNCH_SCALE_OVER 2
+typedef struct purlin_symmetric_convert_params {
+  uint64_t source;
+  int64_t source_entry_stride;
+  int64_t source_tensor_stride;
+  uint64_t destination;
+  int64_t destination_entry_stride;
+  int64_t destination_tensor_stride;
+  uint64_t factors;       /* double [U], or 0 with SCALE_NONE */
+  int64_t entries;        /* U */
+  int64_t count;          /* T */
+  int32_t scale;
+  int32_t reserved;
+} purlin_symmetric_convert_params;
+#define PURLIN_SYMMETRIC_CONVERT_PARAMS_BYTES 80
+
+/* Norms over all n^m places: one block a tensor, grid-stride, blocks of whole warps up to
+ * PURLIN_LAUNCH_SYMMETRIC_THREADS. A tensor with an entry that is not finite has the magnitude of the first such one. */
+#define PURLIN_LAUNCH_NORM_FROBENIUS 0
+#define PURLIN_LAUNCH_NORM_ONE 1
+#define PURLIN_LAUNCH_NORM_MAX 2
+typedef struct purlin_symmetric_norm_params {
+  uint64_t packed;
+  int64_t entry_stride;
+  int64_t tensor_stride;
+  uint64_t multinomials;  /* double [U] */
+  uint64_t norms;         /* real, norm of tensor t at [t * norm_stride] */
+  int64_t norm_stride;
+  int64_t entries;        /* U */
+  int64_t count;          /* T */
+  int32_t kind;
+  int32_t reserved;
+} purlin_symmetric_norm_params;
+#define PURLIN_SYMMETRIC_NORM_PARAMS_BYTES 72
+
+/* To and from dense tensors. Place p = sum over j of i_j n^j of tensor t is at [sum over j of i_j * strides[j]
+ * + t * full_tensor_stride]; where strides[j] = step * n^j, with step > 0, that is [p * step + t * full_tensor_stride].
+ * to_full: one thread an element, grid-stride. from_full: one block a tensor, as for the norms; a place that differs from
+ * the first of its entry by more than tolerance times the tensor's largest finite magnitude (or is not finite where the
+ * first is, or the other way round) gives k + t * places, k its position in `table`, and the smallest is kept. */
+#define PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER 32
+typedef struct purlin_symmetric_full_params {
+  uint64_t full;          /* real */
+  int64_t full_tensor_stride;
+  int64_t step;           /* or 0 */
+  int64_t strides[PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER];
+  uint64_t packed;        /* real */
+  int64_t entry_stride;
+  int64_t tensor_stride;
+  uint64_t table;         /* int32 [places]; to_full: entry of each place; from_full: places, entry by entry */
+  uint64_t starts;        /* from_full: int32 [U + 1], where each entry's places begin in `table` */
+  uint64_t asymmetry;     /* from_full: uint64, all bits set by the host; 0: the mean over the places is taken */
+  double tolerance;
+  int64_t places;         /* n^m, below 2^31 */
+  int64_t entries;        /* U */
+  int64_t count;          /* T */
+  int32_t order;
+  int32_t dimension;
+} purlin_symmetric_full_params;
+#define PURLIN_SYMMETRIC_FULL_PARAMS_BYTES 368
+#define PURLIN_LAUNCH_SYMMETRIC_THREADS 256
+
 #ifdef __cplusplus
+static_assert(sizeof(purlin_symmetric_convert_params) == PURLIN_SYMMETRIC_CONVERT_PARAMS_BYTES,
+              "purlin_symmetric_convert_params changed size");
+static_assert(sizeof(purlin_symmetric_norm_params) == PURLIN_SYMMETRIC_NORM_PARAMS_BYTES,
+              "purlin_symmetric_norm_params changed size");
+static_assert(sizeof(purlin_symmetric_full_params) == PURLIN_SYMMETRIC_FULL_PARAMS_BYTES,
+              "purlin_symmetric_full_params changed size");
 static_assert(sizeof(purlin_linear_params) == PURLIN_LINEAR_PARAMS_BYTES, "purlin_linear_params changed size");
 static_assert(sizeof(purlin_sshopm_params) == PURLIN_SSHOPM_PARAMS_BYTES, "purlin_sshopm_params changed size");
 static_assert(sizeof(purlin_select_params) == PURLIN_SELECT_PARAMS_BYTES, "purlin_select_params changed size");

@@ -124,16 +124,17 @@ fn packing(argument: &str, code: i32) -> Result<Packing> {
     }
 }
 
-/// Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it.
+/// Converts a symmetric batch between tensor entries and polynomial coefficients, or copies it. On the device the result
+/// is complete in stream order.
 ///
 /// @param      context              the context of both tensors.
 /// @param      stream               NULL for the context's own.
-/// @param      source               symmetric batch, host, F32 or F64.
+/// @param      source               symmetric batch, host or device, F32 or F64.
 /// @param      source_packing       PURLIN_PACKING_ENTRIES or PURLIN_PACKING_POLYNOMIAL.
-/// @param      destination          symmetric batch of the same order, dimension and count, host, F32 or F64.
+/// @param      destination          symmetric batch of the same order, dimension and count, F32 or F64, where `source` is.
 /// @param      destination_packing  as `source_packing`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+/// `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_convert(
@@ -156,18 +157,20 @@ pub extern "C" fn purlin_symmetric_convert(
     })
 }
 
-/// Packs dense tensors.
+/// Packs dense tensors. On the device the result is complete in stream order if `symmetrize` is 1; else the call waits
+/// for the outcome of the check, which is the same as on the host.
 ///
 /// @param      context          the context of both tensors.
 /// @param      stream           NULL for the context's own.
-/// @param      full             dense, n x .. x n (m times) or n x .. x n x T, host, F32 or F64.
+/// @param      full             dense, n x .. x n (m times) or n x .. x n x T, host or device, F32 or F64.
 /// @param      symmetrize       0: a tensor that is not symmetric is refused; 1: each entry is the mean over the
 ///                              permutations of its indices.
 /// @param      check_tolerance  largest asymmetry allowed, relative to the tensor's largest magnitude; 0 means 1e-12
 ///                              for F64 and 1e-5 for F32.
-/// @param      packed           symmetric batch of T tensors, host, the element type of `full`.
+/// @param      packed           symmetric batch of T tensors, where `full` is, the element type of `full`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, asymmetry:
-/// the entry is named), `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+/// the entry is named), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a
+/// tensor of 2^31 elements or more).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_from_full(
@@ -191,14 +194,15 @@ pub extern "C" fn purlin_symmetric_from_full(
     })
 }
 
-/// Unpacks symmetric tensors into dense ones.
+/// Unpacks symmetric tensors into dense ones. On the device the result is complete in stream order.
 ///
 /// @param      context  the context of both tensors.
 /// @param      stream   NULL for the context's own.
-/// @param      packed   symmetric batch of T tensors, host, F32 or F64.
-/// @param      full     dense, n x .. x n x T, or without the T if it is 1; host, the element type of `packed`.
+/// @param      packed   symmetric batch of T tensors, host or device, F32 or F64.
+/// @param      full     dense, n x .. x n x T, or without the T if it is 1; where `packed` is, of its element type.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+/// `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a tensor of 2^31 elements
+/// or more).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_to_full(
@@ -217,15 +221,15 @@ pub extern "C" fn purlin_symmetric_to_full(
     })
 }
 
-/// Norms of symmetric tensors, over all n^m entries.
+/// Norms of symmetric tensors, over all n^m entries. On the device the result is complete in stream order.
 ///
 /// @param      context  the context of both tensors.
 /// @param      stream   NULL for the context's own.
-/// @param      packed   symmetric batch of T tensors, host, F32 or F64.
+/// @param      packed   symmetric batch of T tensors, host or device, F32 or F64.
 /// @param      kind     PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE or PURLIN_NORM_MAX.
-/// @param      norms    dense, T elements, host, the element type of `packed`.
+/// @param      norms    dense, T elements, where `packed` is, of its element type.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+/// `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_norm(
@@ -252,14 +256,13 @@ pub extern "C" fn purlin_symmetric_norm(
 }
 
 /// Fills a symmetric batch with multiples of the identity tensor E, for which E x^m = |x|^m. Adding c E to a tensor
-/// keeps its eigenvectors and adds c to its eigenvalues.
+/// keeps its eigenvectors and adds c to its eigenvalues. On the device the result is complete in stream order.
 ///
 /// @param      context  the context of the batch.
 /// @param      stream   NULL for the context's own.
 /// @param      scale    multiple c; finite.
-/// @param      packed   symmetric batch of even order, host, F32 or F64.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+/// @param      packed   symmetric batch of even order, host or device, F32 or F64.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order).
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_identity(

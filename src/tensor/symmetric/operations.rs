@@ -1,8 +1,9 @@
-//! Operations on batches of packed symmetric tensors in host memory. The arithmetic is in f64 and runs on the context's
-//! pool; sums run over the entries in order, so no result depends on the number of threads.
+//! Operations on batches of packed symmetric tensors, all in host or all in device memory. The arithmetic is in f64. On the
+//! host it runs on the context's pool; sums run over the entries in order, so no result depends on the number of threads.
 
 use rayon::prelude::*;
 
+use super::gpu::Site;
 use super::monomials::{Monomials, identity_entry, multinomial};
 use crate::alloc;
 use crate::context::Context;
@@ -34,10 +35,12 @@ pub enum Norm {
     Max = 2,
 }
 
-fn start(context: &Context, queue: Option<&Stream>, tensors: &[(&str, &Tensor)]) -> Result<()> {
+/// Checks what all operations need; the device if the tensors lie there.
+fn start<'a>(context: &'a Context, queue: Option<&'a Stream>, tensors: &[(&str, &Tensor)]) -> Result<Option<Site<'a>>> {
     context.check_alive()?;
-    stream::select(context, queue)?;
-    tensors.iter().try_for_each(|(argument, t)| t.expect_context(argument, context))
+    let queue = stream::select(context, queue)?;
+    tensors.iter().try_for_each(|(argument, t)| t.expect_context(argument, context))?;
+    Site::of(context, queue, tensors)
 }
 
 fn multinomials_f64(shape: Symmetric) -> Result<Vec<f64>> {
@@ -62,7 +65,9 @@ fn write_columns<T: Real>(
     }
     if out.layout().is_packed(Order::ColumnMajor) {
         let data = &mut out.data()[..rows * columns];
-        return context.pool().run(|| data.par_chunks_mut(rows).enumerate().try_for_each(|(t, c)| work(t, c)));
+        // The error of the first column that has one, whichever thread comes first.
+        let first = || data.par_chunks_mut(rows).enumerate().find_map_first(|(t, c)| work(t, c).err());
+        return context.pool().run(first).map_or(Ok(()), Err);
     }
     context.pool().run(|| {
         let mut column = alloc::filled("column of a strided tensor", rows, T::ZERO)?;
@@ -86,11 +91,14 @@ pub fn convert(
     destination: &mut Tensor,
     destination_packing: Packing,
 ) -> Result<()> {
-    start(context, queue, &[("source", source), ("destination", destination)])?;
+    let device = start(context, queue, &[("source", source), ("destination", destination)])?;
     let shape = source.expect_symmetric("source")?;
     expect_shape("destination", destination, shape)?;
     destination.expect_dims("destination", source.dims())?;
     let table = multinomials_f64(shape)?;
+    if let Some(site) = device {
+        return site.convert(source, source_packing, &table, destination, destination_packing);
+    }
     let weight = move |u: usize| match (source_packing, destination_packing) {
         (Packing::Entries, Packing::Polynomial) => (table[u], 1.0),
         (Packing::Polynomial, Packing::Entries) => (1.0, table[u]),
@@ -140,7 +148,7 @@ fn expect_full(full: &Tensor, shape: Symmetric, count: usize) -> Result<()> {
 }
 
 /// Advances to the next distinct permutation; `false` after the last (descending) one.
-fn next_permutation(tuple: &mut [usize]) -> bool {
+pub(super) fn next_permutation(tuple: &mut [usize]) -> bool {
     let Some(p) = tuple.windows(2).rposition(|w| w[0] < w[1]) else { return false };
     // There is one: tuple[p + 1] is larger.
     let q = tuple.iter().rposition(|i| *i > tuple[p]).unwrap_or(p);
@@ -165,7 +173,7 @@ pub fn from_full(
     check_tolerance: f64,
     packed: &mut Tensor,
 ) -> Result<()> {
-    start(context, queue, &[("full", full), ("packed", packed)])?;
+    let device = start(context, queue, &[("full", full), ("packed", packed)])?;
     if check_tolerance.is_nan() || check_tolerance < 0.0 {
         return Err(Error::invalid("check_tolerance", format!("is {check_tolerance}, less than 0")));
     }
@@ -173,12 +181,15 @@ pub fn from_full(
     let count = packed.dims()[1];
     expect_full(full, shape, count)?;
     packed.expect_dtype("packed", full.dtype())?;
+    let tolerance = match check_tolerance {
+        0.0 if full.dtype() == DType::F64 => 1e-12,
+        0.0 => 1e-5,
+        t => t,
+    };
+    if let Some(site) = device {
+        return site.pack(full, (!symmetrize).then_some(tolerance), packed, shape);
+    }
     with_real!(full.dtype(), "full", T => {
-        let tolerance = match check_tolerance {
-            0.0 if full.dtype() == DType::F64 => 1e-12,
-            0.0 => 1e-5,
-            t => t,
-        };
         let from = full.view::<T>("full")?;
         let limit_of = |t: usize| if symmetrize { 0.0 } else { tolerance * largest(&from, shape, t) };
         write_columns(context, &mut packed.view_mut::<T>("packed")?, |t, column| {
@@ -195,9 +206,7 @@ pub fn from_full(
                     places += 1.0;
                     let fits = (value - sorted).abs() <= limit || (!value.is_finite() && !sorted.is_finite());
                     if !symmetrize && !fits {
-                        return Err(Error::invalid("full", format!(
-                            "tensor {t} is not symmetric: {value:e} at {permuted:?}, {sorted:e} at {tuple:?}"
-                        )));
+                        return Err(asymmetric(t, (value, &permuted), (sorted, tuple)));
                     }
                     if !next_permutation(&mut permuted) {
                         break;
@@ -210,8 +219,13 @@ pub fn from_full(
     })
 }
 
+/// The error of tensor `t`, in which two permutations of the same indices have values that differ.
+pub(super) fn asymmetric(t: usize, (value, index): (f64, &[usize]), (other, sorted): (f64, &[usize])) -> Error {
+    Error::invalid("full", format!("tensor {t} is not symmetric: {value:e} at {index:?}, {other:e} at {sorted:?}"))
+}
+
 /// Offset of a full tensor's element; the tensor's index is left out where there is one tensor only.
-fn full_offset(strides: &[usize], tuple: &[usize], t: usize) -> usize {
+pub(super) fn full_offset(strides: &[usize], tuple: &[usize], t: usize) -> usize {
     let place: usize = tuple.iter().zip(strides).map(|(i, s)| i * s).sum();
     place + strides.get(tuple.len()).map_or(0, |s| s * t)
 }
@@ -251,11 +265,14 @@ fn largest<T: Real>(from: &View<'_, T>, shape: Symmetric, t: usize) -> f64 {
 /// # Errors
 /// [`Error::InvalidArgument`] for other shapes or types.
 pub fn to_full(context: &Context, queue: Option<&Stream>, packed: &Tensor, full: &mut Tensor) -> Result<()> {
-    start(context, queue, &[("packed", packed), ("full", full)])?;
+    let device = start(context, queue, &[("packed", packed), ("full", full)])?;
     let shape = packed.expect_symmetric("packed")?;
     let count = packed.dims()[1];
     expect_full(full, shape, count)?;
     full.expect_dtype("full", packed.dtype())?;
+    if let Some(site) = device {
+        return site.unpack(packed, shape, full);
+    }
     with_real!(packed.dtype(), "packed", T => {
         let from = packed.view::<T>("packed")?;
         let mut to = full.view_mut::<T>("full")?;
@@ -285,11 +302,14 @@ pub fn to_full(context: &Context, queue: Option<&Stream>, packed: &Tensor, full:
 /// # Errors
 /// [`Error::InvalidArgument`] for other shapes or types.
 pub fn norm(context: &Context, queue: Option<&Stream>, packed: &Tensor, kind: Norm, norms: &mut Tensor) -> Result<()> {
-    start(context, queue, &[("packed", packed), ("norms", norms)])?;
+    let device = start(context, queue, &[("packed", packed), ("norms", norms)])?;
     let shape = packed.expect_symmetric("packed")?;
     norms.expect_dims("norms", &packed.dims()[1..])?;
     norms.expect_dtype("norms", packed.dtype())?;
     let table = multinomials_f64(shape)?;
+    if let Some(site) = device {
+        return site.norm(packed, &table, kind, norms);
+    }
     with_real!(packed.dtype(), "packed", T => {
         let from = packed.view::<T>("packed")?;
         let mut to = norms.view_mut::<T>("norms")?;
@@ -325,7 +345,7 @@ fn packed_norm(kind: Norm, multinomials: &[f64], entry: impl Fn(usize) -> f64) -
 /// # Errors
 /// [`Error::InvalidArgument`] for an odd order, a scale that is not finite, or a type other than F32 and F64.
 pub fn identity(context: &Context, queue: Option<&Stream>, scale: f64, packed: &mut Tensor) -> Result<()> {
-    start(context, queue, &[("packed", packed)])?;
+    let device = start(context, queue, &[("packed", packed)])?;
     let shape = packed.expect_symmetric("packed")?;
     if shape.order % 2 == 1 {
         return Err(Error::invalid("packed", format!("has order {}, an even order is needed", shape.order)));
@@ -337,6 +357,9 @@ pub fn identity(context: &Context, queue: Option<&Stream>, scale: f64, packed: &
     let mut walk = Monomials::new(shape)?;
     while let Some((_, tuple)) = walk.next_tuple() {
         entries.push(scale * identity_entry(tuple)?);
+    }
+    if let Some(site) = device {
+        return site.fill(&entries, packed);
     }
     with_real!(packed.dtype(), "packed", T => {
         write_columns(context, &mut packed.view_mut::<T>("packed")?, |_, column| {

@@ -75,6 +75,11 @@ fn full_and_packed_are_inverse_and_asymmetry_is_found() {
         full.view_mut::<f64>("full").unwrap().set(&[2, 1, 0, 1], 1015.0);
         let e = from_full(&c, None, &full, false, 0.0, &mut packed).unwrap_err().to_string();
         assert!(e.contains("tensor 1 is not symmetric") && e.contains("[2, 1, 0]"), "{e}");
+        // Of several the first is named.
+        full.view_mut::<f64>("full").unwrap().set(&[1, 0, 0, 0], 5.0);
+        let e = from_full(&c, None, &full, false, 0.0, &mut packed).unwrap_err().to_string();
+        assert!(e.contains("tensor 0 is not symmetric") && e.contains("[1, 0, 0]"), "{e}");
+        full.view_mut::<f64>("full").unwrap().set(&[1, 0, 0, 0], 1.0);
         from_full(&c, None, &full, false, 1e-2, &mut packed).unwrap();
         from_full(&c, None, &full, true, 0.0, &mut packed).unwrap();
         assert_eq!(at(&packed, 4, 1), 1012.5);

@@ -5,6 +5,7 @@ pub mod dwi;
 pub mod linear;
 pub mod selftest;
 pub mod sshopm;
+pub mod symmetric;
 
 use super::launch::Grid;
 use super::{Kernel, Region};
