@@ -24,7 +24,7 @@ def main() -> int:
         print("no GPU here")
         return 77
     context = purlin.Context(backend="cuda")
-    table = Table("peaks on a GPU", voxels=VOXELS, context=str(context.properties()))
+    table = Table("peaks on a GPU", voxels=VOXELS, context=str(context.properties))
     packed = purlin.dwi.sh_to_tensor(tiled(golden(4)["sh_mrtrix"], VOXELS), "mrtrix3", context=context)
     options = {"starts": 64, "start_kind": "fibonacci_hemisphere"}
     resident_seconds = {}
