@@ -122,13 +122,14 @@ three_kernel!(Points, (x: Vectors<'a, T>, wanted: Wanted<'a, T>, out: &'a mut [T
         match k.wanted {
             Wanted::Product(0) => three::dot(x, three::apply(b, x)).store(&mut k.out[at..]),
             Wanted::Product(1) => {
-                for (c, g) in three::apply(b, x).into_iter().enumerate() {
-                    g.store(&mut k.out[c * stride + at..]);
+                let g = three::apply(b, x);
+                for c in 0..3 {
+                    g[c].store(&mut k.out[c * stride + at..]);
                 }
             }
             Wanted::Product(_) => {
-                for (c, b) in b.into_iter().enumerate() {
-                    b.store(&mut k.out[c * stride + at..]);
+                for c in 0..6 {
+                    b[c].store(&mut k.out[c * stride + at..]);
                 }
             }
             Wanted::Hessian(lambda) => {

@@ -20,6 +20,7 @@ pub mod state {
 }
 
 /// The status that a state is reported as.
+#[inline]
 pub fn status_of(state: f64) -> StartStatus {
     match state {
         s if s == state::CONVERGED => StartStatus::Converged,
@@ -59,6 +60,8 @@ pub struct Rule<T> {
     pub max_iterations: T,
     /// Power steps before the first Newton step.
     pub warmup: T,
+    /// Whether steps that lower lambda are counted.
+    pub violations: bool,
 }
 
 /// What one tensor adds, in its scaled units: the same in every lane, or one value a lane.
@@ -118,33 +121,36 @@ impl<T: Real> Flight<T> {
     }
 
     /// Room.
+    #[inline(always)]
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Puts a new start at position p. Its vector must be stored in `x` as well.
-    pub fn launch(&mut self, p: usize, slot: usize) {
+    /// Launches `starts` starts from the vectors `x`, start p at position p.
+    pub fn launch(&mut self, x: &[T], starts: usize) {
         let infinity = T::from_f64(f64::INFINITY);
-        self.lambda[p] = T::ZERO - infinity;
-        self.residual2[p] = T::ZERO;
-        self.iterations[p] = T::ZERO;
-        self.shift[p] = T::ZERO;
-        self.violations[p] = T::ZERO;
-        self.step2[p] = infinity;
-        self.state[p] = T::from_f64(state::RUNNING);
-        self.slot[p] = slot;
-    }
-
-    /// Fills a position that only pads a vector: it is left alone.
-    pub fn park(&mut self, p: usize, n: usize) {
-        self.launch(p, 0);
-        self.state[p] = T::from_f64(state::EXHAUSTED);
-        for i in 0..n {
-            self.x[i * self.capacity + p] = if i == 0 { T::ONE } else { T::ZERO };
+        self.x.copy_from_slice(x);
+        self.lambda.fill(T::ZERO - infinity);
+        self.residual2.fill(T::ZERO);
+        self.iterations.fill(T::ZERO);
+        self.shift.fill(T::ZERO);
+        self.violations.fill(T::ZERO);
+        self.step2.fill(infinity);
+        self.state[..starts].fill(T::from_f64(state::RUNNING));
+        self.park(starts, self.capacity);
+        for (p, slot) in self.slot.iter_mut().enumerate() {
+            *slot = p;
         }
     }
 
+    /// Marks positions that only pad a vector: they are left alone and count for nothing.
+    pub fn park(&mut self, from: usize, to: usize) {
+        self.iterations[from..to].fill(T::ZERO);
+        self.state[from..to].fill(T::from_f64(state::EXHAUSTED));
+    }
+
     /// Moves the start at `from` to `to`.
+    #[inline]
     pub fn shift_down(&mut self, from: usize, to: usize, n: usize) {
         for i in 0..n {
             self.x[i * self.capacity + to] = self.x[i * self.capacity + from];

@@ -6,13 +6,13 @@ use crate::scalar::Real;
 use crate::sshopm::options::TensorStatus;
 use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
 
-/// A tensor ready to be worked on. Working units: A' = direction * (A - c E) * 2^-exponent.
+/// A tensor ready to be worked on. Working units: A' = direction * (A - c E) / 2^e.
 #[derive(Debug, Clone, Copy)]
 pub struct Loaded<T> {
     /// What the iterations need.
     pub job: Job<T>,
-    /// The power of two that was divided out.
-    pub exponent: i32,
+    /// The power of two that was divided out, in two factors: together they may be more than the type holds.
+    pub up: (T, T),
     /// +1 for maxima, -1 for minima.
     pub direction: T,
     /// Frobenius norm of the scaled tensor, c E included.
@@ -23,13 +23,13 @@ impl<T: Real> Loaded<T> {
     /// A working lambda in the tensor's own units.
     #[inline]
     pub fn value(&self, lambda: T) -> T {
-        self.direction * power_of_two_times(lambda + self.job.isotropic, self.exponent)
+        self.direction * self.length(lambda + self.job.isotropic)
     }
 
     /// A working length (residual, shift) in the tensor's own units.
     #[inline]
     pub fn length(&self, length: T) -> T {
-        power_of_two_times(length, self.exponent)
+        length * self.up.0 * self.up.1
     }
 }
 
@@ -167,5 +167,6 @@ pub fn prepare<T: Real>(
         tau: if plan.absolute { own_units(plan.tau) } else { T::from_f64(plan.tau) * norm },
         limit: if plan.absolute { own_units(plan.tolerance) } else { T::ZERO },
     };
-    Loaded { job, exponent, direction, norm }
+    let up = (power_of_two(exponent / 2), power_of_two(exponent - exponent / 2));
+    Loaded { job, up, direction, norm }
 }

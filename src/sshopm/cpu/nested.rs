@@ -104,7 +104,7 @@ macro_rules! monomials {
             $weighted[$d][$r] = if $r == 0 || $r == $d {
                 $plain[$d][$r]
             } else {
-                $plain[$d][$r].mul($simd.splat($t::from_f64(binomial($d, $r) as f64)))
+                $plain[$d][$r].mul($simd.splat($t::from_f64(const { binomial($d, $r) as f64 })))
             };
         )*
     )*};
@@ -113,11 +113,11 @@ macro_rules! monomials {
 /// F(k, d, s), the sum over r of the listed terms; r = 0 is the first.
 macro_rules! form {
     ($m:literal, $k:literal, $d:expr, $s:expr, $a:ident, $mono:ident, 0) => {
-        $a.at(place($m, $k, $s))
+        $a.at(const { place($m, $k, $s) })
     };
     ($m:literal, $k:literal, $d:expr, $s:expr, $a:ident, $mono:ident, 0 $($r:literal)+) => {{
-        let sum = $mono[$d][0].mul($a.at(place($m, $k, $s)));
-        $(let sum = $mono[$d][$r].mul_add($a.at(place($m, $k, $s + $r)), sum);)+
+        let sum = $mono[$d][0].mul($a.at(const { place($m, $k, $s) }));
+        $(let sum = $mono[$d][$r].mul_add($a.at(const { place($m, $k, $s + $r) }), sum);)+
         sum
     }};
 }
@@ -162,7 +162,7 @@ macro_rules! order {
                     weight[$p] = if $p == $m - 1 {
                         power[$p]
                     } else {
-                        power[$p].mul(simd.splat(T::from_f64(binomial($m - 1, $p) as f64)))
+                        power[$p].mul(simd.splat(T::from_f64(const { binomial($m - 1, $p) as f64 })))
                     };
                 )*
                 let mut g = [one; 3];
@@ -201,7 +201,7 @@ macro_rules! order {
                     weight[$p] = if $p == $m - 2 {
                         power[$p]
                     } else {
-                        power[$p].mul(simd.splat(T::from_f64(binomial($m - 2, $p) as f64)))
+                        power[$p].mul(simd.splat(T::from_f64(const { binomial($m - 2, $p) as f64 })))
                     };
                 )*
                 let mut b = [one; 6];

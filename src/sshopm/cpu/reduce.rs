@@ -19,8 +19,8 @@ pub struct Ends<T> {
     pub lambda: Vec<T>,
     /// The same for a start that converged and is in no pair yet, else -inf.
     pub open: Vec<T>,
-    /// Residual, working units.
-    pub residual: Vec<T>,
+    /// Squared residual, working units.
+    pub residual2: Vec<T>,
 }
 
 /// Distinct pairs of a tensor, arrays as in [`Ends`].
@@ -32,8 +32,8 @@ pub struct Pairs<T> {
     pub x: Vec<T>,
     /// Working lambda.
     pub lambda: Vec<T>,
-    /// Working residual.
-    pub residual: Vec<T>,
+    /// Squared working residual.
+    pub residual2: Vec<T>,
     /// Working eigenvalues of the projected Hessian, ascending; n - 1 of each.
     pub hessian: Vec<T>,
     /// Starts that ended there.
@@ -52,7 +52,7 @@ impl<T: Real> Ends<T> {
     /// Room for `stride` starts.
     pub fn new(n: usize, stride: usize) -> Result<Self> {
         let array = |k: usize| alloc::filled("ends of the starts", k * stride, T::ZERO);
-        Ok(Self { stride, x: array(n)?, lambda: array(1)?, open: array(1)?, residual: array(1)? })
+        Ok(Self { stride, x: array(n)?, lambda: array(1)?, open: array(1)?, residual2: array(1)? })
     }
 }
 
@@ -65,7 +65,7 @@ impl<T: Real> Pairs<T> {
             found: 0,
             x: array(n)?,
             lambda: array(1)?,
-            residual: array(1)?,
+            residual2: array(1)?,
             hessian: array(n - 1)?,
             basin: alloc::filled("pairs", stride, 0)?,
             class: alloc::filled("pairs", stride, PairClass::Unclassified)?,
@@ -174,7 +174,7 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
                 let v = at + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 basin += 1;
-                if ends.residual[v] < ends.residual[representative] {
+                if ends.residual2[v] < ends.residual2[representative] {
                     representative = v;
                 }
             }
@@ -186,7 +186,7 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
             pairs.x[i * pairs.stride + k] = ends.x[i * ends.stride + representative];
         }
         pairs.lambda[k] = ends.lambda[representative];
-        pairs.residual[k] = ends.residual[representative];
+        pairs.residual2[k] = ends.residual2[representative];
         pairs.basin[k] = basin.max(1);
         pairs.found += 1;
     }

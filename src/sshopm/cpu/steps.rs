@@ -90,11 +90,13 @@ impl<V: Lanes> Status<V> {
                 self.step2.le(bound.mul(bound))
             }
         };
-        // 16 eps (1 + |lambda|) is rounding: entries are scaled to order one.
-        let slack = simd.splat(V::T::from_f64(16.0 * V::T::EPSILON.to_f64()));
-        let lost = lambda.lt(self.lambda.sub(slack.mul_add(lambda.abs(), slack))).and(running);
         let one = simd.splat(V::T::ONE);
-        self.violations = V::select(lost, self.violations.add(one), self.violations);
+        if rule.violations {
+            // 16 eps (1 + |lambda|) is rounding: entries are scaled to order one.
+            let slack = simd.splat(V::T::from_f64(16.0 * V::T::EPSILON.to_f64()));
+            let lost = lambda.lt(self.lambda.sub(slack.mul_add(lambda.abs(), slack))).and(running);
+            self.violations = V::select(lost, self.violations.add(one), self.violations);
+        }
         self.lambda = V::select(running, lambda, self.lambda);
         self.residual2 = V::select(running, residual2, self.residual2);
         let converged = running.and(done);

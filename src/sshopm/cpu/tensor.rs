@@ -6,17 +6,23 @@ use super::load::{self, Loaded};
 use super::reduce::{self, Ends, Merge, Pairs};
 use crate::alloc;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Vectorised, dispatch};
+use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorised, dispatch};
 use crate::error::Result;
 use crate::rng;
 use crate::scalar::Real;
 use crate::sshopm::options::{Goal, PairClass, StartKind, StartStatus, TensorStatus};
 use crate::sshopm::plan::{ConstantShift, Counts, Iteration, Plan, Rows, Starts, is_skipped};
 
-/// Steps between two looks at which starts have ended.
-const BLOCK: usize = 4;
-/// The first look comes later: hardly any start ends before.
-const FIRST_BLOCK: usize = 6;
+/// Steps between two looks at which starts have ended: few where starts end soon, as they do by Newton's method.
+fn block_of(step: Step, first: bool, max_iterations: u32) -> usize {
+    match (step, first) {
+        // A short run needs no look in between: the last evaluation is one more than the steps.
+        (Step::Power | Step::Adaptive, true) if max_iterations < 32 => max_iterations as usize + 1,
+        (Step::Power | Step::Adaptive, _) => 16,
+        (_, true) => 6,
+        (_, false) => 4,
+    }
+}
 
 /// Memory of one thread.
 pub struct Scratch<T> {
@@ -28,6 +34,8 @@ pub struct Scratch<T> {
     flight: Flight<T>,
     ends: Ends<T>,
     pairs: Pairs<T>,
+    /// A bit a start in flight, see [`Settle`].
+    ended: Vec<u64>,
     stride: usize,
 }
 
@@ -44,6 +52,7 @@ impl<T: Real> Scratch<T> {
             flight: Flight::new(n, stride)?,
             ends: Ends::new(n, stride)?,
             pairs: Pairs::new(n, stride)?,
+            ended: alloc::filled("start vectors", stride.div_ceil(64), 0)?,
             stride,
         };
         if let Starts::Shared(vectors) = &plan.starts {
@@ -89,7 +98,7 @@ pub fn draw(kind: StartKind, seed: u64, index: usize, v: usize, n: usize, mut pu
     }
 }
 
-fn rule_of<T: Real>(plan: &Plan<T>) -> Rule<T> {
+fn rule_of<T: Real>(plan: &Plan<T>, rows: &Rows<'_, T>) -> Rule<T> {
     Rule {
         step: match plan.iteration {
             Iteration::Hybrid => Step::Hybrid,
@@ -103,6 +112,7 @@ fn rule_of<T: Real>(plan: &Plan<T>) -> Rule<T> {
         absolute: plan.absolute,
         max_iterations: T::from_f64(f64::from(plan.max_iterations)),
         warmup: T::from_f64(f64::from(plan.warmup)),
+        violations: !rows.start_violations.is_empty(),
     }
 }
 
@@ -139,7 +149,7 @@ pub fn solve<T: Vectorised>(
                 let starts = Vectors { data: &scratch.starts, stride: scratch.stride, count: plan.start_count };
                 let (a, values) = (&mut scratch.a, &mut scratch.values);
                 let loaded = load::prepare(engine, plan, minima, largest, a, starts, values);
-                counts = counts.plus(iterate(engine, plan, &loaded, scratch, rows, trace));
+                counts = counts.plus(iterate(isa, engine, plan, &loaded, scratch, rows, trace));
                 if plan.reduction.pairs == 0 {
                     continue;
                 }
@@ -183,7 +193,9 @@ pub fn solve_masked<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>) -> Counts {
 }
 
 /// Runs all starts; leaves their ends in `scratch.ends` and in the rows.
+#[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
 fn iterate<T: Vectorised>(
+    isa: Isa,
     engine: &mut dyn Engine<T>,
     plan: &Plan<T>,
     loaded: &Loaded<T>,
@@ -193,22 +205,18 @@ fn iterate<T: Vectorised>(
 ) -> Counts {
     let n = plan.shape.dimension;
     let (stride, starts) = (scratch.stride, plan.start_count);
-    let rule = rule_of(plan);
+    let rule = rule_of(plan, rows);
     let mut counts = Counts::default();
     let none = T::ZERO - T::from_f64(f64::INFINITY);
     let flight = &mut scratch.flight;
-    flight.x.copy_from_slice(&scratch.starts);
-    for v in 0..stride {
-        flight.launch(v, v);
-        if v >= starts {
-            flight.state[v] = T::from_f64(state::EXHAUSTED);
-            scratch.ends.open[v] = none;
-        }
-    }
+    flight.launch(&scratch.starts, starts);
+    scratch.ends.open[starts..].fill(none);
+    let per_start = wants_starts(rows);
     let mut running = starts;
-    let mut block = if trace.is_empty() { FIRST_BLOCK } else { 1 };
+    let mut first = true;
     let mut traced = 0;
     while running > 0 {
+        let block = if trace.is_empty() { block_of(rule.step, first, plan.max_iterations) } else { 1 };
         engine.advance(&scratch.a, &rule, &loaded.job, flight, running, block);
         if !trace.is_empty() {
             if let Some(t) = trace.get_mut(traced) {
@@ -216,36 +224,50 @@ fn iterate<T: Vectorised>(
             }
             traced += 1;
         }
-        let mut kept = 0;
-        for p in 0..running {
-            let ended = flight.state[p].to_f64();
-            if ended == state::RUNNING {
-                if kept != p {
-                    flight.shift_down(p, kept, n);
+        let ends = &mut scratch.ends;
+        if first {
+            // Every start is still in its place: whole arrays at once, those that go on are written again later.
+            ends.x.copy_from_slice(&flight.x);
+            ends.lambda.copy_from_slice(&flight.lambda);
+            ends.residual2.copy_from_slice(&flight.residual2);
+        }
+        let open = if first { Some(&mut ends.open[..]) } else { None };
+        let ended = &mut scratch.ended;
+        counts = counts.plus(dispatch(isa, Settle { flight, running, open, ended }));
+        if first {
+            ends.open[starts..].fill(none);
+            if per_start {
+                write_all_starts(plan, loaded, flight, rows);
+            }
+        } else {
+            for p in ended_places(ended, running) {
+                let v = flight.slot[p];
+                for i in 0..n {
+                    ends.x[i * stride + v] = flight.x[i * stride + p];
                 }
-                kept += 1;
-                continue;
+                ends.lambda[v] = flight.lambda[p];
+                ends.open[v] = if flight.state[p].to_f64() == state::CONVERGED { flight.lambda[p] } else { none };
+                ends.residual2[v] = flight.residual2[p];
+                if per_start {
+                    write_start(plan, loaded, flight, p, v, rows);
+                }
             }
-            let v = flight.slot[p];
-            let status = status_of(ended);
-            let converged = status == StartStatus::Converged;
-            counts.converged += u64::from(converged);
-            counts.iterations += flight.iterations[p].to_f64() as u64;
-            for i in 0..n {
-                scratch.ends.x[i * stride + v] = flight.x[i * stride + p];
-            }
-            scratch.ends.lambda[v] = flight.lambda[p];
-            scratch.ends.open[v] = if converged { flight.lambda[p] } else { none };
-            scratch.ends.residual[v] = flight.residual2[p].sqrt();
-            write_start(plan, loaded, flight, p, v, status, rows);
         }
-        for p in kept..running {
-            flight.state[p] = T::from_f64(state::EXHAUSTED);
-        }
-        running = kept;
-        block = if trace.is_empty() { BLOCK } else { 1 };
+        running = compact(flight, ended, running, n);
+        first = false;
     }
     counts
+}
+
+/// Whether any result of single starts is wanted.
+fn wants_starts<T>(rows: &Rows<'_, T>) -> bool {
+    !(rows.start_values.is_empty()
+        && rows.start_vectors.is_empty()
+        && rows.start_residuals.is_empty()
+        && rows.start_iterations.is_empty()
+        && rows.start_shifts.is_empty()
+        && rows.start_status.is_empty()
+        && rows.start_violations.is_empty())
 }
 
 fn set<T>(row: &mut [T], place: usize, value: T) {
@@ -259,13 +281,84 @@ fn count_of(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
+/// Finds the starts that have ended, without branching on each, and counts what they did.
+struct Settle<'a, T> {
+    flight: &'a Flight<T>,
+    running: usize,
+    /// Takes the lambda of each start that converged, -inf of the others, by position.
+    open: Option<&'a mut [T]>,
+    /// A bit for each position whose start has ended.
+    ended: &'a mut [u64],
+}
+
+impl<T: Real> Kernel<T> for Settle<'_, T> {
+    type Output = Counts;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(mut self, simd: S) -> Counts {
+        let lanes = S::V::LEN;
+        let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::from_f64(state::CONVERGED)));
+        let none = simd.splat(T::ZERO - T::from_f64(f64::INFINITY));
+        self.ended.fill(0);
+        let (mut converged, mut steps) = (0u64, zero);
+        for at in (0..self.running).step_by(lanes) {
+            let state = simd.load(&self.flight.state[at..]);
+            let stopped = zero.lt(state);
+            let good = stopped.and(state.le(one));
+            // Positions beyond the last are parked: neither good nor with steps of their own.
+            let place = at % 64;
+            self.ended[at / 64] |= stopped.bits() << place;
+            converged += u64::from(good.bits().count_ones());
+            let n = simd.load(&self.flight.iterations[at..]);
+            steps = S::V::select(stopped, n, zero).add(steps);
+            if let Some(open) = &mut self.open {
+                S::V::select(good, simd.load(&self.flight.lambda[at..]), none).store(&mut open[at..]);
+            }
+        }
+        let mut sums = [T::ZERO; 64];
+        steps.store(&mut sums);
+        let iterations = sums.iter().map(|s| s.to_f64()).sum::<f64>() as u64;
+        Counts { converged, iterations, skipped: 0 }
+    }
+}
+
+/// The positions of the bits that are set.
+fn ended_places(ended: &[u64], running: usize) -> impl Iterator<Item = usize> {
+    ended.iter().enumerate().take(running.div_ceil(64)).flat_map(move |(word, bits)| {
+        let mut bits = *bits;
+        std::iter::from_fn(move || {
+            let place = word * 64 + bits.trailing_zeros() as usize;
+            let more = bits != 0 && place < running;
+            bits &= bits.wrapping_sub(1);
+            more.then_some(place)
+        })
+    })
+}
+
+/// Moves the starts that go on to the front; returns how many there are.
+fn compact<T: Real>(flight: &mut Flight<T>, ended: &mut [u64], running: usize, n: usize) -> usize {
+    // The bits of those that go on.
+    for word in ended.iter_mut() {
+        *word = !*word;
+    }
+    let mut kept = 0;
+    for p in ended_places(ended, running) {
+        if kept != p {
+            flight.shift_down(p, kept, n);
+        }
+        kept += 1;
+    }
+    flight.park(kept, running);
+    kept
+}
+
+/// Writes start v, which is at position p.
 fn write_start<T: Real>(
     plan: &Plan<T>,
     loaded: &Loaded<T>,
     flight: &Flight<T>,
     p: usize,
     v: usize,
-    status: StartStatus,
     rows: &mut Rows<'_, T>,
 ) {
     let n = plan.shape.dimension;
@@ -273,11 +366,39 @@ fn write_start<T: Real>(
     set(rows.start_residuals, v, loaded.length(flight.residual2[p].sqrt()));
     set(rows.start_iterations, v, flight.iterations[p].to_f64() as i32);
     set(rows.start_shifts, v, loaded.direction * loaded.length(flight.shift[p]));
-    set(rows.start_status, v, status as i32);
+    set(rows.start_status, v, status_of(flight.state[p].to_f64()) as i32);
     set(rows.start_violations, v, flight.violations[p].to_f64() as i32);
     if !rows.start_vectors.is_empty() {
         for i in 0..n {
             set(rows.start_vectors, v * n + i, flight.x[i * flight.capacity() + p]);
+        }
+    }
+}
+
+/// Writes all starts, each being at its own position: an array at a time.
+fn write_all_starts<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, flight: &Flight<T>, rows: &mut Rows<'_, T>) {
+    let n = plan.shape.dimension;
+    for (o, x) in rows.start_values.iter_mut().zip(&flight.lambda) {
+        *o = loaded.value(*x);
+    }
+    for (o, x) in rows.start_residuals.iter_mut().zip(&flight.residual2) {
+        *o = loaded.length(x.sqrt());
+    }
+    for (o, x) in rows.start_iterations.iter_mut().zip(&flight.iterations) {
+        *o = x.to_f64() as i32;
+    }
+    for (o, x) in rows.start_shifts.iter_mut().zip(&flight.shift) {
+        *o = loaded.direction * loaded.length(*x);
+    }
+    for (o, x) in rows.start_status.iter_mut().zip(&flight.state) {
+        *o = status_of(x.to_f64()) as i32;
+    }
+    for (o, x) in rows.start_violations.iter_mut().zip(&flight.violations) {
+        *o = x.to_f64() as i32;
+    }
+    for (v, o) in rows.start_vectors.chunks_exact_mut(n).enumerate() {
+        for (i, o) in o.iter_mut().enumerate() {
+            *o = flight.x[i * flight.capacity() + v];
         }
     }
 }
@@ -297,7 +418,7 @@ fn write_pairs<T: Real>(
     for &k in pairs.order.iter().take(room) {
         let value = pairs.value(loaded, odd, k);
         set(rows.values, row, value);
-        set(rows.residuals, row, loaded.length(pairs.residual[k]));
+        set(rows.residuals, row, loaded.length(pairs.residual2[k].sqrt()));
         set(rows.classes, row, pairs.class[k] as i32);
         set(rows.basins, row, pairs.basin[k]);
         write_vector(rows, row, n, plan.reduction.pairs, value, |i| pairs.component(i, k));

@@ -5,6 +5,7 @@ use super::nested::{Entries, Form};
 use super::steps::{Status, tiny2};
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
+use crate::sshopm::options::Test;
 
 /// Runs the LEN starts from position `at` on for at most `steps` steps. Returns whether any still runs.
 #[inline(always)]
@@ -29,8 +30,8 @@ pub fn advance<F: Form, T: Real, S: Simd<T>>(
     } else {
         curved::<F, T, S>(simd, a, rule, job, &mut status, &mut x, steps)
     };
-    for (i, x) in x.iter().enumerate() {
-        x.store(&mut flight.x[component(i)]);
+    for i in 0..3 {
+        x[i].store(&mut flight.x[component(i)]);
     }
     status.store(flight, at);
     any
@@ -48,13 +49,20 @@ fn residual<V: Lanes>(g: [V; 3], lambda: V, x: [V; 3]) -> [V; 3] {
     [lambda.neg_mul_add(x[0], g[0]), lambda.neg_mul_add(x[1], g[1]), lambda.neg_mul_add(x[2], g[2])]
 }
 
+#[inline(always)]
+fn squared_residual<V: Lanes>(g: [V; 3], lambda: V, x: [V; 3]) -> V {
+    let r = residual(g, lambda, x);
+    dot(r, r)
+}
+
 /// B x of a symmetric B = 11, 12, 13, 22, 23, 33.
 #[inline(always)]
 pub fn apply<V: Lanes>(b: [V; 6], x: [V; 3]) -> [V; 3] {
     [dot([b[0], b[1], b[2]], x), dot([b[1], b[3], b[4]], x), dot([b[2], b[4], b[5]], x)]
 }
 
-/// Moves the lanes of `going` to the direction of `next`, whose squared length is `norm2`.
+/// Moves the lanes of `going` to the direction of `next`, whose squared length is `norm2`; the step is `measured` where the
+/// test asks for it.
 #[inline(always)]
 fn move_to<T: Real, S: Simd<T>>(
     simd: S,
@@ -63,13 +71,17 @@ fn move_to<T: Real, S: Simd<T>>(
     x: &mut [S::V; 3],
     next: [S::V; 3],
     norm2: S::V,
+    measured: bool,
 ) {
     let scale = simd.splat(T::ONE).div(norm2.sqrt());
     let next = [next[0].mul(scale), next[1].mul(scale), next[2].mul(scale)];
-    let d = [next[0].sub(x[0]), next[1].sub(x[1]), next[2].sub(x[2])];
-    status.step2 = S::V::select(going, dot(d, d), status.step2);
-    for (x, next) in x.iter_mut().zip(next) {
-        *x = S::V::select(going, next, *x);
+    if measured {
+        let d = [next[0].sub(x[0]), next[1].sub(x[1]), next[2].sub(x[2])];
+        status.step2 = S::V::select(going, dot(d, d), status.step2);
+    }
+    // No iterators over arrays of vectors: their drop is a call that the vector registers would have to survive.
+    for i in 0..3 {
+        x[i] = S::V::select(going, next[i], x[i]);
     }
 }
 
@@ -89,8 +101,15 @@ fn power<F: Form, T: Real, S: Simd<T>>(
     for _ in 0..steps {
         let g = F::gradient::<T, S>(simd, a, *x);
         let lambda = dot(*x, g);
-        let r = residual(g, lambda, *x);
-        running = status.judge(simd, rule, job, running, lambda, dot(r, r));
+        // The other tests need the residual of the starts that end alone.
+        let tested = rule.test == Test::Residual;
+        let residual2 = if tested { squared_residual(g, lambda, *x) } else { status.residual2 };
+        let before = running;
+        running = status.judge(simd, rule, job, running, lambda, residual2);
+        let ended = before.and_not(running);
+        if !tested && ended.any() {
+            status.residual2 = S::V::select(ended, squared_residual(g, lambda, *x), status.residual2);
+        }
         if !running.any() {
             return false;
         }
@@ -99,7 +118,7 @@ fn power<F: Form, T: Real, S: Simd<T>>(
         let vanished = running.and(norm2.le(simd.splat(tiny2())));
         status.end(simd, vanished, state::ZERO);
         running = running.and_not(vanished);
-        move_to(simd, running, status, x, next, norm2);
+        move_to(simd, running, status, x, next, norm2, rule.test == Test::Step);
     }
     running.any()
 }
@@ -188,7 +207,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
             let vanished = running.and(norm2.le(simd.splat(tiny2())));
             status.end(simd, vanished, state::ZERO);
             running = running.and_not(vanished);
-            move_to(simd, running, status, x, next, norm2);
+            move_to(simd, running, status, x, next, norm2, rule.test == Test::Step);
             continue;
         }
         let plane = Plane::at(simd, F::ORDER, b, r, lambda, residual2, *x);
@@ -238,7 +257,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
         }
         let next = [x[0].add(d[0]), x[1].add(d[1]), x[2].add(d[2])];
         let norm2 = dot(next, next);
-        move_to(simd, running, status, x, next, norm2);
+        move_to(simd, running, status, x, next, norm2, rule.test == Test::Step);
     }
     running.any()
 }
