@@ -53,7 +53,7 @@ fn dense<T: purlin::scalar::Element>(c: &Arc<Context>, dims: &[usize]) -> Tensor
 }
 
 /// 128 starts of 20 power steps, the residual test on but out of reach.
-fn fixed_work<T: Real>(c: &Arc<Context>, tensors: &Tensor, values: &mut Tensor) {
+fn fixed_work(c: &Arc<Context>, tensors: &Tensor, values: &mut Tensor) {
     let o = Options {
         goal: Goal::Maxima,
         method: Method::Power,
@@ -71,7 +71,7 @@ fn fixed_work<T: Real>(c: &Arc<Context>, tensors: &Tensor, values: &mut Tensor) 
 }
 
 /// 64 starts, hybrid, five strongest maxima.
-fn peaks<T: Real>(c: &Arc<Context>, tensors: &Tensor, out: &mut [Tensor; 3]) {
+fn peaks(c: &Arc<Context>, tensors: &Tensor, out: &mut [Tensor; 3]) {
     let [values, vectors, count] = out;
     let o = Options { starts: 64, ..Options::default() };
     let mut r = Results { values: Some(values), vectors: Some(vectors), count: Some(count), ..Results::default() };
@@ -87,12 +87,12 @@ fn by_type<T: Real>(criterion: &mut Criterion, isa: Isa) {
     let a = crossings::<T>(&c, 4, count);
     let mut values = dense::<T>(&c, &[128, count]);
     group.throughput(Throughput::Elements(count as u64 * 128 * 20));
-    group.bench_function(format!("power steps, order 4, {name}"), |b| b.iter(|| fixed_work::<T>(&c, &a, &mut values)));
+    group.bench_function(format!("power steps, order 4, {name}"), |b| b.iter(|| fixed_work(&c, &a, &mut values)));
     for order in [4, 6, 8] {
         let a = crossings::<T>(&c, order, count);
         let mut out = [dense::<T>(&c, &[5, count]), dense::<T>(&c, &[3, 5, count]), dense::<i32>(&c, &[count])];
         group.throughput(Throughput::Elements(count as u64));
-        group.bench_function(format!("peaks, order {order}, {name}"), |b| b.iter(|| peaks::<T>(&c, &a, &mut out)));
+        group.bench_function(format!("peaks, order {order}, {name}"), |b| b.iter(|| peaks(&c, &a, &mut out)));
     }
     group.finish();
 }

@@ -92,7 +92,7 @@ pub fn all(
 
 /// Sum of (-1)^k over all isolated pairs.
 fn expected_morse(shape: Symmetric) -> i32 {
-    match (shape.order % 2 == 0, shape.dimension % 2 == 1) {
+    match (shape.order.is_multiple_of(2), shape.dimension % 2 == 1) {
         (true, odd) => i32::from(odd),
         (false, true) => 1,
         (false, false) => NO_MORSE_INFORMATION,

@@ -133,7 +133,7 @@ impl<T: Real> Plan<T> {
     pub fn tables(shape: Symmetric) -> Result<(Vec<T>, Vec<T>)> {
         use crate::tensor::symmetric::{Monomials, identity_entry, multinomial};
         let mut multinomials = crate::alloc::with_capacity("multinomial table", shape.count())?;
-        let even = shape.order % 2 == 0;
+        let even = shape.order.is_multiple_of(2);
         let mut identity = crate::alloc::with_capacity("identity tensor", if even { shape.count() } else { 0 })?;
         let mut walk = Monomials::new(shape)?;
         while let Some((_, tuple)) = walk.next_tuple() {

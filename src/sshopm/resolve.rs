@@ -152,7 +152,7 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
     if let Some(tensor) = given {
         return callers_starts(n, tensor);
     }
-    let even = shape.order % 2 == 0;
+    let even = shape.order.is_multiple_of(2);
     let kind = match options.start_kind {
         StartKind::Auto if n == 3 && even => StartKind::FibonacciHemisphere,
         StartKind::Auto if n == 3 => StartKind::FibonacciSphere,

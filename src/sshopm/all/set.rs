@@ -115,7 +115,7 @@ impl<T: Real> PairSet<T> {
     /// Takes in what a chunk found: new pairs are appended, known ones keep the representative of smaller residual.
     pub fn merge(&mut self, found: &Found<'_, T>, rule: &Reduction, norm: f64) -> Result<()> {
         let n = self.shape.dimension;
-        let even = self.shape.order % 2 == 0;
+        let even = self.shape.order.is_multiple_of(2);
         let agree = T::from_f64(rule.merge_norm * norm);
         let within = T::from_f64(rule.merge_chord2);
         for (k, lambda) in found.values.iter().enumerate() {

@@ -177,8 +177,8 @@ impl<'a, T: Vectorised> Batch<'a, T> {
             norm2 += *w * *s * *s;
         }
         let flat = T::from_f64(degeneracy) * norm2.sqrt();
-        for v in 0..count {
-            work.lambda[v] = power_of_two_times(values[v], -exponent);
+        for (v, value) in values[..count].iter().enumerate() {
+            work.lambda[v] = power_of_two_times(*value, -exponent);
             // Unit vectors in any case: the plane orthogonal to x is built on that.
             let length = (0..n).map(|i| work.x[i * stride + v] * work.x[i * stride + v]).sum::<T>().sqrt();
             for i in 0..n {

@@ -127,7 +127,7 @@ impl<T: Real> Kernel<T> for Merge<'_, T> {
 #[inline(always)]
 fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends: &mut Ends<T>, pairs: &mut Pairs<T>) {
     let n = plan.shape.dimension;
-    let even = plan.shape.order % 2 == 0;
+    let even = plan.shape.order.is_multiple_of(2);
     let starts = plan.start_count;
     let lanes = S::V::LEN;
     let none = T::ZERO - T::from_f64(f64::INFINITY);

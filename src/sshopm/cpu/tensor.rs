@@ -468,7 +468,7 @@ fn write_missing<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>, listed: usize)
     from(rows.vectors, n);
     from(rows.residuals, 1);
     from(rows.hessian, n - 1);
-    let peak = if pairs > 0 { rows.peaks.len() / pairs } else { 0 };
+    let peak = rows.peaks.len().checked_div(pairs).unwrap_or(0);
     from(rows.peaks, peak);
     for row in [&mut *rows.classes, &mut *rows.basins] {
         let start = listed.min(row.len());

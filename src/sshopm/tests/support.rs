@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::backend::BackendChoice;
 use crate::context::{self, Context};
 use crate::progress::Progress;
-use crate::scalar::{DType, Element, Real};
+use crate::scalar::{Element, Real};
 use crate::shape::Order;
 use crate::sshopm::{Info, Options, Results, solve};
 use crate::tensor::{Location, Symmetric, Tensor};
@@ -69,7 +69,6 @@ pub struct Solved<T> {
     pub vectors: Vec<T>,
     pub residuals: Vec<T>,
     pub classes: Vec<i32>,
-    pub hessian: Vec<T>,
     pub basins: Vec<i32>,
     pub status: Vec<i32>,
 }
@@ -100,6 +99,18 @@ pub fn run<T: Real>(
         ..Results::default()
     };
     let info = solve(c, None, tensors, starts, o, &mut results, &Progress::none()).unwrap();
+    // What is listed as a maximum or a minimum has a definite projected Hessian.
+    let curvatures = data(&hessian);
+    for (p, class) in data::<i32>(&classes).into_iter().enumerate() {
+        let listed = p % pairs.max(1) < data::<i32>(&count)[p / pairs.max(1)] as usize;
+        let curvature = &curvatures[(n - 1) * p..(n - 1) * (p + 1)];
+        let definite = match class {
+            0 => curvature.iter().all(|h: &T| *h < T::ZERO),
+            1 => curvature.iter().all(|h| *h > T::ZERO),
+            _ => true,
+        };
+        assert!(!listed || n == 1 || definite, "pair {p}: class {class}, {curvature:?}");
+    }
     Solved {
         info,
         count: data(&count),
@@ -107,7 +118,6 @@ pub fn run<T: Real>(
         vectors: data(&vectors),
         residuals: data(&residuals),
         classes: data(&classes),
-        hessian: data(&hessian),
         basins: data(&basins),
         status: data(&status),
     }
@@ -116,8 +126,6 @@ pub fn run<T: Real>(
 /// Results of each start.
 pub struct Ends<T> {
     pub values: Vec<T>,
-    pub vectors: Vec<T>,
-    pub residuals: Vec<T>,
     pub iterations: Vec<i32>,
     pub shifts: Vec<T>,
     pub status: Vec<i32>,
@@ -149,10 +157,14 @@ pub fn run_starts<T: Real>(
         ..Results::default()
     };
     solve(c, None, tensors, starts, o, &mut results, &Progress::none()).unwrap();
+    // Whatever became of a start that iterated, its vector is a unit vector and its residual a number.
+    let (x, r, became) = (data::<T>(&vectors), data::<T>(&residuals), data::<i32>(&status));
+    for (p, became) in became.into_iter().enumerate().filter(|(_, s)| *s <= 1) {
+        let length: f64 = x[n * p..n * (p + 1)].iter().map(|v| v.to_f64().powi(2)).sum();
+        assert!((length - 1.0).abs() < 20.0 * T::EPSILON.to_f64() && r[p].is_finite(), "start {p}, status {became}");
+    }
     Ends {
         values: data(&values),
-        vectors: data(&vectors),
-        residuals: data(&residuals),
         iterations: data(&iterations),
         shifts: data(&shifts),
         status: data(&status),
