@@ -57,7 +57,7 @@ impl CsaOptions {
 ///
 /// - `signals`, `bvals`, `bvecs`, `mask`: as for [`super::fit()`]. One shell: b-values within a fifth of the largest.
 /// - `sh`: U x T, U = 6, 15, 28, 45, .. for degree 2, 4, 6, 8, ..; F32 or F64. Zero where there is no result.
-/// - `status`: T, I32, see [`VoxelStatus`]. [`VoxelStatus::Clamped`] marks voxels with a signal that is not positive.
+/// - `status`: T, I32, see [`super::VoxelStatus`]. [`super::VoxelStatus::Clamped`] marks voxels with a signal that is not positive.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for options outside their range, a size of `sh` that belongs to no even degree, more than

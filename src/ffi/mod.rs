@@ -1,10 +1,12 @@
 //! The C boundary: checks, converts, delegates. No behaviour of its own, no loop over data.
 //!
-//! One file a handle type or family. Every exported body is one call of [`guard::run`]; every object is reached
-//! through the tables of [`handle`]; every options and info struct is read and written by [`options`].
+//! One file a handle type or family. Every exported body is one call of `guard::run`; every object is reached
+//! through the tables of `handle`; every options and info struct is read and written by `options`.
 
 // The names are those of the C header.
 #![allow(non_camel_case_types, reason = "these are the names of the C interface")]
+// doxygen reads these comments: `@param[out]` is its own.
+#![allow(rustdoc::broken_intra_doc_links, reason = "the comments are the C header's")]
 
 mod callback;
 mod context;

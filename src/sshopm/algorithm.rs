@@ -202,7 +202,7 @@ pub fn check_outputs<T: Real>(
     check_overlap(inputs, &list[..listed])
 }
 
-/// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 [T].
+/// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 `[T]`.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] if not even one tensor fits the context's limit, [`Error::Cancelled`].

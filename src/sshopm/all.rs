@@ -35,7 +35,7 @@ const CHUNK: usize = 500;
 /// Finds all real eigenpairs of every tensor of a batch.
 ///
 /// `results` as for [`super::solve`], without per-start outputs; `values` are descending. `morse_sum` and
-/// `morse_expected` are I32 [T]; the expected sum is `i32::MIN` where the theory says nothing. A tensor whose sum is
+/// `morse_expected` are I32 `[T]`; the expected sum is `i32::MIN` where the theory says nothing. A tensor whose sum is
 /// not the expected one has the status [`TensorStatus::Incomplete`]; one with a degenerate pair has no Morse sum to
 /// compare and keeps [`TensorStatus::Ok`], or [`TensorStatus::Degenerate`] for a continuum.
 ///

@@ -279,7 +279,7 @@ impl Default for AllOptions {
 /// tensors, n the dimension; "real" is the element type of the tensors. Rows beyond `count` are NaN, or 0 for integers.
 #[derive(Default)]
 pub struct Results<'a> {
-    /// I32 [T]: pairs listed, at most K.
+    /// I32 `[T]`: pairs listed, at most K.
     pub count: Option<&'a mut Tensor>,
     /// Real [K, T]: lambda; maxima descending, minima ascending; for both goals maxima first.
     pub values: Option<&'a mut Tensor>,
@@ -293,7 +293,7 @@ pub struct Results<'a> {
     pub hessian: Option<&'a mut Tensor>,
     /// I32 [K, T]: starts that ended in the pair.
     pub basins: Option<&'a mut Tensor>,
-    /// I32 [T]: [`TensorStatus`].
+    /// I32 `[T]`: [`TensorStatus`].
     pub status: Option<&'a mut Tensor>,
     /// Real [V, T]: last lambda of each start.
     pub start_values: Option<&'a mut Tensor>,
@@ -309,7 +309,7 @@ pub struct Results<'a> {
     pub start_status: Option<&'a mut Tensor>,
     /// I32 [V, T]: steps that moved lambda the wrong way by more than rounding.
     pub start_violations: Option<&'a mut Tensor>,
-    /// Real [L], with one tensor and one start: lambda at the start and after each step, NaN beyond.
+    /// Real `[L]`, with one tensor and one start: lambda at the start and after each step, NaN beyond.
     pub trace: Option<&'a mut Tensor>,
 }
 

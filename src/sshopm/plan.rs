@@ -120,9 +120,9 @@ pub struct Plan<T> {
     pub reduction: Reduction,
     /// [U x U], column-major: entries = transform * input, where the input is no symmetric tensor.
     pub transform: Option<Vec<T>>,
-    /// Multinomial coefficients [U].
+    /// Multinomial coefficients `[U]`.
     pub multinomials: Vec<T>,
-    /// Entries of the identity E [U], for even order; else empty.
+    /// Entries of the identity E `[U]`, for even order; else empty.
     pub identity: Vec<T>,
     /// What rows beyond the count hold: NaN, or 0.
     pub missing: T,

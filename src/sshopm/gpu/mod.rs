@@ -76,7 +76,7 @@ struct Call<'a, T> {
 
 const COUNTER_BYTES: usize = kernels::COUNTERS * size_of::<u64>();
 
-/// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 [T]. Arrays may lie on the
+/// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 `[T]`. Arrays may lie on the
 /// host or on the device.
 ///
 /// # Errors

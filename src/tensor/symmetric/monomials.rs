@@ -159,7 +159,7 @@ pub fn exponents(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     })
 }
 
-/// Multinomial coefficients [U].
+/// Multinomial coefficients `[U]`.
 pub fn multinomials(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     fill(shape, 1, out, |tuple, column| {
         column[0] = multinomial(tuple)?;

@@ -297,7 +297,7 @@ pub fn to_full(context: &Context, queue: Option<&Stream>, packed: &Tensor, full:
     })
 }
 
-/// A norm of each tensor of a batch into `norms` [T].
+/// A norm of each tensor of a batch into `norms` `[T]`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other shapes or types.

@@ -80,7 +80,7 @@ pub struct Fit<'a> {
     pub measurements: usize,
     /// Number of voxels T.
     pub voxels: usize,
-    /// U8 [T].
+    /// U8 `[T]`.
     pub mask: Option<Region<'a>>,
     /// I32: numbers of the measurements without diffusion weighting, and how many there are.
     pub baseline: (Region<'a>, usize),
@@ -92,9 +92,9 @@ pub struct Fit<'a> {
     pub entries: usize,
     /// Real [U, T] with strides for entry and voxel.
     pub tensors: (Region<'a>, usize, usize),
-    /// Real [T].
+    /// Real `[T]`.
     pub s0: Option<Region<'a>>,
-    /// I32 [T].
+    /// I32 `[T]`.
     pub status: Option<Region<'a>>,
     /// What signals that are not positive become, relative to S0; `None` leaves their voxels out.
     pub clamp: Option<f64>,

@@ -83,9 +83,9 @@ pub const MAX_ORDER: usize = size(c::SYMMETRIC_MAX_ORDER);
 pub enum Scale<'a> {
     /// It copies them.
     None,
-    /// It multiplies them by these f64 [U].
+    /// It multiplies them by these f64 `[U]`.
     Times(Region<'a>),
-    /// It divides them by these f64 [U].
+    /// It divides them by these f64 `[U]`.
     Over(Region<'a>),
 }
 
@@ -132,7 +132,7 @@ pub fn convert<S: Real, D: Real>(
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 
-/// Norms of `count` tensors: `kind` is one of the `NORM_*` constants, `multinomials` f64 [U], `norms` real with a stride.
+/// Norms of `count` tensors: `kind` is one of the `NORM_*` constants, `multinomials` f64 `[U]`, `norms` real with a stride.
 pub fn norm<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -234,7 +234,7 @@ impl Cubes<'_> {
     }
 }
 
-/// Unpacks tensors of `entries` entries; `map` is i32 [places], the entry of each place.
+/// Unpacks tensors of `entries` entries; `map` is i32 `[places]`, the entry of each place.
 pub fn to_full<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,

@@ -52,9 +52,9 @@ pub struct Batch<'a> {
 pub struct Tables<'a> {
     /// U8 [m, U]: the index tuples.
     pub indices: Region<'a>,
-    /// Real [U]: multinomial coefficients.
+    /// Real `[U]`: multinomial coefficients.
     pub multinomials: Region<'a>,
-    /// Real [U]: entries of the identity tensor, for even order.
+    /// Real `[U]`: entries of the identity tensor, for even order.
     pub identity: Option<Region<'a>>,
 }
 
@@ -115,7 +115,7 @@ pub struct Settings {
 pub struct Pairs<'a> {
     /// K.
     pub limit: usize,
-    /// I32 [T].
+    /// I32 `[T]`.
     pub count: Option<Region<'a>>,
     /// Real [K, T].
     pub values: Option<Region<'a>>,
@@ -129,7 +129,7 @@ pub struct Pairs<'a> {
     pub hessian: Option<Region<'a>>,
     /// I32 [K, T].
     pub basins: Option<Region<'a>>,
-    /// I32 [T].
+    /// I32 `[T]`.
     pub status: Option<Region<'a>>,
     /// Real [4, K, T], or [3, K, T] with the flag for scaled peaks.
     pub peaks: Option<Region<'a>>,
@@ -159,7 +159,7 @@ pub struct StartResults<'a> {
 pub struct Solve<'a> {
     /// The tensors.
     pub batch: Batch<'a>,
-    /// U8 [T]: 0 leaves a tensor out.
+    /// U8 `[T]`: 0 leaves a tensor out.
     pub mask: Option<Region<'a>>,
     /// Real [U, U]: what is applied to the entries when they are read; fused kernels only.
     pub transform: Option<Region<'a>>,
@@ -171,9 +171,9 @@ pub struct Solve<'a> {
     pub pairs: Pairs<'a>,
     /// Where the results of the starts go.
     pub start_results: StartResults<'a>,
-    /// Real [L]: lambda of the first start of the first tensor at each step; general kernel only.
+    /// Real `[L]`: lambda of the first start of the first tensor at each step; general kernel only.
     pub trace: Option<(Region<'a>, usize)>,
-    /// U64 [3], added to.
+    /// U64 `[3]`, added to.
     pub counters: Option<Region<'a>>,
     /// Tables.
     pub tables: Option<Tables<'a>>,
