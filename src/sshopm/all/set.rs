@@ -169,7 +169,7 @@ impl<T: Real> PairSet<T> {
             .filter(|p| is_isolated(self.class[*p]))
             .map(|p| {
                 let negative = self.hessian[p * (n - 1)..(p + 1) * (n - 1)].iter().filter(|e| **e < T::ZERO).count();
-                if negative % 2 == 0 { 1 } else { -1 }
+                if negative.is_multiple_of(2) { 1 } else { -1 }
             })
             .sum()
     }

@@ -122,14 +122,13 @@ three_kernel!(Points, (x: Vectors<'a, T>, wanted: Wanted<'a, T>, out: &'a mut [T
         match k.wanted {
             Wanted::Product(0) => three::dot(x, three::apply(b, x)).store(&mut k.out[at..]),
             Wanted::Product(1) => {
-                let g = three::apply(b, x);
-                for c in 0..3 {
-                    g[c].store(&mut k.out[c * stride + at..]);
+                for (c, g) in three::apply(b, x).iter().enumerate() {
+                    g.store(&mut k.out[c * stride + at..]);
                 }
             }
             Wanted::Product(_) => {
-                for c in 0..6 {
-                    b[c].store(&mut k.out[c * stride + at..]);
+                for (c, b) in b.iter().enumerate() {
+                    b.store(&mut k.out[c * stride + at..]);
                 }
             }
             Wanted::Hessian(lambda) => {

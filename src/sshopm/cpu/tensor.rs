@@ -193,7 +193,6 @@ pub fn solve_masked<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>) -> Counts {
 }
 
 /// Runs all starts; leaves their ends in `scratch.ends` and in the rows.
-#[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
 fn iterate<T: Vectorised>(
     isa: Isa,
     engine: &mut dyn Engine<T>,

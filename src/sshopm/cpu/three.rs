@@ -30,9 +30,9 @@ pub fn advance<F: Form, T: Real, S: Simd<T>>(
     } else {
         curved::<F, T, S>(simd, a, rule, job, &mut status, &mut x, steps)
     };
-    for i in 0..3 {
-        x[i].store(&mut flight.x[component(i)]);
-    }
+    x[0].store(&mut flight.x[component(0)]);
+    x[1].store(&mut flight.x[component(1)]);
+    x[2].store(&mut flight.x[component(2)]);
     status.store(flight, at);
     any
 }

@@ -103,6 +103,10 @@ fn without_a_shift_the_published_tensor_does_not_converge_and_says_so() {
     let e = run_starts::<f64>(&c, &a, None, &o, 64);
     assert!(e.status.iter().all(|s| *s == StartStatus::MaxIterations as i32));
     assert!(e.iterations.iter().all(|i| *i == 500));
+    for (r, x) in e.residuals.iter().zip(e.vectors.chunks_exact(3)) {
+        let length: f64 = x.iter().map(|c| c * c).sum();
+        assert!(*r > 1e-3 && (length - 1.0).abs() < 1e-14, "{r} {length}");
+    }
     // Whatever the direction of 0, the steps cannot all be monotone.
     assert!(e.violations.iter().any(|v| *v > 0));
 }

@@ -37,6 +37,7 @@ fn maxima_and_minima_of_the_published_tensor_are_found_by_every_method() {
                 assert!((s.values[k] - l).abs() < 1e-10, "{o:?} {:?}", s.values);
                 assert!(s.residuals[k] < 1e-13 * 2.0);
                 assert_eq!(s.classes[k], 0);
+                assert!(s.hessian[2 * k] <= s.hessian[2 * k + 1] && s.hessian[2 * k + 1] < -0.5);
             }
             assert!(s.values[3].is_nan() && s.vectors[9].is_nan() && s.basins[3] == 0);
             assert_eq!(s.basins[..3].iter().sum::<i32>(), 32);
