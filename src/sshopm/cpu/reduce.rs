@@ -21,6 +21,8 @@ pub struct Ends<T> {
     pub open: Vec<T>,
     /// Squared residual, working units.
     pub residual2: Vec<T>,
+    /// Work array of the merge.
+    joined: Vec<T>,
 }
 
 /// Distinct pairs of a tensor, arrays as in [`Ends`].
@@ -52,7 +54,7 @@ impl<T: Real> Ends<T> {
     /// Room for `stride` starts.
     pub fn new(n: usize, stride: usize) -> Result<Self> {
         let array = |k: usize| alloc::filled("ends of the starts", k * stride, T::ZERO);
-        Ok(Self { stride, x: array(n)?, lambda: array(1)?, open: array(1)?, residual2: array(1)? })
+        Ok(Self { stride, x: array(n)?, lambda: array(1)?, open: array(1)?, residual2: array(1)?, joined: array(1)? })
     }
 }
 
@@ -140,16 +142,17 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
         for at in (0..starts).step_by(lanes) {
             best = best.max(simd.load(&ends.open[at..]));
         }
-        let top = horizontal_max(best);
+        let top = largest(best);
         if top == none {
             return;
         }
-        let Some(seed) = ends.open[..starts].iter().position(|l| *l == top) else { return };
+        let top_v = simd.splat(top);
+        let Some(seed) = first_place(simd, starts, &ends.open, top_v) else { return };
         let whole = (top + loaded.job.isotropic).to_f64().abs();
         let agree = (rule.merge_value * whole).max(rule.merge_norm * loaded.norm.to_f64());
         let agree_v = simd.splat(T::from_f64(agree));
-        let top_v = simd.splat(top);
-        let (mut representative, mut basin) = (seed, 0);
+        // The negated residuals of those that join: the largest is the representative's.
+        let (mut closest, mut basin) = (none_v, 0);
         for at in (0..starts).step_by(lanes) {
             let lambda = simd.load(&ends.open[at..]);
             let mut cosine = zero;
@@ -169,16 +172,14 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
                 joins = joins.and(top_v.sub(lambda).le(agree_v));
             }
             S::V::select(joins, none_v, lambda).store(&mut ends.open[at..]);
-            let mut bits = joins.bits();
-            while bits != 0 {
-                let v = at + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                basin += 1;
-                if ends.residual2[v] < ends.residual2[representative] {
-                    representative = v;
-                }
-            }
+            basin += joins.bits().count_ones();
+            let residual2 = zero.sub(simd.load(&ends.residual2[at..]));
+            let residual2 = S::V::select(joins, residual2, none_v);
+            closest = closest.max(residual2);
+            residual2.store(&mut ends.joined[at..]);
         }
+        let closest = simd.splat(largest(closest));
+        let representative = first_place(simd, starts, &ends.joined, closest).unwrap_or(seed);
         // The seed joins itself; should rounding say no, it must go all the same.
         ends.open[seed] = none;
         let k = pairs.found;
@@ -187,20 +188,37 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
         }
         pairs.lambda[k] = ends.lambda[representative];
         pairs.residual2[k] = ends.residual2[representative];
-        pairs.basin[k] = basin.max(1);
+        pairs.basin[k] = i32::try_from(basin.max(1)).unwrap_or(i32::MAX);
         pairs.found += 1;
     }
 }
 
+/// The largest lane.
 #[inline(always)]
-fn horizontal_max<V: Lanes>(v: V) -> V::T {
+fn largest<V: Lanes>(v: V) -> V::T {
     let mut numbers = [V::T::ZERO; 64];
     v.store(&mut numbers);
-    let mut best = numbers[0];
-    for x in &numbers[1..V::LEN] {
-        best = if *x > best { *x } else { best };
+    let mut width = V::LEN;
+    while width > 1 {
+        width /= 2;
+        for i in 0..width {
+            let (x, y) = (numbers[i], numbers[i + width]);
+            numbers[i] = if y > x { y } else { x };
+        }
     }
-    best
+    numbers[0]
+}
+
+/// The first place whose number is at least `bound`.
+#[inline(always)]
+fn first_place<T: Real, S: Simd<T>>(simd: S, count: usize, numbers: &[T], bound: S::V) -> Option<usize> {
+    for at in (0..count).step_by(S::V::LEN) {
+        let bits = bound.le(simd.load(&numbers[at..])).bits();
+        if bits != 0 {
+            return Some(at + bits.trailing_zeros() as usize);
+        }
+    }
+    None
 }
 
 /// Classifies the found pairs, drops what the goal excludes, and puts the rest in the order of writing: descending in
@@ -212,6 +230,8 @@ pub fn select<T: Real>(
     a: &[T],
     pairs: &mut Pairs<T>,
 ) -> TensorStatus {
+    // The list is that of the last tensor until it is written anew.
+    pairs.order.clear();
     if pairs.found == 0 {
         return TensorStatus::NoPair;
     }

@@ -316,7 +316,7 @@ impl<T: Real> Kernel<T> for Settle<'_, T> {
         }
         let mut sums = [T::ZERO; 64];
         steps.store(&mut sums);
-        let iterations = sums.iter().map(|s| s.to_f64()).sum::<f64>() as u64;
+        let iterations = sums[..lanes].iter().map(|s| s.to_f64()).sum::<f64>() as u64;
         Counts { converged, iterations, skipped: 0 }
     }
 }

@@ -50,6 +50,21 @@ fn one_bad_tensor_harms_no_other() {
 }
 
 #[test]
+fn a_tensor_without_a_pair_lists_none_of_its_neighbours() {
+    let c = context(1);
+    // x^4 + 2 y^4 + 3 z^4 has a maximum at the start; the published tensor is one step from nowhere.
+    let mut entries = vec![0.0; 15];
+    (entries[0], entries[10], entries[14]) = (1.0, 2.0, 3.0);
+    entries.extend(KOFIDIS_REGALIA);
+    let start = from_slice(&c, &[3, 1], &[1.0, 0.0, 0.0]);
+    let o = Options { max_iterations: 1, ..Options::default() };
+    let s = run::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), Some(&start), &o, 2);
+    assert_eq!((&s.count[..], &s.status[..]), (&[1, 0][..], &[0, TensorStatus::NoPair as i32][..]));
+    assert_eq!((s.values[0], s.classes[0]), (1.0, 0));
+    assert!(s.values[1..].iter().all(|v| v.is_nan()) && s.vectors[3..].iter().all(|v| v.is_nan()));
+}
+
+#[test]
 fn an_empty_batch_is_no_error() {
     let c = context(1);
     let s = run::<f32>(&c, &symmetric::<f32>(&c, 4, 3, &[]), None, &Options::default(), 2);

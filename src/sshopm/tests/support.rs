@@ -69,6 +69,7 @@ pub struct Solved<T> {
     pub vectors: Vec<T>,
     pub residuals: Vec<T>,
     pub classes: Vec<i32>,
+    pub hessian: Vec<T>,
     pub basins: Vec<i32>,
     pub status: Vec<i32>,
 }
@@ -118,6 +119,7 @@ pub fn run<T: Real>(
         vectors: data(&vectors),
         residuals: data(&residuals),
         classes: data(&classes),
+        hessian: curvatures,
         basins: data(&basins),
         status: data(&status),
     }
@@ -126,6 +128,8 @@ pub fn run<T: Real>(
 /// Results of each start.
 pub struct Ends<T> {
     pub values: Vec<T>,
+    pub vectors: Vec<T>,
+    pub residuals: Vec<T>,
     pub iterations: Vec<i32>,
     pub shifts: Vec<T>,
     pub status: Vec<i32>,
@@ -165,6 +169,8 @@ pub fn run_starts<T: Real>(
     }
     Ends {
         values: data(&values),
+        vectors: x,
+        residuals: r,
         iterations: data(&iterations),
         shifts: data(&shifts),
         status: data(&status),
