@@ -31,6 +31,12 @@ def comparison(bench: dict[str, Any]) -> list[str]:
     return table(["case", "purlin", "peer", "peer's figure", "ratio", "notes"], rows)
 
 
+def plain(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows of any other bench, a column a key."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    return table([k.replace("_", " ") for k in keys], [[figure(row.get(k)) for k in keys] for row in rows])
+
+
 def kernels(lines: list[dict[str, Any]]) -> list[str]:
     """Lines of the kernel benches: a rate, and the floor that the issue slots allow."""
     rows = []
@@ -58,7 +64,9 @@ def run(path: Path) -> list[str]:
         if isinstance(bench, dict) and "rows" in bench:
             out += [f"### {bench.get('title', name)}", ""]
             settings = [f"{k} {v}" for k, v in bench.items() if k not in ("title", "rows")]
-            out += (["; ".join(settings) + ".", ""] if settings else []) + comparison(bench)
+            compared = all("theirs" in row for row in bench["rows"])
+            out += (["; ".join(settings) + ".", ""] if settings else [])
+            out += comparison(bench) if compared else plain(bench["rows"])
         elif isinstance(bench, list):
             body = kernels(bench)
             out += ([f"### {name}", ""] + body) if body else []

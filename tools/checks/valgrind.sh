@@ -9,5 +9,6 @@ have_cmake && have ctest || skip "no CMake: no consumers to run"
 mkdir -p "$TARGET/symbols"
 cp "$CARGO_TARGET_DIR/release/libpurlin.so" "$TARGET/symbols/$(cd "$PREFIX/lib" && ls libpurlin.so.? | head -n 1)"
 export LD_LIBRARY_PATH=$TARGET/symbols
-export VALGRIND="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"
+# Fair scheduling: a thread that spins would else keep the others from ever running.
+export VALGRIND="valgrind -q --fair-sched=yes --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"
 exec "$PYTHON" "$ROOT/tools/checks/valgrind.py" "$TARGET/consumers/c" "$TARGET/consumers/fortran"
