@@ -43,7 +43,7 @@ tests_profile() { env CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGE
 cargo=tests_profile
 executables tests test --release --lib --tests
 # These need no GPU; the fault loop comes from its own build below.
-rm -f "$bundle/tests/header" "$bundle/tests/fuzz" "$bundle/tests/fault"
+rm -f "$bundle/tests/header" "$bundle/tests/fuzz" "$bundle/tests/fault" "$bundle"/tests/property_*
 # The fault loop needs its own build, in which operations fail on request.
 executables fault test --release --features fault-injection --test fault
 cargo=env
