@@ -650,7 +650,8 @@ typedef struct purlin_context_info {
 } purlin_context_info;
 
 /**
- * Element type: one of PURLIN_F32 to PURLIN_F16.
+ * Element type: one of PURLIN_F32 to PURLIN_U32. I8, I16, U32 and F16 are stored, copied and exchanged, and read and
+ * written by sources and sinks; solvers say which types they compute with.
  */
 typedef int32_t purlin_dtype;
 
@@ -673,7 +674,7 @@ typedef struct purlin_tensor_info {
    */
   size_t struct_size;
   /**
-   * Element type, one of PURLIN_F32 to PURLIN_F16.
+   * Element type, one of PURLIN_F32 to PURLIN_U32.
    */
   int32_t dtype;
   /**
@@ -1250,6 +1251,21 @@ typedef struct purlin_dwi_peaks_options {
  * 16-bit IEEE float.
  */
 #define PURLIN_F16 8
+
+/**
+ * Signed 8-bit integer.
+ */
+#define PURLIN_I8 9
+
+/**
+ * Signed 16-bit integer.
+ */
+#define PURLIN_I16 10
+
+/**
+ * Unsigned 32-bit integer.
+ */
+#define PURLIN_U32 11
 
 /**
  * Host memory.

@@ -24,12 +24,30 @@ pub enum DType {
     U16 = 7,
     /// 16-bit IEEE float.
     F16 = 8,
+    /// Signed 8-bit integer.
+    I8 = 9,
+    /// Signed 16-bit integer.
+    I16 = 10,
+    /// Unsigned 32-bit integer.
+    U32 = 11,
 }
 
 impl DType {
     /// Every type, in the order of the values.
-    pub const ALL: [Self; 9] =
-        [Self::F32, Self::F64, Self::CF32, Self::CF64, Self::I32, Self::I64, Self::U8, Self::U16, Self::F16];
+    pub const ALL: [Self; 12] = [
+        Self::F32,
+        Self::F64,
+        Self::CF32,
+        Self::CF64,
+        Self::I32,
+        Self::I64,
+        Self::U8,
+        Self::U16,
+        Self::F16,
+        Self::I8,
+        Self::I16,
+        Self::U32,
+    ];
 
     /// The type whose value is `code`.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
@@ -42,9 +60,9 @@ impl DType {
     /// Bytes of one element.
     pub const fn size(self) -> usize {
         match self {
-            Self::U8 => 1,
-            Self::U16 | Self::F16 => 2,
-            Self::F32 | Self::I32 => 4,
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 | Self::F16 => 2,
+            Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::CF32 => 8,
             Self::CF64 => 16,
         }
@@ -71,6 +89,9 @@ impl DType {
             Self::U8 => "U8",
             Self::U16 => "U16",
             Self::F16 => "F16",
+            Self::I8 => "I8",
+            Self::I16 => "I16",
+            Self::U32 => "U32",
         }
     }
 }
@@ -93,7 +114,9 @@ macro_rules! element {
         }
     )*};
 }
-element!(f32 => F32, f64 => F64, i32 => I32, i64 => I64, u8 => U8, u16 => U16);
+element!(
+    f32 => F32, f64 => F64, i32 => I32, i64 => I64, u8 => U8, u16 => U16, i8 => I8, i16 => I16, u32 => U32
+);
 
 /// A real floating-point type: `f32` or `f64`.
 pub trait Real:

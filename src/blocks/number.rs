@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element};
 
-/// Type of an external array's elements: those of a tensor's that are real, and integers that files hold besides.
+/// Type of an external array's elements: those of a tensor's that are real and of at most 32 bits, or F64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// Unsigned 8-bit integer.
@@ -49,20 +49,25 @@ impl Number {
             DType::F16 => Ok(Self::F16),
             DType::F32 => Ok(Self::F32),
             DType::F64 => Ok(Self::F64),
+            DType::I8 => Ok(Self::I8),
+            DType::I16 => Ok(Self::I16),
+            DType::U32 => Ok(Self::U32),
             other => Err(Error::NotSupported(format!("{argument}: {} in sources and sinks", other.name()))),
         }
     }
 
-    /// The tensor element type that is this number, if there is one.
-    pub fn dtype(self) -> Option<DType> {
+    /// The tensor element type that is this number.
+    pub fn dtype(self) -> DType {
         match self {
-            Self::U8 => Some(DType::U8),
-            Self::U16 => Some(DType::U16),
-            Self::I32 => Some(DType::I32),
-            Self::F16 => Some(DType::F16),
-            Self::F32 => Some(DType::F32),
-            Self::F64 => Some(DType::F64),
-            Self::I8 | Self::I16 | Self::U32 => None,
+            Self::U8 => DType::U8,
+            Self::U16 => DType::U16,
+            Self::I32 => DType::I32,
+            Self::F16 => DType::F16,
+            Self::F32 => DType::F32,
+            Self::F64 => DType::F64,
+            Self::I8 => DType::I8,
+            Self::I16 => DType::I16,
+            Self::U32 => DType::U32,
         }
     }
 }

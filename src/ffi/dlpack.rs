@@ -76,6 +76,9 @@ fn dtype_from(code: u8, bits: u8, lanes: u16) -> Result<DType> {
         (0, 64) => DType::I64,
         (1, 8) => DType::U8,
         (1, 16) => DType::U16,
+        (0, 8) => DType::I8,
+        (0, 16) => DType::I16,
+        (1, 32) => DType::U32,
         _ => return Err(Error::NotSupported(format!("managed: DLPack type code {code} of {bits} bits"))),
     };
     if lanes != 1 {
@@ -95,6 +98,9 @@ fn dtype_to(dtype: DType) -> (u8, u8) {
         DType::I64 => (0, 64),
         DType::U8 => (1, 8),
         DType::U16 => (1, 16),
+        DType::I8 => (0, 8),
+        DType::I16 => (0, 16),
+        DType::U32 => (1, 32),
     }
 }
 

@@ -28,7 +28,8 @@ impl Object for Tensor {
     }
 }
 
-/// Element type: one of PURLIN_F32 to PURLIN_F16.
+/// Element type: one of PURLIN_F32 to PURLIN_U32. I8, I16, U32 and F16 are stored, copied and exchanged, and read and
+/// written by sources and sinks; solvers say which types they compute with.
 pub type purlin_dtype = i32;
 /// 32-bit IEEE float.
 pub const PURLIN_F32: purlin_dtype = 0;
@@ -48,6 +49,12 @@ pub const PURLIN_U8: purlin_dtype = 6;
 pub const PURLIN_U16: purlin_dtype = 7;
 /// 16-bit IEEE float.
 pub const PURLIN_F16: purlin_dtype = 8;
+/// Signed 8-bit integer.
+pub const PURLIN_I8: purlin_dtype = 9;
+/// Signed 16-bit integer.
+pub const PURLIN_I16: purlin_dtype = 10;
+/// Unsigned 32-bit integer.
+pub const PURLIN_U32: purlin_dtype = 11;
 
 /// Where memory lies: PURLIN_HOST or PURLIN_DEVICE.
 pub type purlin_location = i32;
@@ -73,7 +80,7 @@ pub const PURLIN_ENTRY_MAJOR: purlin_flags = 8;
 pub struct purlin_tensor_info {
     /// Size of the caller's struct; set by purlin_tensor_info_init.
     pub struct_size: usize,
-    /// Element type, one of PURLIN_F32 to PURLIN_F16.
+    /// Element type, one of PURLIN_F32 to PURLIN_U32.
     pub dtype: i32,
     /// PURLIN_HOST or PURLIN_DEVICE.
     pub location: i32,

@@ -84,7 +84,8 @@ static void types(const purlin_context *context) {
     purlin_dtype dtype;
   } known[] = {{DL_FLOAT, 32, PURLIN_F32},   {DL_FLOAT, 64, PURLIN_F64}, {DL_FLOAT, 16, PURLIN_F16},
                {DL_COMPLEX, 64, PURLIN_CF32}, {DL_COMPLEX, 128, PURLIN_CF64}, {DL_INT, 32, PURLIN_I32},
-               {DL_INT, 64, PURLIN_I64},      {DL_UINT, 8, PURLIN_U8},   {DL_UINT, 16, PURLIN_U16}};
+               {DL_INT, 64, PURLIN_I64},      {DL_UINT, 8, PURLIN_U8},   {DL_UINT, 16, PURLIN_U16},
+               {DL_INT, 8, PURLIN_I8},        {DL_INT, 16, PURLIN_I16},  {DL_UINT, 32, PURLIN_U32}};
   int64_t one = 1;
   size_t k;
   for (k = 0; k < COUNT(known); k++) {

@@ -189,7 +189,7 @@ static void bad_sparse_matrices(const purlin_context *context) {
     BAD_ARGUMENT("nnz", MAKE(PURLIN_F64, 0, 3, 3, INT64_MAX, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
     BAD_ARGUMENT("row_ptr_type: is F64", MAKE(PURLIN_F64, 0, 3, 3, 4, PURLIN_F64, s.row32, PURLIN_I32, s.col32));
     BAD_ARGUMENT("col_idx_type: is 20", MAKE(PURLIN_F64, 0, 3, 3, 4, PURLIN_I32, s.row32, 20, s.col32));
-    BAD_ARGUMENT("dtype: is 9", MAKE(9, 0, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
+    BAD_ARGUMENT("dtype: is 12", MAKE(12, 0, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, s.col32));
     BAD_ARGUMENT("row_ptr: is NULL", MAKE(PURLIN_F64, 0, 3, 3, 4, PURLIN_I32, NULL, PURLIN_I32, s.col32));
     BAD_ARGUMENT("col_idx: is NULL", MAKE(PURLIN_F64, 0, 3, 3, 4, PURLIN_I32, s.row32, PURLIN_I32, NULL));
     BAD_ARGUMENT("col_idx: is not aligned", MAKE(PURLIN_F64, 0, 3, 3, 3, PURLIN_I32, s.row32, PURLIN_I32, (char *)s.col32 + 2));

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-static const int64_t element_size[] = {4, 8, 8, 16, 4, 8, 1, 2, 2};
+static const int64_t element_size[] = {4, 8, 8, 16, 4, 8, 1, 2, 2, 1, 2, 4};
 
 static purlin_tensor_info properties(const purlin_tensor *tensor) {
   purlin_tensor_info info;
@@ -21,7 +21,7 @@ static void creation(const purlin_context *context) {
   int64_t shape[3], strides[3];
   int32_t dtype;
   size_t k;
-  for (dtype = PURLIN_F32; dtype <= PURLIN_F16; dtype++) {
+  for (dtype = PURLIN_F32; dtype <= PURLIN_U32; dtype++) {
     for (k = 0; k < COUNT(sizes); k++) {
       purlin_tensor_info info;
       const unsigned char *bytes;
@@ -57,7 +57,7 @@ static void creation(const purlin_context *context) {
   OK(purlin_tensor_destroy(t));
 
   t = untouched;
-  BAD_ARGUMENT("dtype: is 9", purlin_tensor_create(context, 9, PURLIN_HOST, 0, 3, dims, &t));
+  BAD_ARGUMENT("dtype: is 12", purlin_tensor_create(context, 12, PURLIN_HOST, 0, 3, dims, &t));
   BAD_ARGUMENT("dtype: is -1", purlin_tensor_create(context, -1, PURLIN_HOST, 0, 3, dims, &t));
   BAD_ARGUMENT("location: is 2", purlin_tensor_create(context, PURLIN_F32, 2, 0, 3, dims, &t));
   BAD_ARGUMENT("location: is -1", purlin_tensor_create(context, PURLIN_F32, -1, 0, 3, dims, &t));

@@ -124,7 +124,7 @@ fn used(ndim: i32, dims: &[i64; 64]) -> &[i64] {
 fn tensor_create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (ndim, dims) = any_dims(s);
     let mut tensor = null_mut();
-    let (context, dtype, location, flags) = (w.contexts.pick(s), s.code(9), s.code(2), any_flags(s));
+    let (context, dtype, location, flags) = (w.contexts.pick(s), s.code(12), s.code(2), any_flags(s));
     let place = if s.once_in(30) { null_mut() } else { &raw mut tensor };
     let dims = if s.once_in(30) { null() } else { dims.as_ptr() };
     let status = c!(purlin_tensor_create(context, dtype, location, flags, ndim, dims, place));
@@ -138,7 +138,7 @@ fn any_flags(s: &mut Source<'_>) -> i32 {
 
 fn tensor_borrow(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (ndim, dims) = any_dims(s);
-    let (context, dtype, flags) = (w.contexts.pick(s), s.code(9), any_flags(s));
+    let (context, dtype, flags) = (w.contexts.pick(s), s.code(12), any_flags(s));
     let mut tensor = null_mut();
     let strides = s.once_in(3).then(|| {
         let mut strides = [1i64; 64];
@@ -161,7 +161,7 @@ fn tensor_borrow(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 fn symmetric(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let context = w.contexts.pick(s);
-    let dtype = if s.once_in(10) { s.code(9) } else { s.one_of(&[PURLIN_F32, PURLIN_F64]) };
+    let dtype = if s.once_in(10) { s.code(12) } else { s.one_of(&[PURLIN_F32, PURLIN_F64]) };
     let order = if s.once_in(20) { s.strange() as i32 } else { 2 + s.below(7) as i32 };
     let dimension = if s.once_in(20) { s.strange() } else { s.one_of(&[3, 3, 3, 1, 2, 4, 5]) };
     let (count, flags) = (s.size(), s.one_of(&[0, 0, 0, 8, 2, 4, 1]));
@@ -352,7 +352,7 @@ fn import(s: &mut Source<'_>, w: &mut World, capsule: *mut c_void) -> purlin_sta
 }
 
 fn matrix_make(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let (context, dtype, flags, rows, cols) = (w.contexts.pick(s), s.code(9), any_flags(s), s.size(), s.size());
+    let (context, dtype, flags, rows, cols) = (w.contexts.pick(s), s.code(12), any_flags(s), s.size(), s.size());
     let mut matrix = null_mut();
     let place = &raw mut matrix;
     let status = match s.below(8) {
@@ -391,7 +391,7 @@ fn csr(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         columns[place] = s.strange();
     }
     let (row_ptr, col_idx) = (indices(w, row_type, &offsets), indices(w, column_type, &columns));
-    let dtype = s.code(9);
+    let dtype = s.code(12);
     let values = if s.once_in(3) { null_mut() } else { w.lend(s, Some(16 * columns.len())) };
     let mut matrix = null_mut();
     let context = w.contexts.pick(s);

@@ -57,7 +57,7 @@ fn shaped(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *mut p
         dims[place] = s.size();
     }
     if s.once_in(50) {
-        dtype = s.code(9);
+        dtype = s.code(12);
     }
     let flags = if s.once_in(50) { PURLIN_READ_ONLY } else { s.one_of(&[0, 0, PURLIN_ROW_MAJOR]) };
     let data = w.lend(s, extent(&dims, None, element_size(dtype)));

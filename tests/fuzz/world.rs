@@ -192,9 +192,9 @@ pub fn extent(dims: &[i64], strides: Option<&[i64]>, element: usize) -> Option<u
 /// Bytes of an element of a type; 16 for a number that is no type.
 pub fn element_size(dtype: i32) -> usize {
     match dtype {
-        PURLIN_U8 => 1,
-        PURLIN_U16 | PURLIN_F16 => 2,
-        PURLIN_F32 | PURLIN_I32 => 4,
+        PURLIN_U8 | PURLIN_I8 => 1,
+        PURLIN_U16 | PURLIN_I16 | PURLIN_F16 => 2,
+        PURLIN_F32 | PURLIN_I32 | PURLIN_U32 => 4,
         PURLIN_F64 | PURLIN_I64 | PURLIN_CF32 => 8,
         _ => 16,
     }
