@@ -1,0 +1,370 @@
+//! Pages of TIFF files as an array.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use tiff::decoder::{ChunkType, Decoder, DecodingSampleType, Limits, ifd::Value};
+use tiff::tags::{ByteOrder, CompressionMethod, PhotometricInterpretation, Tag};
+use tiff::{ColorType, TiffResult};
+
+use super::super::array::{ArrayInfo, Block};
+use super::super::number::{Endianness, Number};
+use super::super::source::{Source, file_fault, io_error};
+use super::{IMAGEJ, bad};
+use crate::alloc;
+use crate::error::Result;
+
+/// No compression shrinks more than this: a page that claims to be larger than its file could hold is a lie, and is
+/// refused before memory is asked for it.
+const MOST_SHRINKING: u64 = 4096;
+
+/// Grey pages of one or more files, in order: [columns, rows, pages].
+///
+/// Pages without compression are read row by row, others strip by strip or tile by tile; only those are touched that the
+/// block needs.
+pub struct TiffSource {
+    info: ArrayInfo,
+    paths: Vec<PathBuf>,
+    /// Number of each file's first page, and the number of all pages.
+    starts: Vec<usize>,
+    open: Option<OpenFile>,
+    chunk: Vec<u8>,
+}
+
+/// The file that was read last.
+struct OpenFile {
+    file: usize,
+    /// The page, counted in the file, that the decoder stands at.
+    at: usize,
+    pages: Decoder<BufReader<File>>,
+    raw: File,
+    length: u64,
+}
+
+/// How the samples of a page lie in its file.
+struct Layout {
+    /// Samples stand in the file as they are.
+    plain: bool,
+    /// The decoder turns samples of such a page over, all of whose bits count.
+    inverted: bool,
+    endianness: Endianness,
+    offsets: Vec<u64>,
+    sizes: Vec<u64>,
+    /// Columns and rows of a strip or tile.
+    chunk: [usize; 2],
+}
+
+/// Runs the decoder, which is not ours: whatever a broken file makes it do must come out as an error.
+fn decode<R>(path: &Path, page: usize, work: impl FnOnce() -> TiffResult<R>) -> Result<R> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(bad(path, format!("page {page}: {error}"))),
+        Err(_) => Err(bad(path, format!("page {page}: is broken"))),
+    }
+}
+
+impl OpenFile {
+    fn new(path: &Path, file: usize) -> Result<Self> {
+        file_fault(path, "open")?;
+        let raw = File::open(path).map_err(|e| io_error(path, "open", &e))?;
+        let length = raw.metadata().map_err(|e| io_error(path, "size", &e))?.len();
+        let reader = BufReader::new(raw.try_clone().map_err(|e| io_error(path, "open", &e))?);
+        let mut limits = Limits::default();
+        // Of directories: the decoder makes 32 bytes of each value, and there are no more values than bytes.
+        let values = usize::try_from(length.saturating_mul(32)).unwrap_or(usize::MAX);
+        limits.decoding_buffer_size = limits.decoding_buffer_size.min(values);
+        // Of strips and tiles memory is asked for here, after the sizes are checked.
+        limits.intermediate_buffer_size = usize::MAX;
+        let pages = decode(path, 0, || Ok(Decoder::new(reader)?.with_limits(limits)))?;
+        Ok(Self { file, at: 0, pages, raw, length })
+    }
+
+    /// Type and size of the page that the decoder stands at.
+    fn page(&mut self, path: &Path) -> Result<(Number, [usize; 2])> {
+        let at = self.at;
+        let d = &mut self.pages;
+        let ((columns, rows), colour) = decode(path, at, || Ok((d.dimensions()?, d.colortype()?)))?;
+        let ColorType::Gray(bits) = colour else {
+            return Err(bad(path, format!("page {at}: has pixels of the kind {colour:?}, grey ones are needed")));
+        };
+        let sample = decode(path, at, || Ok(d.image_chunk_buffer_layout(0)?.sample_type))?;
+        let number = match sample {
+            Some(DecodingSampleType::U8) => Number::U8,
+            Some(DecodingSampleType::I8) => Number::I8,
+            Some(DecodingSampleType::U16) => Number::U16,
+            Some(DecodingSampleType::I16) => Number::I16,
+            Some(DecodingSampleType::U32) => Number::U32,
+            Some(DecodingSampleType::I32) => Number::I32,
+            Some(DecodingSampleType::F16) => Number::F16,
+            Some(DecodingSampleType::F32) => Number::F32,
+            Some(DecodingSampleType::F64) => Number::F64,
+            _ => return Err(bad(path, format!("page {at}: has samples of {bits} bits, which are not supported"))),
+        };
+        if usize::from(bits) != 8 * number.size() {
+            return Err(bad(path, format!("page {at}: has samples of {bits} bits, which are not supported")));
+        }
+        let bytes = u64::from(columns).saturating_mul(rows.into()).saturating_mul(u64::from(bits) / 8);
+        if bytes > self.length.saturating_mul(MOST_SHRINKING) {
+            let length = self.length;
+            return Err(bad(path, format!("page {at}: claims {columns} x {rows} pixels in a file of {length} bytes")));
+        }
+        let size = |n: u32| usize::try_from(n).map_err(|_| bad(path, format!("page {at}: is too large")));
+        Ok((number, [size(columns)?, size(rows)?]))
+    }
+
+    fn seek(&mut self, path: &Path, page: usize) -> Result<()> {
+        if self.at != page {
+            let d = &mut self.pages;
+            decode(path, page, || d.seek_to_image(page))?;
+            self.at = page;
+        }
+        Ok(())
+    }
+
+    /// How the page that the decoder stands at is stored; the samples are `number`s.
+    fn layout(&mut self, path: &Path, number: Number) -> Result<Layout> {
+        let at = self.at;
+        let d = &mut self.pages;
+        decode(path, at, || {
+            let code = |value: Option<u16>, default: u16| value.unwrap_or(default);
+            let compression = code(d.find_tag_unsigned(Tag::Compression)?, 1);
+            let predictor = code(d.find_tag_unsigned(Tag::Predictor)?, 1);
+            let photometric = code(d.find_tag_unsigned(Tag::PhotometricInterpretation)?, 1);
+            let strips = d.get_chunk_type() == ChunkType::Strip;
+            let plain = strips && compression == CompressionMethod::None.to_u16() && predictor == 1;
+            let (offsets, sizes) = if plain {
+                (d.get_tag_u64_vec(Tag::StripOffsets)?, d.get_tag_u64_vec(Tag::StripByteCounts)?)
+            } else {
+                (Vec::new(), Vec::new())
+            };
+            let chunk = d.chunk_dimensions();
+            Ok(Layout {
+                plain,
+                inverted: photometric == PhotometricInterpretation::WhiteIsZero.to_u16(),
+                endianness: match d.byte_order() {
+                    ByteOrder::LittleEndian => Endianness::Little,
+                    ByteOrder::BigEndian => Endianness::Big,
+                },
+                offsets,
+                sizes,
+                chunk: [usize::try_from(chunk.0)?.max(1), usize::try_from(chunk.1)?.max(1)],
+            })
+        })
+        .and_then(|layout| {
+            let whole = matches!(number, Number::U8 | Number::U16 | Number::U32);
+            if layout.inverted && !layout.plain && !whole {
+                return Err(bad(path, format!("page {at}: has white as 0 in samples that are not unsigned")));
+            }
+            Ok(layout)
+        })
+    }
+}
+
+impl TiffSource {
+    /// Opens files and looks at all their pages.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::error::Error::Io) naming file and page for a file that is missing or no TIFF, and for a page
+    /// that is not grey, of samples that purlin does not know, or of another size or type than the first.
+    pub fn open(paths: &[PathBuf]) -> Result<Self> {
+        let mut starts = alloc::filled("first pages", 1, 0usize)?;
+        let mut first: Option<(Number, [usize; 2])> = None;
+        let mut place = (None, None);
+        for (n, path) in paths.iter().enumerate() {
+            let mut file = OpenFile::new(path, n)?;
+            loop {
+                let page = file.page(path)?;
+                let (number, size) = *first.get_or_insert(page);
+                if page != (number, size) {
+                    let text = |p: (Number, [usize; 2])| format!("{} x {} pixels of type {:?}", p.1[0], p.1[1], p.0);
+                    let (found, want) = (text(page), text((number, size)));
+                    return Err(bad(path, format!("page {}: has {found}, the first page has {want}", file.at)));
+                }
+                if n == 0 && file.at == 0 {
+                    place = read_place(path, &mut file);
+                }
+                if !file.pages.more_images() {
+                    break;
+                }
+                let (d, next) = (&mut file.pages, file.at + 1);
+                decode(path, next, || d.next_image())?;
+                file.at = next;
+            }
+            starts.push(starts[n] + file.at + 1);
+        }
+        let Some((number, [columns, rows])) = first else {
+            return Err(crate::error::Error::invalid("count", "is 0, at least one file is needed"));
+        };
+        let mut info = ArrayInfo::new(number, &[columns, rows, starts[paths.len()]])?;
+        (info.spacing, info.origin) = place;
+        Ok(Self { info, paths: paths.to_vec(), starts, open: None, chunk: Vec::new() })
+    }
+
+    /// Moves to a page of the array, opening its file if another one is.
+    fn page(&mut self, page: usize) -> Result<()> {
+        let file = self.starts.partition_point(|s| *s <= page) - 1;
+        let path = &self.paths[file];
+        if self.open.as_ref().is_none_or(|o| o.file != file) {
+            self.open = None;
+            self.open = Some(OpenFile::new(path, file)?);
+        }
+        if let Some(open) = &mut self.open {
+            open.seek(path, page - self.starts[file])?;
+        }
+        Ok(())
+    }
+}
+
+/// The place in space that ImageJ's description tells.
+fn read_place(path: &Path, file: &mut OpenFile) -> (Option<Vec<f64>>, Option<Vec<f64>>) {
+    let d = &mut file.pages;
+    let read = || -> TiffResult<_> {
+        let text = d.get_tag_ascii_string(Tag::ImageDescription)?;
+        Ok((text, d.get_tag(Tag::XResolution)?, d.get_tag(Tag::YResolution)?))
+    };
+    // A file without them has no place, which is no error.
+    let Ok((text, Value::Rational(xn, xd), Value::Rational(yn, yd))) = decode(path, 0, read) else {
+        return (None, None);
+    };
+    let key = |name: &str| text.lines().find_map(|l| l.split_once('=').filter(|(k, _)| k.trim() == name)).map(|l| l.1);
+    let number = |name: &str| key(name).and_then(|v| v.trim().parse::<f64>().ok());
+    let unit = key("unit").map(str::trim);
+    if !text.starts_with(IMAGEJ) || unit != Some("mm") {
+        return (None, None);
+    }
+    let z = number("spacing").unwrap_or(1.0);
+    let spacing = vec![f64::from(xd) / f64::from(xn), f64::from(yd) / f64::from(yn), z];
+    if !spacing.iter().all(|s| s.is_finite() && *s > 0.0) {
+        return (None, None);
+    }
+    let origin: Option<Vec<f64>> = ["xorigin", "yorigin", "zorigin"]
+        .iter()
+        .zip(&spacing)
+        .map(|(name, s)| number(name).filter(|o| o.is_finite()).map(|o| -o * s))
+        .collect();
+    (Some(spacing), origin)
+}
+
+impl Source for TiffSource {
+    fn info(&self) -> &ArrayInfo {
+        &self.info
+    }
+
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
+        block.check(&self.info)?;
+        let (first, count) = (block.first(), block.count());
+        let size = self.info.number.size();
+        let bytes = count[0] * count[1] * size;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let window = Window {
+            number: self.info.number,
+            width: self.info.dims[0],
+            height: self.info.dims[1],
+            columns: first[0]..first[0] + count[0],
+            rows: first[1]..first[1] + count[1],
+        };
+        for (n, out) in out[..bytes * count[2]].chunks_exact_mut(bytes).enumerate() {
+            self.page(first[2] + n)?;
+            let Some(open) = &mut self.open else { continue };
+            let path = &self.paths[open.file];
+            file_fault(path, "read")?;
+            let layout = open.layout(path, self.info.number)?;
+            if layout.plain {
+                window.read_plain(open, path, &layout, out)?;
+            } else if let Err(error) = window.read_chunks(open, path, &layout, &mut self.chunk, out) {
+                // After a failure the decoder may stand anywhere.
+                self.open = None;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of a page.
+struct Window {
+    number: Number,
+    width: usize,
+    height: usize,
+    columns: Range<usize>,
+    rows: Range<usize>,
+}
+
+impl Window {
+    /// Reads rows as they stand in the file.
+    fn read_plain(&self, open: &OpenFile, path: &Path, layout: &Layout, out: &mut [u8]) -> Result<()> {
+        let size = self.number.size();
+        let row_bytes = self.columns.len() * size;
+        let per_strip = layout.chunk[1].min(self.height);
+        let at = open.at;
+        let mut row = self.rows.start;
+        let mut rest = &mut *out;
+        while row < self.rows.end {
+            let (strip, within) = (row / per_strip, row % per_strip);
+            // Rows that are taken whole are read together.
+            let whole = self.columns.len() == self.width;
+            let count = if whole { (per_strip - within).min(self.rows.end - row) } else { 1 };
+            let place = (within * self.width + self.columns.start) * size;
+            let end = crate::shape::to_u64(place + count * row_bytes);
+            let (Some(offset), Some(stored)) = (layout.offsets.get(strip), layout.sizes.get(strip)) else {
+                return Err(bad(path, format!("page {at}: has no strip {strip}")));
+            };
+            if end > *stored {
+                return Err(bad(path, format!("page {at}: strip {strip} has {stored} bytes, {end} are needed")));
+            }
+            let (part, behind) = rest.split_at_mut(count * row_bytes);
+            let from = offset.saturating_add(crate::shape::to_u64(place));
+            open.raw.read_exact_at(part, from).map_err(|e| io_error(path, &format!("page {at}: read"), &e))?;
+            rest = behind;
+            row += count;
+        }
+        layout.endianness.swap_to_native(self.number, out);
+        Ok(())
+    }
+
+    /// Decodes the strips or tiles that the window touches, one after the other.
+    fn read_chunks(
+        &self,
+        open: &mut OpenFile,
+        path: &Path,
+        layout: &Layout,
+        chunk: &mut Vec<u8>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let size = self.number.size();
+        let [across, down] = layout.chunk;
+        let row_bytes = self.columns.len() * size;
+        for y in self.rows.start / down..=(self.rows.end - 1) / down {
+            for x in self.columns.start / across..=(self.columns.end - 1) / across {
+                let index = y * self.width.div_ceil(across) + x;
+                // The last ones of a page hold what is left of it.
+                let left = [x * across, y * down];
+                let [columns, rows] = [across.min(self.width - left[0]), down.min(self.height - left[1])];
+                let bytes = columns * rows * size;
+                if chunk.len() < bytes {
+                    *chunk = Vec::new();
+                    *chunk = alloc::filled("strip or tile", bytes, 0u8)?;
+                }
+                let (at, pages, part) = (open.at, &mut open.pages, &mut chunk[..bytes]);
+                decode(path, at, || pages.read_chunk_bytes(u32::try_from(index)?, part))?;
+                if layout.inverted {
+                    part.iter_mut().for_each(|b| *b = !*b);
+                }
+                let from = self.columns.start.max(left[0])..self.columns.end.min(left[0] + columns);
+                for row in self.rows.start.max(left[1])..self.rows.end.min(left[1] + rows) {
+                    let source = ((row - left[1]) * columns + from.start - left[0]) * size;
+                    let target = (row - self.rows.start) * row_bytes + (from.start - self.columns.start) * size;
+                    let length = from.len() * size;
+                    out[target..target + length].copy_from_slice(&part[source..source + length]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
