@@ -395,6 +395,119 @@
 #define PURLIN_MISSING_ZERO 1
 
 /**
+ * Least significant byte first.
+ */
+#define PURLIN_LITTLE_ENDIAN 0
+
+/**
+ * Most significant byte first.
+ */
+#define PURLIN_BIG_ENDIAN 1
+
+/**
+ * The ramp alone.
+ */
+#define PURLIN_FDK_WINDOW_NONE 0
+
+/**
+ * The ramp times sin(pi x / 2) / (pi x / 2), x the frequency over the cut-off.
+ */
+#define PURLIN_FDK_WINDOW_SHEPP_LOGAN 1
+
+/**
+ * The ramp times cos(pi x / 2).
+ */
+#define PURLIN_FDK_WINDOW_COSINE 2
+
+/**
+ * The ramp times 0.54 + 0.46 cos(pi x).
+ */
+#define PURLIN_FDK_WINDOW_HAMMING 3
+
+/**
+ * The ramp times (1 + cos(pi x)) / 2.
+ */
+#define PURLIN_FDK_WINDOW_HANN 4
+
+/**
+ * Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one, else HALF_FAN
+ * for a panel whose centre is shifted by more than a tenth of its width, else FULL.
+ */
+#define PURLIN_FDK_REDUNDANCY_AUTO 0
+
+/**
+ * Every ray is measured once: all weights 1.
+ */
+#define PURLIN_FDK_REDUNDANCY_NONE 1
+
+/**
+ * A full circle measures every ray twice: all weights 1/2.
+ */
+#define PURLIN_FDK_REDUNDANCY_FULL 2
+
+/**
+ * Parker's weights (Med. Phys. 9, 1982), for an arc of at least 180 degrees.
+ */
+#define PURLIN_FDK_REDUNDANCY_SHORT 3
+
+/**
+ * A panel shifted sideways on a full circle, whose two halves see the object from opposite sides.
+ */
+#define PURLIN_FDK_REDUNDANCY_HALF_FAN 4
+
+/**
+ * Pixels outside the panel are 0, blended over one pixel.
+ */
+#define PURLIN_FDK_EDGE_ZERO 0
+
+/**
+ * A sample counts only if all four of its pixels exist.
+ */
+#define PURLIN_FDK_EDGE_SKIP 1
+
+/**
+ * Bilinear samples in f32.
+ */
+#define PURLIN_FDK_INTERPOLATION_EXACT 0
+
+/**
+ * For general matrices on a GPU by its texture unit, whose fractions have 8 bits: up to 6e-4 of the density scale off.
+ * Elsewhere the same as EXACT.
+ */
+#define PURLIN_FDK_INTERPOLATION_FAST 1
+
+/**
+ * Arithmetic in f32; positions and weights are prepared in f64.
+ */
+#define PURLIN_FDK_PRECISION_F32 0
+
+/**
+ * Everything in f64 on the CPU threads, whatever the context: slow, for checks.
+ */
+#define PURLIN_FDK_PRECISION_F64 1
+
+/**
+ * Weights, ramp filter and back-projection.
+ */
+#define PURLIN_FDK_MODE_FDK 0
+
+/**
+ * Back-projection alone with the factor 1/w^2 and the matrices as given, as the RabbitCT benchmark asks (Rohkohl et
+ * al., Med. Phys. 36, 2009).
+ */
+#define PURLIN_FDK_MODE_RABBITCT 1
+
+/**
+ * The panel stands upright in every view: a row of voxels along z is seen along a panel column.
+ */
+#define PURLIN_FDK_KERNEL_VERTICAL 0
+
+/**
+ * Views of any position.
+ */
+#define PURLIN_FDK_KERNEL_GENERAL 1
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -480,6 +593,23 @@ typedef struct purlin_context purlin_context;
  * A matrix: dense with a leading dimension, or compressed sparse rows; on the host or on the context's GPU.
  */
 typedef struct purlin_matrix purlin_matrix;
+
+/**
+ * An array of up to four axes that a run writes in blocks: a tensor, a file, or what a caller's function takes. It may
+ * be larger than memory.
+ *
+ * A file is written beside its final name and gets that name when the run has succeeded: a failed or cancelled run, or
+ * a sink that is destroyed unused, leaves nothing under it. A run uses a sink up, whether it succeeds or fails; a call
+ * that is refused for its arguments (`PURLIN_ERROR_INVALID_ARGUMENT`, `_INVALID_HANDLE`, `_BUSY`, `_NOT_SUPPORTED`,
+ * `_FORKED`) does not. A sink that is used up is refused by every later call.
+ */
+typedef struct purlin_sink purlin_sink;
+
+/**
+ * An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
+ * may be larger than memory. It may be used again and again, by one run at a time.
+ */
+typedef struct purlin_source purlin_source;
 
 /**
  * An ordered queue of work of a context. On a GPU it is a CUDA stream; on the CPU calls are complete on return.
@@ -1206,6 +1336,67 @@ typedef struct purlin_dwi_peaks_options {
    */
   void *progress_user;
 } purlin_dwi_peaks_options;
+
+/**
+ * What a source or a file holds.
+ */
+typedef struct purlin_array_info {
+  /**
+   * Size of the caller's struct; set by purlin_array_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Element type, one of PURLIN_F32 to PURLIN_U32.
+   */
+  int32_t dtype;
+  /**
+   * Number of axes, 1 to 4.
+   */
+  int32_t ndim;
+  /**
+   * Size of each axis, the one that runs fastest first; 1 beyond the last.
+   */
+  int64_t dims[4];
+  /**
+   * Distance of two elements along each axis, mm; NaN where the array does not say.
+   */
+  double spacing[4];
+  /**
+   * Position of the first element's centre, mm; NaN where the array does not say.
+   */
+  double origin[4];
+  /**
+   * Bytes of all elements.
+   */
+  int64_t bytes;
+} purlin_array_info;
+
+/**
+ * Reads one block of an array.
+ *
+ * `first` and `count` have one number an axis: the first element and how many. `block` has room for exactly those
+ * elements, packed with the first axis fastest, in the machine's byte order and aligned as the element type. A return
+ * other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called from a thread of
+ * purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run.
+ */
+typedef int32_t (*purlin_read_fn)(const int64_t *first,
+                                  const int64_t *count,
+                                  void *block,
+                                  void *user);
+
+/**
+ * Writes one block of an array.
+ *
+ * `first` and `count` have one number an axis: the first element and how many. `block` holds exactly those elements,
+ * packed with the first axis fastest, in the machine's byte order and aligned as the element type; it is the function's
+ * to read until it returns. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It
+ * is called from a thread of purlin's, one call at a time, each element once, in order along the last axis, and must
+ * not throw, longjmp, unwind or use the objects of the run.
+ */
+typedef int32_t (*purlin_write_fn)(const int64_t *first,
+                                   const int64_t *count,
+                                   const void *block,
+                                   void *user);
 
 /**
  * 32-bit IEEE float.
@@ -2498,6 +2689,285 @@ purlin_status purlin_dwi_peaks(const struct purlin_context *context,
                                struct purlin_tensor *count,
                                struct purlin_tensor *status,
                                struct purlin_sshopm_info *info);
+
+/**
+ * Sets `struct_size` and what is not known.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_array_info_init(struct purlin_array_info *info,
+                                     size_t size);
+
+/**
+ * A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the tensor
+ * is locked for reading.
+ *
+ * @param      context  the context of the tensor.
+ * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+ * @param[out] source   the source; destroy it with purlin_source_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
+ * batch, number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `source` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_tensor(const struct purlin_context *context,
+                                        const struct purlin_tensor *tensor,
+                                        struct purlin_source **source);
+
+/**
+ * A source over a raw file: elements from some byte on, packed, the first axis fastest.
+ *
+ * @param      context     the context it belongs to.
+ * @param      path        the file.
+ * @param      offset      bytes before the first element, not negative.
+ * @param      dtype       element type; no complex or 64-bit integers.
+ * @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
+ * @param      ndim        number of axes, 1 to 4.
+ * @param[in]  dims        `ndim` sizes, fastest first, not negative.
+ * @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file open.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, negative number, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_IO` (no
+ * such file, or it is too short; the message has both sizes), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `path` is NULL or a terminated string, `dims` is NULL or valid for `ndim` elements, `source` is NULL or valid for
+ * writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_file(const struct purlin_context *context,
+                                      const char *path,
+                                      int64_t offset,
+                                      purlin_dtype dtype,
+                                      int32_t endianness,
+                                      int64_t ndim,
+                                      const int64_t *dims,
+                                      struct purlin_source **source);
+
+/**
+ * A source over a MetaImage: an .mha file, or an .mhd header with its raw file. Uncompressed, of one channel.
+ *
+ * @param      context  the context it belongs to.
+ * @param      path     the file.
+ * @param[out] source   the source; destroy it with purlin_source_destroy. Its sizes, spacing and origin are in
+ *                      purlin_source_info.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
+ * `PURLIN_ERROR_IO` (no such file, no MetaImage, compressed, several channels, too short),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `path` is NULL or a terminated string, `source` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_metaimage(const struct purlin_context *context,
+                                           const char *path,
+                                           struct purlin_source **source);
+
+/**
+ * A source over TIFF files: three axes, [width, height, pages]. The pages of all files follow one another in the order
+ * given; all have one size and one type.
+ *
+ * @param      context  the context it belongs to.
+ * @param      count    number of files, at least 1.
+ * @param[in]  paths    `count` files of one or more pages each: grey, 8-, 16- or 32-bit integers or 32- or 64-bit
+ *                      floats, in strips or tiles.
+ * @param[out] source   the source; destroy it with purlin_source_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (count, NULL pointer, empty
+ * path), `PURLIN_ERROR_IO` (no such file, no TIFF of a kind named above, pages that differ; the message names the file
+ * and page), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `paths` is NULL or valid for `count` pointers to terminated strings, `source` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_tiff(const struct purlin_context *context,
+                                      int64_t count,
+                                      const char *const *paths,
+                                      struct purlin_source **source);
+
+/**
+ * A source whose elements a caller's function delivers, as they are asked for: each run asks for each block it needs,
+ * mostly in order, some of them more than once.
+ *
+ * @param      context  the context it belongs to.
+ * @param      dtype    element type; no complex or 64-bit integers.
+ * @param      ndim     number of axes, 1 to 4.
+ * @param[in]  dims     `ndim` sizes, fastest first, not negative.
+ * @param      read     the function.
+ * @param      user     handed to `read`.
+ * @param[out] source   the source; destroy it with purlin_source_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `read` may be called with `user` from any thread while the source lives; `dims` is NULL or valid for `ndim` elements,
+ * `source` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_callback(const struct purlin_context *context,
+                                          purlin_dtype dtype,
+                                          int64_t ndim,
+                                          const int64_t *dims,
+                                          purlin_read_fn read,
+                                          void *user,
+                                          struct purlin_source **source);
+
+/**
+ * Type, sizes and, where a file says so, the place in space of a source's array.
+ *
+ * @param      source  the source.
+ * @param[out] info    filled in; initialise it with purlin_array_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size), `PURLIN_ERROR_BUSY` (a run reads from it).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_info(const struct purlin_source *source,
+                                 struct purlin_array_info *info);
+
+/**
+ * Destroys a source and closes its file. A run that reads from it goes on to its end.
+ *
+ * @param source  the source; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_source_destroy(struct purlin_source *source);
+
+/**
+ * A sink that writes to a tensor, which it keeps alive. During a run the tensor is locked for that run alone. After a
+ * run that failed its elements are unspecified.
+ *
+ * @param      context  the context of the tensor.
+ * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+ *                      Integers are rounded to the nearest and held to their range, NaN becomes 0 in them.
+ * @param[out] sink     the sink; destroy it with purlin_sink_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
+ * batch, number of axes, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (element type),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `sink` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sink_to_tensor(const struct purlin_context *context,
+                                    struct purlin_tensor *tensor,
+                                    struct purlin_sink **sink);
+
+/**
+ * A sink that writes a raw file: elements from some byte on, packed, the first axis fastest.
+ *
+ * @param      context     the context it belongs to.
+ * @param      path        the file; one of that name is replaced when the run has succeeded.
+ * @param      offset      zero bytes before the first element, not negative.
+ * @param      dtype       element type; no complex or 64-bit integers. Integers are rounded to the nearest and held to
+ *                         their range, NaN becomes 0 in them.
+ * @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
+ * @param      ndim        number of axes, 1 to 4.
+ * @param[in]  dims        `ndim` sizes, fastest first, not negative.
+ * @param[out] sink        the sink; destroy it with purlin_sink_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, negative number, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_IO` (no
+ * file can be made there, or not of that size), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `path` is NULL or a terminated string, `dims` is NULL or valid for `ndim` elements, `sink` is NULL or valid for
+ * writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sink_to_file(const struct purlin_context *context,
+                                  const char *path,
+                                  int64_t offset,
+                                  purlin_dtype dtype,
+                                  int32_t endianness,
+                                  int64_t ndim,
+                                  const int64_t *dims,
+                                  struct purlin_sink **sink);
+
+/**
+ * A sink that writes a MetaImage, which ITK, RTK and 3D Slicer read: one .mha file, or for a name that ends in .mhd a
+ * header beside a .raw file. The header gets its name last.
+ *
+ * @param      context  the context it belongs to.
+ * @param      path     the file; one of that name is replaced when the run has succeeded.
+ * @param      dtype    element type, as purlin_sink_to_file.
+ * @param      ndim     number of axes, 1 to 4.
+ * @param[in]  dims     `ndim` sizes, fastest first, not negative.
+ * @param[in]  spacing  `ndim` distances of two elements, mm, positive; NULL for 1.
+ * @param[in]  origin   `ndim` coordinates of the first element's centre, mm; NULL for 0.
+ * @param[out] sink     the sink; destroy it with purlin_sink_destroy.
+ * @return as purlin_sink_to_file; `PURLIN_ERROR_INVALID_ARGUMENT` also for spacings that are not positive and numbers
+ * that are not finite.
+ *
+ * @pre `path` is NULL or a terminated string; `dims`, `spacing` and `origin` are NULL or valid for `ndim` elements; `sink` is
+ * NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sink_to_metaimage(const struct purlin_context *context,
+                                       const char *path,
+                                       purlin_dtype dtype,
+                                       int64_t ndim,
+                                       const int64_t *dims,
+                                       const double *spacing,
+                                       const double *origin,
+                                       struct purlin_sink **sink);
+
+/**
+ * A sink that writes one TIFF file of one page for each slice, grey, uncompressed; BigTIFF above 4 GiB.
+ *
+ * @param      context  the context it belongs to.
+ * @param      path     the file; one of that name is replaced when the run has succeeded.
+ * @param      dtype    element type, as purlin_sink_to_file.
+ * @param      width    pixels of a row, at least 1: the first axis.
+ * @param      height   rows of a page, at least 1: the second axis.
+ * @param      pages    number of pages, at least 1: the third axis.
+ * @param[out] sink     the sink; destroy it with purlin_sink_destroy.
+ * @return as purlin_sink_to_file.
+ *
+ * @pre `path` is NULL or a terminated string, `sink` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sink_to_tiff(const struct purlin_context *context,
+                                  const char *path,
+                                  purlin_dtype dtype,
+                                  int64_t width,
+                                  int64_t height,
+                                  int64_t pages,
+                                  struct purlin_sink **sink);
+
+/**
+ * A sink whose elements a caller's function takes, block after block.
+ *
+ * @param      context  the context it belongs to.
+ * @param      dtype    element type, as purlin_sink_to_file.
+ * @param      ndim     number of axes, 1 to 4.
+ * @param[in]  dims     `ndim` sizes, fastest first, not negative.
+ * @param      write    the function.
+ * @param      user     handed to `write`.
+ * @param[out] sink     the sink; destroy it with purlin_sink_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `write` may be called with `user` from any thread while the sink lives; `dims` is NULL or valid for `ndim` elements,
+ * `sink` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sink_to_callback(const struct purlin_context *context,
+                                      purlin_dtype dtype,
+                                      int64_t ndim,
+                                      const int64_t *dims,
+                                      purlin_write_fn write,
+                                      void *user,
+                                      struct purlin_sink **sink);
+
+/**
+ * Destroys a sink; a file that no run has finished goes with it. A run that writes to it goes on to its end.
+ *
+ * @param sink  the sink; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_sink_destroy(struct purlin_sink *sink);
 
 #ifdef __cplusplus
 }  // extern "C"

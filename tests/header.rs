@@ -28,6 +28,12 @@ const ORDER: &[&str] = &[
     "dwi_types.rs",
     "dwi.rs",
     "dwi_peaks.rs",
+    "array.rs",
+    "source.rs",
+    "sink.rs",
+    "fdk_types.rs",
+    "fdk.rs",
+    "fdk_pieces.rs",
 ];
 
 /// The header as cbindgen makes it, with Rust's heading for a caller's duties turned into doxygen's.

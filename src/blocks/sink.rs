@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
@@ -76,7 +77,9 @@ impl ProvisionalFile {
             .file_name()
             .map(ToOwned::to_owned)
             .ok_or_else(|| Error::Io { path: path.display().to_string(), problem: "is not a file's name".into() })?;
-        name.push(format!(".{}.partial", std::process::id()));
+        // Neither two processes nor two sinks of one may meet in one provisional file.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        name.push(format!(".{}-{}.partial", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
         let partial = path.with_file_name(name);
         file_fault(path, "create")?;
         let file = OpenOptions::new()
@@ -131,9 +134,14 @@ pub struct FileSink {
 impl FileSink {
     /// A file whose elements begin behind `header`.
     pub fn create(path: &Path, header: &[u8], endianness: Endianness, info: ArrayInfo) -> Result<Self> {
+        let sink = Self::create_at(path, crate::shape::to_u64(header.len()), endianness, info)?;
+        sink.file.write_at(header, 0)?;
+        Ok(sink)
+    }
+
+    /// A file whose elements begin at byte `offset`, behind zeros.
+    pub fn create_at(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
         let file = ProvisionalFile::create(path)?;
-        file.write_at(header, 0)?;
-        let offset = crate::shape::to_u64(header.len());
         // A sparse file of the full size now: a disk without room for it should say so before the work, where it can.
         let size = offset.saturating_add(crate::shape::to_u64(info.bytes()));
         file.file().set_len(size).map_err(|e| io_error(path, "set the size", &e))?;

@@ -84,7 +84,7 @@ fn find<T: Object>(argument: &str, key: usize) -> Result<(usize, u32)> {
     }
     let kind = key >> (INDEX_BITS + GENERATION_BITS);
     if kind != usize::from(T::KIND) {
-        return wrong(if (1..=4).contains(&kind) { "is a handle of another type" } else { "is not a handle" });
+        return wrong(if (1..=7).contains(&kind) { "is a handle of another type" } else { "is not a handle" });
     }
     let generation = (key >> INDEX_BITS) & 0xffff_ffff;
     Ok((key & (MAX_SLOTS - 1), generation as u32))
@@ -165,22 +165,30 @@ fn refused<G>(argument: &str, error: TryLockError<G>) -> Error {
     }
 }
 
-/// The object of a `const` argument, shared with other calls that only read it.
-pub(super) fn shared<T: Object, C>(argument: &str, handle: *const C) -> Result<Shared<T>> {
-    let object = get::<T>(argument, handle.addr())?;
+/// An object locked for reading, whoever else holds it.
+pub(super) fn lock_shared<T>(argument: &str, object: Arc<RwLock<T>>) -> Result<Shared<T>> {
     // SAFETY: the lock lives in `object`, which the result keeps until after the guard is gone.
     let lock: &'static RwLock<T> = unsafe { &*Arc::as_ptr(&object) };
     let guard = lock.try_read().map_err(|e| refused(argument, e))?;
     Ok(Shared { guard, _object: object })
 }
 
-/// The object of an argument that the call changes.
-pub(super) fn exclusive<T: Object, C>(argument: &str, handle: *mut C) -> Result<Exclusive<T>> {
-    let object = get::<T>(argument, handle.addr())?;
+/// An object locked for this call alone.
+pub(super) fn lock_exclusive<T>(argument: &str, object: Arc<RwLock<T>>) -> Result<Exclusive<T>> {
     // SAFETY: the lock lives in `object`, which the result keeps until after the guard is gone.
     let lock: &'static RwLock<T> = unsafe { &*Arc::as_ptr(&object) };
     let guard = lock.try_write().map_err(|e| refused(argument, e))?;
     Ok(Exclusive { guard, _object: object })
+}
+
+/// The object of a `const` argument, shared with other calls that only read it.
+pub(super) fn shared<T: Object, C>(argument: &str, handle: *const C) -> Result<Shared<T>> {
+    lock_shared(argument, get::<T>(argument, handle.addr())?)
+}
+
+/// The object of an argument that the call changes.
+pub(super) fn exclusive<T: Object, C>(argument: &str, handle: *mut C) -> Result<Exclusive<T>> {
+    lock_exclusive(argument, get::<T>(argument, handle.addr())?)
 }
 
 /// [`shared`], or `None` for NULL.

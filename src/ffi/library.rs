@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use super::context::ContextObject;
 use super::handle::Object;
+use super::sink::SinkObject;
+use super::source::SourceObject;
 use super::{guard, status};
 use crate::matrix::Matrix;
 use crate::stream::Stream;
@@ -52,7 +54,9 @@ pub extern "C" fn purlin_last_error_message() -> *const c_char {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_live_handles() -> i64 {
-    ContextObject::table().live() + Stream::table().live() + Tensor::table().live() + Matrix::table().live()
+    let storage = Tensor::table().live() + Matrix::table().live();
+    let blocks = SourceObject::table().live() + SinkObject::table().live();
+    ContextObject::table().live() + Stream::table().live() + storage + blocks
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 // doxygen reads these comments: `@param[out]` is its own.
 #![allow(rustdoc::broken_intra_doc_links, reason = "the comments are the C header's")]
 
+mod array;
 mod callback;
 mod context;
 mod device;
@@ -16,12 +17,15 @@ mod dwi;
 mod dwi_peaks;
 mod dwi_types;
 mod environment;
+mod fdk_types;
 mod guard;
 mod handle;
 mod library;
 mod matrix;
 mod options;
 mod overlap;
+mod sink;
+mod source;
 mod sshopm;
 mod sshopm_all;
 mod sshopm_types;
@@ -31,6 +35,7 @@ mod symmetric;
 mod tensor;
 mod tensor_symmetric;
 
+pub use array::*;
 pub use callback::{purlin_log_fn, purlin_progress_fn};
 pub use context::*;
 pub use device::*;
@@ -38,8 +43,11 @@ pub use dlpack::*;
 pub use dwi::*;
 pub use dwi_peaks::*;
 pub use dwi_types::*;
+pub use fdk_types::*;
 pub use library::*;
 pub use matrix::*;
+pub use sink::*;
+pub use source::*;
 pub use sshopm::*;
 pub use sshopm_all::*;
 pub use sshopm_types::*;

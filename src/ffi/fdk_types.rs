@@ -1,0 +1,365 @@
+//! Constants and structs of cone-beam CT.
+
+use std::ffi::{c_char, c_void};
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+
+/// The ramp alone.
+pub const PURLIN_FDK_WINDOW_NONE: i32 = 0;
+/// The ramp times sin(pi x / 2) / (pi x / 2), x the frequency over the cut-off.
+pub const PURLIN_FDK_WINDOW_SHEPP_LOGAN: i32 = 1;
+/// The ramp times cos(pi x / 2).
+pub const PURLIN_FDK_WINDOW_COSINE: i32 = 2;
+/// The ramp times 0.54 + 0.46 cos(pi x).
+pub const PURLIN_FDK_WINDOW_HAMMING: i32 = 3;
+/// The ramp times (1 + cos(pi x)) / 2.
+pub const PURLIN_FDK_WINDOW_HANN: i32 = 4;
+
+/// Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one, else HALF_FAN
+/// for a panel whose centre is shifted by more than a tenth of its width, else FULL.
+pub const PURLIN_FDK_REDUNDANCY_AUTO: i32 = 0;
+/// Every ray is measured once: all weights 1.
+pub const PURLIN_FDK_REDUNDANCY_NONE: i32 = 1;
+/// A full circle measures every ray twice: all weights 1/2.
+pub const PURLIN_FDK_REDUNDANCY_FULL: i32 = 2;
+/// Parker's weights (Med. Phys. 9, 1982), for an arc of at least 180 degrees.
+pub const PURLIN_FDK_REDUNDANCY_SHORT: i32 = 3;
+/// A panel shifted sideways on a full circle, whose two halves see the object from opposite sides.
+pub const PURLIN_FDK_REDUNDANCY_HALF_FAN: i32 = 4;
+
+/// Pixels outside the panel are 0, blended over one pixel.
+pub const PURLIN_FDK_EDGE_ZERO: i32 = 0;
+/// A sample counts only if all four of its pixels exist.
+pub const PURLIN_FDK_EDGE_SKIP: i32 = 1;
+
+/// Bilinear samples in f32.
+pub const PURLIN_FDK_INTERPOLATION_EXACT: i32 = 0;
+/// For general matrices on a GPU by its texture unit, whose fractions have 8 bits: up to 6e-4 of the density scale off.
+/// Elsewhere the same as EXACT.
+pub const PURLIN_FDK_INTERPOLATION_FAST: i32 = 1;
+
+/// Arithmetic in f32; positions and weights are prepared in f64.
+pub const PURLIN_FDK_PRECISION_F32: i32 = 0;
+/// Everything in f64 on the CPU threads, whatever the context: slow, for checks.
+pub const PURLIN_FDK_PRECISION_F64: i32 = 1;
+
+/// Weights, ramp filter and back-projection.
+pub const PURLIN_FDK_MODE_FDK: i32 = 0;
+/// Back-projection alone with the factor 1/w^2 and the matrices as given, as the RabbitCT benchmark asks (Rohkohl et
+/// al., Med. Phys. 36, 2009).
+pub const PURLIN_FDK_MODE_RABBITCT: i32 = 1;
+
+/// The panel stands upright in every view: a row of voxels along z is seen along a panel column.
+pub const PURLIN_FDK_KERNEL_VERTICAL: i32 = 0;
+/// Views of any position.
+pub const PURLIN_FDK_KERNEL_GENERAL: i32 = 1;
+
+/// Where source and panel stand at each view. Lengths in mm, angles in rad.
+///
+/// World axes are right-handed, z is the axis of rotation, the origin the isocentre. On a circular orbit the source of
+/// angle b stands at `source_to_axis` (cos b, sin b, 0), and the flat panel stands perpendicular to the line from it to
+/// the axis, with axes e_u = (-sin b, cos b, 0) along its columns' index and e_v = (0, 0, 1) along its rows'. The centre
+/// of pixel (i, j) lies at u = (i - (detector_columns - 1) / 2) column_pitch + column_offset from the foot of the
+/// perpendicular, likewise v.
+///
+/// The arrays are read by purlin_fdk_create and not kept.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_fdk_geometry {
+    /// Size of the caller's struct; set by purlin_fdk_geometry_init.
+    pub struct_size: usize,
+    /// Source to axis, positive; ignored with matrices.
+    pub source_to_axis: f64,
+    /// Source to panel, positive; ignored with matrices.
+    pub source_to_detector: f64,
+    /// Distance of two columns, positive; with matrices too, where it scales the filter.
+    pub column_pitch: f64,
+    /// Distance of two rows, positive; ignored with matrices.
+    pub row_pitch: f64,
+    /// Shift of the panel along e_u; default 0; ignored with matrices.
+    pub column_offset: f64,
+    /// Shift of the panel along e_v; default 0; ignored with matrices.
+    pub row_offset: f64,
+    /// Pixels along u, at least 2.
+    pub detector_columns: i64,
+    /// Pixels along v, at least 1.
+    pub detector_rows: i64,
+    /// Number of views, at least 1.
+    pub views: i64,
+    /// `views` angles in any order, not necessarily of equal steps; NULL with matrices.
+    pub angles: *const f64,
+    /// `views` 3 x 4 matrices, row after row, from (x, y, z, 1) in mm to pixel indices (column w, row w, w), 0 at the
+    /// centre of the first pixel; of any scale and sign. NULL with angles.
+    pub matrices: *const f64,
+    /// Nonzero accepts a panel between source and axis; default 0.
+    pub allow_inside_panel: i32,
+    /// 0.
+    pub reserved: i32,
+}
+
+versioned!(
+    purlin_fdk_geometry,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        source_to_axis: 0.0,
+        source_to_detector: 0.0,
+        column_pitch: 0.0,
+        row_pitch: 0.0,
+        column_offset: 0.0,
+        row_offset: 0.0,
+        detector_columns: 0,
+        detector_rows: 0,
+        views: 0,
+        angles: std::ptr::null(),
+        matrices: std::ptr::null(),
+        allow_inside_panel: 0,
+        reserved: 0,
+    }
+);
+
+/// The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column pitch
+/// scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the isocentre.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_fdk_grid {
+    /// Size of the caller's struct; set by purlin_fdk_grid_init.
+    pub struct_size: usize,
+    /// Voxels along x.
+    pub nx: i64,
+    /// Voxels along y.
+    pub ny: i64,
+    /// Voxels along z.
+    pub nz: i64,
+    /// Distance of two voxels along x, mm, positive.
+    pub dx: f64,
+    /// Distance of two voxels along y.
+    pub dy: f64,
+    /// Distance of two voxels along z.
+    pub dz: f64,
+    /// x of the centre of the first voxel, mm.
+    pub x0: f64,
+    /// y of the centre of the first voxel.
+    pub y0: f64,
+    /// z of the centre of the first voxel.
+    pub z0: f64,
+}
+
+versioned!(
+    purlin_fdk_grid,
+    first = size_of::<Self>(),
+    Self { struct_size: size_of::<Self>(), nx: 0, ny: 0, nz: 0, dx: 0.0, dy: 0.0, dz: 0.0, x0: 0.0, y0: 0.0, z0: 0.0 }
+);
+
+/// How a scan is reconstructed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_fdk_options {
+    /// Size of the caller's struct; set by purlin_fdk_options_init.
+    pub struct_size: usize,
+    /// One of PURLIN_FDK_WINDOW_*; default NONE.
+    pub window: i32,
+    /// One of PURLIN_FDK_REDUNDANCY_*; default AUTO.
+    pub redundancy: i32,
+    /// One of PURLIN_FDK_EDGE_*; default ZERO.
+    pub edge: i32,
+    /// One of PURLIN_FDK_INTERPOLATION_*; default EXACT.
+    pub interpolation: i32,
+    /// One of PURLIN_FDK_PRECISION_*; default F32.
+    pub precision: i32,
+    /// One of PURLIN_FDK_MODE_*; default FDK.
+    pub mode: i32,
+    /// Nonzero: voxels that some view does not see are 0; default 0.
+    pub fov_mask: i32,
+    /// Nonzero: a streamed scan may be finished with views missing, which count as zero; default 0.
+    pub allow_missing: i32,
+    /// Nonzero: go on with an arc of less than 180 degrees, from which no volume is complete; default 0.
+    pub allow_short_arc: i32,
+    /// Nonzero: pixels that are not finite become 0 and are counted; default 0, where one makes voxels not finite.
+    pub sanitize: i32,
+    /// Cut-off of the window as part of the largest frequency, in (0, 1]; default 1.
+    pub cutoff: f64,
+    /// Width of the smooth extrapolation beyond both ends of a row as part of the panel's columns, 0 to 1, for objects
+    /// wider than the panel; default 0.
+    pub truncation: f64,
+    /// Voxels are written times this; default 1.
+    pub output_scale: f64,
+    /// Then this is added; default 0.
+    pub output_offset: f64,
+    /// Slices that are worked on at once; 0, the default, chooses by the memory limits.
+    pub slab: i64,
+    /// Views that are filtered and back-projected together; 0, the default, chooses.
+    pub view_batch: i64,
+    /// Length of the transforms, even, at least twice the filtered columns; 0, the default, chooses.
+    pub fft_length: i64,
+    /// Called by reconstruct, push and finish with the steps done and all steps, 0; default NULL. It must be callable
+    /// while the object lives.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_fdk_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        window: PURLIN_FDK_WINDOW_NONE,
+        redundancy: PURLIN_FDK_REDUNDANCY_AUTO,
+        edge: PURLIN_FDK_EDGE_ZERO,
+        interpolation: PURLIN_FDK_INTERPOLATION_EXACT,
+        precision: PURLIN_FDK_PRECISION_F32,
+        mode: PURLIN_FDK_MODE_FDK,
+        fov_mask: 0,
+        allow_missing: 0,
+        allow_short_arc: 0,
+        sanitize: 0,
+        cutoff: 1.0,
+        truncation: 0.0,
+        output_scale: 1.0,
+        output_offset: 0.0,
+        slab: 0,
+        view_batch: 0,
+        fft_length: 0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// What was chosen for a scan, and what its last run did. Times are of work, waiting left out; stages overlap, so they
+/// add up to more than the total.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_fdk_info {
+    /// Size of the caller's struct; set by purlin_fdk_info_init.
+    pub struct_size: usize,
+    /// The redundancy in force, one of PURLIN_FDK_REDUNDANCY_*, not AUTO.
+    pub redundancy: i32,
+    /// PURLIN_FDK_KERNEL_VERTICAL or PURLIN_FDK_KERNEL_GENERAL.
+    pub kernel: i32,
+    /// Angle from the first view to the last across the scan, rad: 2 pi less the largest gap.
+    pub arc: f64,
+    /// Largest angle between a ray and the central one, rad.
+    pub fan_half_angle: f64,
+    /// Largest gap between neighbouring views, rad.
+    pub largest_gap: f64,
+    /// Radius of the cylinder about the z axis that every view sees at z = 0, mm.
+    pub fov_radius: f64,
+    /// Voxels along x.
+    pub nx: i64,
+    /// Voxels along y.
+    pub ny: i64,
+    /// Voxels along z.
+    pub nz: i64,
+    /// Distance of two voxels along x, mm.
+    pub dx: f64,
+    /// Distance of two voxels along y.
+    pub dy: f64,
+    /// Distance of two voxels along z.
+    pub dz: f64,
+    /// x of the centre of the first voxel, mm.
+    pub x0: f64,
+    /// y of the centre of the first voxel.
+    pub y0: f64,
+    /// z of the centre of the first voxel.
+    pub z0: f64,
+    /// Slices of a slab.
+    pub slab: i64,
+    /// Number of slabs.
+    pub slabs: i64,
+    /// Views of a batch.
+    pub view_batch: i64,
+    /// Length of the transforms.
+    pub fft_length: i64,
+    /// Columns of a filtered row: the panel's, and zeros added on one side for a half fan.
+    pub filtered_columns: i64,
+    /// Of these, how many stand before the panel's first.
+    pub filtered_left: i64,
+    /// Number of contexts that the slabs go over.
+    pub contexts: i64,
+    /// Planned peak of device memory, bytes, of all contexts.
+    pub device_bytes: i64,
+    /// Planned peak of host memory, bytes.
+    pub host_bytes: i64,
+    /// Measured peak of device memory of the last run, bytes.
+    pub device_bytes_used: i64,
+    /// Measured peak of host memory of the last run, bytes.
+    pub host_bytes_used: i64,
+    /// Views that the last run took.
+    pub views_pushed: i64,
+    /// Pixels of it that were not finite and were replaced.
+    pub pixels_sanitized: i64,
+    /// Counts of it that were raised to the least.
+    pub pixels_clamped: i64,
+    /// Bytes of it that were copied to devices.
+    pub bytes_uploaded: i64,
+    /// Bytes of it that were copied from devices.
+    pub bytes_downloaded: i64,
+    /// Seconds of reading.
+    pub seconds_read: f64,
+    /// Seconds of copying to devices.
+    pub seconds_upload: f64,
+    /// Seconds of converting, weighting and filtering.
+    pub seconds_filter: f64,
+    /// Seconds of back-projecting.
+    pub seconds_backproject: f64,
+    /// Seconds of copying from devices.
+    pub seconds_download: f64,
+    /// Seconds of writing.
+    pub seconds_write: f64,
+    /// Seconds of the whole call.
+    pub seconds_total: f64,
+    /// 1e9 voxel updates a second of back-projection: views times voxels over `seconds_backproject`.
+    pub gups: f64,
+    /// Why this redundancy; terminated.
+    pub reason: [c_char; 128],
+}
+
+versioned!(
+    purlin_fdk_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        redundancy: 0,
+        kernel: 0,
+        arc: 0.0,
+        fan_half_angle: 0.0,
+        largest_gap: 0.0,
+        fov_radius: 0.0,
+        nx: 0,
+        ny: 0,
+        nz: 0,
+        dx: 0.0,
+        dy: 0.0,
+        dz: 0.0,
+        x0: 0.0,
+        y0: 0.0,
+        z0: 0.0,
+        slab: 0,
+        slabs: 0,
+        view_batch: 0,
+        fft_length: 0,
+        filtered_columns: 0,
+        filtered_left: 0,
+        contexts: 0,
+        device_bytes: 0,
+        host_bytes: 0,
+        device_bytes_used: 0,
+        host_bytes_used: 0,
+        views_pushed: 0,
+        pixels_sanitized: 0,
+        pixels_clamped: 0,
+        bytes_uploaded: 0,
+        bytes_downloaded: 0,
+        seconds_read: 0.0,
+        seconds_upload: 0.0,
+        seconds_filter: 0.0,
+        seconds_backproject: 0.0,
+        seconds_download: 0.0,
+        seconds_write: 0.0,
+        seconds_total: 0.0,
+        gups: 0.0,
+        reason: [0; 128],
+    }
+);

@@ -1,0 +1,313 @@
+//! Sources: arrays that a run reads in blocks, wherever they are.
+
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use super::array::{self, purlin_array_info};
+use super::handle::{self, Object, Table};
+use super::options;
+use super::tensor::{purlin_dtype, purlin_tensor};
+use super::{context, guard, purlin_context, purlin_status};
+use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::metaimage::MetaImageSource;
+use crate::blocks::number::{Endianness, Number};
+use crate::blocks::source::{CallbackSource, FileSource, Source};
+use crate::blocks::tiff::TiffSource;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
+/// may be larger than memory. It may be used again and again, by one run at a time.
+pub struct purlin_source {
+    _private: [u8; 0],
+}
+
+/// Where a source's elements are.
+pub(super) enum Origin {
+    /// In a tensor, which the source keeps alive.
+    Tensor(Arc<RwLock<Tensor>>),
+    /// Anywhere else. The lock is never waited for: it makes what one thread uses at a time shareable.
+    Blocks(Mutex<Box<dyn Source>>),
+}
+
+/// What a handle of a source stands for.
+pub(super) struct SourceObject {
+    pub(super) context: Arc<Context>,
+    info: ArrayInfo,
+    pub(super) origin: Origin,
+}
+
+impl Object for SourceObject {
+    const KIND: u8 = 5;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<SourceObject> = Table::new();
+        &TABLE
+    }
+}
+
+/// Reads one block of an array.
+///
+/// `first` and `count` have one number an axis: the first element and how many. `block` has room for exactly those
+/// elements, packed with the first axis fastest, in the machine's byte order and aligned as the element type. A return
+/// other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called from a thread of
+/// purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run.
+pub type purlin_read_fn =
+    Option<unsafe extern "C" fn(first: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32>;
+
+/// A caller's reading function and what is handed to it.
+struct Reader {
+    read: unsafe extern "C" fn(*const i64, *const i64, *mut c_void, *mut c_void) -> i32,
+    user: *mut c_void,
+}
+// SAFETY: the caller promises that the function may be called with this pointer from purlin's threads.
+unsafe impl Send for Reader {}
+
+impl Reader {
+    fn read(&self, number: Number, block: &Block, out: &mut [u8]) -> Result<()> {
+        let (first, count) = (array::axes(block.first()), array::axes(block.count()));
+        array::check_aligned(number, out)?;
+        // SAFETY: `out` holds the block's elements; the caller promises a function that writes no more than those.
+        let code = unsafe { (self.read)(first.as_ptr(), count.as_ptr(), out.as_mut_ptr().cast(), self.user) };
+        array::outcome("read", code, block)
+    }
+}
+
+fn put(target: &mut *mut purlin_source, context: Arc<Context>, source: impl Source + 'static) -> Result<()> {
+    let info = source.info().clone();
+    let origin = Origin::Blocks(Mutex::new(Box::new(source)));
+    *target = handle::insert(SourceObject { context, info, origin })?;
+    Ok(())
+}
+
+impl Origin {
+    /// The source of blocks, which the call has to itself.
+    pub(super) fn blocks(source: &mut Mutex<Box<dyn Source>>) -> &mut dyn Source {
+        &mut **source.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the tensor
+/// is locked for reading.
+///
+/// @param      context  the context of the tensor.
+/// @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+/// @param[out] source   the source; destroy it with purlin_source_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
+/// batch, number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `source` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_tensor(
+    context: *const purlin_context,
+    tensor: *const purlin_tensor,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let object = handle::get::<Tensor>("tensor", tensor.addr())?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        let info = {
+            let tensor = handle::lock_shared("tensor", Arc::clone(&object))?;
+            tensor.expect_context("tensor", &context)?;
+            array::of_tensor("tensor", &tensor)?
+        };
+        *target = handle::insert(SourceObject { context, info, origin: Origin::Tensor(object) })?;
+        Ok(())
+    })
+}
+
+/// A source over a raw file: elements from some byte on, packed, the first axis fastest.
+///
+/// @param      context     the context it belongs to.
+/// @param      path        the file.
+/// @param      offset      bytes before the first element, not negative.
+/// @param      dtype       element type; no complex or 64-bit integers.
+/// @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
+/// @param      ndim        number of axes, 1 to 4.
+/// @param[in]  dims        `ndim` sizes, fastest first, not negative.
+/// @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file open.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+/// constant, negative number, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_IO` (no
+/// such file, or it is too short; the message has both sizes), `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `path` is NULL or a terminated string, `dims` is NULL or valid for `ndim` elements, `source` is NULL or valid for
+/// writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_file(
+    context: *const purlin_context,
+    path: *const c_char,
+    offset: i64,
+    dtype: purlin_dtype,
+    endianness: i32,
+    ndim: i64,
+    dims: *const i64,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let offset = array::file_offset(offset)?;
+        let number = array::number(dtype)?;
+        let endianness = Endianness::from_code("endianness", endianness)?;
+        let ndim = array::axis_count(ndim)?;
+        // SAFETY: the caller promises NULL or a terminated string.
+        let path = unsafe { array::file_path("path", path) }?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        // SAFETY: the caller promises NULL or `ndim` elements.
+        let info = unsafe { array::sized(number, ndim, dims) }?;
+        put(target, context, FileSource::open(&path, offset, endianness, info)?)
+    })
+}
+
+/// A source over a MetaImage: an .mha file, or an .mhd header with its raw file. Uncompressed, of one channel.
+///
+/// @param      context  the context it belongs to.
+/// @param      path     the file.
+/// @param[out] source   the source; destroy it with purlin_source_destroy. Its sizes, spacing and origin are in
+///                      purlin_source_info.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
+/// `PURLIN_ERROR_IO` (no such file, no MetaImage, compressed, several channels, too short),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `path` is NULL or a terminated string, `source` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_metaimage(
+    context: *const purlin_context,
+    path: *const c_char,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        // SAFETY: the caller promises NULL or a terminated string.
+        let path = unsafe { array::file_path("path", path) }?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        put(target, context, MetaImageSource::open(&path)?)
+    })
+}
+
+/// A source over TIFF files: three axes, [width, height, pages]. The pages of all files follow one another in the order
+/// given; all have one size and one type.
+///
+/// @param      context  the context it belongs to.
+/// @param      count    number of files, at least 1.
+/// @param[in]  paths    `count` files of one or more pages each: grey, 8-, 16- or 32-bit integers or 32- or 64-bit
+///                      floats, in strips or tiles.
+/// @param[out] source   the source; destroy it with purlin_source_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (count, NULL pointer, empty
+/// path), `PURLIN_ERROR_IO` (no such file, no TIFF of a kind named above, pages that differ; the message names the file
+/// and page), `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `paths` is NULL or valid for `count` pointers to terminated strings, `source` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_tiff(
+    context: *const purlin_context,
+    count: i64,
+    paths: *const *const c_char,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let count = shape::size("count", count, 1)?;
+        if paths.is_null() {
+            return Err(Error::invalid("paths", "is NULL"));
+        }
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        let mut files = crate::alloc::with_capacity("paths", count)?;
+        for k in 0..count {
+            // SAFETY: not null; the caller promises `count` pointers, each NULL or to a terminated string.
+            files.push(unsafe { array::file_path(&format!("paths, element {k}"), *paths.add(k)) }?);
+        }
+        put(target, context, TiffSource::open(&files)?)
+    })
+}
+
+/// A source whose elements a caller's function delivers, as they are asked for: each run asks for each block it needs,
+/// mostly in order, some of them more than once.
+///
+/// @param      context  the context it belongs to.
+/// @param      dtype    element type; no complex or 64-bit integers.
+/// @param      ndim     number of axes, 1 to 4.
+/// @param[in]  dims     `ndim` sizes, fastest first, not negative.
+/// @param      read     the function.
+/// @param      user     handed to `read`.
+/// @param[out] source   the source; destroy it with purlin_source_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+/// constant, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `read` may be called with `user` from any thread while the source lives; `dims` is NULL or valid for `ndim` elements,
+/// `source` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_callback(
+    context: *const purlin_context,
+    dtype: purlin_dtype,
+    ndim: i64,
+    dims: *const i64,
+    read: purlin_read_fn,
+    user: *mut c_void,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let number = array::number(dtype)?;
+        let ndim = array::axis_count(ndim)?;
+        let read = read.ok_or_else(|| Error::invalid("read", "is NULL"))?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        // SAFETY: the caller promises NULL or `ndim` elements.
+        let info = unsafe { array::sized(number, ndim, dims) }?;
+        let reader = Reader { read, user };
+        let read = Box::new(move |block: &Block, out: &mut [u8]| reader.read(number, block, out));
+        put(target, context, CallbackSource::new(info, read))
+    })
+}
+
+/// Type, sizes and, where a file says so, the place in space of a source's array.
+///
+/// @param      source  the source.
+/// @param[out] info    filled in; initialise it with purlin_array_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+/// struct_size), `PURLIN_ERROR_BUSY` (a run reads from it).
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_info(
+    source: *const purlin_source,
+    info: *mut purlin_array_info,
+) -> purlin_status {
+    guard::run(|| {
+        let source = handle::shared::<SourceObject, _>("source", source)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        let value = purlin_array_info::of(&source.info);
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::write("info", info, value) }
+    })
+}
+
+/// Destroys a source and closes its file. A run that reads from it goes on to its end.
+///
+/// @param source  the source; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_source_destroy(source: *mut purlin_source) -> purlin_status {
+    guard::run(|| handle::remove::<SourceObject, _>("source", source))
+}
