@@ -1,5 +1,5 @@
 //! Names the shared library and compiles the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that
-//! the library embeds. The launch constants of `cuda/purlin_launch.h` become Rust constants.
+//! the library embeds. The launch constants of `cuda/*_launch.h` become Rust constants.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -46,7 +46,11 @@ fn cuda() -> Outcome<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?);
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let sources = root.join("cuda");
-    write_if_changed(&out.join("launch_constants.rs"), &launch_constants(&sources.join("purlin_launch.h"))?)?;
+    let mut constants = String::new();
+    for header in files(&sources, "_launch.h")? {
+        constants.push_str(&launch_constants(&header)?);
+    }
+    write_if_changed(&out.join("launch_constants.rs"), &constants)?;
 
     let wanted = env::var("PURLIN_CUDA").unwrap_or_default();
     let nvcc = match wanted.as_str() {
@@ -127,7 +131,7 @@ fn architectures(list: &str) -> Outcome<Vec<String>> {
 
 /// Compiles every family, two at a time; returns their names in order.
 fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out: &Path) -> Outcome<Vec<String>> {
-    let units = units(sources)?;
+    let units = files(sources, ".cu")?;
     // target/PROFILE/build/purlin-HASH/out: the fat binaries are the same for every profile and feature.
     let cache = out.ancestors().nth(4).unwrap_or(out).join("purlin-kernels");
     fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
@@ -194,16 +198,17 @@ fn hash_sources(path: &Path, seen: &mut Vec<PathBuf>, state: &mut DefaultHasher)
     Ok(())
 }
 
-fn units(dir: &Path) -> Outcome<Vec<PathBuf>> {
-    let mut units = Vec::new();
+/// The files of a folder whose names end so, in order.
+fn files(dir: &Path, ending: &str) -> Outcome<Vec<PathBuf>> {
+    let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))? {
         let path = entry.map_err(|e| e.to_string())?.path();
-        if path.extension().is_some_and(|e| e == "cu") {
-            units.push(path);
+        if path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.ends_with(ending)) {
+            files.push(path);
         }
     }
-    units.sort();
-    Ok(units)
+    files.sort();
+    Ok(files)
 }
 
 /// Rust source with the fat binaries' bytes, aligned as the driver wants them.

@@ -2,6 +2,7 @@
 //! and launches.
 
 pub mod dwi;
+pub mod fdk;
 pub mod linear;
 pub mod selftest;
 pub mod sshopm;

@@ -1,0 +1,195 @@
+/* Launch constants and parameter structs of the FDK kernels, under the rules of purlin_launch.h.
+ *
+ * Words
+ *   scan      all views of a plan; tables by view hold one entry for each of them.
+ *   batch     the views at hand: `index[n]` is the scan's number of batch view n.
+ *   stored    panel rows first_row .. first_row + rows - 1, the only ones that are on the device.
+ *   image     filtered rows of a batch view, float, in zeros: `height` lines of `pitch` samples. Column c of stored row r is
+ *             at [(top + r) * pitch + left + c]; everything around is 0, so that a kernel may read past the panel.
+ *   tile      PURLIN_LAUNCH_FDK_TILE^2 voxel columns of some slices: a block's work. Tiles lie on a grid that begins at
+ *             slice 0 of the volume, so that cutting the volume into slabs changes no bit.
+ *   window    the part of an image that a tile is seen in: what a block stages in shared memory.
+ */
+#ifndef PURLIN_FDK_LAUNCH_H
+#define PURLIN_FDK_LAUNCH_H
+
+#include <stdint.h>
+
+/* numbers of an external array */
+#define PURLIN_LAUNCH_FDK_U8 0
+#define PURLIN_LAUNCH_FDK_I8 1
+#define PURLIN_LAUNCH_FDK_U16 2
+#define PURLIN_LAUNCH_FDK_I16 3
+#define PURLIN_LAUNCH_FDK_U32 4
+#define PURLIN_LAUNCH_FDK_I32 5
+#define PURLIN_LAUNCH_FDK_F16 6
+#define PURLIN_LAUNCH_FDK_F32 7
+#define PURLIN_LAUNCH_FDK_F64 8
+
+/* flags of the conversions, a bit set */
+#define PURLIN_LAUNCH_FDK_SWAP 1     /* the other byte order */
+#define PURLIN_LAUNCH_FDK_COUNTS 2   /* the input is counts, the output line integrals */
+#define PURLIN_LAUNCH_FDK_SANITIZE 4 /* what is not finite becomes 0 and is counted */
+
+/* flags of the filter */
+#define PURLIN_LAUNCH_FDK_WEIGH 1    /* cosine and ray weights; else they are 1 */
+#define PURLIN_LAUNCH_FDK_RAMP 2     /* the ramp; else the rows are only placed */
+
+#define PURLIN_LAUNCH_FDK_THREADS 256
+#define PURLIN_LAUNCH_FDK_FILTER_THREADS 512 /* most threads of a block of the filter */
+#define PURLIN_LAUNCH_FDK_SANITIZED 0 /* counters: uint64, added to */
+#define PURLIN_LAUNCH_FDK_CLAMPED 1
+#define PURLIN_LAUNCH_FDK_COUNTERS 2
+
+/* Numbers as they come to line integrals: p = -log(max(I - dark, least) / max(open - dark, least)). */
+typedef struct purlin_fdk_convert_params {
+  uint64_t source;        /* [columns, rows, views] of `number` */
+  uint64_t output;        /* float, likewise */
+  uint64_t open_image;    /* float [columns, panel rows]: counts without an object; 0 = `open` everywhere */
+  uint64_t dark_image;    /* float [columns, panel rows]: counts without radiation; 0 = none */
+  uint64_t counters;      /* uint64 [PURLIN_LAUNCH_FDK_COUNTERS] */
+  int64_t columns;
+  int64_t rows;
+  int64_t views;
+  int64_t first_row;
+  double open;
+  double least;
+  int32_t number;
+  int32_t flags;
+} purlin_fdk_convert_params;
+#define PURLIN_FDK_CONVERT_PARAMS_BYTES 96
+
+/* Weights, smooth extrapolation and ramp, two rows in one complex transform. A view's entry of `views` is
+ *   a n, b n, c n, a a, 2 a b, b b, 2 a c, 2 b c, weight, table row or -1 (as numbers), 0, 0
+ * with the ray c + a i + b j through pixel (i, j) counted from the panel's centre ((columns - 1) / 2, (panel_rows - 1) / 2),
+ * scaled so that |c| = 1, and n the unit vector from the source to the isocentre.
+ * Dynamic shared memory: 2 floats for each of length + length / 32 samples; none without the ramp.
+ * `length` is a power of two, 16 to PURLIN_LAUNCH_FDK_MAX_LENGTH, at least output_columns plus twice `extrapolated`.
+ * Grid: ceil(height / 2) x views blocks: lines of the border are zeroed. */
+#define PURLIN_LAUNCH_FDK_MAX_LENGTH 16384
+#define PURLIN_LAUNCH_FDK_FILTER_VIEW 12 /* floats of an entry of `views` */
+typedef struct purlin_fdk_filter_params {
+  uint64_t input;         /* float [columns, rows, batch] */
+  uint64_t output;        /* images */
+  uint64_t index;         /* int32 [batch] */
+  uint64_t views;         /* float [PURLIN_LAUNCH_FDK_FILTER_VIEW, scan] */
+  uint64_t ray_weights;   /* float [columns, table rows]: weight of a view's column; 0 = none */
+  uint64_t response;      /* float [length / 2 + 1] */
+  uint64_t roots;         /* float2 [length]: exp(-2 pi i k / length) */
+  uint64_t fall;          /* float [extrapolated]: what the mirror image of a row's end is multiplied with */
+  int32_t columns;        /* of the panel */
+  int32_t panel_rows;
+  int32_t first_row;
+  int32_t rows;
+  int32_t output_columns; /* the panel's and those added on a side */
+  int32_t added_left;
+  int32_t extrapolated;
+  int32_t length;
+  int32_t left;
+  int32_t top;
+  int32_t pitch;
+  int32_t height;
+  int32_t batch;
+  int32_t flags;
+} purlin_fdk_filter_params;
+#define PURLIN_FDK_FILTER_PARAMS_BYTES 120
+
+/* Back-projection: volume += sum over the batch of weight / w^2 * image(u / w, v / w).
+ *
+ * A view's entry of `views` is the 3 x 4 matrix from voxel indices to (column w, row w, w), row after row, the weight and
+ * three numbers that are not read. Columns and rows count from the panel's first, added columns included.
+ *
+ * purlin_fdk_column_*: every matrix has [0][2] = [2][2] = 0, so a voxel column has one u, and rows affine in the slice.
+ * A thread walks along it and loads a row where v enters one. PURLIN_LAUNCH_FDK_COLUMN_SLICES slices a tile. *_mirror:
+ * PURLIN_LAUNCH_FDK_MIRROR_SLICES slices k together with their mirror images mirror - k, which see rows mirror_row - r
+ * where the former see r. `volume` begins at slice `first`, `volume_mirror` at slice `first_mirror`.
+ * purlin_fdk_general_*: any matrices, PURLIN_LAUNCH_FDK_GENERAL_SLICES slices a tile.
+ * Both: *_40 and *_104 by the samples of a line of the window; dynamic shared memory STAGES * window_rows * samples * 4
+ * bytes (twice that for *_mirror). The images' border is as wide as a window on every side, `left` and `pitch` are
+ * multiples of 4 and `images` lies on 16 bytes.
+ * purlin_fdk_plain_*: any matrices and sizes, no staging; a border of 2 is enough.
+ * *_skip: a sample counts only if its four pixels exist, else pixels outside are 0.
+ *
+ * Grid: tiles along x, y, and along z those that reach into the slab. */
+#define PURLIN_LAUNCH_FDK_TILE 16
+#define PURLIN_LAUNCH_FDK_COLUMN_SLICES 32
+#define PURLIN_LAUNCH_FDK_MIRROR_SLICES 16
+#define PURLIN_LAUNCH_FDK_GENERAL_SLICES 16
+#define PURLIN_LAUNCH_FDK_STAGES 3
+#define PURLIN_LAUNCH_FDK_CHUNK 32       /* views whose numbers a block keeps at once */
+#define PURLIN_LAUNCH_FDK_NARROW 40      /* samples of a line of a window */
+#define PURLIN_LAUNCH_FDK_WIDE 104
+#define PURLIN_LAUNCH_FDK_VIEW 16        /* doubles of an entry of `views` */
+typedef struct purlin_fdk_backproject_params {
+  uint64_t images;
+  uint64_t index;         /* int32 [batch] */
+  uint64_t views;         /* double [PURLIN_LAUNCH_FDK_VIEW, scan] */
+  uint64_t volume;        /* float [nx, ny, slices] */
+  uint64_t volume_mirror; /* likewise */
+  int64_t nx;
+  int64_t ny;
+  int64_t start;          /* slice where the first tile begins */
+  int64_t first;          /* the slab: slices first .. first + slices - 1 */
+  int64_t slices;
+  int64_t first_mirror;   /* the slab of mirror images */
+  int64_t slices_mirror;
+  int64_t mirror;         /* slices k and mirror - k belong together; tiles hold those with 2 k >= mirror */
+  int64_t mirror_row;     /* and rows r and mirror_row - r */
+  int32_t batch;
+  int32_t columns;        /* of the images */
+  int32_t panel_rows;
+  int32_t first_row;
+  int32_t rows;
+  int32_t left;
+  int32_t top;
+  int32_t pitch;
+  int32_t height;
+  int32_t window_rows;
+} purlin_fdk_backproject_params;
+#define PURLIN_FDK_BACKPROJECT_PARAMS_BYTES 152
+
+/* A finished volume to what is stored: scale * value + offset, rounded to even and saturated for integers (NaN gives 0). With
+ * `fov_radius` >= 0, what lies farther from the point (fov_x, fov_y) becomes `offset`. */
+typedef struct purlin_fdk_store_params {
+  uint64_t source;        /* float [nx, ny, slices] */
+  uint64_t output;        /* `number`, likewise; may be `source` for F32 */
+  int64_t nx;
+  int64_t ny;
+  int64_t slices;
+  double scale;
+  double offset;
+  double fov_x;           /* voxel indices */
+  double fov_y;
+  double fov_radius;      /* in units of voxel_x; < 0: no mask */
+  double ratio;           /* voxel_y / voxel_x */
+  int32_t number;
+  int32_t flags;          /* PURLIN_LAUNCH_FDK_SWAP */
+} purlin_fdk_store_params;
+#define PURLIN_FDK_STORE_PARAMS_BYTES 96
+
+/* Exact line integrals of ellipsoids. A view's entry of `views` is its source and the rays' 3 x 3 matrix, row after row: the
+ * ray through pixel (i, j) has the direction `rays * (i, j, 1)`; then four numbers that are not read. An ellipsoid is
+ * density, semi-axes (3), centre (3), rotation about z. */
+#define PURLIN_LAUNCH_FDK_ELLIPSOID 8
+typedef struct purlin_fdk_ellipsoids_params {
+  uint64_t output;        /* float [columns, rows, batch] */
+  uint64_t views;         /* double [PURLIN_LAUNCH_FDK_VIEW, batch] */
+  uint64_t ellipsoids;    /* double [PURLIN_LAUNCH_FDK_ELLIPSOID, count] */
+  int64_t columns;
+  int64_t rows;
+  int64_t batch;
+  int64_t count;
+} purlin_fdk_ellipsoids_params;
+#define PURLIN_FDK_ELLIPSOIDS_PARAMS_BYTES 56
+
+#ifdef __cplusplus
+static_assert(sizeof(purlin_fdk_convert_params) == PURLIN_FDK_CONVERT_PARAMS_BYTES, "purlin_fdk_convert_params changed size");
+static_assert(sizeof(purlin_fdk_filter_params) == PURLIN_FDK_FILTER_PARAMS_BYTES, "purlin_fdk_filter_params changed size");
+static_assert(sizeof(purlin_fdk_backproject_params) == PURLIN_FDK_BACKPROJECT_PARAMS_BYTES,
+              "purlin_fdk_backproject_params changed size");
+static_assert(sizeof(purlin_fdk_store_params) == PURLIN_FDK_STORE_PARAMS_BYTES, "purlin_fdk_store_params changed size");
+static_assert(sizeof(purlin_fdk_ellipsoids_params) == PURLIN_FDK_ELLIPSOIDS_PARAMS_BYTES,
+              "purlin_fdk_ellipsoids_params changed size");
+#endif
+
+#endif /* PURLIN_FDK_LAUNCH_H */

@@ -1,0 +1,113 @@
+//! Numbers as they come to line integrals.
+
+use super::super::{constants as c, optional, product, size};
+use super::{COUNTERS, Raw};
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::shape::to_i64;
+
+/// `purlin_fdk_convert_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ConvertParams {
+    source: u64,
+    output: u64,
+    open_image: u64,
+    dark_image: u64,
+    counters: u64,
+    columns: i64,
+    rows: i64,
+    views: i64,
+    first_row: i64,
+    open: f64,
+    least: f64,
+    number: i32,
+    flags: i32,
+}
+
+const _: () = assert!(size_of::<ConvertParams>() == size(c::FDK_CONVERT_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
+unsafe impl Parameters for ConvertParams {}
+
+/// How counts become line integrals: `p = -ln(max(I - dark, least) / max(open - dark, least))`.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts<'a> {
+    /// Counts without an object, where there is no image of them.
+    pub open: f64,
+    /// F32 [columns, panel rows]: the same by pixel.
+    pub open_image: Option<Region<'a>>,
+    /// F32 [columns, panel rows]: counts without radiation.
+    pub dark_image: Option<Region<'a>>,
+    /// Least count that a logarithm is taken of.
+    pub least: f64,
+    /// Rows of the panel, of which some are converted.
+    pub panel_rows: usize,
+}
+
+/// Rows of some views.
+#[derive(Debug, Clone, Copy)]
+pub struct Convert<'a> {
+    /// [columns, rows, views], packed.
+    pub source: Region<'a>,
+    /// Its type.
+    pub number: Raw,
+    /// Whether the bytes of each number stand in the other order.
+    pub swap: bool,
+    /// Columns of the panel.
+    pub columns: usize,
+    /// First row of those that are there.
+    pub first_row: usize,
+    /// Rows that are there.
+    pub rows: usize,
+    /// Views.
+    pub views: usize,
+    /// What to make of counts; `None` if the numbers are line integrals.
+    pub counts: Option<Counts<'a>>,
+    /// Replace what is not finite by 0, and count it.
+    pub sanitize: bool,
+    /// F32 [columns, rows, views]; may be the source if that is F32.
+    pub output: Region<'a>,
+    /// U64 `[COUNTERS]`: what is replaced and clamped is added to these.
+    pub counters: Region<'a>,
+}
+
+impl Convert<'_> {
+    /// Converts.
+    pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        let elements = product("projections", &[self.columns, self.rows, self.views])?;
+        if self.counts.is_some_and(|k| self.first_row + self.rows > k.panel_rows) {
+            return Err(Error::Internal("rows beyond the panel".into()));
+        }
+        let panel = |k: &Counts<'_>| product("panel", &[self.columns, k.panel_rows]);
+        let (mut open_image, mut dark_image) = (0, 0);
+        if let Some(k) = &self.counts {
+            open_image = optional::<f32>("i0_image", k.open_image, panel(k)?)?;
+            dark_image = optional::<f32>("dark", k.dark_image, panel(k)?)?;
+        }
+        let flag = |on, bit| if on { bit } else { 0 };
+        let parameters = ConvertParams {
+            source: self.source.array("projections", elements, self.number.bytes())?,
+            output: self.output.array("line integrals", elements, 4)?,
+            open_image,
+            dark_image,
+            counters: self.counters.array("counters", COUNTERS, 8)?,
+            columns: to_i64(self.columns),
+            rows: to_i64(self.rows),
+            views: to_i64(self.views),
+            first_row: to_i64(self.first_row),
+            open: self.counts.map_or(1.0, |k| k.open),
+            least: self.counts.map_or(0.0, |k| k.least),
+            number: self.number as i32,
+            flags: flag(self.swap, c::FDK_SWAP)
+                | flag(self.counts.is_some(), c::FDK_COUNTS)
+                | flag(self.sanitize, c::FDK_SANITIZE),
+        };
+        let kernel = gpu.kernel("fdk", "purlin_fdk_convert")?;
+        let threads = c::FDK_THREADS.unsigned_abs();
+        let wanted = Grid::covering(elements.div_ceil(8), threads)?;
+        let blocks = wanted.blocks[0].min(kernel.resident_blocks(threads, 0)?);
+        // SAFETY: every array was checked against the kernel's extents.
+        unsafe { launch(&kernel, stream, Grid::row(blocks, threads, 0), &parameters) }
+    }
+}

@@ -1,0 +1,83 @@
+//! Exact projections of ellipsoids.
+
+use super::super::{constants as c, product, size};
+use super::backproject::VIEW_NUMBERS;
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::shape::to_i64;
+
+/// `purlin_fdk_ellipsoids_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct EllipsoidsParams {
+    output: u64,
+    views: u64,
+    ellipsoids: u64,
+    columns: i64,
+    rows: i64,
+    batch: i64,
+    count: i64,
+}
+
+const _: () = assert!(size_of::<EllipsoidsParams>() == size(c::FDK_ELLIPSOIDS_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
+unsafe impl Parameters for EllipsoidsParams {}
+
+/// F64 numbers of an ellipsoid: density, semi-axes, centre, rotation about z.
+pub const ELLIPSOID_NUMBERS: usize = size(c::FDK_ELLIPSOID);
+
+/// A view's numbers in the table of rays: `inverse * (i, j, 1)` is the direction of the ray through pixel (i, j).
+pub fn ray_numbers(inverse: &[[f64; 3]; 3], source: [f64; 3]) -> [f64; VIEW_NUMBERS] {
+    let mut numbers = [0.0; VIEW_NUMBERS];
+    numbers[..3].copy_from_slice(&source);
+    for (row, out) in inverse.iter().zip(numbers[3..].chunks_mut(3)) {
+        out.copy_from_slice(row);
+    }
+    numbers
+}
+
+/// Ellipsoids and the views to project them in.
+#[derive(Debug, Clone, Copy)]
+pub struct Ellipsoids<'a> {
+    /// F64 [[`ELLIPSOID_NUMBERS`], count].
+    pub ellipsoids: Region<'a>,
+    /// How many.
+    pub count: usize,
+    /// F64 [[`VIEW_NUMBERS`], batch], from [`ray_numbers`].
+    pub views: Region<'a>,
+    /// Views.
+    pub batch: usize,
+    /// Columns of the panel.
+    pub columns: usize,
+    /// Rows of the panel.
+    pub rows: usize,
+    /// F32 [columns, rows, batch].
+    pub output: Region<'a>,
+}
+
+impl Ellipsoids<'_> {
+    /// Projects.
+    pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        let pixels = product("projections", &[self.columns, self.rows, self.batch])?;
+        let parameters = EllipsoidsParams {
+            output: self.output.array("projections", pixels, 4)?,
+            views: self.views.array("views", product("views", &[VIEW_NUMBERS, self.batch])?, 8)?,
+            ellipsoids: self.ellipsoids.array(
+                "ellipsoids",
+                product("ellipsoids", &[ELLIPSOID_NUMBERS, self.count])?,
+                8,
+            )?,
+            columns: to_i64(self.columns),
+            rows: to_i64(self.rows),
+            batch: to_i64(self.batch),
+            count: to_i64(self.count),
+        };
+        let kernel = gpu.kernel("fdk", "purlin_fdk_ellipsoids")?;
+        let threads = c::FDK_THREADS.unsigned_abs();
+        let wanted = Grid::covering(pixels, threads)?;
+        let blocks = wanted.blocks[0].min(kernel.resident_blocks(threads, 0)?);
+        // SAFETY: every array was checked against the kernel's extents.
+        unsafe { launch(&kernel, stream, Grid::row(blocks, threads, 0), &parameters) }
+    }
+}

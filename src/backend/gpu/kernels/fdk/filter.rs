@@ -1,0 +1,248 @@
+//! Weights and ramp.
+
+use super::super::{constants as c, product, size, small};
+use super::Layout;
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+
+/// `purlin_fdk_filter_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct FilterParams {
+    input: u64,
+    output: u64,
+    index: u64,
+    views: u64,
+    ray_weights: u64,
+    response: u64,
+    roots: u64,
+    fall: u64,
+    columns: i32,
+    panel_rows: i32,
+    first_row: i32,
+    rows: i32,
+    output_columns: i32,
+    added_left: i32,
+    extrapolated: i32,
+    length: i32,
+    left: i32,
+    top: i32,
+    pitch: i32,
+    height: i32,
+    batch: i32,
+    flags: i32,
+}
+
+const _: () = assert!(size_of::<FilterParams>() == size(c::FDK_FILTER_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
+unsafe impl Parameters for FilterParams {}
+
+/// Longest transform. The length is a power of two.
+pub const MAX_LENGTH: usize = size(c::FDK_MAX_LENGTH);
+
+/// F32 numbers of a view in the filter's table.
+pub const FILTER_NUMBERS: usize = size(c::FDK_FILTER_VIEW);
+
+/// A view's numbers in the filter's table: `inverse * (i, j, 1)` is the direction of the ray through pixel (i, j) of a panel
+/// of `columns` by `rows`, `weight` counts for all its rays, `table_row` is its row in the table of ray weights.
+pub fn filter_numbers(
+    inverse: &[[f64; 3]; 3],
+    source: [f64; 3],
+    (columns, rows): (usize, usize),
+    weight: f64,
+    table_row: Option<usize>,
+) -> [f32; FILTER_NUMBERS] {
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let (i, j) = ((columns as f64 - 1.0) / 2.0, (rows as f64 - 1.0) / 2.0);
+    let centre: [f64; 3] = std::array::from_fn(|k| inverse[k][0] * i + inverse[k][1] * j + inverse[k][2]);
+    // Counted from the centre and scaled to 1 there, f32 has digits to spare.
+    let length = dot(centre, centre).sqrt();
+    let vector = |column: usize| -> [f64; 3] { std::array::from_fn(|k| inverse[k][column] / length) };
+    let (a, b, c) = (vector(0), vector(1), centre.map(|v| v / length));
+    let distance = dot(source, source).sqrt();
+    let n = source.map(|v| -v / distance);
+    let numbers = [
+        dot(a, n),
+        dot(b, n),
+        dot(c, n),
+        dot(a, a),
+        2.0 * dot(a, b),
+        dot(b, b),
+        2.0 * dot(a, c),
+        2.0 * dot(b, c),
+        weight,
+        table_row.map_or(-1.0, |r| r as f64),
+        0.0,
+        0.0,
+    ];
+    numbers.map(|v| v as f32)
+}
+
+/// exp(-2 pi i k / length) for every k, real and imaginary parts by turns.
+pub fn roots(length: usize) -> Result<Vec<f32>> {
+    let mut roots = crate::alloc::with_capacity("roots of unity", 2 * length)?;
+    for k in 0..length {
+        let (sin, cos) = (std::f64::consts::TAU * k as f64 / length as f64).sin_cos();
+        roots.extend([cos as f32, -sin as f32]);
+    }
+    Ok(roots)
+}
+
+/// What the mirror image of a row's end is multiplied with, sample by sample.
+pub fn falls(extrapolated: usize) -> Result<Vec<f32>> {
+    let mut falls = crate::alloc::with_capacity("extrapolation", extrapolated)?;
+    falls.extend((1..=extrapolated).map(|k| {
+        let fall = 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (extrapolated + 1) as f64).cos());
+        fall as f32
+    }));
+    Ok(falls)
+}
+
+/// Weights of the rays.
+#[derive(Debug, Clone, Copy)]
+pub struct Rays<'a> {
+    /// F32 [[`FILTER_NUMBERS`], scan], from [`filter_numbers`].
+    pub views: Region<'a>,
+    /// F32 [panel columns, rows of the table], and how many rows there are.
+    pub table: Option<(Region<'a>, usize)>,
+}
+
+/// The ramp.
+#[derive(Debug, Clone, Copy)]
+pub struct Ramp<'a> {
+    /// Length of the transforms.
+    pub length: usize,
+    /// F32 [length / 2 + 1], divided by the length.
+    pub response: Region<'a>,
+    /// F32 [2, length], from [`roots`].
+    pub roots: Region<'a>,
+    /// F32, from [`falls`], and how many there are.
+    pub fall: Option<(Region<'a>, usize)>,
+}
+
+/// Rows of some views.
+#[derive(Debug, Clone, Copy)]
+pub struct Filter<'a> {
+    /// F32 [columns, stored rows, views].
+    pub input: Region<'a>,
+    /// I32: numbers of the views in the scan, below `scan`.
+    pub index: Region<'a>,
+    /// Views of the batch.
+    pub batch: usize,
+    /// Views of the scan.
+    pub scan: usize,
+    /// Columns of the panel.
+    pub columns: usize,
+    /// Rows of the panel.
+    pub panel_rows: usize,
+    /// Columns added on the left of the panel's.
+    pub added_left: usize,
+    /// Weights; `None` leaves them at 1.
+    pub rays: Option<Rays<'a>>,
+    /// Ramp; `None` only places the rows.
+    pub ramp: Option<Ramp<'a>>,
+    /// F32 images.
+    pub output: Region<'a>,
+    /// How they lie. Everything around the rows is set to 0.
+    pub layout: Layout,
+}
+
+impl Filter<'_> {
+    /// Filters.
+    pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        self.layout.check()?;
+        let l = &self.layout;
+        let (length, extrapolated) =
+            self.ramp.as_ref().map_or((0, 0), |r| (r.length, r.fall.as_ref().map_or(0, |f| f.1)));
+        if self.ramp.is_some() && (!length.is_power_of_two() || !(16..=MAX_LENGTH).contains(&length)) {
+            return Err(Error::NotSupported(format!(
+                "fft_length: is {length}, the GPU takes powers of two from 16 to {MAX_LENGTH}"
+            )));
+        }
+        let fits = self.added_left + self.columns <= l.columns
+            && (self.ramp.is_none() || l.columns + 2 * extrapolated <= length)
+            && l.first_row + l.rows <= self.panel_rows;
+        if !fits || self.columns == 0 {
+            return Err(Error::Internal("rows that do not fit into the filter's".into()));
+        }
+        let numbers = |r: &Rays<'_>| r.views.array("views", product("views", &[FILTER_NUMBERS, self.scan])?, 4);
+        let table = |r: &Rays<'_>| {
+            r.table
+                .as_ref()
+                .map_or(Ok(0), |t| t.0.array("ray weights", product("ray weights", &[self.columns, t.1])?, 4))
+        };
+        let flag = |on, bit| if on { bit } else { 0 };
+        let parameters = FilterParams {
+            input: self.input.array("projections", product("projections", &[self.columns, l.rows, self.batch])?, 4)?,
+            output: self.output.array("filtered", product("filtered", &[l.samples(), self.batch])?, 4)?,
+            index: self.index.array("index", self.batch, 4)?,
+            views: self.rays.as_ref().map_or(Ok(0), numbers)?,
+            ray_weights: self.rays.as_ref().map_or(Ok(0), table)?,
+            response: self.ramp.as_ref().map_or(Ok(0), |r| r.response.array("response", length / 2 + 1, 4))?,
+            roots: self.ramp.as_ref().map_or(Ok(0), |r| r.roots.array("roots", length, 8))?,
+            fall: self
+                .ramp
+                .as_ref()
+                .and_then(|r| r.fall.as_ref())
+                .map_or(Ok(0), |f| f.0.array("extrapolation", f.1, 4))?,
+            columns: small("detector_columns", self.columns)?,
+            panel_rows: small("detector_rows", self.panel_rows)?,
+            first_row: small("first row", l.first_row)?,
+            rows: small("rows", l.rows)?,
+            output_columns: small("columns", l.columns)?,
+            added_left: small("added columns", self.added_left)?,
+            extrapolated: small("extrapolation", extrapolated)?,
+            length: small("fft_length", length)?,
+            left: small("border", l.left)?,
+            top: small("border", l.top)?,
+            pitch: small("pitch", l.pitch)?,
+            height: small("height", l.height)?,
+            batch: small("batch", self.batch)?,
+            flags: flag(self.rays.is_some(), c::FDK_WEIGH) | flag(self.ramp.is_some(), c::FDK_RAMP),
+        };
+        let kernel = gpu.kernel("fdk", "purlin_fdk_filter")?;
+        let most = c::FDK_FILTER_THREADS.unsigned_abs();
+        // A thread for each butterfly of eight, as far as a block has that many.
+        let threads = if length == 0 { 256 } else { u32::try_from(length / 8).unwrap_or(most).clamp(32, most) };
+        let blocks = |n: usize| u32::try_from(n).map_err(|_| Error::NotSupported(format!("{n} rows in one launch")));
+        let grid = Grid {
+            blocks: [blocks(l.height.div_ceil(2))?, blocks(self.batch)?, 1],
+            threads,
+            shared: 8 * (length + length / 32),
+        };
+        // SAFETY: every array was checked against the kernel's extents; the numbers of the views are below `scan` and those
+        // of table rows inside the table by the caller's word.
+        unsafe { launch(&kernel, stream, grid, &parameters) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_s_numbers_give_the_cosine_of_its_rays() {
+        // A panel 1000 mm from the source at (500, 0, 0), pixels of 2 mm, 5 columns by 3 rows.
+        let inverse = [[0.0, 0.0, -1000.0], [2.0, 0.0, -4.0], [0.0, 2.0, -2.0]];
+        let n = filter_numbers(&inverse, [500.0, 0.0, 0.0], (5, 3), 0.5, Some(7));
+        for (i, j) in [(0.0f64, 0.0f64), (4.0, 2.0), (1.0, 0.0), (2.0, 1.0)] {
+            let (u, v) = (2.0 * i - 4.0, 2.0 * j - 2.0);
+            let want = 1000.0 / (1e6 + u * u + v * v).sqrt();
+            let (x, y) = ((i - 2.0) as f32, (j - 1.0) as f32);
+            let along = n[0] * x + n[1] * y + n[2];
+            let square = n[3] * x * x + n[4] * x * y + n[5] * y * y + n[6] * x + n[7] * y + 1.0;
+            assert!((f64::from(along / square.sqrt()) - want).abs() < 1e-7);
+        }
+        assert_eq!((n[8], n[9]), (0.5, 7.0));
+    }
+
+    #[test]
+    fn tables_are_what_they_say() {
+        let r = roots(8).unwrap();
+        assert_eq!((r[0], r[1], r[5]), (1.0, 0.0, -1.0));
+        assert!((r[2] - 0.5f32.sqrt()).abs() < 1e-7 && (r[3] + 0.5f32.sqrt()).abs() < 1e-7);
+        let f = falls(3).unwrap();
+        assert!((f[1] - 0.5).abs() < 1e-7 && f[0] > f[1] && f[1] > f[2] && f[2] > 0.0);
+    }
+}

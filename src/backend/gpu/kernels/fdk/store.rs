@@ -1,0 +1,93 @@
+//! Finished slices to what is stored.
+
+use super::super::{constants as c, product, size};
+use super::Raw;
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::shape::to_i64;
+
+/// `purlin_fdk_store_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct StoreParams {
+    source: u64,
+    output: u64,
+    nx: i64,
+    ny: i64,
+    slices: i64,
+    scale: f64,
+    offset: f64,
+    fov_x: f64,
+    fov_y: f64,
+    fov_radius: f64,
+    ratio: f64,
+    number: i32,
+    flags: i32,
+}
+
+const _: () = assert!(size_of::<StoreParams>() == size(c::FDK_STORE_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
+unsafe impl Parameters for StoreParams {}
+
+/// The cylinder about the z axis that every view sees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fov {
+    /// Its axis, voxel indices along x and y.
+    pub centre: [f64; 2],
+    /// Its radius, in voxels along x.
+    pub radius: f64,
+    /// Length of a voxel along y over that along x.
+    pub ratio: f64,
+}
+
+/// Slices on their way out: `scale * value + offset`, rounded and saturated for integers.
+#[derive(Debug, Clone, Copy)]
+pub struct Store<'a> {
+    /// F32 [nx, ny, slices].
+    pub source: Region<'a>,
+    /// Voxels of a slice along x and y, and slices.
+    pub size: [usize; 3],
+    /// Factor.
+    pub scale: f64,
+    /// Added after it.
+    pub offset: f64,
+    /// What lies outside becomes `offset`.
+    pub fov: Option<Fov>,
+    /// [nx, ny, slices] of `number`; may be the source for F32.
+    pub output: Region<'a>,
+    /// Its type.
+    pub number: Raw,
+    /// Whether the bytes of each number are to stand in the other order.
+    pub swap: bool,
+}
+
+impl Store<'_> {
+    /// Converts.
+    pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        let voxels = product("volume", &self.size)?;
+        let [nx, ny, slices] = self.size.map(to_i64);
+        let fov = self.fov.unwrap_or(Fov { centre: [0.0; 2], radius: -1.0, ratio: 1.0 });
+        let parameters = StoreParams {
+            source: self.source.array("volume", voxels, 4)?,
+            output: self.output.array("output", voxels, self.number.bytes())?,
+            nx,
+            ny,
+            slices,
+            scale: self.scale,
+            offset: self.offset,
+            fov_x: fov.centre[0],
+            fov_y: fov.centre[1],
+            fov_radius: fov.radius,
+            ratio: fov.ratio,
+            number: self.number as i32,
+            flags: if self.swap { c::FDK_SWAP } else { 0 },
+        };
+        let kernel = gpu.kernel("fdk", "purlin_fdk_store")?;
+        let threads = c::FDK_THREADS.unsigned_abs();
+        let wanted = Grid::covering(voxels.div_ceil(8), threads)?;
+        let blocks = wanted.blocks[0].min(kernel.resident_blocks(threads, 0)?);
+        // SAFETY: both arrays were checked against the kernel's extents.
+        unsafe { launch(&kernel, stream, Grid::row(blocks, threads, 0), &parameters) }
+    }
+}
