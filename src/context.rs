@@ -153,6 +153,11 @@ impl Context {
         Progress::new(&self.cancel_epoch, report)
     }
 
+    /// Counts the cancellations.
+    pub(crate) fn cancel_epoch(&self) -> &Arc<AtomicU64> {
+        &self.cancel_epoch
+    }
+
     /// Cancels the calls that run now in this context. Callable from any thread.
     pub fn cancel(&self) {
         self.cancel_epoch.fetch_add(1, Ordering::Relaxed);

@@ -21,17 +21,23 @@ pub struct Progress<'a> {
     last: Cell<Option<Instant>>,
 }
 
-/// What worker threads see of a call's cancellation.
+/// What worker threads see of a call's cancellation: counters, and where they stood when the call began.
 #[derive(Debug, Clone)]
 pub struct CancelFlag {
-    epoch: Arc<AtomicU64>,
-    start: u64,
+    epochs: Vec<(Arc<AtomicU64>, u64)>,
 }
 
 impl CancelFlag {
+    /// The same, also cancelled when `epoch` moves on from where it stands.
+    #[must_use]
+    pub fn and(mut self, epoch: &Arc<AtomicU64>) -> Self {
+        self.epochs.push((Arc::clone(epoch), epoch.load(Ordering::Relaxed)));
+        self
+    }
+
     /// Whether the call was cancelled since it began.
     pub fn is_cancelled(&self) -> bool {
-        self.epoch.load(Ordering::Relaxed) != self.start
+        self.epochs.iter().any(|(epoch, start)| epoch.load(Ordering::Relaxed) != *start)
     }
 
     /// `Err(Cancelled)` if the call was cancelled.
@@ -43,8 +49,15 @@ impl CancelFlag {
 impl<'a> Progress<'a> {
     /// Progress of a call that starts now. `epoch` is the context's cancel counter.
     pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
-        let flag = CancelFlag { epoch: Arc::clone(epoch), start: epoch.load(Ordering::Relaxed) };
+        let flag = CancelFlag { epochs: vec![(Arc::clone(epoch), epoch.load(Ordering::Relaxed))] };
         Self { report, flag, last: Cell::new(None) }
+    }
+
+    /// The same, also cancelled when `epoch` is no longer `start`: an object's own counter, or another context's.
+    #[must_use]
+    pub fn and(mut self, epoch: &Arc<AtomicU64>, start: u64) -> Self {
+        self.flag.epochs.push((Arc::clone(epoch), start));
+        self
     }
 
     /// Progress that reports to nobody and is never cancelled.

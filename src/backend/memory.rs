@@ -19,12 +19,13 @@ pub const ALIGNMENT: usize = 64;
 pub struct Budget {
     limit: u64,
     used: AtomicU64,
+    peak: AtomicU64,
 }
 
 impl Budget {
     /// A budget of `limit` bytes, 0 for no limit.
     pub fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { limit, used: AtomicU64::new(0) })
+        Arc::new(Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) })
     }
 
     /// The limit, if there is one.
@@ -35,6 +36,18 @@ impl Budget {
     /// Bytes charged now.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// Most bytes charged at one time since [`Budget::restart_peak`].
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    /// Begins a new measurement of the peak, and returns what is charged now.
+    pub fn restart_peak(&self) -> u64 {
+        let used = self.used();
+        self.peak.store(used, Ordering::Relaxed);
+        used
     }
 
     /// Bytes that may still be charged; `u64::MAX` without a limit.
@@ -50,6 +63,9 @@ impl Budget {
                 (self.limit == 0 || total <= self.limit).then_some(total)
             })
             .ok()
+            .inspect(|before| {
+                self.peak.fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
+            })
             .map(|_| Charge { budget: Arc::clone(self), bytes })
     }
 

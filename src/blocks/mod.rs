@@ -15,6 +15,7 @@ pub mod pipeline;
 pub mod sink;
 pub mod source;
 mod stream;
+pub mod tensor;
 pub mod tiff;
 
 use crate::backend::gpu::{Gpu, GpuStream, Region};

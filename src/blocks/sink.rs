@@ -26,6 +26,20 @@ pub trait Sink: Send {
     fn finish(&mut self) -> Result<()>;
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn info(&self) -> &ArrayInfo {
+        (**self).info()
+    }
+
+    fn write(&mut self, block: &Block, data: &[u8]) -> Result<()> {
+        (**self).write(block, data)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        (**self).finish()
+    }
+}
+
 /// Elements in host memory, packed.
 pub struct HostSink<'a> {
     info: ArrayInfo,

@@ -20,6 +20,16 @@ pub trait Source: Send {
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()>;
 }
 
+impl<S: Source + ?Sized> Source for &mut S {
+    fn info(&self) -> &ArrayInfo {
+        (**self).info()
+    }
+
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
+        (**self).read(block, out)
+    }
+}
+
 /// An error of a file operation.
 pub(crate) fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error {
     Error::Io { path: path.display().to_string(), problem: format!("{what}: {error}") }

@@ -1,6 +1,26 @@
 //! Raw detector counts to line integrals.
 
+use crate::blocks::number::Convertible;
 use crate::error::{Error, Result};
+use crate::scalar::Real;
+
+/// What line integrals are computed in.
+pub trait Linear: Real + Convertible {
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+}
+
+impl Linear for f32 {
+    fn ln(self) -> Self {
+        Self::ln(self)
+    }
+}
+
+impl Linear for f64 {
+    fn ln(self) -> Self {
+        Self::ln(self)
+    }
+}
 
 /// How counts become line integrals: `p = -ln(max(I - dark, eps) / max(I0 - dark, eps))`.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,20 +62,24 @@ impl Counts {
 
     /// Replaces counts by line integrals, in place; `first` is the panel's pixel that the row of pixels begins with.
     /// Returns how many counts were raised to the least.
-    pub fn apply(&self, first: usize, pixels: &mut [f32]) -> u64 {
-        let least = self.least as f32;
+    pub fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> u64 {
+        let least = <T as Real>::from_f64(self.least);
+        let of = |image: &Option<Vec<f32>>, at: usize, otherwise: f64| {
+            <T as Real>::from_f64(image.as_ref().map_or(otherwise, |i| f64::from(i[at])))
+        };
         let mut raised = 0;
         for (k, p) in pixels.iter_mut().enumerate() {
             let at = first + k;
-            let dark = self.dark.as_ref().map_or(0.0, |d| d[at]);
-            let open = self.unattenuated_image.as_ref().map_or(self.unattenuated as f32, |i| i[at]) - dark;
+            let dark = of(&self.dark, at, 0.0);
+            let open = of(&self.unattenuated_image, at, self.unattenuated) - dark;
             let count = *p - dark;
             // A NaN stays one, for the filter to find.
             if count < least {
                 raised += 1;
             }
             let count = if count < least { least } else { count };
-            *p = -(count / open.max(least)).ln();
+            let open = if open > least { open } else { least };
+            *p = -(count / open).ln();
         }
         raised
     }

@@ -2,21 +2,36 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | [`session`], [`pushed`], [`run`] | a reconstruction that is set up; a scan that is pushed; a run over a whole one |
 //! | [`geometry`] | panel, views, voxels |
+//! | [`options`], [`info`] | how, and what came of it |
 //! | [`weights`] | angular weights; weights of rays measured twice |
 //! | [`ramp`] | the filter's response |
+//! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
+//! | [`algorithm`] | the method, for every device |
+//! | [`cpu`], [`double`], [`reference`] | on threads, in f32 and in f64 |
 //! | [`phantom`] | a test object with exact projections |
 
 pub mod algorithm;
 pub mod counts;
 pub mod cpu;
+pub mod cut;
+pub mod double;
 pub mod geometry;
+pub mod info;
 pub mod options;
 pub mod phantom;
+pub mod pieces;
 pub mod plan;
+pub mod pushed;
 pub mod ramp;
 pub mod reference;
+pub mod run;
+pub mod session;
 pub mod weights;
+
+pub use info::{Info, KernelKind};
+pub use session::{CancelHandle, Fdk, Projections, Volume};
 
 #[cfg(test)]
 mod tests;

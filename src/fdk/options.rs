@@ -2,6 +2,32 @@
 
 use super::ramp::Window;
 use super::weights::Redundancy;
+use crate::error::{Error, Result};
+
+/// `from_code` of an enum whose values count from 0.
+macro_rules! codes {
+    ($name:ident, $($variant:ident),*) => {
+        impl $name {
+            /// The choice whose number is `code`.
+            ///
+            /// # Errors
+            /// [`Error::InvalidArgument`] with the numbers that there are.
+            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+                let all = [$(Self::$variant),*];
+                let last = all.len() - 1;
+                all.into_iter()
+                    .find(|c| *c as i32 == code)
+                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
+            }
+        }
+    };
+}
+
+codes!(Edge, Zero, Skip);
+codes!(Mode, Fdk, RabbitCt);
+codes!(Interpolation, Exact, Fast);
+codes!(Precision, F32, F64);
+codes!(Redundancy, Auto, None, Full, Short, HalfFan);
 
 /// What a sample outside the panel counts as. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +47,26 @@ pub enum Mode {
     Fdk = 0,
     /// Back-projection alone with weight 1/w^2 and the matrices as given: the task of the RabbitCT benchmark.
     RabbitCt = 1,
+}
+
+/// How samples between pixels are taken. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Interpolation {
+    /// In f32.
+    Exact = 0,
+    /// For general matrices on a GPU by its texture unit, whose fractions have 8 bits; elsewhere exact.
+    Fast = 1,
+}
+
+/// What numbers are computed with. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Precision {
+    /// f32, with positions and weights prepared in f64.
+    F32 = 0,
+    /// f64 throughout, on the CPU threads whatever the context: slow, for checks.
+    F64 = 1,
 }
 
 /// How a scan is reconstructed.
@@ -47,6 +93,20 @@ pub struct Options {
     pub sanitize: bool,
     /// Length of the transforms; 0 for the least that is long enough.
     pub fft_length: usize,
+    /// How samples between pixels are taken.
+    pub interpolation: Interpolation,
+    /// What numbers are computed with.
+    pub precision: Precision,
+    /// Finish a scan that is pushed view by view with views missing: they count as zero.
+    pub allow_missing: bool,
+    /// The volume is written as this times its values ...
+    pub output_scale: f64,
+    /// ... plus this.
+    pub output_offset: f64,
+    /// Slices that are worked on at once; 0 chooses. Rounded up to what the kernels take together.
+    pub slab: usize,
+    /// Views that are filtered and back-projected together; 0 chooses.
+    pub view_batch: usize,
 }
 
 impl Default for Options {
@@ -62,6 +122,13 @@ impl Default for Options {
             allow_short_arc: false,
             sanitize: false,
             fft_length: 0,
+            interpolation: Interpolation::Exact,
+            precision: Precision::F32,
+            allow_missing: false,
+            output_scale: 1.0,
+            output_offset: 0.0,
+            slab: 0,
+            view_batch: 0,
         }
     }
 }

@@ -24,6 +24,17 @@ impl ViewPlan {
     }
 }
 
+/// Some views, and the panel rows of them that are there: a slab needs only the rows it is seen through.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// The views.
+    pub views: &'a [usize],
+    /// First row.
+    pub first_row: usize,
+    /// Number of rows.
+    pub rows: usize,
+}
+
 /// Everything about a reconstruction that does not depend on the projections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -60,6 +71,11 @@ impl Plan {
         grid.check_against(&geometry)?;
         if !(0.0..=1.0).contains(&options.truncation) {
             return Err(Error::invalid("truncation", format!("is {}, outside 0 to 1", options.truncation)));
+        }
+        for (name, value) in [("output_scale", options.output_scale), ("output_offset", options.output_offset)] {
+            if !value.is_finite() {
+                return Err(Error::invalid(name, format!("is {value}, not finite")));
+            }
         }
         let asked = match options.mode {
             Mode::Fdk => options.redundancy,
@@ -144,6 +160,29 @@ impl Plan {
         let start = (low.floor() - 1.0).clamp(0.0, rows);
         let end = (high.ceil() + 2.0).clamp(start, rows);
         start as usize..end as usize
+    }
+
+    /// Panel rows that some views need for `count` slices from `first` on.
+    pub fn rows_of(&self, views: std::ops::Range<usize>, first: usize, count: usize) -> std::ops::Range<usize> {
+        views
+            .map(|v| self.row_window(v, first, count))
+            .filter(|w| !w.is_empty())
+            .reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))
+            .unwrap_or(0..0)
+    }
+
+    /// Radius about the z axis within which every ray is measured, mm: that of the cylinder which the narrower side of
+    /// every view's fan touches, the wider side where half fans make up for one another; 0 if some view misses the axis.
+    pub fn fov_radius(&self) -> f64 {
+        let g = &self.geometry;
+        let last = (g.detector.columns - 1) as f64;
+        let reach = |view: &super::geometry::View| {
+            let (left, right) = (-g.column_position(view, 0.0), g.column_position(view, last));
+            let side = if self.scan.redundancy == Redundancy::HalfFan { left.max(right) } else { left.min(right) };
+            let source = view.source[0].hypot(view.source[1]);
+            source * (side.max(0.0) / view.source_to_detector).atan().sin()
+        };
+        g.views.iter().map(reach).fold(f64::INFINITY, f64::min)
     }
 
     /// Weight of column `i` of the panel in a view for rays that are measured twice.

@@ -11,6 +11,11 @@ use crate::error::{Error, Result};
 /// Weights and filters one view: `projection` holds the panel row after row, `filtered` the rows with their added
 /// columns.
 pub fn filter_view(plan: &Plan, view: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
+    filter_rows(plan, view, 0, projection, filtered)
+}
+
+/// The same for the panel rows from `first` on.
+pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
     let panel = plan.geometry.detector.columns;
     if plan.options.mode == Mode::RabbitCt {
         filtered.copy_from_slice(projection);
@@ -24,7 +29,7 @@ pub fn filter_view(plan: &Plan, view: usize, projection: &[f64], filtered: &mut 
     for (j, (row, out)) in projection.chunks(panel).zip(filtered.chunks_mut(plan.columns)).enumerate() {
         line.fill(0.0);
         for (i, p) in row.iter().enumerate() {
-            let cosine = plan.geometry.views[view].cosine(i as f64, j as f64);
+            let cosine = plan.geometry.views[view].cosine(i as f64, (first + j) as f64);
             line[plan.left + i] = p * cosine * plan.ray_weight(view, i);
         }
         extrapolate(plan, &mut line);

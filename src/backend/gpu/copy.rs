@@ -2,11 +2,13 @@
 
 use std::marker::PhantomData;
 
+use cudarc::driver::sys;
+
 use super::Gpu;
 use super::device::Entered;
 use super::memory::{self, DeviceMemory, Region};
 use super::stream::GpuStream;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::Element;
 
 impl Gpu {
@@ -204,9 +206,127 @@ impl<'scope, 'env> Transfers<'scope, 'env> {
     }
 
     fn stream(&self, lane: usize) -> Result<&'env GpuStream> {
-        self.streams.get(lane).copied().ok_or_else(|| crate::error::Error::Internal(format!("there is no lane {lane}")))
+        self.streams.get(lane).copied().ok_or_else(|| Error::Internal(format!("there is no lane {lane}")))
     }
 }
+
+/// Rows of equal length in host memory, a pitch apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// Byte of the first.
+    pub offset: usize,
+    /// Bytes from one to the next.
+    pub pitch: usize,
+    /// Bytes of each.
+    pub width: usize,
+    /// Number of them.
+    pub count: usize,
+}
+
+/// Copies that run while the caller goes on, of whatever scope they are.
+pub trait Lender<'scope> {
+    /// Enqueues copies of some rows of `source`, packed, to `destination` at `offset` on stream `lane`.
+    fn upload_rows(
+        &'scope self,
+        lane: usize,
+        source: &'scope [u8],
+        rows: Rows,
+        destination: &mut DeviceMemory,
+        offset: usize,
+    ) -> Result<()>;
+
+    /// Enqueues a copy of `source` at `offset` to `destination` on stream `lane`.
+    fn download(
+        &'scope self,
+        lane: usize,
+        source: &DeviceMemory,
+        offset: usize,
+        destination: &'scope mut [u8],
+    ) -> Result<()>;
+}
+
+impl<'scope> Lender<'scope> for Transfers<'scope, '_> {
+    fn upload_rows(
+        &'scope self,
+        lane: usize,
+        source: &'scope [u8],
+        rows: Rows,
+        destination: &mut DeviceMemory,
+        offset: usize,
+    ) -> Result<()> {
+        // SAFETY: the source is borrowed until `overlapped` has waited for the stream.
+        unsafe { enqueue_upload_rows(self.gpu, self.stream(lane)?, source, rows, destination, offset) }
+    }
+
+    fn download(
+        &'scope self,
+        lane: usize,
+        source: &DeviceMemory,
+        offset: usize,
+        destination: &'scope mut [u8],
+    ) -> Result<()> {
+        Transfers::download(self, lane, source, offset, destination)
+    }
+}
+
+/// Enqueues a copy of rows to the device.
+///
+/// # Safety
+/// As for [`enqueue_upload`].
+unsafe fn enqueue_upload_rows(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    source: &[u8],
+    rows: Rows,
+    destination: &mut DeviceMemory,
+    offset: usize,
+) -> Result<()> {
+    let Rows { offset: begin, pitch, width, count } = rows;
+    if width == 0 || count == 0 {
+        return Ok(());
+    }
+    let end = (count - 1).checked_mul(pitch).and_then(|e| e.checked_add(width)?.checked_add(begin));
+    if end.is_none_or(|e| e > source.len()) || width > pitch {
+        return Err(Error::Internal(format!("{rows:?} in an array of {} bytes", source.len())));
+    }
+    let to = destination.range(offset, width * count)?;
+    let source = &source[begin..];
+    let entered = gpu.begin_copy("cuMemcpy2DAsync")?;
+    let copy = sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: source.as_ptr().cast(),
+        srcDevice: 0,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: pitch,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: to,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: width,
+        WidthInBytes: width,
+        Height: count,
+    };
+    if pitch <= WIDEST_PITCH {
+        // SAFETY: both ranges were checked above; the source's staying is the caller's promise.
+        let code = unsafe { (entered.api().cuMemcpy2DAsync_v2)(&copy, stream.queue().raw()) };
+        return entered.check("cuMemcpy2DAsync", code);
+    }
+    for (k, row) in (0..count).map(|k| (k, &source[k * pitch..k * pitch + width])) {
+        let to = to + crate::shape::to_u64(k * width);
+        // SAFETY: as above.
+        let code =
+            unsafe { (entered.api().cuMemcpyHtoDAsync_v2)(to, row.as_ptr().cast(), width, stream.queue().raw()) };
+        entered.check("cuMemcpyHtoDAsync", code)?;
+    }
+    Ok(())
+}
+
+/// Pitch up to which every driver copies rows at once.
+const WIDEST_PITCH: usize = 0x7fff_ffff;
 
 /// Enqueues a copy to the device.
 ///

@@ -30,7 +30,7 @@ use crate::backend::memory::{Budget, Release};
 use crate::error::{Error, Result};
 use device::Device;
 
-pub use copy::Transfers;
+pub use copy::{Lender, Rows, Transfers};
 pub use device::DeviceInfo;
 pub use library::Library;
 pub use memory::{DeviceMemory, PinnedMemory, Region};

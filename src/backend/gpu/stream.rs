@@ -9,7 +9,8 @@ use super::device::{Device, Entered, Mark, NON_BLOCKING};
 use super::driver;
 use crate::error::{Error, Result};
 
-/// A queue of a GPU.
+/// A queue of a GPU. Clones are the same queue.
+#[derive(Clone)]
 pub struct GpuStream {
     queue: Arc<Queue>,
 }

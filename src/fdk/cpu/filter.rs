@@ -7,6 +7,7 @@ use realfft::num_complex::Complex32;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 
 use super::super::options::Mode;
+pub use super::super::plan::Batch;
 use super::super::plan::Plan;
 use super::{PAD, column_stride};
 use crate::alloc;
@@ -36,22 +37,13 @@ impl Layout {
     }
 }
 
-/// Some views, and the panel rows of them that are there: a slab needs only the rows it is seen through.
-#[derive(Debug, Clone, Copy)]
-pub struct Batch<'a> {
-    /// The views.
-    pub views: &'a [usize],
-    /// First row.
-    pub first_row: usize,
-    /// Number of rows.
-    pub rows: usize,
-}
-
 /// Transforms and response of a scan, shared by all threads.
 pub struct Filter {
     forward: Arc<dyn RealToComplex<f32>>,
     backward: Arc<dyn ComplexToReal<f32>>,
     response: Vec<f32>,
+    /// Whether rows are weighted first.
+    weighs: bool,
 }
 
 /// One thread's buffers.
@@ -75,7 +67,13 @@ impl Filter {
             forward: planner.plan_fft_forward(plan.length),
             backward: planner.plan_fft_inverse(plan.length),
             response,
+            weighs: true,
         })
+    }
+
+    /// The filter alone, for rows that are weighted already.
+    pub fn ramp_only(plan: &Plan) -> Result<Self> {
+        Ok(Self { weighs: false, ..Self::new(plan)? })
     }
 
     fn scratch(&self, plan: &Plan) -> Result<Scratch> {
@@ -194,7 +192,9 @@ impl Filter {
             scratch.rows[target].copy_from_slice(&line[..plan.columns]);
             return Ok(replaced);
         }
-        weigh(plan, view, j, &scratch.ray_weights, inner);
+        if self.weighs {
+            weigh(plan, view, j, &scratch.ray_weights, inner);
+        }
         extrapolate(plan, line);
         let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
         self.forward.process_with_scratch(line, &mut scratch.spectrum, &mut scratch.forward).map_err(failed)?;
@@ -222,6 +222,33 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], row: &mut [f32
         let i = i as f64;
         let cosine = (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt();
         *p *= cosine as f32 * w;
+    }
+}
+
+/// Multiplies whole views, row after row, with the weights of their rays.
+pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32]) -> Result<()> {
+    let (columns, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
+    let mut weights = alloc::filled("weights of rays", views.len() * columns, 0f32)?;
+    for (view, weights) in views.iter().zip(weights.chunks_mut(columns)) {
+        weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.ray_weight(*view, i) as f32);
+    }
+    pool.run(|| {
+        pixels.par_chunks_mut(columns).enumerate().for_each(|(n, row)| {
+            let (k, j) = (n / rows, n % rows);
+            weigh(plan, views[k], j, &weights[k * columns..(k + 1) * columns], row);
+        });
+    });
+    Ok(())
+}
+
+/// Turns the rows of one filtered view into [`Layout::Columns`].
+pub fn to_columns(plan: &Plan, rows: usize, filtered: &[f32], out: &mut [f32]) {
+    let stride = column_stride(rows);
+    for (i, column) in out.chunks_mut(stride).enumerate() {
+        column.fill(0.0);
+        for (r, sample) in column[PAD..PAD + rows].iter_mut().enumerate() {
+            *sample = filtered[r * plan.columns + i];
+        }
     }
 }
 

@@ -4,13 +4,20 @@ pub mod backproject;
 pub mod filter;
 pub mod slab;
 
-use super::algorithm::{FdkOps, Views};
-use super::plan::Plan;
-use crate::alloc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::algorithm::{BUFFERS, Cut, FdkOps, Flow, Job, Needs, Pixels, Tally, Target, Way};
+use super::counts::Counts;
+use super::plan::{Batch, Plan};
+use crate::backend::memory::{Charge, HostMemory};
+use crate::blocks::number::{Number, decode, encode};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
-use filter::{Batch, Filter, Layout};
+use filter::{Filter, Layout};
 use slab::Slab;
 
 /// Zero samples below and above each column of a transposed view: back-projection reads past the panel's rows without
@@ -22,70 +29,238 @@ pub fn column_stride(rows: usize) -> usize {
     (rows + 2 * PAD).next_multiple_of(16)
 }
 
+/// Slices come in groups of this many: the widest vector, so that cutting the volume changes no bit.
+pub const SLICE_GROUP: usize = 16;
+
+/// Views of a batch: enough for each voxel's sum to stay in a register for a while, few enough for the caches.
+const BATCH: usize = 16;
+
 /// FDK on the threads of a context.
-pub struct CpuOps<'a> {
-    context: &'a Context,
+pub struct CpuOps {
+    context: Arc<Context>,
+    counts: Option<Arc<Counts>>,
     filter: Filter,
-    slab: Option<Slab>,
+    input: Number,
+    output: Number,
+    slab: Option<(Slab, Charge)>,
     first: usize,
-    filtered: Vec<f32>,
+    /// Line integrals of a batch.
+    pixels: Option<HostMemory>,
+    filtered: Option<HostMemory>,
+    /// Slices on their way out, where they are not written in f32.
+    values: Option<HostMemory>,
+    tally: Tally,
 }
 
-impl<'a> CpuOps<'a> {
+impl CpuOps {
     /// The operations for a plan.
-    pub fn new(context: &'a Context, plan: &Plan) -> Result<Self> {
-        Ok(Self { context, filter: Filter::new(plan)?, slab: None, first: 0, filtered: Vec::new() })
-    }
-
-    fn slab(&self) -> Result<&Slab> {
-        self.slab.as_ref().ok_or_else(|| Error::Internal("a slab that was not begun".into()))
+    pub fn new(context: &Arc<Context>, plan: &Plan, counts: Option<Arc<Counts>>) -> Result<Self> {
+        Ok(Self {
+            context: Arc::clone(context),
+            counts,
+            filter: Filter::new(plan)?,
+            input: Number::F32,
+            output: Number::F32,
+            slab: None,
+            first: 0,
+            pixels: None,
+            filtered: None,
+            values: None,
+            tally: Tally::default(),
+        })
     }
 }
 
-impl FdkOps for CpuOps<'_> {
-    fn bytes(&self, plan: &Plan, slices: usize, views: usize, rows: usize) -> u64 {
-        Slab::bytes(&plan.grid, slices) + to_u64(views) * to_u64(Layout::Columns.samples(plan, rows)) * 4
+/// Runs `work` and adds its seconds to `total`.
+pub(super) fn timed<R>(total: &mut f64, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *total += Duration::as_secs_f64(&start.elapsed());
+    result
+}
+
+/// Memory that was not prepared.
+pub(super) fn unprepared() -> Error {
+    Error::Internal("a slab that was not begun".into())
+}
+
+/// Bytes of the pipeline's buffers on the host.
+pub(super) fn pipeline_bytes(plan: &Plan, cut: &Cut) -> u64 {
+    let [nx, ny, _] = plan.grid.size;
+    let read = cut.batch * cut.rows * plan.geometry.detector.columns * cut.input.number.size();
+    let write = cut.write_slices * nx * ny * cut.output.number.size();
+    let used = |flow: Flow, bytes: usize| if flow.way == Way::Buffered { to_u64(BUFFERS) * to_u64(bytes) } else { 0 };
+    used(cut.input, read) + used(cut.output, write)
+}
+
+impl FdkOps for CpuOps {
+    type Buffer = HostMemory;
+
+    fn slice_group(&self) -> usize {
+        SLICE_GROUP
     }
 
-    fn begin(&mut self, plan: &Plan, first: usize, count: usize) -> Result<()> {
+    fn preferred_slices(&self, plan: &Plan, _: Flow) -> usize {
+        plan.grid.size[2]
+    }
+
+    fn preferred_batch(&self) -> usize {
+        BATCH
+    }
+
+    fn write_slices(&self, _: &Plan) -> usize {
+        SLICE_GROUP
+    }
+
+    fn needs(&self, plan: &Plan, cut: &Cut) -> Needs {
+        let [nx, ny, _] = plan.grid.size;
+        let pixels = cut.batch * cut.rows * plan.geometry.detector.columns;
+        let filtered = cut.batch * Layout::Columns.samples(plan, cut.rows);
+        let values = cut.write_slices * nx * ny;
+        let host = Slab::bytes(&plan.grid, cut.slices) + 4 * to_u64(pixels + filtered + values);
+        Needs { host: host + pipeline_bytes(plan, cut), device: 0 }
+    }
+
+    fn buffer(&self, what: &'static str, bytes: usize) -> Result<HostMemory> {
+        HostMemory::allocate(what, bytes, self.context.host_budget())
+    }
+
+    fn prepare(&mut self, job: Job<'_>, cut: &Cut) -> Result<()> {
+        let plan = job.plan;
+        (self.input, self.output) = (cut.input.number, cut.output.number);
+        let budget = Arc::clone(self.context.host_budget());
+        let allocate = |what, count: usize| HostMemory::allocate(what, 4 * count, &budget).map(Some);
+        let [nx, ny, _] = plan.grid.size;
+        (self.pixels, self.filtered, self.values, self.slab) = (None, None, None, None);
+        self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
+        self.filtered = allocate("filtered projections", cut.batch * Layout::Columns.samples(plan, cut.rows))?;
+        self.values = allocate("slices on their way out", cut.write_slices * nx * ny)?;
+        let bytes = usize::try_from(Slab::bytes(&plan.grid, cut.slices)).unwrap_or(usize::MAX);
+        let charge = budget.charge_host("slices of the volume", bytes)?;
+        self.slab = Some((Slab::new(&plan.grid, cut.slices)?, charge));
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Job<'_>, first: usize, count: usize) -> Result<()> {
         self.first = first;
-        match &mut self.slab {
-            // The first slab is the thickest.
-            Some(slab) if slab.capacity() >= count => slab.reset(count),
-            slab => {
-                *slab = None;
-                *slab = Some(Slab::new(&plan.grid, count)?);
-            }
-        }
+        self.slab.as_mut().ok_or_else(unprepared)?.0.reset(count);
         Ok(())
     }
 
-    fn add(&mut self, plan: &Plan, views: Views<'_>) -> Result<u64> {
-        let batch = Batch { views: views.views, first_row: views.first_row, rows: views.rows };
+    fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, HostMemory>) -> Result<()> {
+        let plan = job.plan;
+        if batch.rows == 0 {
+            return Ok(());
+        }
+        let (pool, tally) = (self.context.pool(), &mut self.tally);
+        let count = batch.views.len() * batch.rows * plan.geometry.detector.columns;
+        let integrals = &mut self.pixels.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f32>()?[..count];
         let samples = batch.views.len() * Layout::Columns.samples(plan, batch.rows);
-        if self.filtered.len() < samples {
-            self.filtered = Vec::new();
-            self.filtered = alloc::filled("filtered projections", samples, 0.0)?;
-        }
-        let filtered = &mut self.filtered[..samples];
-        let pool = self.context.pool();
-        let replaced = self.filter.run(pool, plan, batch, views.pixels, Layout::Columns, filtered)?;
-        let slab = self.slab.as_mut().ok_or_else(|| Error::Internal("a slab that was not begun".into()))?;
-        backproject::backproject(pool, self.context.isa(), plan, batch, filtered, self.first, slab);
-        Ok(replaced)
+        let filtered = &mut self.filtered.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f32>()?[..samples];
+        let bytes = match &pixels {
+            Pixels::Read(buffer) => Rows { bytes: buffer.as_slice()?, is_whole_scan: false },
+            Pixels::Lent(lent) => Rows { bytes: lent.scan, is_whole_scan: true },
+            Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
+        };
+        timed(&mut tally.filter, || {
+            tally.clamped += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            tally.sanitized += self.filter.run(pool, plan, batch, integrals, Layout::Columns, filtered)?;
+            Ok(())
+        })?;
+        let (slab, _) = self.slab.as_mut().ok_or_else(unprepared)?;
+        timed(&mut tally.backproject, || {
+            backproject::backproject(pool, self.context.isa(), plan, batch, filtered, self.first, slab);
+        });
+        Ok(())
     }
 
-    fn store(
-        &mut self,
-        plan: &Plan,
-        first: usize,
-        count: usize,
-        scale: f32,
-        offset: f32,
-        out: &mut [f32],
-    ) -> Result<()> {
-        let slice = plan.grid.size[0] * plan.grid.size[1];
-        self.slab()?.store(self.context.pool(), first, scale, offset, &mut out[..count * slice]);
+    fn set_output(&mut self, number: Number) {
+        self.output = number;
+    }
+
+    fn store(&mut self, job: Job<'_>, first: usize, count: usize, to: Target<'_, '_, HostMemory>) -> Result<()> {
+        let plan = job.plan;
+        let [nx, ny, _] = plan.grid.size;
+        let (slice, pool, number) = (nx * ny, self.context.pool(), self.output);
+        let (slab, _) = self.slab.as_ref().ok_or_else(unprepared)?;
+        let (scale, offset) = (plan.options.output_scale as f32, plan.options.output_offset as f32);
+        let out = match to {
+            Target::Write(buffer) if number == Number::F32 => {
+                let out = &mut buffer.as_mut_slice::<f32>()?[..count * slice];
+                timed(&mut self.tally.download, || slab.store(pool, first, scale, offset, out));
+                return Ok(());
+            }
+            Target::Write(buffer) => buffer.as_mut_slice::<u8>()?,
+            Target::Lent(out, _) => out,
+            Target::Device(_) => return Err(Error::Internal("a volume on a device in a run on the CPU".into())),
+        };
+        let values = self.values.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f32>()?;
+        let together = (values.len() / slice.max(1)).max(1);
+        timed(&mut self.tally.download, || {
+            for (n, out) in
+                out[..count * slice * number.size()].chunks_mut(together * slice * number.size()).enumerate()
+            {
+                let values = &mut values[..out.len() / number.size()];
+                slab.store(pool, first + n * together, scale, offset, values);
+                encode_all(&self.context, number, values, out);
+            }
+        });
         Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Tally> {
+        Ok(std::mem::take(&mut self.tally))
+    }
+}
+
+/// Elements that one thread converts at a time.
+const PIECE: usize = 1 << 16;
+
+/// [`encode`] by all threads.
+pub(super) fn encode_all<T: crate::blocks::number::Convertible>(
+    context: &Context,
+    number: Number,
+    values: &[T],
+    out: &mut [u8],
+) {
+    context.pool().run(|| {
+        let parts = values.par_chunks(PIECE).zip(out.par_chunks_mut(PIECE * number.size()));
+        parts.for_each(|(values, out)| encode(number, values, out));
+    });
+}
+
+/// Rows of a batch as they came.
+pub(super) struct Rows<'a> {
+    /// The elements.
+    pub bytes: &'a [u8],
+    /// Whether they are the whole scan's, or the batch's alone.
+    pub is_whole_scan: bool,
+}
+
+impl Rows<'_> {
+    /// Turns them into line integrals; returns how many counts were raised to the least.
+    pub fn convert<T: super::counts::Linear>(
+        &self,
+        context: &Context,
+        plan: &Plan,
+        batch: Batch<'_>,
+        number: Number,
+        counts: Option<&Counts>,
+        pixels: &mut [T],
+    ) -> u64 {
+        let d = &plan.geometry.detector;
+        let (columns, size) = (d.columns, d.columns * number.size());
+        context.pool().run(|| {
+            pixels
+                .par_chunks_mut(columns)
+                .enumerate()
+                .map(|(n, row)| {
+                    let (view, j) = (n / batch.rows, batch.first_row + n % batch.rows);
+                    let at = if self.is_whole_scan { batch.views[view] * d.rows + j } else { n };
+                    decode(number, &self.bytes[at * size..(at + 1) * size], row);
+                    counts.map_or(0, |c| c.apply(j * columns, row))
+                })
+                .sum()
+        })
     }
 }

@@ -12,17 +12,27 @@ use crate::blocks::sink::{CallbackSink, FileSink, HostSink, Sink};
 use crate::blocks::source::{CallbackSource, FileSource, HostSource, Source};
 use crate::context::{Context, Options as ContextOptions};
 use crate::error::{Error, Result};
-use crate::fdk::algorithm::{Cut, Output, Report, cut, reconstruct};
 use crate::fdk::counts::Counts;
-use crate::fdk::cpu::CpuOps;
 use crate::fdk::options::Options;
 use crate::fdk::plan::Plan;
-use crate::progress::Progress;
+use crate::fdk::{Fdk, Info, Projections, Volume};
+use crate::progress::ProgressFn;
 
-const PLAIN: Output = Output { scale: 1.0, offset: 0.0, slices: 0, batch: 0 };
+/// What a test asks for besides the plan.
+#[derive(Clone, Copy, Default)]
+struct Output {
+    scale: f64,
+    offset: f64,
+    slab: usize,
+    batch: usize,
+}
 
-fn context(threads: usize) -> std::sync::Arc<Context> {
-    Context::new(ContextOptions { backend: BackendChoice::Cpu, threads, ..ContextOptions::default() }).unwrap()
+const PLAIN: Output = Output { scale: 1.0, offset: 0.0, slab: 0, batch: 0 };
+
+fn context(threads: usize, host_memory_limit: u64) -> std::sync::Arc<Context> {
+    let options =
+        ContextOptions { backend: BackendChoice::Cpu, threads, host_memory_limit, ..ContextOptions::default() };
+    Context::new(options).unwrap()
 }
 
 fn plan(name: &'static str) -> (Plan, Vec<f32>) {
@@ -57,26 +67,31 @@ fn run(
     plan: &Plan,
     counts: Option<&Counts>,
     output: &Output,
-    available: u64,
+    limit: u64,
     source: &mut dyn Source,
     sink: &mut dyn Sink,
-    progress: &Progress<'_>,
-) -> Result<(Report, Cut)> {
-    let context = context(2);
-    let mut ops = CpuOps::new(&context, plan)?;
-    let cut = cut(&ops, plan, source.info().number, output, available)?;
-    let report = reconstruct(&context, &mut ops, plan, counts, output, &cut, source, sink, progress)?;
-    Ok((report, cut))
+    progress: Option<&ProgressFn<'_>>,
+) -> Result<Info> {
+    let options = Options {
+        output_scale: output.scale,
+        output_offset: output.offset,
+        slab: output.slab,
+        view_batch: output.batch,
+        ..plan.options
+    };
+    let mut fdk = Fdk::new(&context(2, limit), plan.geometry.clone(), Some(plan.grid), options)?;
+    fdk.set_counts(counts.cloned())?;
+    fdk.reconstruct(None, Projections::Source(source), Volume::Sink(sink), progress)
 }
 
-fn in_memory(plan: &Plan, projections: &[f32], output: &Output, available: u64) -> (Vec<f32>, Cut) {
+fn in_memory(plan: &Plan, projections: &[f32], output: &Output, limit: u64) -> (Vec<f32>, Info) {
     let input = bytes(Number::F32, projections);
     let mut out = vec![0xffu8; plan.voxels() * 4];
     let mut source = HostSource::new(projection_info(plan, Number::F32), &input).unwrap();
     let mut sink = HostSink::new(volume_info(plan), &mut out).unwrap();
-    let (_, cut) = run(plan, None, output, available, &mut source, &mut sink, &Progress::none()).unwrap();
+    let info = run(plan, None, output, limit, &mut source, &mut sink, None).unwrap();
     drop(sink);
-    (floats(&out), cut)
+    (floats(&out), info)
 }
 
 /// A folder that goes with the value.
@@ -114,27 +129,31 @@ impl Drop for Folder {
 fn memory_limits_and_batches_change_no_bit() {
     for name in ["full", "carm"] {
         let (plan, projections) = plan(name);
-        let (whole, cut) = in_memory(&plan, &projections, &PLAIN, u64::MAX);
-        assert_eq!((cut.slabs, cut.slices), (1, 36));
+        let (whole, info) = in_memory(&plan, &projections, &PLAIN, 0);
+        assert_eq!((info.slabs, info.slab), (1, 36));
         let want = by_reference(&plan, &projections.iter().map(|p| f64::from(*p)).collect::<Vec<_>>());
         let worst = whole.iter().zip(&want).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
         assert!(worst < 2e-5, "{name}: {worst:e}");
-        let small = cut.bytes * 3 / 4;
-        let (cut_up, cut) = in_memory(&plan, &projections, &PLAIN, small);
-        assert!(cut.slabs > 1 && cut.bytes <= small, "{cut:?}");
-        assert!(cut_up == whole, "{name} in {} slabs", cut.slabs);
-        let (batched, cut) = in_memory(&plan, &projections, &Output { batch: 7, slices: 17, ..PLAIN }, u64::MAX);
-        assert_eq!((cut.batch, cut.slices, cut.slabs), (7, 32, 2));
+        assert_eq!(info.host_bytes_used, info.host_bytes);
+        let small = info.host_bytes * 3 / 4;
+        let (cut_up, info) = in_memory(&plan, &projections, &PLAIN, small.unsigned_abs());
+        assert!(info.slabs > 1 && info.host_bytes <= small, "{info:?}");
+        assert_eq!(info.host_bytes_used, info.host_bytes);
+        assert!(cut_up == whole, "{name} in {} slabs", info.slabs);
+        let (batched, info) = in_memory(&plan, &projections, &Output { batch: 7, slab: 17, ..PLAIN }, 0);
+        assert_eq!((info.view_batch, info.slab, info.slabs), (7, 32, 2));
         assert!(batched == whole);
     }
 }
 
 #[test]
 fn too_little_memory_is_an_error_that_names_what_is_needed() {
-    let (plan, _) = plan("full");
-    let context = context(1);
-    let ops = CpuOps::new(&context, &plan).unwrap();
-    let e = cut(&ops, &plan, Number::F32, &PLAIN, 1000).unwrap_err();
+    let (plan, projections) = plan("full");
+    let input = bytes(Number::F32, &projections);
+    let mut out = vec![0u8; plan.voxels() * 4];
+    let mut source = HostSource::new(projection_info(&plan, Number::F32), &input).unwrap();
+    let mut sink = HostSink::new(volume_info(&plan), &mut out).unwrap();
+    let e = run(&plan, None, &PLAIN, 1000, &mut source, &mut sink, None).unwrap_err();
     assert!(matches!(e, Error::OutOfMemory { limit: Some(1000), .. }), "{e}");
 }
 
@@ -142,7 +161,7 @@ fn too_little_memory_is_an_error_that_names_what_is_needed() {
 fn files_of_any_type_and_byte_order_give_the_volume() {
     let folder = Folder::new("fdk-files");
     let (plan, projections) = plan("short");
-    let (want, _) = in_memory(&plan, &projections, &PLAIN, u64::MAX);
+    let (want, _) = in_memory(&plan, &projections, &PLAIN, 0);
     for (number, endianness) in [(Number::F32, Endianness::Big), (Number::F64, Endianness::Little)] {
         let raw = folder.join("scan.raw");
         let mut content = vec![7u8; 123];
@@ -154,7 +173,7 @@ fn files_of_any_type_and_byte_order_give_the_volume() {
         let target = folder.join("volume.mha");
         let mut sink = MetaImageSink::create(&target, volume_info(&plan)).unwrap();
         assert!(!target.exists());
-        run(&plan, None, &PLAIN, u64::MAX, &mut source, &mut sink, &Progress::none()).unwrap();
+        run(&plan, None, &PLAIN, 0, &mut source, &mut sink, None).unwrap();
         drop(sink);
         assert_eq!(folder.names(), ["scan.raw", "volume.mha"]);
         let mut back = MetaImageSource::open(&target).unwrap();
@@ -188,10 +207,10 @@ fn raw_counts_give_the_volume_of_their_line_integrals() {
     let mut source = HostSource::new(projection_info(&plan, Number::U16), &input).unwrap();
     let mut sink = HostSink::new(volume_info(&plan), &mut out).unwrap();
     let output = Output { scale: 20.0, offset: 1.0, ..PLAIN };
-    let (report, _) = run(&plan, Some(&model), &output, u64::MAX, &mut source, &mut sink, &Progress::none()).unwrap();
+    let info = run(&plan, Some(&model), &output, 0, &mut source, &mut sink, None).unwrap();
     drop(sink);
-    assert_eq!((report.clamped, report.views), (0, 90));
-    let (want, _) = in_memory(&plan, &projections, &PLAIN, u64::MAX);
+    assert_eq!(info.pixels_clamped, 0);
+    let (want, _) = in_memory(&plan, &projections, &PLAIN, 0);
     let rms = floats(&out).iter().zip(&want).map(|(a, b)| f64::from(a - 1.0 - b).powi(2)).sum::<f64>();
     // Rounding to whole counts, at most 1 part in 600 of a transmission of 1 percent.
     let rms = (rms / want.len() as f64).sqrt();
@@ -207,13 +226,10 @@ fn a_cancelled_or_failed_run_leaves_no_file() {
     let input = bytes(Number::F32, &projections);
     let steps = AtomicUsize::new(0);
     let stop = |_: i64, _: i64, _: f64| steps.fetch_add(1, Ordering::Relaxed) < 1;
-    let epoch = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let mut source = HostSource::new(projection_info(&plan, Number::F32), &input).unwrap();
     let mut sink = create();
-    let progress = Progress::new(&epoch, Some(&stop));
     // The first report is let through, the last one cancels.
-    let outcome =
-        run(&plan, None, &Output { batch: 90, slices: 16, ..PLAIN }, u64::MAX, &mut source, &mut sink, &progress);
+    let outcome = run(&plan, None, &Output { batch: 90, slab: 16, ..PLAIN }, 0, &mut source, &mut sink, Some(&stop));
     assert_eq!(outcome.map(|_| ()), Err(Error::Cancelled));
     drop(sink);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
@@ -227,7 +243,7 @@ fn a_cancelled_or_failed_run_leaves_no_file() {
     };
     let mut source = CallbackSource::new(projection_info(&plan, Number::F32), Box::new(failing));
     let mut sink = create();
-    let outcome = run(&plan, None, &PLAIN, u64::MAX, &mut source, &mut sink, &Progress::none());
+    let outcome = run(&plan, None, &PLAIN, 0, &mut source, &mut sink, None);
     assert_eq!(outcome.unwrap_err().to_string(), "detector: unplugged");
     drop(sink);
     assert!(folder.names().is_empty());
@@ -235,7 +251,7 @@ fn a_cancelled_or_failed_run_leaves_no_file() {
     let full = |_: &Block, _: &[u8]| Err(Error::Io { path: "disk".into(), problem: "full".into() });
     let mut source = HostSource::new(projection_info(&plan, Number::F32), &input).unwrap();
     let mut sink = CallbackSink::new(volume_info(&plan), Box::new(full));
-    let outcome = run(&plan, None, &PLAIN, u64::MAX, &mut source, &mut sink, &Progress::none());
+    let outcome = run(&plan, None, &PLAIN, 0, &mut source, &mut sink, None);
     assert_eq!(outcome.unwrap_err().to_string(), "disk: full");
 }
 

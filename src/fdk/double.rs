@@ -1,0 +1,173 @@
+//! FDK in double precision on the threads of a context: the reference path behind the run's interface.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::algorithm::{Cut, FdkOps, Flow, Job, Needs, Pixels, Tally, Target};
+use super::counts::Counts;
+use super::cpu::{Rows, encode_all, pipeline_bytes, timed, unprepared};
+use super::plan::{Batch, Plan};
+use super::reference::{backproject_view, filter_rows};
+use crate::backend::memory::HostMemory;
+use crate::blocks::number::Number;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+/// Everything in f64.
+pub struct DoubleOps {
+    context: Arc<Context>,
+    counts: Option<Arc<Counts>>,
+    input: Number,
+    output: Number,
+    slab: Option<HostMemory>,
+    first: usize,
+    count: usize,
+    pixels: Option<HostMemory>,
+    /// Whole panels, of which the rows that a batch has are filled.
+    filtered: Option<HostMemory>,
+    tally: Tally,
+}
+
+impl DoubleOps {
+    /// The operations on the threads of `context`.
+    pub fn new(context: &Arc<Context>, counts: Option<Arc<Counts>>) -> Self {
+        Self {
+            context: Arc::clone(context),
+            counts,
+            input: Number::F32,
+            output: Number::F32,
+            slab: None,
+            first: 0,
+            count: 0,
+            pixels: None,
+            filtered: None,
+            tally: Tally::default(),
+        }
+    }
+}
+
+impl FdkOps for DoubleOps {
+    type Buffer = HostMemory;
+
+    fn slice_group(&self) -> usize {
+        1
+    }
+
+    fn preferred_slices(&self, plan: &Plan, _: Flow) -> usize {
+        plan.grid.size[2]
+    }
+
+    fn preferred_batch(&self) -> usize {
+        16
+    }
+
+    fn write_slices(&self, _: &Plan) -> usize {
+        16
+    }
+
+    fn needs(&self, plan: &Plan, cut: &Cut) -> Needs {
+        let [nx, ny, _] = plan.grid.size;
+        let pixels = cut.batch * cut.rows * plan.geometry.detector.columns;
+        let numbers = nx * ny * cut.slices + pixels + cut.batch * plan.filtered_pixels();
+        Needs { host: 8 * to_u64(numbers) + pipeline_bytes(plan, cut), device: 0 }
+    }
+
+    fn buffer(&self, what: &'static str, bytes: usize) -> Result<HostMemory> {
+        HostMemory::allocate(what, bytes, self.context.host_budget())
+    }
+
+    fn prepare(&mut self, job: Job<'_>, cut: &Cut) -> Result<()> {
+        let plan = job.plan;
+        (self.input, self.output) = (cut.input.number, cut.output.number);
+        let budget = Arc::clone(self.context.host_budget());
+        let allocate = |what, count: usize| HostMemory::allocate(what, 8 * count, &budget).map(Some);
+        let [nx, ny, _] = plan.grid.size;
+        (self.pixels, self.filtered, self.slab) = (None, None, None);
+        self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
+        self.filtered = allocate("filtered projections", cut.batch * plan.filtered_pixels())?;
+        self.slab = allocate("slices of the volume", nx * ny * cut.slices)?;
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Job<'_>, first: usize, count: usize) -> Result<()> {
+        (self.first, self.count) = (first, count);
+        self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?.fill(0.0);
+        Ok(())
+    }
+
+    fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, HostMemory>) -> Result<()> {
+        let plan = job.plan;
+        if batch.rows == 0 {
+            return Ok(());
+        }
+        let (context, tally) = (&*self.context, &mut self.tally);
+        let panel = batch.rows * plan.geometry.detector.columns;
+        let integrals = self.pixels.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        let integrals = &mut integrals[..batch.views.len() * panel];
+        let filtered = self.filtered.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        let rows = match &pixels {
+            Pixels::Read(buffer) => Rows { bytes: buffer.as_slice()?, is_whole_scan: false },
+            Pixels::Lent(lent) => Rows { bytes: lent.scan, is_whole_scan: true },
+            Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
+        };
+        let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
+        timed(&mut tally.filter, || {
+            tally.clamped += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            if plan.options.sanitize {
+                let bad = integrals.iter_mut().filter(|p| !p.is_finite());
+                tally.sanitized += bad.map(|p| *p = 0.0).fold(0, |n, ()| n + 1);
+            }
+            context.pool().run(|| {
+                filtered
+                    .par_chunks_mut(plan.filtered_pixels())
+                    .zip(integrals.par_chunks(panel))
+                    .zip(batch.views)
+                    .try_for_each(|((out, projection), &view)| {
+                        filter_rows(plan, view, batch.first_row, projection, &mut out[rows_filtered.clone()])
+                    })
+            })
+        })?;
+        let [nx, ny, _] = plan.grid.size;
+        let slab = self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        let (slab, first) = (&mut slab[..self.count * nx * ny], self.first);
+        timed(&mut tally.backproject, || {
+            context.pool().run(|| {
+                slab.par_chunks_mut(nx * ny).enumerate().for_each(|(k, slice)| {
+                    for (filtered, &view) in filtered.chunks(plan.filtered_pixels()).zip(batch.views) {
+                        backproject_view(plan, view, filtered, first + k, slice);
+                    }
+                });
+            });
+        });
+        Ok(())
+    }
+
+    fn set_output(&mut self, number: Number) {
+        self.output = number;
+    }
+
+    fn store(&mut self, job: Job<'_>, first: usize, count: usize, to: Target<'_, '_, HostMemory>) -> Result<()> {
+        let plan = job.plan;
+        let [nx, ny, _] = plan.grid.size;
+        let out = match to {
+            Target::Write(buffer) => buffer.as_mut_slice::<u8>()?,
+            Target::Lent(out, _) => out,
+            Target::Device(_) => return Err(Error::Internal("a volume on a device in a run on the CPU".into())),
+        };
+        let slab = self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        let values = &mut slab[first * nx * ny..(first + count) * nx * ny];
+        let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
+        timed(&mut self.tally.download, || {
+            // Every slice leaves the slab once.
+            values.iter_mut().for_each(|v| *v = *v * scale + offset);
+            encode_all(&self.context, self.output, values, out);
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Tally> {
+        Ok(std::mem::take(&mut self.tally))
+    }
+}

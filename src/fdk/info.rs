@@ -1,0 +1,157 @@
+//! What a reconstruction is like: its plan, and figures of the last run.
+
+use super::algorithm::{Cut, Tally, Times};
+use super::geometry::Grid;
+use super::plan::Plan;
+use super::weights::Redundancy;
+use crate::shape::to_i64;
+
+/// How views are back-projected. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum KernelKind {
+    /// Panels parallel to the z axis: rows are affine in z along a column of voxels.
+    Vertical = 0,
+    /// Any 3x4 matrices.
+    General = 1,
+}
+
+/// A reconstruction's plan and the figures of its last run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// The redundancy in force.
+    pub redundancy: Redundancy,
+    /// Why it was chosen.
+    pub reason: String,
+    /// How views are back-projected.
+    pub kernel: KernelKind,
+    /// Angle from the first view of the arc to the last, rad.
+    pub arc: f64,
+    /// Largest angle between a ray and the central one, rad.
+    pub fan_half_angle: f64,
+    /// Largest gap between neighbouring views, rad.
+    pub largest_gap: f64,
+    /// Radius about the z axis within which the object is measured completely, mm.
+    pub fov_radius: f64,
+    /// The voxels.
+    pub grid: Grid,
+    /// Slices of a slab.
+    pub slab: i64,
+    /// Slabs of the volume.
+    pub slabs: i64,
+    /// Views of a batch.
+    pub view_batch: i64,
+    /// Length of the transforms.
+    pub fft_length: i64,
+    /// Columns of a filtered view.
+    pub filtered_columns: i64,
+    /// Of these, how many stand on the left of the panel's.
+    pub filtered_left: i64,
+    /// Contexts that share the slabs.
+    pub contexts: i64,
+    /// Planned peak of device memory, each context.
+    pub device_bytes: i64,
+    /// Planned peak of host memory, each context.
+    pub host_bytes: i64,
+    /// Measured peak of device memory in the last run, of the context that took most.
+    pub device_bytes_used: i64,
+    /// Measured peak of host memory in the last run, likewise.
+    pub host_bytes_used: i64,
+    /// Views pushed since the last begin.
+    pub views_pushed: i64,
+    /// Pixels of the last run that were not finite and were replaced. A row that two slabs need counts twice.
+    pub pixels_sanitized: i64,
+    /// Counts of the last run that were raised to the least, counted likewise.
+    pub pixels_clamped: i64,
+    /// Bytes copied to the devices.
+    pub bytes_uploaded: i64,
+    /// Bytes copied from the devices.
+    pub bytes_downloaded: i64,
+    /// Seconds at work, of all contexts together: reading.
+    pub seconds_read: f64,
+    /// Copying to the devices.
+    pub seconds_upload: f64,
+    /// Converting, weighting and filtering.
+    pub seconds_filter: f64,
+    /// Back-projecting.
+    pub seconds_backproject: f64,
+    /// Copying from the devices; on a CPU bringing slices into their order.
+    pub seconds_download: f64,
+    /// Writing.
+    pub seconds_write: f64,
+    /// Of the last run, from its call to its return; of a pushed scan from the first view on.
+    pub seconds_total: f64,
+    /// Voxel updates of the last run, 10^9 each second: views times voxels over `seconds_total`.
+    pub gups: f64,
+}
+
+impl Info {
+    /// The plan's part.
+    pub fn of(plan: &Plan, contexts: usize) -> Self {
+        let upright = plan.geometry.is_vertical();
+        Self {
+            redundancy: plan.scan.redundancy,
+            reason: plan.scan.reason.clone(),
+            kernel: if upright { KernelKind::Vertical } else { KernelKind::General },
+            arc: plan.scan.arc,
+            fan_half_angle: plan.scan.half_fan_angle,
+            largest_gap: plan.scan.largest_gap,
+            fov_radius: plan.fov_radius(),
+            grid: plan.grid,
+            slab: 0,
+            slabs: 0,
+            view_batch: 0,
+            fft_length: to_i64(plan.length),
+            filtered_columns: to_i64(plan.columns),
+            filtered_left: to_i64(plan.left),
+            contexts: to_i64(contexts),
+            device_bytes: 0,
+            host_bytes: 0,
+            device_bytes_used: 0,
+            host_bytes_used: 0,
+            views_pushed: 0,
+            pixels_sanitized: 0,
+            pixels_clamped: 0,
+            bytes_uploaded: 0,
+            bytes_downloaded: 0,
+            seconds_read: 0.0,
+            seconds_upload: 0.0,
+            seconds_filter: 0.0,
+            seconds_backproject: 0.0,
+            seconds_download: 0.0,
+            seconds_write: 0.0,
+            seconds_total: 0.0,
+            gups: 0.0,
+        }
+    }
+
+    /// Takes how a run is cut.
+    pub(super) fn set_cut(&mut self, cut: &Cut) {
+        self.slab = to_i64(cut.slices);
+        self.slabs = to_i64(cut.slabs);
+        self.view_batch = to_i64(cut.batch);
+        self.device_bytes = number(cut.needs.device);
+        self.host_bytes = number(cut.needs.host);
+    }
+
+    /// Takes what a run did.
+    pub(super) fn set_run(&mut self, times: &Times, tally: &Tally, seconds: f64, updates: f64) {
+        self.pixels_sanitized = number(tally.sanitized);
+        self.pixels_clamped = number(tally.clamped);
+        self.bytes_uploaded = number(tally.uploaded);
+        self.bytes_downloaded = number(tally.downloaded);
+        self.seconds_read = times.read.as_secs_f64();
+        self.seconds_upload = tally.upload;
+        self.seconds_filter = tally.filter;
+        self.seconds_backproject = tally.backproject;
+        self.seconds_download = tally.download;
+        self.seconds_write = times.write.as_secs_f64();
+        self.seconds_total = seconds;
+        self.gups = if seconds > 0.0 { updates / seconds / 1e9 } else { 0.0 };
+    }
+}
+
+/// A count as the C interface's `int64_t`.
+pub(super) fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,246 @@
+//! The steps of a reconstruction on their own.
+
+use std::sync::Arc;
+
+use super::counts::Counts;
+use super::cpu::backproject::backproject;
+use super::cpu::filter::{Filter, Layout, weigh_rows};
+use super::cpu::slab::Slab;
+use super::phantom::{self, Ellipsoid};
+use super::plan::Batch;
+use super::session::Fdk;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element};
+use crate::shape::Order;
+use crate::stream::Stream;
+use crate::tensor::Tensor;
+
+/// The elements of a packed host tensor of a context.
+fn packed<'a, T: Element>(name: &str, tensor: &'a Tensor, context: &Context, dims: &[usize]) -> Result<&'a [T]> {
+    tensor.expect_context(name, context)?;
+    tensor.expect_dims(name, dims)?;
+    tensor.expect_dtype(name, T::DTYPE)?;
+    refuse_strides(name, tensor)?;
+    Ok(&tensor.memory().host(name)?.as_slice()?[..dims.iter().product()])
+}
+
+fn packed_mut<'a, T: Element>(
+    name: &str,
+    tensor: &'a mut Tensor,
+    context: &Context,
+    dims: &[usize],
+) -> Result<&'a mut [T]> {
+    tensor.expect_context(name, context)?;
+    tensor.expect_dims(name, dims)?;
+    tensor.expect_dtype(name, T::DTYPE)?;
+    refuse_strides(name, tensor)?;
+    Ok(&mut tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?[..dims.iter().product()])
+}
+
+fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
+    if tensor.layout().is_packed(Order::ColumnMajor) {
+        return Ok(());
+    }
+    Err(Error::NotSupported(format!("{name}: has strides {:?}, packed memory is needed", tensor.layout().strides())))
+}
+
+/// Replaces raw counts, [columns, rows, ...] of F32, U16 or another real type, by line integrals, F32 of the same
+/// dimensions; returns how many counts were raised to the least. Host tensors.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for impossible counts and other sizes.
+pub fn log_transform(
+    context: &Arc<Context>,
+    _stream: Option<&Stream>,
+    input: &Tensor,
+    counts: Counts,
+    output: &mut Tensor,
+) -> Result<u64> {
+    use crate::blocks::array::Block;
+    use crate::blocks::source::Source;
+    use crate::blocks::tensor::TensorSource;
+    use rayon::prelude::*;
+    input.expect_context("counts", context)?;
+    let dims = input.dims().to_vec();
+    if dims.len() < 2 {
+        return Err(Error::invalid("counts", format!("has dimensions {dims:?}, [columns, rows, ...] are needed")));
+    }
+    let panel = dims[0] * dims[1];
+    let counts = counts.check(panel)?;
+    let out = packed_mut::<f32>("projections", output, context, &dims)?;
+    let mut source = TensorSource::new("counts", input, context.pool())?;
+    let number = source.info().number;
+    let whole = Block::whole(source.info());
+    let mut raw = alloc::filled("counts", out.len() * number.size(), 0u8)?;
+    source.read(&whole, &mut raw)?;
+    let columns = dims[0].max(1);
+    Ok(context.pool().run(|| {
+        out.par_chunks_mut(columns)
+            .zip(raw.par_chunks(columns * number.size()))
+            .enumerate()
+            .map(|(r, (row, raw))| {
+                crate::blocks::number::decode(number, raw, row);
+                counts.apply(r % dims[1] * columns, row)
+            })
+            .sum()
+    }))
+}
+
+/// The exact ellipsoids of a tensor: F64 [8, count], density, three semi-axes, centre, rotation about z.
+pub fn ellipsoids(tensor: &Tensor) -> Result<Vec<Ellipsoid>> {
+    let count = match tensor.dims() {
+        [8, count] => *count,
+        dims => return Err(Error::invalid("ellipsoids", format!("has dimensions {dims:?}, [8, count] are needed"))),
+    };
+    let view = tensor.view::<f64>("ellipsoids")?;
+    let mut list = alloc::with_capacity("ellipsoids", count)?;
+    for k in 0..count {
+        list.push(Ellipsoid::new(k, std::array::from_fn(|r| view.get(&[r, k])))?);
+    }
+    Ok(list)
+}
+
+impl Fdk {
+    fn views(&self, views: &[i64]) -> Result<Vec<usize>> {
+        let count = self.plan().views.len();
+        let mut checked = alloc::with_capacity("views", views.len())?;
+        for (k, &view) in views.iter().enumerate() {
+            match usize::try_from(view) {
+                Ok(v) if v < count => checked.push(v),
+                _ => {
+                    let last = count - 1;
+                    return Err(Error::invalid("views", format!("element {k} is {view}, outside 0 to {last}")));
+                }
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Multiplies views with the cosine of every ray and its redundancy weight: [columns, rows, count] of F32, packed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for views out of range and arrays of other sizes.
+    pub fn weight(
+        &self,
+        _stream: Option<&Stream>,
+        views: &[i64],
+        projections: &Tensor,
+        weighted: &mut Tensor,
+    ) -> Result<()> {
+        let (plan, context) = (self.plan(), self.context());
+        let d = &plan.geometry.detector;
+        let views = self.views(views)?;
+        let dims = [d.columns, d.rows, views.len()];
+        let input = packed::<f32>("projections", projections, context, &dims)?;
+        let out = packed_mut::<f32>("weighted", weighted, context, &dims)?;
+        out.copy_from_slice(input);
+        weigh_rows(context.pool(), plan, &views, out)
+    }
+
+    /// Ramp-filters weighted views: [columns, rows, count] to [`Plan::columns`](super::plan::Plan), rows, count; F32,
+    /// packed.
+    ///
+    /// # Errors
+    /// As for [`Fdk::weight`].
+    pub fn filter(
+        &self,
+        _stream: Option<&Stream>,
+        views: &[i64],
+        weighted: &Tensor,
+        filtered: &mut Tensor,
+    ) -> Result<()> {
+        let (plan, context) = (self.plan(), self.context());
+        let d = &plan.geometry.detector;
+        let views = self.views(views)?;
+        let input = packed::<f32>("weighted", weighted, context, &[d.columns, d.rows, views.len()])?;
+        let out = packed_mut::<f32>("filtered", filtered, context, &[plan.columns, d.rows, views.len()])?;
+        let batch = Batch { views: &views, first_row: 0, rows: d.rows };
+        Filter::ramp_only(plan)?.run(context.pool(), plan, batch, input, Layout::Rows, out)?;
+        Ok(())
+    }
+
+    /// Adds the back-projection of filtered views, [`Plan::columns`](super::plan::Plan), rows, count, to a volume,
+    /// [nx, ny, nz]; F32, packed.
+    ///
+    /// # Errors
+    /// As for [`Fdk::weight`].
+    pub fn backproject(
+        &self,
+        _stream: Option<&Stream>,
+        views: &[i64],
+        filtered: &Tensor,
+        volume: &mut Tensor,
+    ) -> Result<()> {
+        let (plan, context) = (self.plan(), self.context());
+        let d = &plan.geometry.detector;
+        let views = self.views(views)?;
+        let input = packed::<f32>("filtered", filtered, context, &[plan.columns, d.rows, views.len()])?;
+        let out = packed_mut::<f32>("volume", volume, context, &plan.grid.size)?;
+        let [nx, ny, nz] = plan.grid.size;
+        let samples = Layout::Columns.samples(plan, d.rows);
+        let mut columns = alloc::filled("filtered projections", samples, 0f32)?;
+        // As many slices at a time as a scan in ordinary memory takes.
+        let thick = super::cpu::SLICE_GROUP.max(1) * 4;
+        let mut sum = alloc::filled("slices of the volume", thick.min(nz) * nx * ny, 0f32)?;
+        let mut slab = Slab::new(&plan.grid, thick.min(nz))?;
+        for first in (0..nz).step_by(thick) {
+            let count = thick.min(nz - first);
+            slab.reset(count);
+            for (view, rows) in views.iter().zip(input.chunks(plan.filtered_pixels())) {
+                super::cpu::filter::to_columns(plan, d.rows, rows, &mut columns);
+                let batch = Batch { views: std::slice::from_ref(view), first_row: 0, rows: d.rows };
+                backproject(context.pool(), context.isa(), plan, batch, &columns, first, &mut slab);
+            }
+            let sum = &mut sum[..count * nx * ny];
+            slab.store(context.pool(), 0, 1.0, 0.0, sum);
+            let out = &mut out[first * nx * ny..(first + count) * nx * ny];
+            out.iter_mut().zip(sum).for_each(|(o, s)| *o += *s);
+        }
+        Ok(())
+    }
+
+    /// Exact projections of ellipsoids, F64 [8, count], at every view: [columns, rows, views] of F32, packed, on the
+    /// host.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for impossible ellipsoids and arrays of other sizes.
+    pub fn ellipsoids(&self, _stream: Option<&Stream>, list: &Tensor, projections: &mut Tensor) -> Result<()> {
+        let (plan, context) = (self.plan(), self.context());
+        let d = &plan.geometry.detector;
+        let list = ellipsoids(list)?;
+        let out = packed_mut::<f32>("projections", projections, context, &[d.columns, d.rows, plan.views.len()])?;
+        phantom::project(context.pool(), &plan.geometry, &list, out);
+        Ok(())
+    }
+
+    /// The ellipsoids themselves at the voxels' centres: [nx, ny, nz] of F32, packed, on the host.
+    ///
+    /// # Errors
+    /// As for [`Fdk::ellipsoids`].
+    pub fn ellipsoid_volume(&self, list: &Tensor, volume: &mut Tensor) -> Result<()> {
+        let context = self.context();
+        let list = ellipsoids(list)?;
+        let out = packed_mut::<f32>("volume", volume, context, &self.plan().grid.size)?;
+        phantom::sample(context.pool(), &self.plan().grid, &list, out);
+        Ok(())
+    }
+}
+
+/// The three-dimensional Shepp-Logan head in the ball of the given radius, mm, into a host tensor, F64 [8, 10].
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a radius that is not positive and a tensor of another size or type.
+pub fn shepp_logan(radius: f64, tensor: &mut Tensor) -> Result<()> {
+    if !(radius > 0.0 && radius.is_finite()) {
+        return Err(Error::invalid("radius", format!("is {radius}, a positive number is needed")));
+    }
+    tensor.expect_dims("ellipsoids", &[8, 10])?;
+    tensor.expect_dtype("ellipsoids", DType::F64)?;
+    let mut view = tensor.view_mut::<f64>("ellipsoids")?;
+    for (k, row) in phantom::shepp_logan(radius).iter().enumerate() {
+        row.iter().enumerate().for_each(|(r, value)| view.set(&[r, k], *value));
+    }
+    Ok(())
+}

@@ -1,0 +1,567 @@
+//! A scan that arrives view by view.
+//!
+//! Where the volume fits the devices, views are added to it as they come: a batch is filled on the host while those
+//! before are worked on. Where it does not, views are kept as line integrals and reconstructed slab by slab in the end.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::algorithm::{
+    BUFFERS, Cut, FdkOps, Flow, HostBuffer, Job, OrderedSink, Pixels, Tally, Target, Times, Way, WriteSlices,
+};
+use super::cpu::CpuOps;
+use super::cut::{Room, cut_in_core};
+use super::double::DoubleOps;
+use super::info::Info;
+use super::plan::{Batch, Plan};
+use super::run::{self, Device, Setting};
+use super::session::{Fdk, Projections, Volume};
+use crate::alloc;
+use crate::backend::gpu::{DeviceMemory, GpuStream};
+use crate::blocks::number::{Number, decode};
+use crate::blocks::pipeline::write_behind;
+use crate::blocks::tensor::TensorSink;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::{CancelFlag, Progress, ProgressFn};
+use crate::scalar::DType;
+use crate::shape::{Order, to_i64};
+use crate::stream::{self, Stream};
+use crate::tensor::{Location, Tensor, copy_strided};
+
+/// A scan on its way.
+pub(super) struct Pushed {
+    store: Store,
+    /// Which views have come.
+    seen: Vec<bool>,
+    count: usize,
+    /// Type of the pixels, once some have come.
+    number: Option<Number>,
+    queue: Option<GpuStream>,
+    /// Where the cancel counter stood at the beginning.
+    start: u64,
+    began: Option<Instant>,
+    /// Bytes charged to the contexts before the scan.
+    base: Vec<(u64, u64)>,
+}
+
+enum Store {
+    /// The volume in the making, a slab each.
+    Lanes(Vec<Box<dyn Stage>>),
+    /// The views, as line integrals.
+    Kept { views: Tensor, clamped: u64 },
+}
+
+/// One slab in the making and the batch that is being filled, on any device.
+trait Stage: Send + Sync {
+    /// Takes views from host memory.
+    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()>;
+
+    /// Takes views from device memory, packed.
+    fn push_device(
+        &mut self,
+        plan: &Plan,
+        views: &[usize],
+        from: &DeviceMemory,
+        queue: Option<&GpuStream>,
+    ) -> Result<()>;
+
+    /// Works on what has come so far.
+    fn flush(&mut self, plan: &Plan) -> Result<()>;
+
+    /// The slab's slices.
+    fn slices(&self) -> Range<usize>;
+
+    /// Writes the slab, all of whose views have come.
+    fn write(&mut self, plan: &Plan, cut_slices: usize, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times>;
+
+    /// Stores the slab on the device.
+    fn store_device(&mut self, plan: &Plan, volume: &DeviceMemory, queue: Option<&GpuStream>) -> Result<()>;
+
+    /// Stores the slab in its place in host memory.
+    fn store_lent(&mut self, plan: &Plan, out: &mut [u8]) -> Result<()>;
+
+    /// The type of the volume's elements.
+    fn set_output(&mut self, number: Number);
+
+    /// Waits, and says what was counted.
+    fn finish(&mut self) -> Result<Tally>;
+}
+
+/// Views in host memory.
+struct Incoming<'a> {
+    bytes: &'a [u8],
+    number: Number,
+    /// Elements from one column, row and view to the next.
+    strides: [usize; 3],
+    context: &'a Context,
+}
+
+impl Incoming<'_> {
+    /// Copies some rows of view `k`, packed.
+    fn rows(&self, k: usize, rows: Range<usize>, columns: usize, out: &mut [u8]) {
+        let size = self.number.size();
+        let begin = (k * self.strides[2] + rows.start * self.strides[1]) * size;
+        if rows.is_empty() {
+            return;
+        }
+        let strides = &self.strides[..2];
+        copy_strided(size, &self.bytes[begin..], strides, out, &[1, columns], &[columns, rows.len()]);
+    }
+}
+
+struct Lane<O: FdkOps> {
+    ops: O,
+    cut: Cut,
+    slices: Range<usize>,
+    rows: Range<usize>,
+    buffers: Vec<O::Buffer>,
+    /// The buffer that is being filled, and its views.
+    at: usize,
+    views: Vec<usize>,
+}
+
+impl<O: FdkOps> Lane<O> {
+    fn new(mut ops: O, plan: &Plan, cut: &Cut, slices: Range<usize>) -> Result<Self> {
+        let job = Job { plan, volume: None };
+        ops.prepare(job, cut)?;
+        ops.begin(job, slices.start, slices.len())?;
+        let rows = plan.rows_of(0..plan.views.len(), slices.start, slices.len());
+        let bytes = cut.batch * cut.rows * plan.geometry.detector.columns * cut.input.number.size();
+        let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
+        for _ in 0..BUFFERS {
+            buffers.push(ops.buffer("projections as pushed", bytes)?);
+        }
+        let views = alloc::with_capacity("views of a batch", cut.batch)?;
+        Ok(Self { ops, cut: *cut, slices, rows, buffers, at: 0, views })
+    }
+}
+
+impl<O> Stage for Lane<O>
+where
+    O: FdkOps + Send + Sync,
+    O::Buffer: Sync,
+{
+    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()> {
+        let columns = plan.geometry.detector.columns;
+        let each = self.rows.len() * columns * self.cut.input.number.size();
+        let mut done = 0;
+        while done < views.len() {
+            let (filled, rows) = (self.views.len(), &self.rows);
+            let count = (self.cut.batch - filled).min(views.len() - done);
+            if each > 0 {
+                let contents = self.buffers[self.at].contents()?;
+                let slots = &mut contents[filled * each..(filled + count) * each];
+                from.context.pool().run(|| {
+                    slots
+                        .par_chunks_mut(each)
+                        .enumerate()
+                        .for_each(|(k, slot)| from.rows(done + k, rows.clone(), columns, slot));
+                });
+            }
+            self.views.extend_from_slice(&views[done..done + count]);
+            done += count;
+            if self.views.len() == self.cut.batch {
+                self.flush(plan)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_device(
+        &mut self,
+        plan: &Plan,
+        views: &[usize],
+        from: &DeviceMemory,
+        queue: Option<&GpuStream>,
+    ) -> Result<()> {
+        // In the order in which views came.
+        self.flush(plan)?;
+        if let Some(queue) = queue {
+            self.ops.follow(queue)?;
+        }
+        let job = Job { plan, volume: None };
+        for (n, part) in views.chunks(self.cut.batch).enumerate() {
+            let batch = Batch { views: part, first_row: self.rows.start, rows: self.rows.len() };
+            self.ops.add(job, batch, Pixels::Device { scan: from, first: n * self.cut.batch })?;
+        }
+        queue.map_or(Ok(()), |q| self.ops.precede(q))
+    }
+
+    fn flush(&mut self, plan: &Plan) -> Result<()> {
+        if self.views.is_empty() {
+            return Ok(());
+        }
+        let batch = Batch { views: &self.views, first_row: self.rows.start, rows: self.rows.len() };
+        let outcome = self.ops.add(Job { plan, volume: None }, batch, Pixels::Read(&mut self.buffers[self.at]));
+        self.views.clear();
+        self.at = (self.at + 1) % self.buffers.len();
+        outcome
+    }
+
+    fn slices(&self) -> Range<usize> {
+        self.slices.clone()
+    }
+
+    fn write(&mut self, plan: &Plan, slice: usize, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times> {
+        let job = Job { plan, volume: None };
+        let together = self.cut.write_slices;
+        let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
+        for _ in 0..BUFFERS {
+            buffers.push(self.ops.buffer("slices to write", together * slice)?);
+        }
+        let (slices, ops) = (self.slices.clone(), &mut self.ops);
+        let ((), write) = write_behind(
+            buffers,
+            |first, buffer: &mut O::Buffer| {
+                let count = together.min(slices.end - first);
+                sink.write(first, count, &buffer.contents()?[..count * slice])
+            },
+            |writer| {
+                for first in slices.clone().step_by(together.max(1)) {
+                    flag.check()?;
+                    let count = together.min(slices.end - first);
+                    let mut buffer = writer.buffer()?;
+                    ops.store(job, first - slices.start, count, Target::Write(&mut buffer))?;
+                    writer.submit(first, buffer)?;
+                }
+                Ok(())
+            },
+        )?;
+        Ok(Times { write, ..Times::default() })
+    }
+
+    fn store_device(&mut self, plan: &Plan, volume: &DeviceMemory, queue: Option<&GpuStream>) -> Result<()> {
+        if let Some(queue) = queue {
+            self.ops.follow(queue)?;
+        }
+        self.ops.store(Job { plan, volume: None }, 0, self.slices.len(), Target::Device(volume))?;
+        queue.map_or(Ok(()), |q| self.ops.precede(q))
+    }
+
+    fn store_lent(&mut self, plan: &Plan, out: &mut [u8]) -> Result<()> {
+        self.ops.store(Job { plan, volume: None }, 0, self.slices.len(), Target::Lent(out, None))
+    }
+
+    fn set_output(&mut self, number: Number) {
+        self.ops.set_output(number);
+    }
+
+    fn finish(&mut self) -> Result<Tally> {
+        self.ops.finish()
+    }
+}
+
+/// The stages of a scan that fits; `None` if it does not.
+fn lanes(setting: &Setting, number: Number) -> Result<Option<(Vec<Box<dyn Stage>>, Cut)>> {
+    let (plan, contexts) = (&*setting.plan, &setting.contexts);
+    let input = Flow { number, way: Way::Buffered };
+    let output = Flow { number: Number::F32, way: Way::Buffered };
+    let mut room = Room::of(&contexts[0])?;
+    for context in &contexts[1..] {
+        room = room.least(Room::of(context)?);
+    }
+    let count = contexts.len();
+    let counts = || setting.counts.clone();
+    macro_rules! stages {
+        ($ops:expr) => {{
+            let make = $ops;
+            let Some(cut) = cut_in_core(&make(&contexts[0])?, plan, input, output, count, &room) else {
+                return Ok(None);
+            };
+            let nz = plan.grid.size[2];
+            let mut stages: Vec<Box<dyn Stage>> = Vec::with_capacity(count);
+            for (first, context) in (0..nz).step_by(cut.slices).zip(contexts) {
+                let slices = first..(first + cut.slices).min(nz);
+                stages.push(Box::new(Lane::new(make(context)?, plan, &cut, slices)?));
+            }
+            Ok(Some((stages, cut)))
+        }};
+    }
+    match setting.device(&contexts[0]) {
+        Device::Cpu => stages!(|c: &Arc<Context>| CpuOps::new(c, plan, counts())),
+        Device::Double => stages!(|c: &Arc<Context>| Ok::<_, Error>(DoubleOps::new(c, counts()))),
+        Device::Gpu(_) => Err(Error::NotSupported("FDK on a GPU".into())),
+    }
+}
+
+impl Pushed {
+    fn new(fdk: &Fdk, queue: Option<&GpuStream>, number: Number, info: &mut Info) -> Result<Self> {
+        let setting = &fdk.setting;
+        let base = setting.contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak()));
+        let base = base.collect();
+        let plan = &setting.plan;
+        let d = &plan.geometry.detector;
+        let store = match lanes(setting, number)? {
+            Some((lanes, cut)) => {
+                info.set_cut(&cut);
+                Store::Lanes(lanes)
+            }
+            None => {
+                let dims = [d.columns, d.rows, plan.views.len()];
+                let order = Order::ColumnMajor;
+                let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
+                Store::Kept { views, clamped: 0 }
+            }
+        };
+        let seen = alloc::filled("views seen", plan.views.len(), false)?;
+        let start = fdk.epoch();
+        Ok(Self { store, seen, count: 0, number: None, queue: queue.cloned(), start, began: None, base })
+    }
+
+    fn push(&mut self, setting: &Setting, views: &[usize], tensor: &Tensor, number: Number) -> Result<()> {
+        let plan = &*setting.plan;
+        if let (Store::Lanes(lanes), true) = (&mut self.store, tensor.is_device()) {
+            if !tensor.layout().is_packed(Order::ColumnMajor) {
+                let problem = "projections: is strided device memory, packed is needed";
+                return Err(Error::NotSupported(problem.into()));
+            }
+            if lanes.len() > 1 {
+                let problem = "projections: is on one device, several contexts share the volume";
+                return Err(Error::NotSupported(problem.into()));
+            }
+            let memory = tensor.memory().device("projections")?;
+            return lanes.iter_mut().try_for_each(|l| l.push_device(plan, views, memory, self.queue.as_ref()));
+        }
+        let strides = tensor.layout().strides();
+        let from = Incoming {
+            bytes: tensor.memory().host("projections")?.as_slice()?,
+            number,
+            strides: [strides[0], strides[1], strides.get(2).copied().unwrap_or(0)],
+            context: &setting.contexts[0],
+        };
+        match &mut self.store {
+            Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from)),
+            Store::Kept { views: kept, clamped } => {
+                *clamped += keep(setting, kept, views, &from)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Turns views into line integrals in their place; returns how many counts were raised to the least.
+fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<u64> {
+    let d = &setting.plan.geometry.detector;
+    let memory = kept.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
+    let mut raw = alloc::filled("rows of a view", d.columns * d.rows * from.number.size(), 0u8)?;
+    let panel = d.columns * d.rows;
+    let mut clamped = 0;
+    for (k, view) in views.iter().enumerate() {
+        from.rows(k, 0..d.rows, d.columns, &mut raw);
+        let rows = memory[view * panel..(view + 1) * panel].par_chunks_mut(d.columns);
+        let raw = raw.par_chunks(d.columns * from.number.size());
+        let counts = setting.counts.as_deref();
+        clamped += from.context.pool().run(|| {
+            rows.zip(raw)
+                .enumerate()
+                .map(|(j, (row, raw))| {
+                    decode(from.number, raw, row);
+                    counts.map_or(0, |c| c.apply(j * d.columns, row))
+                })
+                .sum::<u64>()
+        });
+    }
+    Ok(clamped)
+}
+
+impl Fdk {
+    /// Begins a scan that is pushed view by view; drops one begun before. Its work follows what is enqueued on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if neither the volume nor the scan's line integrals fit the limits.
+    pub fn begin(&mut self, stream: Option<&Stream>) -> Result<()> {
+        self.check_alive()?;
+        self.pushed = None;
+        let queue = stream::select(self.context(), stream)?;
+        // Raw counts usually are 16 bits wide; another type is prepared for when it comes.
+        let number = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
+        let mut info = Info::of(self.plan(), self.setting.contexts.len());
+        self.pushed = Some(Pushed::new(self, queue, number, &mut info)?);
+        self.info = info;
+        Ok(())
+    }
+
+    /// Takes views of a scan, [columns, rows, count], or [columns, rows] for one. Returns as soon as the pixels are
+    /// copied; waits while all buffers are on their way. All views of a scan are of one type.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] without a begin, for a view that is out of range or was pushed before, and for other
+    /// sizes or another type; nothing is taken then. [`Error::Cancelled`] if somebody cancelled since the begin: the scan
+    /// is dropped, as it is after a failure of the device.
+    pub fn push(&mut self, views: &[i64], projections: &Tensor) -> Result<()> {
+        self.check_alive()?;
+        let plan = Arc::clone(&self.setting.plan);
+        let Some(pushed) = &self.pushed else {
+            return Err(Error::invalid("fdk", "has no scan to push to: begin comes first"));
+        };
+        let views = check_views(&pushed.seen, views)?;
+        let d = &plan.geometry.detector;
+        let dims = [d.columns, d.rows, views.len()];
+        let is_one = views.len() == 1 && projections.dims().len() == 2;
+        self.check_projections(projections, if is_one { &dims[..2] } else { &dims })?;
+        let number = Number::of("projections", projections.dtype())?;
+        if let Some(before) = pushed.number.filter(|n| *n != number) {
+            let problem = format!("is {number:?}, the scan's views before were {before:?}");
+            return Err(Error::invalid("projections", problem));
+        }
+        let outcome = self.take(&views, projections, number);
+        if outcome.is_err() {
+            self.pushed = None;
+        }
+        outcome
+    }
+
+    fn take(&mut self, views: &[usize], projections: &Tensor, number: Number) -> Result<()> {
+        let Some(mut pushed) = self.pushed.take() else { return Ok(()) };
+        self.progress(None, pushed.start).check()?;
+        let prepared = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
+        if pushed.number.is_none() && number != prepared && matches!(pushed.store, Store::Lanes(_)) {
+            let (queue, start) = (pushed.queue.take(), pushed.start);
+            drop(pushed);
+            let mut info = self.info.clone();
+            pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number, &mut info)? };
+            self.info = info;
+        }
+        pushed.began.get_or_insert_with(Instant::now);
+        pushed.number = Some(number);
+        pushed.push(&self.setting, views, projections, number)?;
+        for view in views {
+            pushed.seen[*view] = true;
+        }
+        pushed.count += views.len();
+        self.info.views_pushed = to_i64(pushed.count);
+        self.pushed = Some(pushed);
+        Ok(())
+    }
+
+    /// Completes the scan and writes its volume; a volume on the host is complete on return.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] without a begin, for views that are missing unless the options allow it, and for a
+    /// volume of another size: the scan goes on then. After any other error it is dropped.
+    pub fn finish(&mut self, volume: Volume<'_>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
+        self.check_alive()?;
+        self.check_volume(&volume)?;
+        let Some(pushed) = &self.pushed else {
+            return Err(Error::invalid("fdk", "has no scan to finish: begin comes first"));
+        };
+        if let Some(missing) = pushed.seen.iter().position(|s| !s)
+            && !self.plan().options.allow_missing
+        {
+            let (count, all) = (pushed.seen.len() - pushed.count, pushed.seen.len());
+            return Err(Error::invalid("views", format!("{count} of {all} are missing, the first is view {missing}")));
+        }
+        let Some(pushed) = self.pushed.take() else { return Err(Error::Internal("a scan that went away".into())) };
+        let progress = self.progress(report, pushed.start);
+        progress.check()?;
+        let info = self.complete(pushed, volume, &progress)?;
+        self.info = info.clone();
+        Ok(info)
+    }
+
+    fn complete(&self, pushed: Pushed, volume: Volume<'_>, progress: &Progress<'_>) -> Result<Info> {
+        let mut info = self.info.clone();
+        let plan = &*self.setting.plan;
+        let began = pushed.began.unwrap_or_else(Instant::now);
+        let updates = pushed.count as f64 * plan.voxels() as f64;
+        match pushed.store {
+            Store::Kept { views, clamped } => {
+                let (contexts, counts) = (self.setting.contexts.clone(), None);
+                let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
+                let input = Projections::Tensor(&views);
+                run::whole(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)?;
+                info.pixels_clamped = super::info::number(clamped);
+                info.seconds_total = began.elapsed().as_secs_f64();
+                info.gups = updates / info.seconds_total / 1e9;
+                run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
+            }
+            Store::Lanes(mut lanes) => {
+                let (times, tally) = self.deliver(&mut lanes, volume, pushed.queue.as_ref(), progress)?;
+                info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates);
+                run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
+                progress.report(to_i64(pushed.count), to_i64(pushed.count), 0.0)?;
+            }
+        }
+        Ok(info)
+    }
+
+    /// Brings the finished slabs out.
+    fn deliver(
+        &self,
+        lanes: &mut [Box<dyn Stage>],
+        volume: Volume<'_>,
+        queue: Option<&GpuStream>,
+        progress: &Progress<'_>,
+    ) -> Result<(Times, Tally)> {
+        let plan = &*self.setting.plan;
+        let pool = self.context().pool();
+        let [nx, ny, _] = plan.grid.size;
+        lanes.iter_mut().try_for_each(|l| l.flush(plan))?;
+        progress.check()?;
+        let mut times = Times::default();
+        let number = match &volume {
+            Volume::Tensor(tensor) => Number::of("volume", tensor.dtype())?,
+            Volume::Sink(sink) => sink.info().number,
+        };
+        lanes.iter_mut().for_each(|l| l.set_output(number));
+        let slice = nx * ny * number.size();
+        let device = self.setting.device(self.context());
+        let sink = match volume {
+            Volume::Tensor(tensor) => match run::way(&device, "volume", tensor)? {
+                Way::Resident => {
+                    let memory = tensor.memory().device("volume")?;
+                    lanes.iter_mut().try_for_each(|l| l.store_device(plan, memory, queue))?;
+                    None
+                }
+                Way::Lent => {
+                    let memory: &mut [u8] = tensor.memory_mut("volume")?.host_mut("volume")?.as_mut_slice()?;
+                    for lane in lanes.iter_mut() {
+                        progress.check()?;
+                        let slices = lane.slices();
+                        lane.store_lent(plan, &mut memory[slices.start * slice..slices.end * slice])?;
+                    }
+                    None
+                }
+                Way::Buffered => Some(OrderedSink::new(Box::new(TensorSink::new("volume", tensor, pool)?))),
+            },
+            Volume::Sink(sink) => Some(OrderedSink::new(Box::new(sink))),
+        };
+        if let Some(sink) = sink {
+            for lane in lanes.iter_mut() {
+                times.write += lane.write(plan, slice, &sink, &progress.flag())?.write;
+            }
+            sink.finish()?;
+        }
+        let mut tally = Tally::default();
+        for lane in lanes.iter_mut() {
+            tally += lane.finish()?;
+        }
+        Ok((times, tally))
+    }
+}
+
+/// Views as indices, each in range, not seen before and there once.
+fn check_views(seen: &[bool], views: &[i64]) -> Result<Vec<usize>> {
+    let mut checked: Vec<usize> = alloc::with_capacity("views", views.len())?;
+    for (k, &view) in views.iter().enumerate() {
+        let index = usize::try_from(view).ok().filter(|v| *v < seen.len());
+        let Some(index) = index else {
+            let last = seen.len() - 1;
+            return Err(Error::invalid("views", format!("element {k} is {view}, outside 0 to {last}")));
+        };
+        if seen[index] {
+            return Err(Error::invalid("views", format!("element {k} is {view}, which was pushed before")));
+        }
+        checked.push(index);
+    }
+    let mut sorted = alloc::copied("views", &checked)?;
+    sorted.sort_unstable();
+    if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
+        return Err(Error::invalid("views", format!("name view {} twice", twice[0])));
+    }
+    Ok(checked)
+}

@@ -1,0 +1,378 @@
+//! A run over a whole scan: where its arrays lie, how it is cut, and the devices that share it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use super::algorithm::{
+    Cut, FdkOps, Flow, Input, Job, Lent, OrderedSink, Output, Share, SharedSource, Tally, Times, Way, WriteSlices, cut,
+    reconstruct, steps,
+};
+use super::counts::Counts;
+use super::cpu::CpuOps;
+use super::cut::Room;
+use super::double::DoubleOps;
+use super::info::{Info, number};
+use super::options::Precision;
+use super::plan::Plan;
+use super::session::{Projections, Volume};
+use crate::backend::Backend;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Lender};
+use crate::blocks::number::Number;
+use crate::blocks::tensor::{TensorSink, TensorSource};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::{CancelFlag, Progress};
+use crate::shape::{Order, to_i64};
+use crate::tensor::Tensor;
+
+/// What all runs of a reconstruction share.
+pub struct Setting {
+    /// The contexts, at least one.
+    pub contexts: Vec<Arc<Context>>,
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// How counts become line integrals, if that is what comes.
+    pub counts: Option<Arc<Counts>>,
+}
+
+/// Who computes.
+pub enum Device<'a> {
+    /// The threads of a context, in f32.
+    Cpu,
+    /// The threads of a context, in f64.
+    Double,
+    /// A GPU.
+    Gpu(&'a Gpu),
+}
+
+impl Setting {
+    /// Who computes on a context.
+    pub fn device<'a>(&self, context: &'a Context) -> Device<'a> {
+        match (self.plan.options.precision, context.backend()) {
+            (Precision::F64, _) => Device::Double,
+            (Precision::F32, Backend::Cpu) => Device::Cpu,
+            (Precision::F32, Backend::Gpu(gpu)) => Device::Gpu(gpu),
+        }
+    }
+
+    /// How a scan in ordinary host memory would be cut.
+    pub fn usual_cut(&self) -> Result<Cut> {
+        let flow = Flow { number: Number::F32, way: Way::Buffered };
+        self.cut(flow, flow, &self.contexts)
+    }
+
+    /// How a scan is cut for `contexts`.
+    pub fn cut(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Cut> {
+        let mut rooms = contexts.iter().map(|c| Room::of(c));
+        let first = rooms.next().unwrap_or_else(|| Err(Error::Internal("a run without a context".into())))?;
+        let room = rooms.try_fold(first, |least, room| room.map(|r| least.least(r)))?;
+        let (plan, context) = (&*self.plan, &contexts[0]);
+        let devices = contexts.len();
+        match self.device(context) {
+            Device::Cpu => cut(&CpuOps::new(context, plan, None)?, plan, input, output, devices, &room),
+            Device::Double => cut(&DoubleOps::new(context, None), plan, input, output, devices, &room),
+            Device::Gpu(_) => Err(gpu_missing()),
+        }
+    }
+}
+
+fn gpu_missing() -> Error {
+    Error::NotSupported("FDK on a GPU".into())
+}
+
+/// A run's projections.
+enum In<'s> {
+    Read(SharedSource<'s>),
+    Lent(&'s [u8]),
+    Device(&'s DeviceMemory),
+}
+
+/// A run's volume.
+enum Out<'s> {
+    Write(OrderedSink<'s>),
+    Lent(&'s mut [u8]),
+    Device(&'s DeviceMemory),
+}
+
+/// How a tensor is reached.
+pub(super) fn way(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Way> {
+    let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
+    match device {
+        Device::Gpu(_) if tensor.is_device() && !is_packed => {
+            Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")))
+        }
+        Device::Gpu(_) if tensor.is_device() => Ok(Way::Resident),
+        Device::Gpu(gpu) => {
+            let is_lent = is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)?;
+            Ok(if is_lent { Way::Lent } else { Way::Buffered })
+        }
+        Device::Cpu | Device::Double => {
+            tensor.memory().host(argument)?;
+            Ok(if is_packed { Way::Lent } else { Way::Buffered })
+        }
+    }
+}
+
+fn open_input<'i: 's, 's>(device: &Device<'_>, input: Projections<'i>, context: &'s Context) -> Result<(Flow, In<'s>)> {
+    let tensor = match input {
+        Projections::Source(source) => {
+            let flow = Flow { number: source.info().number, way: Way::Buffered };
+            return Ok((flow, In::Read(SharedSource::new(Box::new(source)))));
+        }
+        Projections::Tensor(tensor) => tensor,
+    };
+    let name = "projections";
+    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
+    let opened = match flow.way {
+        Way::Buffered => In::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?))),
+        Way::Lent => In::Lent(tensor.memory().host(name)?.as_slice()?),
+        Way::Resident => In::Device(tensor.memory().device(name)?),
+    };
+    Ok((flow, opened))
+}
+
+fn open_output<'o: 's, 's>(device: &Device<'_>, output: Volume<'o>, context: &'s Context) -> Result<(Flow, Out<'s>)> {
+    let tensor = match output {
+        Volume::Sink(sink) => {
+            let flow = Flow { number: sink.info().number, way: Way::Buffered };
+            return Ok((flow, Out::Write(OrderedSink::new(Box::new(sink)))));
+        }
+        Volume::Tensor(tensor) => tensor,
+    };
+    let name = "volume";
+    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
+    let opened = match flow.way {
+        Way::Buffered => Out::Write(OrderedSink::new(Box::new(TensorSink::new(name, tensor, context.pool())?))),
+        Way::Lent => {
+            let bytes = tensor.layout().elements() * tensor.dtype().size();
+            let memory: &mut [u8] = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
+            Out::Lent(&mut memory[..bytes])
+        }
+        Way::Resident => Out::Device(tensor.memory().device(name)?),
+    };
+    Ok((flow, opened))
+}
+
+/// Reconstructs a whole scan of checked sizes; `info` takes the figures.
+pub(super) fn whole(
+    setting: &Setting,
+    queue: Option<&GpuStream>,
+    input: Projections<'_>,
+    output: Volume<'_>,
+    progress: &Progress<'_>,
+    info: &mut Info,
+) -> Result<()> {
+    let start = Instant::now();
+    let (plan, first) = (&*setting.plan, &*setting.contexts[0]);
+    let device = setting.device(first);
+    let (input_flow, input) = open_input(&device, input, first)?;
+    let (output_flow, output) = open_output(&device, output, first)?;
+    // An array on a device is worked on there.
+    let is_resident = [input_flow, output_flow].iter().any(|f| f.way == Way::Resident);
+    let contexts = if is_resident { &setting.contexts[..1] } else { &setting.contexts[..] };
+    let cut = setting.cut(input_flow, output_flow, contexts)?;
+    info.set_cut(&cut);
+    let _ = queue;
+    let base: Vec<(u64, u64)> =
+        contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
+    let whole = Whole { setting, contexts, cut: &cut, input: &input, progress };
+    let (times, tally) = whole.share_out(output)?;
+    set_peaks(info, contexts, &base);
+    let updates = plan.views.len() as f64 * plan.voxels() as f64;
+    info.set_run(&times, &tally, start.elapsed().as_secs_f64(), updates);
+    Ok(())
+}
+
+/// The measured peaks above what was charged before.
+pub(super) fn set_peaks(info: &mut Info, contexts: &[Arc<Context>], base: &[(u64, u64)]) {
+    let (mut host, mut device) = (0, 0);
+    for (context, (host_base, device_base)) in contexts.iter().zip(base) {
+        host = context.host_budget().peak().saturating_sub(*host_base).max(host);
+        device = context.device_budget().peak().saturating_sub(*device_base).max(device);
+    }
+    info.host_bytes_used = number(host);
+    info.device_bytes_used = number(device);
+}
+
+/// A run that devices share.
+struct Whole<'a, 's> {
+    setting: &'a Setting,
+    contexts: &'a [Arc<Context>],
+    cut: &'a Cut,
+    input: &'a In<'s>,
+    progress: &'a Progress<'a>,
+}
+
+/// What one device has to do.
+struct Part<'a, 's> {
+    job: Job<'a>,
+    cut: &'a Cut,
+    share: Share,
+    input: &'a In<'s>,
+    output: PartOut<'a, 's>,
+    flag: &'a CancelFlag,
+}
+
+enum PartOut<'a, 's> {
+    Write(&'a OrderedSink<'s>),
+    Lent(Vec<&'s mut [u8]>),
+    Device(&'a DeviceMemory),
+}
+
+impl<'s> Part<'_, 's> {
+    fn run<'x, O: FdkOps>(
+        self,
+        ops: &mut O,
+        lender: Option<&'x dyn Lender<'x>>,
+        step: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<(Times, Tally)>
+    where
+        's: 'x,
+    {
+        let input = match self.input {
+            In::Read(source) => Input::Read(source),
+            In::Lent(scan) => Input::Lent(Lent { scan, lender }),
+            In::Device(scan) => Input::Device(scan),
+        };
+        let output = match self.output {
+            PartOut::Write(sink) => Output::Write(sink),
+            PartOut::Lent(slabs) => Output::Lent(slabs.into_iter().map(|s| -> &'x mut [u8] { s }).collect(), lender),
+            PartOut::Device(volume) => Output::Device(volume),
+        };
+        reconstruct(ops, self.job, self.cut, self.share, input, output, self.flag, step)
+    }
+}
+
+impl<'s> Whole<'_, 's> {
+    /// Runs on every context, the first on the calling thread.
+    fn share_out(&self, output: Out<'s>) -> Result<(Times, Tally)> {
+        let count = self.contexts.len();
+        let (plan, cut) = (&*self.setting.plan, self.cut);
+        let mut lent: Vec<Vec<&'s mut [u8]>> = (0..count).map(|_| Vec::new()).collect();
+        let mut volume = None;
+        let sink = match output {
+            Out::Write(sink) => Some(sink),
+            Out::Lent(memory) => {
+                let [nx, ny, _] = plan.grid.size;
+                let slab = nx * ny * cut.slices * cut.output.number.size();
+                memory.chunks_mut(slab.max(1)).enumerate().for_each(|(k, part)| lent[k % count].push(part));
+                None
+            }
+            Out::Device(memory) => {
+                volume = Some(memory);
+                None
+            }
+        };
+        let job = Job { plan, volume: volume.filter(|_| cut.output.number == Number::F32) };
+        let (steps, done) = (to_i64(steps(plan, cut)), AtomicUsize::new(0));
+        let abort = Arc::new(AtomicU64::new(0));
+        let flag = self.progress.flag().and(&abort);
+        let flag = &flag;
+        let mut parts = lent.into_iter().enumerate().map(|(device, slabs)| Part {
+            job,
+            cut,
+            share: Share { device, devices: count },
+            input: self.input,
+            output: match (&sink, volume) {
+                (Some(sink), _) => PartOut::Write(sink),
+                (None, Some(volume)) => PartOut::Device(volume),
+                (None, None) => PartOut::Lent(slabs),
+            },
+            flag,
+        });
+        let stop = || {
+            abort.fetch_add(1, Ordering::Relaxed);
+            if let Some(sink) = &sink {
+                sink.stop();
+            }
+        };
+        let report = || self.progress.report(to_i64(done.load(Ordering::Relaxed)), steps, 0.0);
+        let first = parts.next().ok_or_else(|| Error::Internal("a run without a context".into()))?;
+        let outcomes = std::thread::scope(|scope| {
+            let mut others = Vec::with_capacity(count);
+            for (part, context) in parts.zip(&self.contexts[1..]) {
+                let (setting, done, stop) = (self.setting, &done, &stop);
+                let spawned = Builder::new().name("purlin-fdk".into()).spawn_scoped(scope, move || {
+                    let outcome = run_on(setting, context, part, &mut || {
+                        done.fetch_add(1, Ordering::Relaxed);
+                        Ok(())
+                    });
+                    if outcome.is_err() {
+                        stop();
+                    }
+                    outcome
+                });
+                let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
+                others.push(spawned.map_err(refused));
+            }
+            let is_whole = others.iter().all(Result::is_ok);
+            let own = if is_whole {
+                run_on(self.setting, &self.contexts[0], first, &mut || {
+                    done.fetch_add(1, Ordering::Relaxed);
+                    report()
+                })
+            } else {
+                Err(Error::Cancelled)
+            };
+            if own.is_err() {
+                stop();
+            }
+            let mut reported = Ok(());
+            let waits = |o: &Result<std::thread::ScopedJoinHandle<'_, _>>| o.as_ref().is_ok_and(|h| !h.is_finished());
+            while others.iter().any(waits) {
+                std::thread::sleep(Duration::from_millis(2));
+                if reported.is_ok() && own.is_ok() {
+                    reported = report();
+                    if reported.is_err() {
+                        stop();
+                    }
+                }
+            }
+            let mut outcomes = vec![own, reported.map(|()| Default::default())];
+            outcomes.extend(others.into_iter().map(|other| {
+                other?.join().unwrap_or_else(|_| Err(Error::Internal("the thread of a device panicked".into())))
+            }));
+            outcomes
+        });
+        let total = gather(outcomes)?;
+        if let Some(sink) = &sink {
+            sink.finish()?;
+        }
+        Ok(total)
+    }
+}
+
+/// The sum of what devices did, or the error that stopped the others.
+fn gather(outcomes: Vec<Result<(Times, Tally)>>) -> Result<(Times, Tally)> {
+    let (mut times, mut tally) = (Times::default(), Tally::default());
+    let mut failure = None;
+    for outcome in outcomes {
+        match outcome {
+            Ok((t, c)) => {
+                times.read += t.read;
+                times.write += t.write;
+                tally += c;
+            }
+            // What stopped because another failed only says that it was cancelled.
+            Err(e) if failure.is_none() || failure == Some(Error::Cancelled) => failure = Some(e),
+            Err(_) => {}
+        }
+    }
+    failure.map_or(Ok((times, tally)), Err)
+}
+
+fn run_on(
+    setting: &Setting,
+    context: &Arc<Context>,
+    part: Part<'_, '_>,
+    step: &mut dyn FnMut() -> Result<()>,
+) -> Result<(Times, Tally)> {
+    let counts = setting.counts.clone();
+    match setting.device(context) {
+        Device::Cpu => part.run(&mut CpuOps::new(context, &setting.plan, counts)?, None, step),
+        Device::Double => part.run(&mut DoubleOps::new(context, counts), None, step),
+        Device::Gpu(_) => Err(gpu_missing()),
+    }
+}

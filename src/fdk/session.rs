@@ -1,0 +1,251 @@
+//! A checked geometry, grid and options on one or several contexts: made once, used for many scans.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::counts::Counts;
+use super::geometry::{Geometry, Grid};
+use super::info::Info;
+use super::options::{Options, Precision};
+use super::plan::Plan;
+use super::pushed::Pushed;
+use super::run::{self, Setting};
+use crate::backend::Backend;
+use crate::blocks::sink::Sink;
+use crate::blocks::source::Source;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, ProgressFn};
+use crate::scalar::DType;
+use crate::shape::to_i64;
+use crate::stream::{self, Stream};
+use crate::tensor::Tensor;
+
+/// A scan's projections, [columns, rows, views].
+pub enum Projections<'a> {
+    /// A tensor of the first context.
+    Tensor(&'a Tensor),
+    /// Anything that is read in blocks.
+    Source(&'a mut (dyn Source + 'a)),
+}
+
+/// Where a volume goes, [nx, ny, nz].
+pub enum Volume<'a> {
+    /// A tensor of the first context.
+    Tensor(&'a mut Tensor),
+    /// Anything that is written in blocks; it is finished when all slices are written.
+    Sink(&'a mut (dyn Sink + 'a)),
+}
+
+/// Cancels what runs, from any thread and without waiting for it.
+#[derive(Debug, Clone, Default)]
+pub struct CancelHandle(Arc<AtomicU64>);
+
+impl CancelHandle {
+    /// Cancels the call that runs now, and the scan that is being pushed.
+    pub fn cancel(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A reconstruction that is set up.
+pub struct Fdk {
+    // Before the contexts: a scan holds memory of their devices.
+    pub(super) pushed: Option<Pushed>,
+    pub(super) setting: Setting,
+    cancel: CancelHandle,
+    pub(super) info: Info,
+}
+
+impl Fdk {
+    /// Checks everything and prepares the numbers of the kernels. Without a grid it is [`Grid::standard`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming what is out of range, as for [`Plan::new`].
+    pub fn new(context: &Arc<Context>, geometry: Geometry, grid: Option<Grid>, options: Options) -> Result<Self> {
+        context.check_alive()?;
+        let grid = grid.unwrap_or_else(|| Grid::standard(&geometry));
+        let plan = Arc::new(Plan::new(geometry, grid, options)?);
+        let mut info = Info::of(&plan, 1);
+        let setting = Setting { contexts: vec![Arc::clone(context)], plan, counts: None };
+        // Where the scan does not fit at all, the run says so.
+        if let Ok(cut) = setting.usual_cut() {
+            info.set_cut(&cut);
+        }
+        Ok(Self { pushed: None, setting, cancel: CancelHandle::default(), info })
+    }
+
+    /// Shares the slabs of later runs with one more context. The volume's bits do not depend on it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] while a scan is being pushed, for a context that is there already, and for one on
+    /// another kind of device.
+    pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
+        context.check_alive()?;
+        if self.pushed.is_some() {
+            return Err(Error::invalid("context", "cannot be added while a scan is being pushed"));
+        }
+        let contexts = &mut self.setting.contexts;
+        if contexts.iter().any(|c| Arc::ptr_eq(c, &context)) {
+            return Err(Error::invalid("context", "is one of the reconstruction's already"));
+        }
+        let kind = |c: &Context| match c.backend() {
+            Backend::Cpu => format!("the CPU with {:?}", c.isa()),
+            Backend::Gpu(gpu) => gpu.name().to_owned(),
+        };
+        let (first, other) = (kind(&contexts[0]), kind(&context));
+        if first != other {
+            let problem = format!("is on {other}, the others are on {first}: results would differ");
+            return Err(Error::invalid("context", problem));
+        }
+        contexts.push(context);
+        self.info.contexts = to_i64(contexts.len());
+        if let Ok(cut) = self.setting.usual_cut() {
+            self.info.set_cut(&cut);
+        }
+        Ok(())
+    }
+
+    /// The first context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.setting.contexts[0]
+    }
+
+    /// Everything that does not depend on projections.
+    pub fn plan(&self) -> &Plan {
+        &self.setting.plan
+    }
+
+    /// What cancels this reconstruction's calls; usable while one runs.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// Takes the input of later runs for raw counts; `None` for line integrals again.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for impossible counts, as for [`Counts::check`], and while a scan is being pushed.
+    pub fn set_counts(&mut self, counts: Option<Counts>) -> Result<()> {
+        if self.pushed.is_some() {
+            return Err(Error::invalid("fdk", "is taking a scan; finish it or begin anew after setting counts"));
+        }
+        let pixels = self.plan().panel_pixels();
+        self.setting.counts = counts.map(|c| c.check(pixels)).transpose()?.map(Arc::new);
+        Ok(())
+    }
+
+    /// The plan, and figures of the last run.
+    pub fn info(&self) -> Info {
+        self.info.clone()
+    }
+
+    /// The weights of rays that are measured twice, [columns, views], and the angular weights, rad, one a view: F64 on the
+    /// host.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for other sizes or types.
+    pub fn weights(&self, redundancy: Option<&mut Tensor>, angular: Option<&mut Tensor>) -> Result<()> {
+        let plan = self.plan();
+        let (columns, views) = (plan.geometry.detector.columns, plan.views.len());
+        if let Some(tensor) = redundancy {
+            tensor.expect_dims("redundancy", &[columns, views])?;
+            let mut view = tensor.view_mut::<f64>("redundancy")?;
+            for n in 0..views {
+                for i in 0..columns {
+                    view.set(&[i, n], plan.ray_weight(n, i));
+                }
+            }
+        }
+        if let Some(tensor) = angular {
+            tensor.expect_dims("angular", &[views])?;
+            let mut view = tensor.view_mut::<f64>("angular")?;
+            for (n, weight) in plan.scan.angular.iter().enumerate() {
+                view.set(&[n], *weight);
+            }
+        }
+        Ok(())
+    }
+
+    /// Progress of a call that began, or of a scan whose cancel counter then stood at `start`.
+    pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>, start: u64) -> Progress<'p> {
+        let contexts = &self.setting.contexts;
+        let first = contexts[0].progress(report).and(&self.cancel.0, start);
+        contexts[1..].iter().fold(first, |p, c| {
+            let epoch = c.cancel_epoch();
+            p.and(epoch, epoch.load(Ordering::Relaxed))
+        })
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.cancel.epoch()
+    }
+
+    /// Reconstructs a whole scan. Work begins behind what is enqueued on `stream`; a volume on the host is complete on
+    /// return, one on the device in the order of the stream.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for arrays of other sizes; [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`] if
+    /// not even the thinnest slab fits the limits; [`Error::Cancelled`]; and what source and sink report. The object can
+    /// be used again after any of them, and nothing is left under the final name of a file.
+    pub fn reconstruct(
+        &mut self,
+        stream: Option<&Stream>,
+        input: Projections<'_>,
+        output: Volume<'_>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        self.check_alive()?;
+        let plan = Arc::clone(&self.setting.plan);
+        let d = &plan.geometry.detector;
+        let needed = [d.columns, d.rows, plan.views.len()];
+        match &input {
+            Projections::Tensor(tensor) => self.check_projections(tensor, &needed)?,
+            Projections::Source(source) => source.info().expect_dims("projections", &needed)?,
+        }
+        self.check_volume(&output)?;
+        let queue = stream::select(self.context(), stream)?;
+        let progress = self.progress(report, self.epoch());
+        progress.check()?;
+        let mut info = Info::of(&plan, self.setting.contexts.len());
+        info.views_pushed = self.info.views_pushed;
+        run::whole(&self.setting, queue, input, output, &progress, &mut info)?;
+        self.info = info.clone();
+        Ok(info)
+    }
+
+    pub(super) fn check_alive(&self) -> Result<()> {
+        self.setting.contexts.iter().try_for_each(|c| c.check_alive())
+    }
+
+    pub(super) fn check_projections(&self, tensor: &Tensor, dims: &[usize]) -> Result<()> {
+        tensor.expect_context("projections", self.context())?;
+        tensor.expect_dims("projections", dims)?;
+        check_number("projections", tensor.dtype())
+    }
+
+    pub(super) fn check_volume(&self, volume: &Volume<'_>) -> Result<()> {
+        let size = &self.plan().grid.size;
+        match volume {
+            Volume::Tensor(tensor) => {
+                tensor.expect_context("volume", self.context())?;
+                tensor.expect_dims("volume", size)?;
+                tensor.check_writable("volume")?;
+                check_number("volume", tensor.dtype())
+            }
+            Volume::Sink(sink) => sink.info().expect_dims("volume", size),
+        }
+    }
+
+    /// Whether everything is computed in f64, on threads.
+    pub fn is_double(&self) -> bool {
+        self.plan().options.precision == Precision::F64
+    }
+}
+
+fn check_number(argument: &str, dtype: DType) -> Result<()> {
+    crate::blocks::number::Number::of(argument, dtype).map(|_| ())
+}
