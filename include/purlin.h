@@ -590,6 +590,11 @@ typedef int32_t purlin_status;
 typedef struct purlin_context purlin_context;
 
 /**
+ * A cone-beam reconstruction: a checked geometry, grid and options on a context. Made once, used for many scans.
+ */
+typedef struct purlin_fdk purlin_fdk;
+
+/**
  * A matrix: dense with a leading dimension, or compressed sparse rows; on the host or on the context's GPU.
  */
 typedef struct purlin_matrix purlin_matrix;
@@ -1397,6 +1402,383 @@ typedef int32_t (*purlin_write_fn)(const int64_t *first,
                                    const int64_t *count,
                                    const void *block,
                                    void *user);
+
+/**
+ * Where source and panel stand at each view. Lengths in mm, angles in rad.
+ *
+ * World axes are right-handed, z is the axis of rotation, the origin the isocentre. On a circular orbit the source of
+ * angle b stands at `source_to_axis` (cos b, sin b, 0), and the flat panel stands perpendicular to the line from it to
+ * the axis, with axes e_u = (-sin b, cos b, 0) along its columns' index and e_v = (0, 0, 1) along its rows'. The centre
+ * of pixel (i, j) lies at u = (i - (detector_columns - 1) / 2) column_pitch + column_offset from the foot of the
+ * perpendicular, likewise v.
+ *
+ * The arrays are read by purlin_fdk_create and not kept.
+ */
+typedef struct purlin_fdk_geometry {
+  /**
+   * Size of the caller's struct; set by purlin_fdk_geometry_init.
+   */
+  size_t struct_size;
+  /**
+   * Source to axis, positive; ignored with matrices.
+   */
+  double source_to_axis;
+  /**
+   * Source to panel, positive; ignored with matrices.
+   */
+  double source_to_detector;
+  /**
+   * Distance of two columns, positive; with matrices too, where it scales the filter.
+   */
+  double column_pitch;
+  /**
+   * Distance of two rows, positive; ignored with matrices.
+   */
+  double row_pitch;
+  /**
+   * Shift of the panel along e_u; default 0; ignored with matrices.
+   */
+  double column_offset;
+  /**
+   * Shift of the panel along e_v; default 0; ignored with matrices.
+   */
+  double row_offset;
+  /**
+   * Pixels along u, at least 2.
+   */
+  int64_t detector_columns;
+  /**
+   * Pixels along v, at least 1.
+   */
+  int64_t detector_rows;
+  /**
+   * Number of views, at least 1.
+   */
+  int64_t views;
+  /**
+   * `views` angles in any order, not necessarily of equal steps; NULL with matrices.
+   */
+  const double *angles;
+  /**
+   * `views` 3 x 4 matrices, row after row, from (x, y, z, 1) in mm to pixel indices (column w, row w, w), 0 at the
+   * centre of the first pixel; of any scale and sign. NULL with angles.
+   */
+  const double *matrices;
+  /**
+   * Nonzero accepts a panel between source and axis; default 0.
+   */
+  int32_t allow_inside_panel;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} purlin_fdk_geometry;
+
+/**
+ * The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column pitch
+ * scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the isocentre.
+ */
+typedef struct purlin_fdk_grid {
+  /**
+   * Size of the caller's struct; set by purlin_fdk_grid_init.
+   */
+  size_t struct_size;
+  /**
+   * Voxels along x.
+   */
+  int64_t nx;
+  /**
+   * Voxels along y.
+   */
+  int64_t ny;
+  /**
+   * Voxels along z.
+   */
+  int64_t nz;
+  /**
+   * Distance of two voxels along x, mm, positive.
+   */
+  double dx;
+  /**
+   * Distance of two voxels along y.
+   */
+  double dy;
+  /**
+   * Distance of two voxels along z.
+   */
+  double dz;
+  /**
+   * x of the centre of the first voxel, mm.
+   */
+  double x0;
+  /**
+   * y of the centre of the first voxel.
+   */
+  double y0;
+  /**
+   * z of the centre of the first voxel.
+   */
+  double z0;
+} purlin_fdk_grid;
+
+/**
+ * How a scan is reconstructed.
+ */
+typedef struct purlin_fdk_options {
+  /**
+   * Size of the caller's struct; set by purlin_fdk_options_init.
+   */
+  size_t struct_size;
+  /**
+   * One of PURLIN_FDK_WINDOW_*; default NONE.
+   */
+  int32_t window;
+  /**
+   * One of PURLIN_FDK_REDUNDANCY_*; default AUTO.
+   */
+  int32_t redundancy;
+  /**
+   * One of PURLIN_FDK_EDGE_*; default ZERO.
+   */
+  int32_t edge;
+  /**
+   * One of PURLIN_FDK_INTERPOLATION_*; default EXACT.
+   */
+  int32_t interpolation;
+  /**
+   * One of PURLIN_FDK_PRECISION_*; default F32.
+   */
+  int32_t precision;
+  /**
+   * One of PURLIN_FDK_MODE_*; default FDK.
+   */
+  int32_t mode;
+  /**
+   * Nonzero: voxels that some view does not see are 0; default 0.
+   */
+  int32_t fov_mask;
+  /**
+   * Nonzero: a streamed scan may be finished with views missing, which count as zero; default 0.
+   */
+  int32_t allow_missing;
+  /**
+   * Nonzero: go on with an arc of less than 180 degrees, from which no volume is complete; default 0.
+   */
+  int32_t allow_short_arc;
+  /**
+   * Nonzero: pixels that are not finite become 0 and are counted; default 0, where one makes voxels not finite.
+   */
+  int32_t sanitize;
+  /**
+   * Cut-off of the window as part of the largest frequency, in (0, 1]; default 1.
+   */
+  double cutoff;
+  /**
+   * Width of the smooth extrapolation beyond both ends of a row as part of the panel's columns, 0 to 1, for objects
+   * wider than the panel; default 0.
+   */
+  double truncation;
+  /**
+   * Voxels are written times this; default 1.
+   */
+  double output_scale;
+  /**
+   * Then this is added; default 0.
+   */
+  double output_offset;
+  /**
+   * Slices that are worked on at once; 0, the default, chooses by the memory limits.
+   */
+  int64_t slab;
+  /**
+   * Views that are filtered and back-projected together; 0, the default, chooses.
+   */
+  int64_t view_batch;
+  /**
+   * Length of the transforms, even, at least twice the filtered columns; 0, the default, chooses.
+   */
+  int64_t fft_length;
+  /**
+   * Called by reconstruct, push and finish with the steps done and all steps, 0; default NULL. It must be callable
+   * while the object lives.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_fdk_options;
+
+/**
+ * What was chosen for a scan, and what its last run did. Times are of work, waiting left out; stages overlap, so they
+ * add up to more than the total.
+ */
+typedef struct purlin_fdk_info {
+  /**
+   * Size of the caller's struct; set by purlin_fdk_info_init.
+   */
+  size_t struct_size;
+  /**
+   * The redundancy in force, one of PURLIN_FDK_REDUNDANCY_*, not AUTO.
+   */
+  int32_t redundancy;
+  /**
+   * PURLIN_FDK_KERNEL_VERTICAL or PURLIN_FDK_KERNEL_GENERAL.
+   */
+  int32_t kernel;
+  /**
+   * Angle from the first view to the last across the scan, rad: 2 pi less the largest gap.
+   */
+  double arc;
+  /**
+   * Largest angle between a ray and the central one, rad.
+   */
+  double fan_half_angle;
+  /**
+   * Largest gap between neighbouring views, rad.
+   */
+  double largest_gap;
+  /**
+   * Radius of the cylinder about the z axis that every view sees at z = 0, mm.
+   */
+  double fov_radius;
+  /**
+   * Voxels along x.
+   */
+  int64_t nx;
+  /**
+   * Voxels along y.
+   */
+  int64_t ny;
+  /**
+   * Voxels along z.
+   */
+  int64_t nz;
+  /**
+   * Distance of two voxels along x, mm.
+   */
+  double dx;
+  /**
+   * Distance of two voxels along y.
+   */
+  double dy;
+  /**
+   * Distance of two voxels along z.
+   */
+  double dz;
+  /**
+   * x of the centre of the first voxel, mm.
+   */
+  double x0;
+  /**
+   * y of the centre of the first voxel.
+   */
+  double y0;
+  /**
+   * z of the centre of the first voxel.
+   */
+  double z0;
+  /**
+   * Slices of a slab.
+   */
+  int64_t slab;
+  /**
+   * Number of slabs.
+   */
+  int64_t slabs;
+  /**
+   * Views of a batch.
+   */
+  int64_t view_batch;
+  /**
+   * Length of the transforms.
+   */
+  int64_t fft_length;
+  /**
+   * Columns of a filtered row: the panel's, and zeros added on one side for a half fan.
+   */
+  int64_t filtered_columns;
+  /**
+   * Of these, how many stand before the panel's first.
+   */
+  int64_t filtered_left;
+  /**
+   * Number of contexts that the slabs go over.
+   */
+  int64_t contexts;
+  /**
+   * Planned peak of device memory, bytes, of all contexts.
+   */
+  int64_t device_bytes;
+  /**
+   * Planned peak of host memory, bytes.
+   */
+  int64_t host_bytes;
+  /**
+   * Measured peak of device memory of the last run, bytes.
+   */
+  int64_t device_bytes_used;
+  /**
+   * Measured peak of host memory of the last run, bytes.
+   */
+  int64_t host_bytes_used;
+  /**
+   * Views that the last run took.
+   */
+  int64_t views_pushed;
+  /**
+   * Pixels of it that were not finite and were replaced.
+   */
+  int64_t pixels_sanitized;
+  /**
+   * Counts of it that were raised to the least.
+   */
+  int64_t pixels_clamped;
+  /**
+   * Bytes of it that were copied to devices.
+   */
+  int64_t bytes_uploaded;
+  /**
+   * Bytes of it that were copied from devices.
+   */
+  int64_t bytes_downloaded;
+  /**
+   * Seconds of reading.
+   */
+  double seconds_read;
+  /**
+   * Seconds of copying to devices.
+   */
+  double seconds_upload;
+  /**
+   * Seconds of converting, weighting and filtering.
+   */
+  double seconds_filter;
+  /**
+   * Seconds of back-projecting.
+   */
+  double seconds_backproject;
+  /**
+   * Seconds of copying from devices.
+   */
+  double seconds_download;
+  /**
+   * Seconds of writing.
+   */
+  double seconds_write;
+  /**
+   * Seconds of the whole call.
+   */
+  double seconds_total;
+  /**
+   * 1e9 voxel updates a second of back-projection: views times voxels over `seconds_backproject`.
+   */
+  double gups;
+  /**
+   * Why this redundancy; terminated.
+   */
+  char reason[128];
+} purlin_fdk_info;
 
 /**
  * 32-bit IEEE float.
@@ -2968,6 +3350,440 @@ purlin_status purlin_sink_to_callback(const struct purlin_context *context,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
  */
 purlin_status purlin_sink_destroy(struct purlin_sink *sink);
+
+/**
+ * Sets `struct_size` and zeroes the rest: every length and size has to be given.
+ *
+ * @param[out] geometry  the struct.
+ * @param      size      `sizeof *geometry`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `geometry` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_geometry_init(struct purlin_fdk_geometry *geometry,
+                                       size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest: the standard grid.
+ *
+ * @param[out] grid  the struct.
+ * @param      size  `sizeof *grid`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `grid` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_grid_init(struct purlin_fdk_grid *grid,
+                                   size_t size);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_options_init(struct purlin_fdk_options *options,
+                                      size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
+                                   size_t size);
+
+/**
+ * Makes a reconstruction: cone-beam filtered back-projection after Feldkamp, Davis and Kress (J. Opt. Soc. Am. A 1,
+ * 1984). Everything that does not depend on the projections is checked and prepared here.
+ *
+ * Projections are line integrals of the attenuation, [detector_columns, detector_rows, views], the columns fastest;
+ * volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits, for
+ * any number of threads and devices and any memory limit.
+ *
+ * @param      context   the context to run on; purlin_fdk_add_context takes more.
+ * @param      geometry  panel and views; its arrays are read here and not kept.
+ * @param      grid      the voxels; NULL for the standard grid.
+ * @param      options   NULL for the defaults.
+ * @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not finite:
+ * the message names the view; both or neither of angles and matrices; a grid that reaches the source of a view; an arc
+ * of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
+ * for writing; `options->progress` may be called with its user pointer while the object lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_create(const struct purlin_context *context,
+                                const struct purlin_fdk_geometry *geometry,
+                                const struct purlin_fdk_grid *grid,
+                                const struct purlin_fdk_options *options,
+                                struct purlin_fdk **fdk);
+
+/**
+ * Adds a context on another GPU: slabs of the volume go over all of them, with the same bits as on one.
+ *
+ * Tensors and streams of later calls belong to the first context.
+ *
+ * @param fdk      the reconstruction; no scan is being pushed.
+ * @param context  a context of the same kind as the first.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
+ * before, or of another kind, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_add_context(struct purlin_fdk *fdk,
+                                     const struct purlin_context *context);
+
+/**
+ * Destroys a reconstruction. A call that runs goes on to its end.
+ *
+ * @param fdk  the reconstruction; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
+
+/**
+ * What was chosen, what is planned, and counts and times of the last run.
+ *
+ * @param      fdk   the reconstruction.
+ * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size), `PURLIN_ERROR_BUSY` (another call runs).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_query(const struct purlin_fdk *fdk,
+                               struct purlin_fdk_info *info);
+
+/**
+ * The weights that a scan is reconstructed with, in f64.
+ *
+ * @param fdk         the reconstruction.
+ * @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be NULL.
+ * @param angular     F64 on the host, views: the part of the circle that each view stands for, rad; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type, read-only,
+ * overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
+                                 struct purlin_tensor *redundancy,
+                                 struct purlin_tensor *angular);
+
+/**
+ * Says that the input of later runs is raw counts, which become line integrals on the way in:
+ * -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count below epsilon is raised to it and counted.
+ *
+ * @param fdk       the reconstruction; no scan is being pushed.
+ * @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the input
+ *                  is line integrals again.
+ * @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for `i0`.
+ * @param dark      counts without radiation, as `i0_image`; NULL for 0.
+ * @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, type,
+ * while a scan is being pushed), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
+                                    double i0,
+                                    const struct purlin_tensor *i0_image,
+                                    const struct purlin_tensor *dark,
+                                    double epsilon);
+
+/**
+ * Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume is
+ * cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
+ * through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs about
+ * 1.3 times the scan is read.
+ *
+ * @param      fdk          the reconstruction; a scan that is being pushed is dropped.
+ * @param      stream       NULL for the context's own.
+ * @param      projections  source of [detector_columns, detector_rows, views]: line integrals, or counts after
+ *                          purlin_fdk_set_counts; of any element type.
+ * @param      volume       sink of [nx, ny, nz], of any element type.
+ * @param[out] info         what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another context,
+ * a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
+ * another run.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
+                                     const struct purlin_stream *stream,
+                                     struct purlin_source *projections,
+                                     struct purlin_sink *volume,
+                                     struct purlin_fdk_info *info);
+
+/**
+ * purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order of
+ * the stream.
+ *
+ * @param      fdk          the reconstruction; a scan that is being pushed is dropped.
+ * @param      stream       NULL for the context's own.
+ * @param      projections  detector_columns x detector_rows x views: line integrals, or counts after
+ *                          purlin_fdk_set_counts; any element type but complex and 64-bit integers; any strides on the
+ *                          host, packed on the device.
+ * @param      volume       nx x ny x nz, likewise; integers are rounded to the nearest and held to their range.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_fdk_reconstruct.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_reconstruct_tensor(struct purlin_fdk *fdk,
+                                            const struct purlin_stream *stream,
+                                            const struct purlin_tensor *projections,
+                                            struct purlin_tensor *volume,
+                                            struct purlin_fdk_info *info);
+
+/**
+ * Begins a scan whose views are pushed as they are measured: allocates what the volume needs. A scan that was begun
+ * before and not finished is dropped.
+ *
+ * @param fdk     the reconstruction.
+ * @param stream  the scan's work is enqueued there; it is kept until the scan is over. NULL for the context's own.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a stream of another context),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
+                               const struct purlin_stream *stream);
+
+/**
+ * Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels are
+ * copied; the call returns before the device is done with them, and waits only while all its buffers are in use. Views
+ * are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
+ * purlin_fdk_reconstruct; in another order it differs by rounding.
+ *
+ * @param     fdk          the reconstruction, after purlin_fdk_begin.
+ * @param     count        number of views, not negative.
+ * @param[in] views        `count` numbers of views, 0 to the number of views less 1, each pushed once in a scan.
+ * @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x detector_rows,
+ *                         as purlin_fdk_reconstruct_tensor.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view out
+ * of range, given twice or pushed before: the message names it, and nothing of the call is taken; dimensions),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its
+ * arguments the scan is dropped.
+ *
+ * @pre `views` is NULL or valid for `count` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
+                              int64_t count,
+                              const int64_t *views,
+                              const struct purlin_tensor *projections);
+
+/**
+ * Ends the scan and hands its volume to a sink. The object is then ready for another scan.
+ *
+ * @param      fdk     the reconstruction, after purlin_fdk_begin.
+ * @param      volume  sink of [nx, ny, nz], of any element type.
+ * @param[out] info    what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view was
+ * not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is used
+ * up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_finish(struct purlin_fdk *fdk,
+                                struct purlin_sink *volume,
+                                struct purlin_fdk_info *info);
+
+/**
+ * purlin_fdk_finish into a tensor.
+ *
+ * @param      fdk     the reconstruction, after purlin_fdk_begin.
+ * @param      volume  nx x ny x nz, as purlin_fdk_reconstruct_tensor.
+ * @param[out] info    what was done; may be NULL.
+ * @return as purlin_fdk_finish.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_finish_tensor(struct purlin_fdk *fdk,
+                                       struct purlin_tensor *volume,
+                                       struct purlin_fdk_info *info);
+
+/**
+ * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
+ * work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be called
+ * from any thread and from a progress function; it waits for nothing.
+ *
+ * @param fdk  the reconstruction.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
+
+/**
+ * Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
+ * epsilon is raised to it and counted; a NaN stays one.
+ *
+ * @param      context      the context of all tensors.
+ * @param      stream       NULL for the context's own.
+ * @param      counts       columns x rows x views (or columns x rows); F32 or U16.
+ * @param      i0           counts without an object, positive; ignored where `i0_image` is given.
+ * @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
+ * @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
+ * @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
+ * @param      projections  F32, the dimensions of `counts`; it may be `counts` in memory.
+ * @param[out] clamped      how many counts were raised; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, types,
+ * overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes
+ * none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `clamped` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_log_transform(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tensor *counts,
+                                       double i0,
+                                       const struct purlin_tensor *i0_image,
+                                       const struct purlin_tensor *dark,
+                                       double epsilon,
+                                       struct purlin_tensor *projections,
+                                       int64_t *clamped);
+
+/**
+ * Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and the
+ * weight of rays that are measured twice.
+ *
+ * @param     fdk          the reconstruction.
+ * @param     stream       NULL for the context's own.
+ * @param     count        number of views, not negative.
+ * @param[in] views        `count` numbers of views.
+ * @param     projections  F32, detector_columns x detector_rows x `count`.
+ * @param     weighted     F32, the same dimensions.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a view out of range,
+ * dimensions, types, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device,
+ * where the context's backend takes none), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `views` is NULL or valid for `count` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
+                                const struct purlin_stream *stream,
+                                int64_t count,
+                                const int64_t *views,
+                                const struct purlin_tensor *projections,
+                                struct purlin_tensor *weighted);
+
+/**
+ * The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's rows
+ * come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
+ *
+ * Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
+ * mm, at the panel's column pitch.
+ *
+ * @param     fdk       the reconstruction.
+ * @param     stream    NULL for the context's own.
+ * @param     count     number of views, not negative.
+ * @param[in] views     `count` numbers of views.
+ * @param     weighted  F32, detector_columns x detector_rows x `count`.
+ * @param     filtered  F32, filtered_columns x detector_rows x `count`.
+ * @return as purlin_fdk_weight.
+ *
+ * @pre `views` is NULL or valid for `count` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_filter(const struct purlin_fdk *fdk,
+                                const struct purlin_stream *stream,
+                                int64_t count,
+                                const int64_t *views,
+                                const struct purlin_tensor *weighted,
+                                struct purlin_tensor *filtered);
+
+/**
+ * Back-projection: adds to every voxel what it sees of the filtered views, each times its distance and angular weight.
+ * The volume is not scaled.
+ *
+ * @param     fdk       the reconstruction.
+ * @param     stream    NULL for the context's own.
+ * @param     count     number of views, not negative.
+ * @param[in] views     `count` numbers of views.
+ * @param     filtered  F32, filtered_columns x detector_rows x `count`.
+ * @param     volume    F32, nx x ny x nz; added to.
+ * @return as purlin_fdk_weight.
+ *
+ * @pre `views` is NULL or valid for `count` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_backproject(const struct purlin_fdk *fdk,
+                                     const struct purlin_stream *stream,
+                                     int64_t count,
+                                     const int64_t *views,
+                                     const struct purlin_tensor *filtered,
+                                     struct purlin_tensor *volume);
+
+/**
+ * Exact line integrals of ellipsoids at the centre of every pixel of every view: projections of a test object whose
+ * reconstruction is known.
+ *
+ * @param fdk          the reconstruction.
+ * @param stream       NULL for the context's own.
+ * @param ellipsoids   F64 on the host, 8 x E: density (1/mm), semi-axes a, b, c (mm), centre x0, y0, z0 (mm), rotation
+ *                     about z (rad, counter-clockwise). Densities add up where ellipsoids overlap.
+ * @param projections  F32, detector_columns x detector_rows x views.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size or
+ * with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes none),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_ellipsoids(const struct purlin_fdk *fdk,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tensor *ellipsoids,
+                                    struct purlin_tensor *projections);
+
+/**
+ * The three-dimensional Shepp-Logan head of ten ellipsoids (Kak and Slaney, Principles of Computerized Tomographic
+ * Imaging, 1988, table 3.1), with densities raised for contrast: 1 in the skull, 0.2 in the brain.
+ *
+ * @param radius      radius of the ball that holds the head, mm, positive.
+ * @param ellipsoids  F64 on the host, 8 x 10, as purlin_fdk_ellipsoids takes.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (radius, dimensions, type),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_shepp_logan(double radius,
+                                     struct purlin_tensor *ellipsoids);
+
+/**
+ * The ellipsoids themselves at the centres of the voxels: what a perfect reconstruction would be.
+ *
+ * @param fdk         the reconstruction.
+ * @param ellipsoids  as purlin_fdk_ellipsoids.
+ * @param volume      F32 on the host, nx x ny x nz.
+ * @return as purlin_fdk_ellipsoids.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_ellipsoid_volume(const struct purlin_fdk *fdk,
+                                          const struct purlin_tensor *ellipsoids,
+                                          struct purlin_tensor *volume);
 
 #ifdef __cplusplus
 }  // extern "C"

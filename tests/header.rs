@@ -32,7 +32,9 @@ const ORDER: &[&str] = &[
     "source.rs",
     "sink.rs",
     "fdk_types.rs",
+    "fdk_convert.rs",
     "fdk.rs",
+    "fdk_run.rs",
     "fdk_pieces.rs",
 ];
 

@@ -1,8 +1,11 @@
 //! Raw detector counts to line integrals.
 
+use crate::alloc;
 use crate::blocks::number::Convertible;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::Real;
+use crate::tensor::Tensor;
 
 /// What line integrals are computed in.
 pub trait Linear: Real + Convertible {
@@ -36,6 +39,33 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Counts whose images are tensors of `context`, F32 on the host, [columns, rows] of the `panel`; they are copied.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for images of other sizes or types.
+    pub fn from_tensors(
+        context: &Context,
+        panel: [usize; 2],
+        unattenuated: f64,
+        unattenuated_image: Option<&Tensor>,
+        dark: Option<&Tensor>,
+        least: f64,
+    ) -> Result<Self> {
+        let image = |name: &str, tensor: Option<&Tensor>| {
+            let Some(tensor) = tensor else { return Ok(None) };
+            tensor.expect_context(name, context)?;
+            tensor.expect_dims(name, &panel)?;
+            let view = tensor.view::<f32>(name)?;
+            let mut pixels = alloc::filled("counts of a panel", panel[0] * panel[1], 0f32)?;
+            for (row, out) in pixels.chunks_mut(panel[0].max(1)).enumerate() {
+                view.read_column(&[row], out);
+            }
+            Ok(Some(pixels))
+        };
+        let unattenuated_image = image("i0_image", unattenuated_image)?;
+        Ok(Self { unattenuated, unattenuated_image, dark: image("dark", dark)?, least })
+    }
+
     /// Checks sizes and ranges for a panel of `pixels`; a `least` of 0 means half a count.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use super::context::ContextObject;
+use super::fdk::FdkObject;
 use super::handle::Object;
 use super::sink::SinkObject;
 use super::source::SourceObject;
@@ -56,7 +57,8 @@ pub extern "C" fn purlin_last_error_message() -> *const c_char {
 pub extern "C" fn purlin_live_handles() -> i64 {
     let storage = Tensor::table().live() + Matrix::table().live();
     let blocks = SourceObject::table().live() + SinkObject::table().live();
-    ContextObject::table().live() + Stream::table().live() + storage + blocks
+    let contexts = ContextObject::table().live() + Stream::table().live();
+    contexts + storage + blocks + FdkObject::table().live()
 }
 
 #[cfg(test)]

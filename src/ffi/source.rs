@@ -34,9 +34,20 @@ pub(super) enum Origin {
 
 /// What a handle of a source stands for.
 pub(super) struct SourceObject {
-    pub(super) context: Arc<Context>,
+    context: Arc<Context>,
     info: ArrayInfo,
-    pub(super) origin: Origin,
+    origin: Origin,
+}
+
+impl SourceObject {
+    /// Where the elements are, for a call in `context`.
+    pub(super) fn origin(&mut self, argument: &str, context: &Arc<Context>) -> Result<&mut Origin> {
+        if Arc::ptr_eq(&self.context, context) {
+            Ok(&mut self.origin)
+        } else {
+            Err(Error::invalid(argument, "belongs to another context"))
+        }
+    }
 }
 
 impl Object for SourceObject {

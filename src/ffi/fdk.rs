@@ -1,0 +1,241 @@
+//! Cone-beam CT: the object, what is known of it, and what it is told.
+
+use std::ffi::c_void;
+use std::sync::{Arc, RwLock};
+
+use super::callback::{self, purlin_progress_fn};
+use super::fdk_convert::{read_geometry, read_grid, read_options};
+use super::fdk_types::*;
+use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::tensor::{self, purlin_tensor};
+use super::{context, guard, options, overlap, purlin_context, purlin_status};
+use crate::error::{Error, Result};
+use crate::fdk::counts::Counts;
+use crate::fdk::{CancelHandle, Fdk};
+use crate::progress::ProgressFn;
+
+/// A cone-beam reconstruction: a checked geometry, grid and options on a context. Made once, used for many scans.
+pub struct purlin_fdk {
+    _private: [u8; 0],
+}
+
+/// What a handle of a reconstruction stands for. It is only ever locked for reading, so that a cancellation gets in while
+/// a call runs; calls lock the reconstruction inside.
+pub(super) struct FdkObject {
+    cancel: CancelHandle,
+    report: Report,
+    inner: Arc<RwLock<Fdk>>,
+}
+
+/// A caller's progress function, which later calls call.
+struct Report {
+    function: purlin_progress_fn,
+    user: *mut c_void,
+}
+// SAFETY: the caller promises that the function may be called with this pointer by whatever thread makes a call.
+unsafe impl Send for Report {}
+// SAFETY: as above.
+unsafe impl Sync for Report {}
+
+impl Object for FdkObject {
+    const KIND: u8 = 7;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<FdkObject> = Table::new();
+        &TABLE
+    }
+}
+
+impl FdkObject {
+    /// The reconstruction of a handle, and its progress function, for a call that changes it.
+    pub(super) fn exclusive(handle: *mut purlin_fdk) -> Result<(Shared<Self>, Exclusive<Fdk>)> {
+        let object = handle::shared::<Self, _>("fdk", handle)?;
+        let fdk = handle::lock_exclusive("fdk", Arc::clone(&object.inner))?;
+        fdk.context().check_alive()?;
+        Ok((object, fdk))
+    }
+
+    /// Makes a call that reports its progress.
+    pub(super) fn run<R>(&self, body: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<R>) -> Result<R> {
+        let report = callback::progress(self.report.function, self.report.user);
+        body(report.as_ref().map(|f| f as &ProgressFn<'_>))
+    }
+
+    /// Cancels what runs, without waiting for it.
+    pub(super) fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// The reconstruction of a handle, for a call that only reads it.
+    pub(super) fn shared(handle: *const purlin_fdk) -> Result<Shared<Fdk>> {
+        let object = handle::shared::<Self, _>("fdk", handle)?;
+        let fdk = handle::lock_shared("fdk", Arc::clone(&object.inner))?;
+        fdk.context().check_alive()?;
+        Ok(fdk)
+    }
+}
+
+/// Makes a reconstruction: cone-beam filtered back-projection after Feldkamp, Davis and Kress (J. Opt. Soc. Am. A 1,
+/// 1984). Everything that does not depend on the projections is checked and prepared here.
+///
+/// Projections are line integrals of the attenuation, [detector_columns, detector_rows, views], the columns fastest;
+/// volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits, for
+/// any number of threads and devices and any memory limit.
+///
+/// @param      context   the context to run on; purlin_fdk_add_context takes more.
+/// @param      geometry  panel and views; its arrays are read here and not kept.
+/// @param      grid      the voxels; NULL for the standard grid.
+/// @param      options   NULL for the defaults.
+/// @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not finite:
+/// the message names the view; both or neither of angles and matrices; a grid that reaches the source of a view; an arc
+/// of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
+/// for writing; `options->progress` may be called with its user pointer while the object lives.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_create(
+    context: *const purlin_context,
+    geometry: *const purlin_fdk_geometry,
+    grid: *const purlin_fdk_grid,
+    options: *const purlin_fdk_options,
+    fdk: *mut *mut purlin_fdk,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        if geometry.is_null() {
+            return Err(Error::invalid("geometry", "is NULL"));
+        }
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("fdk", fdk) }?;
+        // SAFETY: the caller promises an initialised struct.
+        let g = unsafe { options::read("geometry", geometry) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let grid = read_grid(&unsafe { options::read("grid", grid) }?)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let o = unsafe { options::read("options", options) }?;
+        let settings = read_options(&o)?;
+        // SAFETY: the caller promises arrays of the sizes in the struct.
+        let geometry = unsafe { read_geometry(&g) }?;
+        let core = Fdk::new(&context, geometry, grid, settings)?;
+        let object = FdkObject {
+            cancel: core.cancel_handle(),
+            report: Report { function: o.progress, user: o.progress_user },
+            inner: Arc::new(RwLock::new(core)),
+        };
+        *target = handle::insert(object)?;
+        Ok(())
+    })
+}
+
+/// Adds a context on another GPU: slabs of the volume go over all of them, with the same bits as on one.
+///
+/// Tensors and streams of later calls belong to the first context.
+///
+/// @param fdk      the reconstruction; no scan is being pushed.
+/// @param context  a context of the same kind as the first.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
+/// before, or of another kind, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_fdk_add_context(fdk: *mut purlin_fdk, context: *const purlin_context) -> purlin_status {
+    guard::run(|| {
+        let (_, mut fdk) = FdkObject::exclusive(fdk)?;
+        let context = context::get(context)?;
+        fdk.add_context(context)
+    })
+}
+
+/// Destroys a reconstruction. A call that runs goes on to its end.
+///
+/// @param fdk  the reconstruction; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
+    guard::run(|| handle::remove::<FdkObject, _>("fdk", fdk))
+}
+
+/// What was chosen, what is planned, and counts and times of the last run.
+///
+/// @param      fdk   the reconstruction.
+/// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+/// struct_size), `PURLIN_ERROR_BUSY` (another call runs).
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_query(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
+    guard::run(|| {
+        let fdk = FdkObject::shared(fdk)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::write("info", info, purlin_fdk_info::of(&fdk.info())) }
+    })
+}
+
+/// The weights that a scan is reconstructed with, in f64.
+///
+/// @param fdk         the reconstruction.
+/// @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be NULL.
+/// @param angular     F64 on the host, views: the part of the circle that each view stands for, rad; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type, read-only,
+/// overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_fdk_weights(
+    fdk: *const purlin_fdk,
+    redundancy: *mut purlin_tensor,
+    angular: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let fdk = FdkObject::shared(fdk)?;
+        let mut redundancy = tensor::output_or_null("redundancy", redundancy)?;
+        let mut angular = tensor::output_or_null("angular", angular)?;
+        let outputs = super::dwi::ranges(&[("redundancy", redundancy.as_deref()), ("angular", angular.as_deref())]);
+        overlap::check(&[], &outputs)?;
+        fdk.weights(redundancy.as_deref_mut(), angular.as_deref_mut())
+    })
+}
+
+/// Says that the input of later runs is raw counts, which become line integrals on the way in:
+/// -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count below epsilon is raised to it and counted.
+///
+/// @param fdk       the reconstruction; no scan is being pushed.
+/// @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the input
+///                  is line integrals again.
+/// @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for `i0`.
+/// @param dark      counts without radiation, as `i0_image`; NULL for 0.
+/// @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, type,
+/// while a scan is being pushed), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_fdk_set_counts(
+    fdk: *mut purlin_fdk,
+    i0: f64,
+    i0_image: *const purlin_tensor,
+    dark: *const purlin_tensor,
+    epsilon: f64,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut fdk) = FdkObject::exclusive(fdk)?;
+        let i0_image = tensor::input_or_null("i0_image", i0_image)?;
+        let dark = tensor::input_or_null("dark", dark)?;
+        if i0 == 0.0 && i0_image.is_none() && dark.is_none() {
+            return fdk.set_counts(None);
+        }
+        let panel = [fdk.plan().geometry.detector.columns, fdk.plan().geometry.detector.rows];
+        let counts = Counts::from_tensors(fdk.context(), panel, i0, i0_image.as_deref(), dark.as_deref(), epsilon)?;
+        fdk.set_counts(Some(counts))
+    })
+}

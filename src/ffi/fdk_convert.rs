@@ -1,0 +1,209 @@
+//! Cone-beam CT: the structs' init functions, and what the structs say in the core's terms.
+
+use super::fdk_types::*;
+use super::options::{self, fill_text};
+use super::{guard, purlin_status};
+use crate::error::{Error, Result};
+use crate::fdk::Info;
+use crate::fdk::geometry::{Detector, Geometry, Grid, Orbit};
+use crate::fdk::options::{Edge, Interpolation, Mode, Options, Precision};
+use crate::fdk::ramp::Window;
+use crate::fdk::weights::Redundancy;
+use crate::shape::{self, to_i64};
+
+/// Sets `struct_size` and zeroes the rest: every length and size has to be given.
+///
+/// @param[out] geometry  the struct.
+/// @param      size      `sizeof *geometry`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `geometry` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_geometry_init(geometry: *mut purlin_fdk_geometry, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("geometry", geometry, size) })
+}
+
+/// Sets `struct_size` and zeroes the rest: the standard grid.
+///
+/// @param[out] grid  the struct.
+/// @param      size  `sizeof *grid`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `grid` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_grid_init(grid: *mut purlin_fdk_grid, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("grid", grid, size) })
+}
+
+/// Writes the defaults.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_options_init(options: *mut purlin_fdk_options, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_info_init(info: *mut purlin_fdk_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+/// Panel and views of a caller's struct.
+///
+/// # Safety
+/// Each array is NULL or valid for as many numbers as the struct says.
+pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> {
+    let columns = shape::size("detector_columns", g.detector_columns, 2)?;
+    let rows = shape::size("detector_rows", g.detector_rows, 1)?;
+    let views = shape::size("views", g.views, 1)?;
+    shape::product("views", views, size_of::<[f64; 12]>())?;
+    if g.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", g.reserved)));
+    }
+    let column_pitch = g.column_pitch;
+    match (g.angles.is_null(), g.matrices.is_null()) {
+        (true, true) => Err(Error::invalid("angles", "and matrices are both NULL, one of them is needed")),
+        (false, false) => Err(Error::invalid("angles", "and matrices are both given, one of them is needed")),
+        (false, true) => {
+            let orbit = Orbit {
+                source_to_axis: g.source_to_axis,
+                source_to_detector: g.source_to_detector,
+                column_offset: g.column_offset,
+                row_offset: g.row_offset,
+                allow_inside_panel: g.allow_inside_panel != 0,
+            };
+            let detector = Detector { columns, rows, column_pitch, row_pitch: g.row_pitch };
+            // SAFETY: not null; the caller promises `views` elements; their bytes fit the address space.
+            Geometry::circular(detector, &orbit, unsafe { std::slice::from_raw_parts(g.angles, views) })
+        }
+        (true, false) => {
+            // The matrices hold the pitch of the rows.
+            let detector = Detector { columns, rows, column_pitch, row_pitch: column_pitch };
+            // SAFETY: not null; the caller promises 12 numbers a view; their bytes fit the address space.
+            let matrices = unsafe { std::slice::from_raw_parts(g.matrices.cast::<[f64; 12]>(), views) };
+            Geometry::from_matrices(detector, matrices)
+        }
+    }
+}
+
+/// Voxels of a caller's struct; `None` for the standard ones.
+pub(super) fn read_grid(g: &purlin_fdk_grid) -> Result<Option<Grid>> {
+    if g.nx == 0 && g.ny == 0 && g.nz == 0 {
+        return Ok(None);
+    }
+    let size = [shape::size("nx", g.nx, 1)?, shape::size("ny", g.ny, 1)?, shape::size("nz", g.nz, 1)?];
+    Ok(Some(Grid { size, spacing: [g.dx, g.dy, g.dz], origin: [g.x0, g.y0, g.z0] }))
+}
+
+/// Options of a caller's struct.
+pub(super) fn read_options(o: &purlin_fdk_options) -> Result<Options> {
+    Ok(Options {
+        window: Window::from_code("window", o.window)?,
+        redundancy: Redundancy::from_code("redundancy", o.redundancy)?,
+        edge: Edge::from_code("edge", o.edge)?,
+        interpolation: Interpolation::from_code("interpolation", o.interpolation)?,
+        precision: Precision::from_code("precision", o.precision)?,
+        mode: Mode::from_code("mode", o.mode)?,
+        fov_mask: o.fov_mask != 0,
+        allow_missing: o.allow_missing != 0,
+        allow_short_arc: o.allow_short_arc != 0,
+        sanitize: o.sanitize != 0,
+        cutoff: o.cutoff,
+        truncation: o.truncation,
+        output_scale: o.output_scale,
+        output_offset: o.output_offset,
+        slab: shape::size("slab", o.slab, 0)?,
+        view_batch: shape::size("view_batch", o.view_batch, 0)?,
+        fft_length: shape::size("fft_length", o.fft_length, 0)?,
+    })
+}
+
+impl purlin_fdk_info {
+    /// What is known of a reconstruction.
+    pub(super) fn of(i: &Info) -> Self {
+        let ([nx, ny, nz], [dx, dy, dz], [x0, y0, z0]) = (i.grid.size, i.grid.spacing, i.grid.origin);
+        Self {
+            struct_size: 0,
+            redundancy: i.redundancy as i32,
+            kernel: i.kernel as i32,
+            arc: i.arc,
+            fan_half_angle: i.fan_half_angle,
+            largest_gap: i.largest_gap,
+            fov_radius: i.fov_radius,
+            nx: to_i64(nx),
+            ny: to_i64(ny),
+            nz: to_i64(nz),
+            dx,
+            dy,
+            dz,
+            x0,
+            y0,
+            z0,
+            slab: i.slab,
+            slabs: i.slabs,
+            view_batch: i.view_batch,
+            fft_length: i.fft_length,
+            filtered_columns: i.filtered_columns,
+            filtered_left: i.filtered_left,
+            contexts: i.contexts,
+            device_bytes: i.device_bytes,
+            host_bytes: i.host_bytes,
+            device_bytes_used: i.device_bytes_used,
+            host_bytes_used: i.host_bytes_used,
+            views_pushed: i.views_pushed,
+            pixels_sanitized: i.pixels_sanitized,
+            pixels_clamped: i.pixels_clamped,
+            bytes_uploaded: i.bytes_uploaded,
+            bytes_downloaded: i.bytes_downloaded,
+            seconds_read: i.seconds_read,
+            seconds_upload: i.seconds_upload,
+            seconds_filter: i.seconds_filter,
+            seconds_backproject: i.seconds_backproject,
+            seconds_download: i.seconds_download,
+            seconds_write: i.seconds_write,
+            seconds_total: i.seconds_total,
+            gups: i.gups,
+            reason: fill_text(&i.reason),
+        }
+    }
+}
+
+/// A caller's list of views.
+///
+/// # Safety
+/// `views` is NULL or valid for `count` elements.
+pub(super) unsafe fn view_numbers<'a>(count: i64, views: *const i64) -> Result<&'a [i64]> {
+    let count = shape::size("count", count, 0)?;
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if views.is_null() {
+        return Err(Error::invalid("views", "is NULL"));
+    }
+    shape::product("count", count, size_of::<i64>())?;
+    // SAFETY: not null; the caller promises `count` elements, whose bytes fit the address space.
+    Ok(unsafe { std::slice::from_raw_parts(views, count) })
+}
