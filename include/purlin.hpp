@@ -12,9 +12,11 @@
 #ifndef PURLIN_HPP
 #define PURLIN_HPP
 
+#include "purlin/blocks.hpp"
 #include "purlin/context.hpp"
 #include "purlin/dwi.hpp"
 #include "purlin/error.hpp"
+#include "purlin/fdk.hpp"
 #include "purlin/matrix.hpp"
 #include "purlin/sshopm.hpp"
 #include "purlin/symmetric.hpp"

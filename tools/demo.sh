@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# From a bare clone to a picture: tools, library, installation, then the C example against the installed package
-# on a real diffusion MRI volume. Progress goes to stderr; the example's first line names the backend.
+# From a bare clone to pictures: tools, library, installation, then against the installed package the C example on a
+# real diffusion MRI volume and the C++ example on a simulated CT scan. Progress goes to stderr; the first line of
+# output names the backend.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 out=$TARGET/demo
@@ -28,4 +29,12 @@ cd "$ROOT/examples-c"
 "$CC" -O2 -std=c99 -Wall -Wextra sshopm_fibres.c fibres_page.c nifti.c -o "$out/sshopm_fibres" $(flags) -lm "-Wl,-rpath,$PREFIX/lib"
 "$out/sshopm_fibres" data "$out"
 [ -s "$out/index.html" ] || die "the example wrote no $out/index.html"
+# The scanner's side is C++; without a compiler for it the demo goes on.
+if have "$CXX"; then
+    # shellcheck disable=SC2046
+    "$CXX" -O2 -std=c++17 -Wall -Wextra fdk_stream.cpp fdk_page.cpp -o "$out/fdk_stream" $(flags) -pthread "-Wl,-rpath,$PREFIX/lib"
+    "$out/fdk_stream" "$out"
+    [ -s "$out/fdk.html" ] || die "the example wrote no $out/fdk.html"
+    sed -i 's|</body>|<p><a href="fdk.html">Cone-beam CT of the Shepp-Logan head</a></p></body>|' "$out/index.html"
+fi
 say "demo: open file://$out/index.html"

@@ -33,7 +33,8 @@ skip() {
 # Where one compiler, one Python is wanted and the user named it, theirs is taken.
 PYTHON=${PYTHON:-python3}
 CC=${CC:-cc}
-export PYTHON CC
+CXX=${CXX:-c++}
+export PYTHON CC CXX
 
 # CMake of at least 3.21, or nothing.
 have_cmake() {

@@ -1,0 +1,247 @@
+/// @file fdk.hpp
+/// Cone-beam CT: Feldkamp, Davis and Kress's reconstruction, in one call, view by view, or out of files.
+///
+/// Lengths in mm, angles in radians. Projections are [columns, rows, views], volumes [nx, ny, nz], first index fastest.
+#ifndef PURLIN_FDK_HPP
+#define PURLIN_FDK_HPP
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "blocks.hpp"
+
+namespace purlin::fdk {
+
+/// Panel and views: the C struct with its defaults, and arrays of its own in the place of the C pointers.
+struct geometry : purlin_fdk_geometry {
+  std::vector<double> angle;                   ///< one a view, in any order: a circular orbit
+  std::vector<std::array<double, 12>> matrix;  ///< or 3x4 a view, row after row, mm to pixel index
+
+  geometry() : purlin_fdk_geometry{} { check(purlin_fdk_geometry_init(this, sizeof(purlin_fdk_geometry))); }
+
+  /// The C struct, which points into this object.
+  purlin_fdk_geometry raw() const noexcept {
+    purlin_fdk_geometry result = *this;
+    if (!angle.empty()) result.angles = angle.data();
+    if (!matrix.empty()) result.matrices = matrix.front().data();
+    if (!angle.empty() || !matrix.empty()) {
+      result.views = static_cast<std::int64_t>(angle.empty() ? matrix.size() : angle.size());
+    }
+    return result;
+  }
+};
+
+/// Voxels: the C struct, all 0, which asks for the standard grid.
+struct grid : purlin_fdk_grid {
+  grid() : purlin_fdk_grid{} { check(purlin_fdk_grid_init(this, sizeof(purlin_fdk_grid))); }
+};
+
+/// The C options with their defaults, and progress as a `std::function`.
+struct options : purlin_fdk_options {
+  purlin::progress on_progress;
+
+  options() : purlin_fdk_options{} { check(purlin_fdk_options_init(this, sizeof(purlin_fdk_options))); }
+};
+
+namespace detail {
+
+/// The progress function of a reconstruction, at an address that does not move.
+class progress_keeper {
+ public:
+  explicit progress_keeper(purlin::progress function) : function_(std::move(function)) {}
+  progress_keeper(const progress_keeper&) = delete;
+  progress_keeper& operator=(const progress_keeper&) = delete;
+
+  static std::int32_t call(std::int64_t step, std::int64_t steps, double measure, void* user) noexcept {
+    auto* self = static_cast<progress_keeper*>(user);
+    try {
+      return self->function_(step, steps, measure) ? 1 : 0;
+    } catch (...) {
+      self->caught_ = std::current_exception();
+      return 1;
+    }
+  }
+
+  void rethrow() {
+    if (std::exception_ptr caught = std::exchange(caught_, nullptr)) std::rethrow_exception(caught);
+  }
+
+ private:
+  purlin::progress function_;
+  std::exception_ptr caught_;
+};
+
+inline purlin_fdk_info fresh_info() {
+  purlin_fdk_info info{};
+  check(purlin_fdk_info_init(&info, sizeof info));
+  return info;
+}
+
+}  // namespace detail
+
+/// A checked geometry, grid and options on a context: made once, used for many scans. What the context's log function
+/// throws during its calls is thrown by the next call that is given the context.
+class reconstruction {
+ public:
+  reconstruction() noexcept = default;
+
+  reconstruction(const context& on, const geometry& scanner, const grid& voxels = {},
+                 const options& settings = {}) {
+    const purlin_fdk_geometry raw_geometry = scanner.raw();
+    purlin_fdk_options raw_options = settings;
+    if (settings.on_progress) {
+      progress_ = std::make_unique<detail::progress_keeper>(settings.on_progress);
+      raw_options.progress = &detail::progress_keeper::call;
+      raw_options.progress_user = progress_.get();
+    }
+    purlin_fdk* made = nullptr;
+    const purlin_status status = purlin_fdk_create(on.get(), &raw_geometry, &voxels, &raw_options, &made);
+    handle_.reset(made);
+    on.finish(status);
+  }
+
+  purlin_fdk* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// One more GPU: slabs of the volume are dealt out over all contexts. The result has the same bits.
+  void add_context(const context& another) { check(purlin_fdk_add_context(get(), another.get())); }
+
+  /// The plan, and what the last run did.
+  purlin_fdk_info query() const {
+    purlin_fdk_info info = detail::fresh_info();
+    check(purlin_fdk_query(get(), &info));
+    return info;
+  }
+
+  /// Sizes of the volume, x first.
+  std::vector<std::int64_t> volume_dims() const {
+    const purlin_fdk_info info = query();
+    return {info.nx, info.ny, info.nz};
+  }
+
+  /// From now on the input is raw counts, with `i0` counts where nothing is in the way. The images, F32
+  /// [columns, rows], may be empty.
+  void set_counts(double i0, const tensor& i0_image = {}, const tensor& dark = {}, double epsilon = 0.0) {
+    check(purlin_fdk_set_counts(get(), i0, i0_image.get(), dark.get(), epsilon));
+  }
+
+  /// Weights of rays that are measured twice, F64 [columns, views], and of views, F64 [views]; either may be empty.
+  void weights(const tensor& redundancy, const tensor& angular) const {
+    check(purlin_fdk_weights(get(), redundancy.get(), angular.get()));
+  }
+
+  /// The whole scan at once.
+  purlin_fdk_info reconstruct(const tensor& projections, tensor& volume, const stream& queue = {}) {
+    purlin_fdk_info info = detail::fresh_info();
+    return finished(purlin_fdk_reconstruct_tensor(get(), queue.get(), projections.get(), volume.get(), &info), info);
+  }
+
+  /// The same from a source into a sink, neither of which need fit in memory.
+  purlin_fdk_info reconstruct(const source& projections, const sink& volume, const stream& queue = {}) {
+    purlin_fdk_info info = detail::fresh_info();
+    const purlin_status status =
+        purlin_fdk_reconstruct(get(), queue.get(), projections.get(), volume.get(), &info);
+    projections.rethrow();
+    volume.rethrow();
+    return finished(status, info);
+  }
+
+  /// Starts a scan that arrives in pieces, and drops one that was started before.
+  void begin(const stream& queue = {}) { finish_call(purlin_fdk_begin(get(), queue.get())); }
+
+  /// Views as they arrive, [columns, rows, count], in any order, each once. Returns before the GPU is done with them.
+  void push(const std::vector<std::int64_t>& views, const tensor& projections) {
+    finish_call(purlin_fdk_push(get(), purlin::detail::length(views), views.data(), projections.get()));
+  }
+
+  /// One view, [columns, rows].
+  void push(std::int64_t view, const tensor& projection) {
+    finish_call(purlin_fdk_push(get(), 1, &view, projection.get()));
+  }
+
+  /// The volume of the views that were pushed.
+  purlin_fdk_info finish(tensor& volume) {
+    purlin_fdk_info info = detail::fresh_info();
+    return finished(purlin_fdk_finish_tensor(get(), volume.get(), &info), info);
+  }
+
+  purlin_fdk_info finish(const sink& volume) {
+    purlin_fdk_info info = detail::fresh_info();
+    const purlin_status status = purlin_fdk_finish(get(), volume.get(), &info);
+    volume.rethrow();
+    return finished(status, info);
+  }
+
+  /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
+  void cancel() const { check(purlin_fdk_cancel(get())); }
+
+  /// Cosine and redundancy weights alone.
+  void weight(const std::vector<std::int64_t>& views, const tensor& projections, tensor& weighted,
+              const stream& queue = {}) const {
+    finish_call(purlin_fdk_weight(get(), queue.get(), purlin::detail::length(views), views.data(), projections.get(),
+                                  weighted.get()));
+  }
+
+  /// The ramp filter alone: [filtered_columns, rows, count], see `query`.
+  void filter(const std::vector<std::int64_t>& views, const tensor& weighted, tensor& filtered,
+              const stream& queue = {}) const {
+    finish_call(purlin_fdk_filter(get(), queue.get(), purlin::detail::length(views), views.data(), weighted.get(),
+                                  filtered.get()));
+  }
+
+  /// Adds the back-projection of filtered views to a volume.
+  void backproject(const std::vector<std::int64_t>& views, const tensor& filtered, tensor& volume,
+                   const stream& queue = {}) const {
+    finish_call(purlin_fdk_backproject(get(), queue.get(), purlin::detail::length(views), views.data(),
+                                       filtered.get(), volume.get()));
+  }
+
+  /// Exact projections of ellipsoids, F64 [8, E]: density, three half axes, centre, rotation about z.
+  void project_ellipsoids(const tensor& ellipsoids, tensor& projections, const stream& queue = {}) const {
+    finish_call(purlin_fdk_ellipsoids(get(), queue.get(), ellipsoids.get(), projections.get()));
+  }
+
+  /// Their density at the centre of each voxel.
+  void draw_ellipsoids(const tensor& ellipsoids, tensor& volume) const {
+    finish_call(purlin_fdk_ellipsoid_volume(get(), ellipsoids.get(), volume.get()));
+  }
+
+ private:
+  void finish_call(purlin_status status) const {
+    if (progress_) progress_->rethrow();
+    check(status);
+  }
+
+  purlin_fdk_info finished(purlin_status status, const purlin_fdk_info& info) const {
+    finish_call(status);
+    return info;
+  }
+
+  std::unique_ptr<detail::progress_keeper> progress_;
+  std::unique_ptr<purlin_fdk, purlin::detail::destroy<purlin_fdk, purlin_fdk_destroy>> handle_;
+};
+
+/// Line integrals from counts: p = -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)); returns how many counts were
+/// below `epsilon`, which 0 makes half a count.
+inline std::int64_t log_transform(const context& on, const tensor& counts, double i0, const tensor& i0_image,
+                                  const tensor& dark, double epsilon, tensor& projections, const stream& queue = {}) {
+  std::int64_t clamped = 0;
+  on.finish(purlin_fdk_log_transform(on.get(), queue.get(), counts.get(), i0, i0_image.get(), dark.get(), epsilon,
+                                     projections.get(), &clamped));
+  return clamped;
+}
+
+/// The ten ellipsoids of the Shepp-Logan head in three dimensions, [8, 10], in a ball of `radius` mm.
+inline tensor shepp_logan(const context& on, double radius) {
+  tensor result = tensor::create<double>(on, {8, 10});
+  check(purlin_fdk_shepp_logan(radius, result.get()));
+  return result;
+}
+
+}  // namespace purlin::fdk
+
+#endif
