@@ -1,0 +1,312 @@
+/* Cone-beam CT: every documented refusal once, by name; and cancellation, which is no refusal. */
+#include "fdk.h"
+
+static purlin_context *context;
+static struct scan *scan;
+static purlin_fdk *fdk;
+static float volume[VOXELS], other[VOXELS];
+static const int64_t voxels[3] = {NX, NY, NZ};
+
+static purlin_tensor *volume_tensor(void) {
+  return dense(context, PURLIN_F32, 3, voxels, volume);
+}
+
+/* One thing wrong with a geometry, a grid or the options at a time. */
+static void creation(void) {
+  purlin_fdk_geometry g = scan->geometry;
+  purlin_fdk_grid grid = golden_grid();
+  purlin_fdk_options o = fdk_options();
+  purlin_fdk *made = NULL;
+  purlin_fdk_info info;
+  static double angles[MOST_VIEWS], matrices[MOST_VIEWS * 12];
+  int n;
+#define CREATE() purlin_fdk_create(context, &g, &grid, &o, &made)
+#define BAD(text, change)         \
+  do {                            \
+    change;                       \
+    BAD_ARGUMENT(text, CREATE()); \
+    g = scan->geometry;           \
+    grid = golden_grid();         \
+    o = fdk_options();            \
+  } while (0)
+  BAD_HANDLE("context: is NULL", purlin_fdk_create(NULL, &g, &grid, &o, &made));
+  BAD_ARGUMENT("geometry: is NULL", purlin_fdk_create(context, NULL, &grid, &o, &made));
+  BAD_ARGUMENT("fdk: is NULL", purlin_fdk_create(context, &g, &grid, &o, NULL));
+  BAD("geometry: struct_size is 0", g.struct_size = 0);
+  BAD("grid: struct_size is 8", grid.struct_size = 8);
+  BAD("options: struct_size is 4000", o.struct_size = 4000);
+  BAD("detector_columns: is 1", g.detector_columns = 1);
+  BAD("detector_columns: is -5", g.detector_columns = -5);
+  BAD("detector_rows: is 0", g.detector_rows = 0);
+  BAD("views: is 0", g.views = 0);
+  BAD("views", g.views = INT64_MAX);
+  BAD("reserved: is 1", g.reserved = 1);
+  BAD("source_to_axis: is 0", g.source_to_axis = 0);
+  BAD("source_to_axis: is NaN", g.source_to_axis = NAN);
+  BAD("source_to_detector: is -1", g.source_to_detector = -1);
+  BAD("source_to_detector: is 400, less than source_to_axis", g.source_to_detector = 400);
+  BAD("column_pitch: is 0", g.column_pitch = 0);
+  BAD("row_pitch: is inf", g.row_pitch = INFINITY);
+  BAD("column_offset: is NaN", g.column_offset = NAN);
+  BAD("row_offset: is NaN", g.row_offset = NAN);
+  BAD("angles: and matrices are both NULL", g.angles = NULL);
+  BAD("angles: and matrices are both given", g.matrices = g.angles);
+  memcpy(angles, g.angles, sizeof angles);
+  angles[7] = NAN;
+  BAD("angles: element 7 is NaN", g.angles = angles);
+  /* 90 steps of a degree. */
+  for (n = 0; n < MOST_VIEWS; n++) angles[n] = n * 3.14159265358979 / 180;
+  BAD("angles: cover 89.00 degrees", g.angles = angles);
+  g.angles = angles;
+  o.allow_short_arc = 1;
+  OK(CREATE());
+  OK(purlin_fdk_destroy(made));
+  made = NULL;
+  BAD("redundancy: is half fan", (g.angles = angles, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
+  BAD("redundancy: is half fan, but view 0", (g.column_offset = 500, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
+  BAD("matrices, view 0: is singular", (g.angles = NULL, g.matrices = (matrices[10] = 1, matrices[11] = 500, matrices)));
+  for (n = 0; n < 3; n++) matrices[5 * n] = matrices[12 + 5 * n] = 1, matrices[4 * n + 3] = matrices[15 + 4 * n] = 500;
+  matrices[12] = NAN;
+  BAD("matrices, view 1: has an entry that is not finite", (g.angles = NULL, g.matrices = matrices));
+  /* A panel between source and axis. */
+  g.source_to_detector = 400;
+  g.allow_inside_panel = 1;
+  OK(CREATE());
+  OK(purlin_fdk_destroy(made));
+  made = NULL;
+  g = scan->geometry;
+  BAD("nx: is 0", grid.nx = 0);
+  BAD("ny: is -3", grid.ny = -3);
+  BAD("nx", grid.nx = INT64_MAX);
+  BAD("dy: is 0", grid.dy = 0);
+  BAD("dz: is NaN", grid.dz = NAN);
+  BAD("x0: is inf", grid.x0 = INFINITY);
+  BAD("grid: reaches", grid.dx = 30);
+  BAD("window: is 5", o.window = 5);
+  BAD("redundancy: is -1", o.redundancy = -1);
+  BAD("edge: is 2", o.edge = 2);
+  BAD("interpolation: is 2", o.interpolation = 2);
+  BAD("precision: is 2", o.precision = 2);
+  BAD("mode: is 2", o.mode = 2);
+  BAD("cutoff: is 0", o.cutoff = 0);
+  BAD("cutoff: is 1.5", o.cutoff = 1.5);
+  BAD("cutoff: is NaN", o.cutoff = NAN);
+  BAD("truncation: is 2", o.truncation = 2);
+  BAD("output_scale: is NaN", o.output_scale = NAN);
+  BAD("output_offset: is inf", o.output_offset = INFINITY);
+  BAD("slab: is -1", o.slab = -1);
+  BAD("view_batch: is -1", o.view_batch = -1);
+  BAD("fft_length: is 100", o.fft_length = 100);
+  BAD("fft_length: is 257", o.fft_length = 257);
+#undef BAD
+  CHECK(made == NULL);
+  BAD_ARGUMENT("geometry: is NULL", purlin_fdk_geometry_init(NULL, sizeof g));
+  BAD_ARGUMENT("grid: is NULL", purlin_fdk_grid_init(NULL, sizeof grid));
+  BAD_ARGUMENT("options: is NULL", purlin_fdk_options_init(NULL, sizeof o));
+  BAD_ARGUMENT("info: is NULL", purlin_fdk_info_init(NULL, sizeof info));
+  BAD_ARGUMENT("info: struct_size is 8", purlin_fdk_info_init(&info, 8));
+}
+
+/* A tensor that does not fit in some way. */
+#define WITH(make, call)            \
+  do {                              \
+    purlin_tensor *bad = (make);    \
+    call;                           \
+    OK(purlin_tensor_destroy(bad)); \
+  } while (0)
+
+static void arguments(void) {
+  const purlin_fdk_geometry *g = &scan->geometry;
+  int64_t nu = g->detector_columns, nv = g->detector_rows, n = g->views, first = 0, wrong[2] = {0, 90}, k;
+  purlin_context *foreign = cpu_context(1);
+  purlin_stream *stream = NULL;
+  purlin_tensor *p = projections_of(context, scan), *v = volume_tensor(), *image = array2(context, PURLIN_F32, nu, nv, other);
+  purlin_tensor *w = array3(context, PURLIN_F32, nu, nv, 1, other), *e, *one = array3(context, PURLIN_F32, nu, nv, 1, scan->projections);
+  purlin_fdk_info info = fdk_info();
+  double rows[10][8];
+  OK(purlin_stream_create(foreign, &stream));
+#define RECONSTRUCT(p, v) purlin_fdk_reconstruct_tensor(fdk, NULL, p, v, NULL)
+  BAD_HANDLE("fdk: is NULL", purlin_fdk_reconstruct_tensor(NULL, NULL, p, v, NULL));
+  BAD_HANDLE("projections: is NULL", RECONSTRUCT(NULL, v));
+  BAD_HANDLE("volume: is NULL", RECONSTRUCT(p, NULL));
+  BAD_HANDLE("volume: is a handle of another type", RECONSTRUCT(p, (purlin_tensor *)context));
+  BAD_ARGUMENT("stream: belongs to another", purlin_fdk_reconstruct_tensor(fdk, stream, p, v, NULL));
+  BAD_ARGUMENT("stream: belongs to another", purlin_fdk_begin(fdk, stream));
+  info.struct_size = 3;
+  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_reconstruct_tensor(fdk, NULL, p, v, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_fdk_query(fdk, NULL));
+  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_query(fdk, &info));
+  WITH(array3(context, PURLIN_F32, nv, nu, n, scan->projections), BAD_ARGUMENT("projections: has dim", RECONSTRUCT(bad, v)));
+  WITH(array3(foreign, PURLIN_F32, nu, nv, n, scan->projections), BAD_ARGUMENT("projections: belongs", RECONSTRUCT(bad, v)));
+  WITH(array3(context, PURLIN_I64, nu, nv, n / 2, scan->projections), BAD_ARGUMENT("projections", RECONSTRUCT(bad, v)));
+  WITH(array3(context, PURLIN_F32, NX, NY, NZ - 1, volume), BAD_ARGUMENT("volume: has dim", RECONSTRUCT(p, bad)));
+  WITH(array3(foreign, PURLIN_F32, NX, NY, NZ, volume), BAD_ARGUMENT("volume: belongs", RECONSTRUCT(p, bad)));
+  WITH(array3(context, PURLIN_F32, NX, NY, NZ, scan->projections), BAD_ARGUMENT("volume: overlaps", RECONSTRUCT(p, bad)));
+  {
+    static double complex_values[2 * VOXELS];
+    WITH(array3(context, PURLIN_CF64, NX, NY, NZ, complex_values), UNSUPPORTED("volume: CF64", RECONSTRUCT(p, bad)));
+  }
+  /* Weights. */
+  WITH(array2(context, PURLIN_F64, n, nu, volume), BAD_ARGUMENT("redundancy: has dim", purlin_fdk_weights(fdk, bad, NULL)));
+  WITH(array2(context, PURLIN_F32, nu, n, volume), BAD_ARGUMENT("redundancy: is F32", purlin_fdk_weights(fdk, bad, NULL)));
+  WITH(vector_of(context, PURLIN_F64, n + 1, volume), BAD_ARGUMENT("angular: has dim", purlin_fdk_weights(fdk, NULL, bad)));
+  BAD_HANDLE("fdk: is NULL", purlin_fdk_weights(NULL, NULL, NULL));
+  /* Counts. */
+  BAD_ARGUMENT("i0: is -1", purlin_fdk_set_counts(fdk, -1, NULL, NULL, 0));
+  BAD_ARGUMENT("i0: is NaN", purlin_fdk_set_counts(fdk, NAN, NULL, NULL, 0));
+  BAD_ARGUMENT("i0: is 0", purlin_fdk_set_counts(fdk, 0, NULL, image, 0));
+  BAD_ARGUMENT("epsilon: is -2", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, -2));
+  WITH(array2(context, PURLIN_F32, nv, nu, other), BAD_ARGUMENT("i0_image: has dim", purlin_fdk_set_counts(fdk, 0, bad, NULL, 0)));
+  WITH(array2(context, PURLIN_F64, nu, nv, other), BAD_ARGUMENT("dark: is F64", purlin_fdk_set_counts(fdk, 1, NULL, bad, 0)));
+  BAD_ARGUMENT("i0: is -1", purlin_fdk_log_transform(context, NULL, one, -1, NULL, NULL, 0, w, NULL));
+  WITH(array3(context, PURLIN_F32, nu, nv, 1, scan->projections), BAD_ARGUMENT("projections: overlaps", purlin_fdk_log_transform(context, NULL, one, 9, NULL, NULL, 0, bad, NULL)));
+  WITH(array3(context, PURLIN_F32, nu, nv, 2, volume), BAD_ARGUMENT("projections: has dim", purlin_fdk_log_transform(context, NULL, one, 9, NULL, NULL, 0, bad, NULL)));
+  WITH(vector_of(context, PURLIN_F32, nu, scan->projections), BAD_ARGUMENT("counts: has dim", purlin_fdk_log_transform(context, NULL, bad, 9, NULL, NULL, 0, w, NULL)));
+  /* Steps. */
+#define STEP(count, views, from, to)                                                          \
+  (k == 0   ? purlin_fdk_weight(fdk, NULL, count, views, from, to)                            \
+   : k == 1 ? purlin_fdk_filter(fdk, NULL, count, views, from, to)                            \
+            : purlin_fdk_backproject(fdk, NULL, count, views, from, to))
+  for (k = 0; k < 3; k++) {
+    purlin_tensor *to = k == 2 ? v : w;
+    OK(STEP(1, &first, one, to));
+    BAD_ARGUMENT("count: is -1", STEP(-1, &first, one, to));
+    BAD_ARGUMENT("views: is NULL", STEP(1, NULL, one, to));
+    BAD_ARGUMENT("views: element 0 is 90", STEP(1, wrong + 1, one, to));
+    BAD_HANDLE(k == 2 ? "volume: is NULL" : "is NULL", STEP(1, &first, one, NULL));
+    BAD_ARGUMENT("has dimensions", STEP(1, &first, p, to));
+    WITH(array3(context, PURLIN_F64, nu, nv, 1, scan->projections), BAD_ARGUMENT("is F64", STEP(1, &first, bad, to)));
+    WITH(array3(foreign, PURLIN_F32, nu, nv, 1, scan->projections), BAD_ARGUMENT("another context", STEP(1, &first, bad, to)));
+    BAD_ARGUMENT("has dimensions", STEP(1, &first, one, image));
+  }
+  WITH(array3(context, PURLIN_F32, nu, nv, 1, scan->projections + 1), { k = 0; BAD_ARGUMENT("weighted: overlaps", STEP(1, &first, one, bad)); });
+  /* The test object. */
+  e = array2(context, PURLIN_F64, 8, 10, rows);
+  BAD_ARGUMENT("radius: is 0", purlin_fdk_shepp_logan(0, e));
+  BAD_ARGUMENT("radius: is NaN", purlin_fdk_shepp_logan(NAN, e));
+  WITH(array2(context, PURLIN_F64, 10, 8, volume), BAD_ARGUMENT("ellipsoids: has dim", purlin_fdk_shepp_logan(1, bad)));
+  WITH(array2(context, PURLIN_F32, 8, 10, volume), BAD_ARGUMENT("ellipsoids: is F32", purlin_fdk_shepp_logan(1, bad)));
+  OK(purlin_fdk_shepp_logan(45, e));
+  rows[3][1] = 0;
+  BAD_ARGUMENT("ellipsoids, column 3: has semi-axes", purlin_fdk_ellipsoid_volume(fdk, e, v));
+  rows[3][1] = NAN;
+  BAD_ARGUMENT("ellipsoids, column 3: has a number", purlin_fdk_ellipsoid_volume(fdk, e, v));
+  OK(purlin_fdk_shepp_logan(45, e));
+  BAD_ARGUMENT("projections: has dim", purlin_fdk_ellipsoids(fdk, NULL, e, v));
+  BAD_ARGUMENT("volume: has dim", purlin_fdk_ellipsoid_volume(fdk, e, w));
+  WITH(array2(context, PURLIN_F64, 7, 10, rows), BAD_ARGUMENT("ellipsoids: has dim", purlin_fdk_ellipsoid_volume(fdk, bad, v)));
+  /* Contexts. */
+  BAD_ARGUMENT("context: is one of", purlin_fdk_add_context(fdk, context));
+  BAD_HANDLE("context: is NULL", purlin_fdk_add_context(fdk, NULL));
+  OK(purlin_stream_destroy(stream));
+  OK(purlin_tensor_destroy(p));
+  OK(purlin_tensor_destroy(v));
+  OK(purlin_tensor_destroy(w));
+  OK(purlin_tensor_destroy(e));
+  OK(purlin_tensor_destroy(one));
+  OK(purlin_tensor_destroy(image));
+  OK(purlin_context_destroy(foreign));
+}
+
+static void pushing(void) {
+  const purlin_fdk_geometry *g = &scan->geometry;
+  int64_t nu = g->detector_columns, nv = g->detector_rows, views[3] = {4, 5, 4}, k;
+  purlin_context *foreign = cpu_context(1);
+  purlin_tensor *v = volume_tensor(), *one = array2(context, PURLIN_F32, nu, nv, scan->projections);
+  purlin_tensor *three = array3(context, PURLIN_F32, nu, nv, 3, scan->projections);
+  BAD_ARGUMENT("begin comes first", purlin_fdk_push(fdk, 1, views, one));
+  BAD_ARGUMENT("begin comes first", purlin_fdk_finish_tensor(fdk, v, NULL));
+  OK(purlin_fdk_begin(fdk, NULL));
+  BAD_ARGUMENT("count: is -1", purlin_fdk_push(fdk, -1, views, one));
+  BAD_ARGUMENT("views: is NULL", purlin_fdk_push(fdk, 1, NULL, one));
+  BAD_HANDLE("projections: is NULL", purlin_fdk_push(fdk, 1, views, NULL));
+  BAD_ARGUMENT("view 4", purlin_fdk_push(fdk, 3, views, three));
+  views[2] = 90;
+  BAD_ARGUMENT("90", purlin_fdk_push(fdk, 3, views, three));
+  views[2] = -1;
+  BAD_ARGUMENT("-1", purlin_fdk_push(fdk, 3, views, three));
+  BAD_ARGUMENT("projections: has dim", purlin_fdk_push(fdk, 2, views, three));
+  WITH(array2(foreign, PURLIN_F32, nu, nv, scan->projections), BAD_ARGUMENT("another context", purlin_fdk_push(fdk, 1, views, bad)));
+  WITH(array2(context, PURLIN_I64, nu, nv, scan->projections), UNSUPPORTED("projections: I64", purlin_fdk_push(fdk, 1, views, bad)));
+  /* Nothing of these was taken. */
+  OK(purlin_fdk_push(fdk, 1, views, one));
+  BAD_ARGUMENT("is 4, which was pushed before", purlin_fdk_push(fdk, 1, views, one));
+  WITH(array2(context, PURLIN_U16, nu, nv, scan->projections), BAD_ARGUMENT("projections: is U16", purlin_fdk_push(fdk, 1, views + 1, bad)));
+  BAD_ARGUMENT("context: cannot be added", purlin_fdk_add_context(fdk, foreign));
+  BAD_ARGUMENT("fdk", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, 0));
+  BAD_ARGUMENT("89 of 90 are missing, the first is view 0", purlin_fdk_finish_tensor(fdk, v, NULL));
+  WITH(array3(context, PURLIN_F32, NX, NY, 5, other), BAD_ARGUMENT("volume: has dim", purlin_fdk_finish_tensor(fdk, bad, NULL)));
+  BAD_HANDLE("volume: is NULL", purlin_fdk_finish(fdk, NULL, NULL));
+  /* The scan has lived through all that. */
+  for (k = 0; k < g->views; k++)
+    if (k != 4) OK(purlin_fdk_push(fdk, 1, &k, one));
+  OK(purlin_fdk_finish_tensor(fdk, v, NULL));
+  BAD_ARGUMENT("begin comes first", purlin_fdk_finish_tensor(fdk, v, NULL));
+  /* Cancelled between two calls: the next one says so, and the scan is gone. */
+  OK(purlin_fdk_begin(fdk, NULL));
+  OK(purlin_fdk_push(fdk, 1, views, one));
+  OK(purlin_fdk_cancel(fdk));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_push(fdk, 1, views + 1, one));
+  BAD_ARGUMENT("begin comes first", purlin_fdk_push(fdk, 1, views + 1, one));
+  OK(purlin_tensor_destroy(v));
+  OK(purlin_tensor_destroy(one));
+  OK(purlin_tensor_destroy(three));
+  OK(purlin_context_destroy(foreign));
+}
+
+/* What a progress function may and may not do. */
+static purlin_fdk *running;
+static int reports, mode;
+
+static int32_t watch(int64_t step, int64_t steps, double measure, void *user) {
+  purlin_fdk_info info = fdk_info();
+  CHECK(user == &reports && step <= steps && measure == 0);
+  reports++;
+  FAILS(PURLIN_ERROR_BUSY, "fdk: is in use", purlin_fdk_query(running, &info));
+  FAILS(PURLIN_ERROR_BUSY, "fdk: is in use", purlin_fdk_begin(running, NULL));
+  if (mode == 1) OK(purlin_fdk_cancel(running));
+  if (mode == 2) OK(purlin_context_cancel(context));
+  return mode == 3;
+}
+
+static void cancelling(void) {
+  purlin_tensor *p = projections_of(context, scan), *v = volume_tensor();
+  purlin_fdk_options o = fdk_options();
+  o.progress = watch;
+  o.progress_user = &reports;
+  o.view_batch = 8;
+  running = make_fdk(context, scan, &o);
+  OK(purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  CHECK(reports > 0);
+  memcpy(other, volume, sizeof other);
+  for (mode = 1; mode < 4; mode++)
+    FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  mode = 0;
+  memset(volume, 0xff, sizeof volume);
+  OK(purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  CHECK(memcmp(volume, other, sizeof volume) == 0);
+  /* A cancellation while nothing runs cancels nothing later. */
+  OK(purlin_fdk_cancel(running));
+  OK(purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  BAD_HANDLE("fdk: is NULL", purlin_fdk_cancel(NULL));
+  OK(purlin_fdk_destroy(running));
+  BAD_HANDLE("fdk: was destroyed", purlin_fdk_cancel(running));
+  BAD_HANDLE("fdk: was destroyed", purlin_fdk_destroy(running));
+  OK(purlin_fdk_destroy(NULL));
+  OK(purlin_tensor_destroy(p));
+  OK(purlin_tensor_destroy(v));
+}
+
+int main(void) {
+  context = cpu_context(2);
+  scan = load_scan("full");
+  fdk = make_fdk(context, scan, NULL);
+  creation();
+  arguments();
+  pushing();
+  cancelling();
+  OK(purlin_fdk_destroy(fdk));
+  free_scan(scan);
+  OK(purlin_context_destroy(context));
+  return finish();
+}
