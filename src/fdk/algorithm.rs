@@ -6,7 +6,7 @@
 //! fit: the way out of one overlaps the work on the next.
 
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::plan::{Batch, Plan};
@@ -15,13 +15,13 @@ use crate::backend::gpu::{DeviceMemory, GpuStream, Lender};
 use crate::backend::memory::HostMemory;
 use crate::blocks::array::Block;
 use crate::blocks::number::Number;
-use crate::blocks::pipeline::{read_ahead, write_behind};
+use crate::blocks::pipeline::{Writer, read_ahead, write_behind};
 use crate::blocks::sink::Sink;
 use crate::blocks::source::Source;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 
-pub use super::cut::{Cut, Flow, Needs, Way, cut};
+pub use super::cut::{Cut, Flow, Needs, Task, Way};
 
 /// Buffers that views are read into, and that slices are written from: one is filled while another is emptied, and one
 /// more evens out stages of unequal speed.
@@ -116,6 +116,32 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
+/// Slices that are worked on together: some in a row, and where a device uses a plane of symmetry those that mirror them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Slices {
+    /// First slice and number of slices.
+    pub main: (usize, usize),
+    /// The same of the mirror image.
+    pub mirror: (usize, usize),
+}
+
+impl Slices {
+    /// Slices in a row.
+    pub fn row(first: usize, count: usize) -> Self {
+        Self { main: (first, count), mirror: (0, 0) }
+    }
+
+    /// The pieces that are not empty.
+    pub fn pieces(self) -> impl Iterator<Item = (usize, usize)> {
+        [self.main, self.mirror].into_iter().filter(|p| p.1 > 0)
+    }
+
+    /// Number of slices.
+    pub fn count(self) -> usize {
+        self.main.1 + self.mirror.1
+    }
+}
+
 /// What a reconstruction needs of a device. Work may be enqueued and go on after a function has returned.
 pub trait FdkOps {
     /// Host memory that the device copies from and to.
@@ -124,14 +150,34 @@ pub trait FdkOps {
     /// Slices that are worked on together: slabs are multiples of it, so that cutting the volume changes no bit.
     fn slice_group(&self) -> usize;
 
-    /// Slices of a slab where memory is no concern.
-    fn preferred_slices(&self, plan: &Plan, output: Flow) -> usize;
+    /// Slices of the first slab and of the others where memory is no concern and `devices` share the volume.
+    fn preferred_slices(&self, plan: &Plan, input: Flow, output: Flow, devices: usize) -> (usize, usize);
 
-    /// Views of a batch where memory is no concern.
-    fn preferred_batch(&self) -> usize;
+    /// Views that are back-projected together where memory is no concern, and those that are read together.
+    fn preferred_batch(&self, plan: &Plan, input: Flow) -> (usize, usize);
+
+    /// Whether filtered views can be kept for later slabs.
+    fn can_keep(&self) -> bool {
+        false
+    }
 
     /// Slices that are handed to a writer together.
     fn write_slices(&self, plan: &Plan) -> usize;
+
+    /// Number of slabs.
+    fn slabs(&self, plan: &Plan, cut: &Cut) -> usize {
+        1 + plan.grid.size[2].saturating_sub(cut.first).div_ceil(cut.slices.max(1))
+    }
+
+    /// Slices of slab `k`.
+    fn slab(&self, plan: &Plan, cut: &Cut, k: usize) -> Slices {
+        let nz = plan.grid.size[2];
+        if k == 0 {
+            return Slices::row(0, cut.first.min(nz));
+        }
+        let first = (cut.first + (k - 1) * cut.slices).min(nz);
+        Slices::row(first, cut.slices.min(nz - first))
+    }
 
     /// Bytes that a run takes besides the arrays it is given.
     fn needs(&self, plan: &Plan, cut: &Cut) -> Needs;
@@ -142,18 +188,28 @@ pub trait FdkOps {
     /// Allocates what the run needs.
     fn prepare(&mut self, job: Job<'_>, cut: &Cut) -> Result<()>;
 
-    /// Starts a slab: `count` slices from `first` on, all zero.
-    fn begin(&mut self, job: Job<'_>, first: usize, count: usize) -> Result<()>;
+    /// Starts a slab, all zero.
+    fn begin(&mut self, job: Job<'_>, slices: Slices) -> Result<()>;
 
     /// Filters views and adds their back-projection to the slab.
     fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, Self::Buffer>) -> Result<()>;
 
+    /// Adds kept views to the slab: those that were added to the first slab as number `views`.
+    fn add_again(&mut self, _job: Job<'_>, _views: Range<usize>) -> Result<()> {
+        Err(Error::Internal("views that were not kept".into()))
+    }
+
     /// The type of the volume's elements from now on.
     fn set_output(&mut self, number: Number);
 
-    /// Brings slices `first` to `first + count - 1` of the slab out: x fastest, scaled, in the type of the output. Every
-    /// slice leaves once.
+    /// Brings slices `first` to `first + count - 1` of the volume, which lie in one piece of the slab, out: x fastest,
+    /// scaled, in the type of the output. Every slice leaves once.
     fn store(&mut self, job: Job<'_>, first: usize, count: usize, to: Target<'_, '_, Self::Buffer>) -> Result<()>;
+
+    /// The same into host memory that is at hand, complete on return.
+    fn store_now(&mut self, job: Job<'_>, first: usize, count: usize, out: &mut [u8]) -> Result<()> {
+        self.store(job, first, count, Target::Lent(out, None))
+    }
 
     /// Waits for everything, and says what was counted since the last time.
     fn finish(&mut self) -> Result<Tally>;
@@ -199,57 +255,30 @@ impl ReadBlocks for SharedSource<'_> {
 
 /// Slices that any thread may write.
 pub trait WriteSlices: Sync {
-    /// Writes `count` slices from `first` on, once all before them are written.
+    /// Writes `count` slices from `first` on.
     fn write(&self, first: usize, count: usize, data: &[u8]) -> Result<()>;
-    /// Wakes those who wait for slices that will not come.
-    fn stop(&self);
 }
 
-/// A sink that several devices write to, slices in their order.
-pub struct OrderedSink<'a> {
-    turn: Mutex<Turn<'a>>,
-    turned: Condvar,
-}
+/// A sink that several devices write to.
+pub struct SharedSink<'a>(Mutex<Box<dyn Sink + 'a>>);
 
-struct Turn<'a> {
-    sink: Box<dyn Sink + 'a>,
-    whole: Block,
-    next: usize,
-    stopped: bool,
-}
-
-impl<'a> OrderedSink<'a> {
+impl<'a> SharedSink<'a> {
     /// Access to `sink`, the slices of a volume, by one thread at a time.
     pub fn new(sink: Box<dyn Sink + 'a>) -> Self {
-        let whole = Block::whole(sink.info());
-        Self { turn: Mutex::new(Turn { sink, whole, next: 0, stopped: false }), turned: Condvar::new() }
+        Self(Mutex::new(sink))
     }
 
     /// Makes what was written final.
     pub fn finish(&self) -> Result<()> {
-        lock(&self.turn).sink.finish()
+        lock(&self.0).finish()
     }
 }
 
-impl WriteSlices for OrderedSink<'_> {
+impl WriteSlices for SharedSink<'_> {
     fn write(&self, first: usize, count: usize, data: &[u8]) -> Result<()> {
-        let mut turn = lock(&self.turn);
-        while turn.next != first && !turn.stopped {
-            turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
-        }
-        if turn.stopped {
-            return Err(Error::Cancelled);
-        }
-        let block = turn.whole.along(2, first, count);
-        turn.sink.write(&block, data)?;
-        turn.next += count;
-        self.turned.notify_all();
-        Ok(())
-    }
-
-    fn stop(&self) {
-        lock(&self.turn).stopped = true;
-        self.turned.notify_all();
+        let mut sink = lock(&self.0);
+        let block = Block::whole(sink.info()).along(2, first, count);
+        sink.write(&block, data)
     }
 }
 
@@ -272,8 +301,8 @@ pub enum Input<'s, 'a> {
 pub enum Output<'s, 'a> {
     /// Written in blocks.
     Write(&'a (dyn WriteSlices + 'a)),
-    /// The slabs of this run, packed, in their order.
-    Lent(Vec<&'s mut [u8]>, Option<&'s dyn Lender<'s>>),
+    /// The slices of this run, packed: each piece of a slab with its first slice.
+    Lent(Vec<(usize, &'s mut [u8])>, Option<&'s dyn Lender<'s>>),
     /// On the device.
     Device(&'a DeviceMemory),
 }
@@ -288,13 +317,9 @@ pub struct Share {
 }
 
 impl Share {
-    /// All slabs.
-    pub const ALL: Self = Self { device: 0, devices: 1 };
-
-    /// First slices and numbers of slices of the slabs.
-    pub fn slabs(self, slices: usize, cut: &Cut) -> impl Iterator<Item = (usize, usize)> {
-        let (thick, step) = (cut.slices, cut.slices * self.devices);
-        (self.device * thick..slices).step_by(step.max(1)).map(move |first| (first, thick.min(slices - first)))
+    /// Numbers of the slabs of this device.
+    pub fn slabs(self, cut: &Cut) -> impl Iterator<Item = usize> {
+        (self.device..cut.slabs).step_by(self.devices.max(1))
     }
 }
 
@@ -309,34 +334,42 @@ pub struct Times {
 
 /// One batch of one slab.
 struct Item {
-    first: usize,
-    count: usize,
+    slices: Slices,
     views: Range<usize>,
     rows: Range<usize>,
+    /// Whether the views come anew, and are not those that were kept.
+    fresh: bool,
     last: bool,
 }
 
-fn items(plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {
-    let (nz, views) = (plan.grid.size[2], plan.views.len());
+/// Kept views are added in larger batches: they cost no memory, and the slab is read and written less often.
+const KEPT_BATCHES: usize = 8;
+
+fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {
+    let views = plan.views.len();
     let slabs = cut.slabs.div_ceil(share.devices);
     let mut items = alloc::with_capacity("batches of a scan", slabs * views.div_ceil(cut.batch))?;
-    for (first, count) in share.slabs(nz, cut) {
-        for start in (0..views).step_by(cut.batch) {
-            let batch = start..(start + cut.batch).min(views);
+    for (n, k) in share.slabs(cut).enumerate() {
+        let slices = ops.slab(plan, cut, k);
+        let fresh = n == 0 || !cut.keep;
+        let step = if fresh { cut.batch } else { cut.launch * KEPT_BATCHES };
+        for start in (0..views).step_by(step) {
+            let batch = start..(start + step).min(views);
             let last = batch.end == views;
-            let rows = plan.rows_of(batch.clone(), first, count);
-            items.push(Item { first, count, views: batch, rows, last });
+            let rows = if fresh { cut.rows_of(plan, slices, start) } else { 0..0 };
+            items.push(Item { slices, views: batch, rows, fresh, last });
         }
     }
     Ok(items)
 }
 
-/// Number of batches that a run over all devices works on.
+/// Number of views that are added to all slabs: what a run over all devices works on.
 pub fn steps(plan: &Plan, cut: &Cut) -> usize {
-    cut.slabs * plan.views.len().div_ceil(cut.batch)
+    cut.slabs * plan.views.len()
 }
 
-/// Reconstructs the slabs of one device. `step` is called after each batch, and ends the run by an error.
+/// Reconstructs the slabs of one device. `step` is called after each batch with its number of views, and ends the run by
+/// an error.
 ///
 /// # Errors
 /// [`Error::Cancelled`], and whatever the operations, the source and the sink report.
@@ -349,30 +382,30 @@ pub fn reconstruct<'s, O: FdkOps>(
     input: Input<'s, '_>,
     output: Output<'s, '_>,
     flag: &CancelFlag,
-    step: &mut dyn FnMut() -> Result<()>,
+    step: &mut dyn FnMut(usize) -> Result<()>,
 ) -> Result<(Times, Tally)> {
-    let items = items(job.plan, cut, share)?;
+    let items = items(ops, job.plan, cut, share)?;
     ops.prepare(job, cut)?;
     let run = Run { job, cut, items: &items, input, flag };
     let times = match output {
-        Output::Write(sink) => {
-            let outcome = run.written(ops, sink, step);
-            if outcome.is_err() {
-                // Other devices may wait for this one's slices.
-                sink.stop();
-            }
-            outcome?
-        }
-        Output::Lent(slabs, lender) => {
-            let mut slabs = slabs.into_iter();
-            let read = run.fed(ops, step, |ops, item| match slabs.next() {
-                Some(slab) => ops.store(job, 0, item.count, Target::Lent(slab, lender)),
-                None => Err(Error::Internal("a slab without a place in the volume".into())),
+        Output::Write(sink) => run.written(ops, sink, step)?,
+        Output::Lent(mut pieces, lender) => {
+            let read = run.fed(ops, step, |ops, item| {
+                for (first, count) in item.slices.pieces() {
+                    let Some(at) = pieces.iter().position(|p| p.0 == first) else {
+                        return Err(Error::Internal("slices without a place in the volume".into()));
+                    };
+                    let (_, piece) = pieces.swap_remove(at);
+                    ops.store(job, first, count, Target::Lent(piece, lender))?;
+                }
+                Ok(())
             })?;
             Times { read, write: Duration::ZERO }
         }
         Output::Device(volume) => {
-            let read = run.fed(ops, step, |ops, item| ops.store(job, 0, item.count, Target::Device(volume)))?;
+            let read = run.fed(ops, step, |ops, item| {
+                item.slices.pieces().try_for_each(|(first, count)| ops.store(job, first, count, Target::Device(volume)))
+            })?;
             Times { read, write: Duration::ZERO }
         }
     };
@@ -393,41 +426,13 @@ impl<'s> Run<'s, '_> {
         &self,
         ops: &mut O,
         sink: &dyn WriteSlices,
-        step: &mut dyn FnMut() -> Result<()>,
+        step: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Times> {
-        let (plan, cut) = (self.job.plan, self.cut);
-        let [nx, ny, nz] = plan.grid.size;
-        let slice = nx * ny * cut.output.number.size();
-        // Slices from `first` that are written together.
-        let together = |first: usize| {
-            let end = (first / cut.slices * cut.slices + cut.slices).min(nz);
-            cut.write_slices.min(end - first)
-        };
-        let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
-        for _ in 0..BUFFERS {
-            buffers.push(ops.buffer("slices to write", cut.write_slices * slice)?);
-        }
-        let (read, write) = write_behind(
-            buffers,
-            |first, buffer| {
-                let count = together(first);
-                sink.write(first, count, &buffer.contents()?[..count * slice])
-            },
-            |writer| {
-                self.fed(ops, step, |ops, item| {
-                    let mut first = 0;
-                    while first < item.count {
-                        self.flag.check()?;
-                        let count = together(item.first + first);
-                        let mut buffer = writer.buffer()?;
-                        ops.store(self.job, first, count, Target::Write(&mut buffer))?;
-                        writer.submit(item.first + first, buffer)?;
-                        first += count;
-                    }
-                    Ok(())
-                })
-            },
-        )?;
+        let (read, write) = write_pieces(ops, self.job.plan, self.cut, sink, |ops, writer| {
+            self.fed(ops, step, |ops, item| {
+                item.slices.pieces().try_for_each(|piece| writer.store(ops, self.job, piece, self.flag))
+            })
+        })?;
         Ok(Times { read, write })
     }
 
@@ -435,43 +440,51 @@ impl<'s> Run<'s, '_> {
     fn fed<O: FdkOps>(
         &self,
         ops: &mut O,
-        step: &mut dyn FnMut() -> Result<()>,
+        step: &mut dyn FnMut(usize) -> Result<()>,
         mut emit: impl FnMut(&mut O, &Item) -> Result<()>,
     ) -> Result<Duration> {
         let cut = self.cut;
         let columns = self.job.plan.geometry.detector.columns;
         let size = cut.input.number.size();
+        // Views that come anew come first, and all of them where none are kept.
+        let fresh = self.items.iter().filter(|i| i.fresh).count();
         let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
         if matches!(self.input, Input::Read(_)) {
-            let most = self.items.iter().map(|i| i.views.len() * i.rows.len()).max().unwrap_or(0);
             for _ in 0..BUFFERS {
-                buffers.push(ops.buffer("projections as read", most * columns * size)?);
+                buffers.push(ops.buffer("projections as read", cut.batch * cut.rows * columns * size)?);
             }
         }
         let mut numbers = alloc::with_capacity("views of a batch", cut.batch)?;
-        let mut work = |n: usize, pixels: Pixels<'s, '_, O::Buffer>| {
+        let mut work = |n: usize, pixels: Option<Pixels<'s, '_, O::Buffer>>| {
             self.flag.check()?;
             let item = &self.items[n];
             if item.views.start == 0 {
-                ops.begin(self.job, item.first, item.count)?;
+                ops.begin(self.job, item.slices)?;
             }
-            numbers.clear();
-            numbers.extend(item.views.clone());
-            let batch = Batch { views: &numbers, first_row: item.rows.start, rows: item.rows.len() };
-            ops.add(self.job, batch, pixels)?;
+            match pixels {
+                None => ops.add_again(self.job, item.views.clone())?,
+                Some(pixels) => {
+                    numbers.clear();
+                    numbers.extend(item.views.clone());
+                    let batch = Batch { views: &numbers, first_row: item.rows.start, rows: item.rows.len() };
+                    ops.add(self.job, batch, pixels)?;
+                }
+            }
             if item.last {
                 emit(ops, item)?;
             }
-            step()
+            step(item.views.len())
         };
+        let mut read = Duration::ZERO;
         match self.input {
-            Input::Lent(scan) => (0..self.items.len()).try_for_each(|n| work(n, Pixels::Lent(scan)))?,
-            Input::Device(scan) => (0..self.items.len())
-                .try_for_each(|n| work(n, Pixels::Device { scan, first: self.items[n].views.start }))?,
+            Input::Lent(scan) => (0..fresh).try_for_each(|n| work(n, Some(Pixels::Lent(scan))))?,
+            Input::Device(scan) => {
+                (0..fresh).try_for_each(|n| work(n, Some(Pixels::Device { scan, first: self.items[n].views.start })))?
+            }
             Input::Read(source) => {
                 let whole = source.whole();
                 let times = read_ahead(
-                    self.items.len(),
+                    fresh,
                     buffers,
                     |n, buffer: &mut O::Buffer| {
                         self.flag.check()?;
@@ -483,11 +496,74 @@ impl<'s> Run<'s, '_> {
                         );
                         source.read(&block, &mut buffer.contents()?[..block.elements() * size])
                     },
-                    |n, buffer| work(n, Pixels::Read(buffer)),
+                    |n, buffer| work(n, Some(Pixels::Read(buffer))),
                 )?;
-                return Ok(times.read);
+                read = times.read;
             }
         }
-        Ok(Duration::ZERO)
+        (fresh..self.items.len()).try_for_each(|n| work(n, None))?;
+        Ok(read)
     }
+}
+
+/// The near end of [`write_pieces`].
+pub(super) struct PieceWriter<'a, B> {
+    writer: &'a Writer<B>,
+    together: usize,
+    started: &'a Mutex<Vec<(usize, usize)>>,
+}
+
+impl<B: HostBuffer> PieceWriter<'_, B> {
+    /// Hands the slices of a piece to the writer.
+    pub(super) fn store<O: FdkOps<Buffer = B>>(
+        &self,
+        ops: &mut O,
+        job: Job<'_>,
+        (first, count): (usize, usize),
+        flag: &CancelFlag,
+    ) -> Result<()> {
+        for start in (first..first + count).step_by(self.together) {
+            flag.check()?;
+            let count = self.together.min(first + count - start);
+            let mut buffer = self.writer.buffer()?;
+            ops.store(job, start, count, Target::Write(&mut buffer))?;
+            lock(self.started).push((start, count));
+            self.writer.submit(start, buffer)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs `body`, which hands finished slices to a thread that writes them; returns when all are written, and the time that
+/// writing took.
+pub(super) fn write_pieces<O: FdkOps, R>(
+    ops: &mut O,
+    plan: &Plan,
+    cut: &Cut,
+    sink: &dyn WriteSlices,
+    body: impl FnOnce(&mut O, &PieceWriter<'_, O::Buffer>) -> Result<R>,
+) -> Result<(R, Duration)> {
+    let [nx, ny, _] = plan.grid.size;
+    let slice = nx * ny * cut.output.number.size();
+    let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
+    for _ in 0..BUFFERS {
+        buffers.push(ops.buffer("slices to write", cut.write_slices * slice)?);
+    }
+    // How many slices each buffer on its way holds.
+    let started = Mutex::new(Vec::<(usize, usize)>::with_capacity(BUFFERS));
+    write_behind(
+        buffers,
+        |first, buffer| {
+            let count = {
+                let mut started = lock(&started);
+                let at = started.iter().position(|s| s.0 == first);
+                at.map_or(0, |at| started.swap_remove(at).1)
+            };
+            sink.write(first, count, &buffer.contents()?[..count * slice])
+        },
+        |writer| {
+            let together = cut.write_slices.max(1);
+            body(ops, &PieceWriter { writer, together, started: &started })
+        },
+    )
 }

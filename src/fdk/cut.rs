@@ -1,6 +1,8 @@
 //! How a scan is cut into slabs and batches, inside the memory limits.
 
-use super::algorithm::FdkOps;
+use std::ops::Range;
+
+use super::algorithm::{FdkOps, Slices};
 use super::plan::Plan;
 use crate::blocks::number::Number;
 use crate::context::Context;
@@ -38,14 +40,22 @@ pub struct Needs {
 /// How a scan is cut, for one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Slices of a slab.
+    /// Slices of the first slab.
+    pub first: usize,
+    /// Slices of every other slab.
     pub slices: usize,
     /// Number of slabs of the volume.
     pub slabs: usize,
     /// Devices that share the slabs.
     pub devices: usize,
-    /// Views of a batch.
+    /// Views that are back-projected together.
+    pub launch: usize,
+    /// Views that are read and filtered together.
     pub batch: usize,
+    /// Whether filtered views are kept on the device for all slabs, and not made anew for each.
+    pub keep: bool,
+    /// Whether views come in any order.
+    pub any_order: bool,
     /// Most panel rows of a batch.
     pub rows: usize,
     /// Slices that are handed to the writer together.
@@ -56,6 +66,38 @@ pub struct Cut {
     pub output: Flow,
     /// Bytes that the run takes besides the arrays it is given.
     pub needs: Needs,
+}
+
+impl Cut {
+    /// Whether a device works on more than one slab, so that one may be on its way out while the next is made.
+    pub fn alternates(&self) -> bool {
+        self.slabs > self.devices
+    }
+
+    /// Panel rows that the views which are back-projected together with view `view` need for some slices.
+    pub fn rows_of(&self, plan: &Plan, slices: Slices, view: usize) -> Range<usize> {
+        let count = plan.views.len();
+        if self.keep {
+            return plan.rows_of(0..count, 0, plan.grid.size[2]);
+        }
+        let start = view / self.launch * self.launch;
+        let views = if self.any_order { 0..count } else { start..(start + self.launch).min(count) };
+        let pieces = slices.pieces().map(|(first, n)| plan.rows_of(views.clone(), first, n)).filter(|r| !r.is_empty());
+        pieces.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0)
+    }
+
+    /// Most panel rows of a batch.
+    fn most_rows(&self, ops: &impl FdkOps, plan: &Plan) -> usize {
+        let views = plan.views.len();
+        let step = if self.keep || self.any_order { views } else { self.launch };
+        (0..self.slabs)
+            .flat_map(|k| {
+                let slices = ops.slab(plan, self, k);
+                (0..views).step_by(step.max(1)).map(move |v| self.rows_of(plan, slices, v).len())
+            })
+            .max()
+            .unwrap_or(0)
+    }
 }
 
 /// Memory that a run may take.
@@ -71,20 +113,17 @@ pub struct Room {
     pub device_limit: Option<u64>,
 }
 
-impl Cut {
-    /// Whether a device works on more than one slab, so that one may be on its way out while the next is made.
-    pub fn alternates(&self) -> bool {
-        self.slabs > self.devices
-    }
-}
-
 impl Room {
     /// What a context has left.
     pub fn of(context: &Context) -> Result<Self> {
         let (host, device) = (context.host_budget(), context.device_budget());
         let free = match context.backend() {
             crate::backend::Backend::Cpu => u64::MAX,
-            crate::backend::Backend::Gpu(gpu) => gpu.memory_available()?,
+            // What is free comes in pieces, and kernels take some by themselves.
+            crate::backend::Backend::Gpu(gpu) => {
+                let free = gpu.memory_free()?;
+                device.available().min(free - free / 32)
+            }
         };
         Ok(Self { host: host.available(), device: free, host_limit: host.limit(), device_limit: device.limit() })
     }
@@ -113,107 +152,146 @@ impl Room {
     }
 }
 
-/// The slabs and batches that suit the device best among those that fit `room`, for each of `devices` that share the
-/// slabs.
-///
-/// # Errors
-/// [`Error::OutOfMemory`] or [`Error::OutOfDeviceMemory`] if not even the smallest fit; the bytes they need are named.
-pub fn cut(ops: &impl FdkOps, plan: &Plan, input: Flow, output: Flow, devices: usize, room: &Room) -> Result<Cut> {
-    let (nz, views) = (plan.grid.size[2], plan.views.len());
-    let group = ops.slice_group();
-    let options = &plan.options;
-    let with = |slices: usize, batch: usize| {
-        let rows = |slices| slab_rows(plan, slices, batch);
-        trial(ops, plan, input, output, devices, slices, batch, &rows)
-    };
-    let share = nz.div_ceil(devices.max(1));
-    let wanted = if options.slab == 0 { ops.preferred_slices(plan, output).min(share) } else { options.slab };
-    let batch = if options.view_batch == 0 { ops.preferred_batch() } else { options.view_batch }.min(views);
-    let mut best = with(wanted, batch);
-    while !room.holds(best.needs) && best.slices > group {
-        // Slabs of about equal size, fewer slices each time.
-        let groups = nz.div_ceil(group);
-        let slabs = groups.div_ceil(best.slices.div_ceil(group)) + 1;
-        let next = (groups.div_ceil(slabs) * group).min(best.slices - 1) / group * group;
-        best = with(next.max(group), batch);
-    }
-    while !room.holds(best.needs) && best.batch > 1 {
-        best = with(best.slices, best.batch / 2);
-    }
-    room.check(best.needs).map(|()| best)
+/// What a cut is made for.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The scan.
+    pub plan: &'a Plan,
+    /// The projections.
+    pub input: Flow,
+    /// The volume.
+    pub output: Flow,
+    /// Devices that share the slabs.
+    pub devices: usize,
+    /// Memory of each.
+    pub room: Room,
 }
 
-/// One slab for each device, so that views can be taken as they come; `None` if that does not fit.
-pub fn cut_in_core(
-    ops: &impl FdkOps,
-    plan: &Plan,
-    input: Flow,
-    output: Flow,
-    devices: usize,
-    room: &Room,
-) -> Option<Cut> {
-    let (nz, views) = (plan.grid.size[2], plan.views.len());
-    let options = &plan.options;
-    if options.slab != 0 && options.slab < nz {
-        return None;
+/// What is tried.
+#[derive(Clone, Copy)]
+struct Trial {
+    first: usize,
+    slices: usize,
+    launch: usize,
+    batch: usize,
+    keep: bool,
+    any_order: bool,
+}
+
+impl Task<'_> {
+    fn trial(&self, ops: &impl FdkOps, trial: Trial) -> Cut {
+        let Trial { first, slices, launch, batch, keep, any_order } = trial;
+        let nz = self.plan.grid.size[2];
+        let whole = |n: usize| n.next_multiple_of(ops.slice_group()).min(nz).max(1);
+        let (first, slices) = (whole(first), whole(slices));
+        let mut cut = Cut {
+            first,
+            slices,
+            slabs: 1,
+            devices: self.devices,
+            launch,
+            batch: batch.min(launch),
+            keep,
+            any_order,
+            rows: 0,
+            write_slices: ops.write_slices(self.plan).min(first.max(slices)),
+            input: self.input,
+            output: self.output,
+            needs: Needs::default(),
+        };
+        cut.slabs = ops.slabs(self.plan, &cut);
+        cut.keep &= cut.alternates();
+        cut.rows = cut.most_rows(ops, self.plan);
+        cut.needs = ops.needs(self.plan, &cut);
+        cut
     }
-    // Views come in any order: rows for all of them.
-    let rows = |slices: usize| {
-        let slabs = (0..nz).step_by(slices.max(1));
-        slabs.map(|first| plan.rows_of(0..views, first, slices.min(nz - first)).len()).max().unwrap_or(0)
-    };
-    let slices = nz.div_ceil(devices.max(1));
-    let mut batch = if options.view_batch == 0 { ops.preferred_batch() } else { options.view_batch }.min(views);
-    loop {
-        let best = trial(ops, plan, input, output, devices, slices, batch, &rows);
-        if room.holds(best.needs) {
-            return Some(best);
+
+    /// The batches that suit the device.
+    fn batches(&self, ops: &impl FdkOps) -> (usize, usize) {
+        let views = self.plan.views.len();
+        let (launch, batch) = ops.preferred_batch(self.plan, self.input);
+        let asked = self.plan.options.view_batch;
+        let launch = if asked == 0 { launch } else { asked }.clamp(1, views);
+        (launch, batch.clamp(1, launch))
+    }
+
+    /// The slabs and batches that suit the device best among those that fit.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] or [`Error::OutOfDeviceMemory`] if not even the smallest fit; the bytes they need are
+    /// named.
+    pub fn cut(&self, ops: &impl FdkOps) -> Result<Cut> {
+        let nz = self.plan.grid.size[2];
+        let group = ops.slice_group();
+        let asked = self.plan.options.slab;
+        let (launch, batch) = self.batches(ops);
+        let wanted = match asked {
+            0 => ops.preferred_slices(self.plan, self.input, self.output, self.devices),
+            n => (n, n),
+        };
+        let mut keeps = [true, false].into_iter().filter(|k| !k || ops.can_keep());
+        let fitting = keeps.find_map(|keep| {
+            let (mut first, mut slices) = wanted;
+            loop {
+                let cut = self.trial(ops, Trial { first, slices, launch, batch, keep, any_order: false });
+                if self.room.holds(cut.needs) {
+                    return Some(cut);
+                }
+                if cut.first.max(cut.slices) <= group {
+                    return None;
+                }
+                // Slabs of about equal size, fewer slices each time.
+                let groups = nz.div_ceil(group);
+                let slabs = groups.div_ceil(cut.first.max(cut.slices).div_ceil(group)) + 1;
+                let next = (groups.div_ceil(slabs) * group).min(cut.first.max(cut.slices) - 1) / group * group;
+                slices = slices.min(next.max(group));
+                first = next.max(group);
+            }
+        });
+        if let Some(cut) = fitting {
+            return Ok(cut);
         }
-        if batch == 1 {
+        let (first, slices, keep, any_order) = (group, group, false, false);
+        let (mut launch, mut batch) = (launch, batch);
+        loop {
+            let cut = self.trial(ops, Trial { first, slices, launch, batch, keep, any_order });
+            if self.room.holds(cut.needs) || launch == 1 {
+                return self.room.check(cut.needs).map(|()| cut);
+            }
+            if batch > 1 {
+                batch /= 2;
+            } else {
+                launch /= 2;
+            }
+        }
+    }
+
+    /// One slab for each device, so that views can be taken as they come; `None` if that does not fit.
+    pub fn cut_in_core(&self, ops: &impl FdkOps) -> Option<Cut> {
+        let nz = self.plan.grid.size[2];
+        let asked = self.plan.options.slab;
+        if asked != 0 && asked < nz {
             return None;
         }
-        batch /= 2;
+        let slices = nz.div_ceil(self.devices.max(1));
+        let (mut launch, mut batch) = self.batches(ops);
+        loop {
+            let trial = Trial { first: slices, slices, launch, batch, keep: false, any_order: true };
+            let cut = self.trial(ops, trial);
+            if cut.slabs > self.devices {
+                return None;
+            }
+            if self.room.holds(cut.needs) {
+                return Some(cut);
+            }
+            if launch == 1 {
+                return None;
+            }
+            if batch > 1 {
+                batch /= 2;
+            } else {
+                launch /= 2;
+            }
+        }
     }
-}
-
-/// A cut and what it needs.
-#[expect(clippy::too_many_arguments, reason = "the parts of a cut")]
-fn trial(
-    ops: &impl FdkOps,
-    plan: &Plan,
-    input: Flow,
-    output: Flow,
-    devices: usize,
-    slices: usize,
-    batch: usize,
-    rows: &dyn Fn(usize) -> usize,
-) -> Cut {
-    let nz = plan.grid.size[2];
-    let slices = slices.next_multiple_of(ops.slice_group()).min(nz);
-    let mut cut = Cut {
-        slices,
-        slabs: nz.div_ceil(slices),
-        devices,
-        batch,
-        rows: rows(slices),
-        write_slices: ops.write_slices(plan).min(slices),
-        input,
-        output,
-        needs: Needs::default(),
-    };
-    cut.needs = ops.needs(plan, &cut);
-    cut
-}
-
-/// Most panel rows that a batch of some slab needs.
-fn slab_rows(plan: &Plan, slices: usize, batch: usize) -> usize {
-    let (nz, views) = (plan.grid.size[2], plan.views.len());
-    let slabs = (0..nz).step_by(slices.max(1));
-    slabs
-        .flat_map(|first| {
-            let count = slices.min(nz - first);
-            (0..views).step_by(batch.max(1)).map(move |v| plan.rows_of(v..(v + batch).min(views), first, count).len())
-        })
-        .max()
-        .unwrap_or(0)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::algorithm::{Cut, FdkOps, Flow, Job, Needs, Pixels, Tally, Target};
+use super::algorithm::{Cut, FdkOps, Flow, Job, Needs, Pixels, Slices, Tally, Target};
 use super::counts::Counts;
 use super::cpu::{Rows, encode_all, pipeline_bytes, timed, unprepared};
 use super::plan::{Batch, Plan};
@@ -55,12 +55,13 @@ impl FdkOps for DoubleOps {
         1
     }
 
-    fn preferred_slices(&self, plan: &Plan, _: Flow) -> usize {
-        plan.grid.size[2]
+    fn preferred_slices(&self, plan: &Plan, _: Flow, _: Flow, devices: usize) -> (usize, usize) {
+        let each = plan.grid.size[2].div_ceil(devices.max(1));
+        (each, each)
     }
 
-    fn preferred_batch(&self) -> usize {
-        16
+    fn preferred_batch(&self, _: &Plan, _: Flow) -> (usize, usize) {
+        (16, 16)
     }
 
     fn write_slices(&self, _: &Plan) -> usize {
@@ -70,7 +71,7 @@ impl FdkOps for DoubleOps {
     fn needs(&self, plan: &Plan, cut: &Cut) -> Needs {
         let [nx, ny, _] = plan.grid.size;
         let pixels = cut.batch * cut.rows * plan.geometry.detector.columns;
-        let numbers = nx * ny * cut.slices + pixels + cut.batch * plan.filtered_pixels();
+        let numbers = nx * ny * cut.first.max(cut.slices) + pixels + cut.batch * plan.filtered_pixels();
         Needs { host: 8 * to_u64(numbers) + pipeline_bytes(plan, cut), device: 0 }
     }
 
@@ -87,11 +88,12 @@ impl FdkOps for DoubleOps {
         (self.pixels, self.filtered, self.slab) = (None, None, None);
         self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
         self.filtered = allocate("filtered projections", cut.batch * plan.filtered_pixels())?;
-        self.slab = allocate("slices of the volume", nx * ny * cut.slices)?;
+        self.slab = allocate("slices of the volume", nx * ny * cut.first.max(cut.slices))?;
         Ok(())
     }
 
-    fn begin(&mut self, _: Job<'_>, first: usize, count: usize) -> Result<()> {
+    fn begin(&mut self, _: Job<'_>, slices: Slices) -> Result<()> {
+        let (first, count) = slices.main;
         (self.first, self.count) = (first, count);
         self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?.fill(0.0);
         Ok(())
@@ -157,6 +159,7 @@ impl FdkOps for DoubleOps {
             Target::Device(_) => return Err(Error::Internal("a volume on a device in a run on the CPU".into())),
         };
         let slab = self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        let first = first - self.first;
         let values = &mut slab[first * nx * ny..(first + count) * nx * ny];
         let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
         timed(&mut self.tally.download, || {

@@ -35,11 +35,11 @@ pub struct Info {
     pub fov_radius: f64,
     /// The voxels.
     pub grid: Grid,
-    /// Slices of a slab.
+    /// Slices of the thickest slab.
     pub slab: i64,
     /// Slabs of the volume.
     pub slabs: i64,
-    /// Views of a batch.
+    /// Views that are back-projected together.
     pub view_batch: i64,
     /// Length of the transforms.
     pub fft_length: i64,
@@ -127,9 +127,9 @@ impl Info {
 
     /// Takes how a run is cut.
     pub(super) fn set_cut(&mut self, cut: &Cut) {
-        self.slab = to_i64(cut.slices);
+        self.slab = to_i64(cut.first.max(cut.slices));
         self.slabs = to_i64(cut.slabs);
-        self.view_batch = to_i64(cut.batch);
+        self.view_batch = to_i64(cut.launch);
         self.device_bytes = number(cut.needs.device);
         self.host_bytes = number(cut.needs.host);
     }

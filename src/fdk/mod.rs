@@ -10,6 +10,7 @@
 //! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
 //! | [`algorithm`] | the method, for every device |
 //! | [`cpu`], [`double`], [`reference`] | on threads, in f32 and in f64 |
+//! | [`gpu`] | on a GPU |
 //! | [`phantom`] | a test object with exact projections |
 
 pub mod algorithm;
@@ -18,6 +19,7 @@ pub mod cpu;
 pub mod cut;
 pub mod double;
 pub mod geometry;
+pub mod gpu;
 pub mod info;
 pub mod options;
 pub mod phantom;

@@ -126,6 +126,18 @@ impl Plan {
         Ok(Self { geometry, grid, options, scan, columns, left, extrapolated, length, response, views })
     }
 
+    /// Takes transforms of `length`, even and no shorter than now.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn set_length(&mut self, length: usize) -> Result<()> {
+        let (pitch, options) = (self.geometry.detector.column_pitch, &self.options);
+        self.response = response(length, pitch, options.window, options.cutoff)?;
+        self.response.iter_mut().for_each(|r| *r /= length as f64);
+        self.length = length;
+        Ok(())
+    }
+
     /// Pixels of a view as measured.
     pub fn panel_pixels(&self) -> usize {
         self.geometry.detector.columns * self.geometry.detector.rows

@@ -10,11 +10,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::algorithm::{
-    BUFFERS, Cut, FdkOps, Flow, HostBuffer, Job, OrderedSink, Pixels, Tally, Target, Times, Way, WriteSlices,
+    BUFFERS, Cut, FdkOps, Flow, HostBuffer, Job, Pixels, SharedSink, Slices, Tally, Target, Times, Way, WriteSlices,
+    write_pieces,
 };
 use super::cpu::CpuOps;
-use super::cut::{Room, cut_in_core};
 use super::double::DoubleOps;
+use super::gpu::GpuOps;
 use super::info::Info;
 use super::plan::{Batch, Plan};
 use super::run::{self, Device, Setting};
@@ -22,7 +23,6 @@ use super::session::{Fdk, Projections, Volume};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, GpuStream};
 use crate::blocks::number::{Number, decode};
-use crate::blocks::pipeline::write_behind;
 use crate::blocks::tensor::TensorSink;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -72,17 +72,14 @@ trait Stage: Send + Sync {
     /// Works on what has come so far.
     fn flush(&mut self, plan: &Plan) -> Result<()>;
 
-    /// The slab's slices.
-    fn slices(&self) -> Range<usize>;
-
     /// Writes the slab, all of whose views have come.
-    fn write(&mut self, plan: &Plan, cut_slices: usize, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times>;
+    fn write(&mut self, plan: &Plan, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times>;
 
     /// Stores the slab on the device.
     fn store_device(&mut self, plan: &Plan, volume: &DeviceMemory, queue: Option<&GpuStream>) -> Result<()>;
 
-    /// Stores the slab in its place in host memory.
-    fn store_lent(&mut self, plan: &Plan, out: &mut [u8]) -> Result<()>;
+    /// Stores the slab in its place in the volume in host memory.
+    fn store_now(&mut self, plan: &Plan, volume: &mut [u8], slice: usize) -> Result<()>;
 
     /// The type of the volume's elements.
     fn set_output(&mut self, number: Number);
@@ -116,7 +113,7 @@ impl Incoming<'_> {
 struct Lane<O: FdkOps> {
     ops: O,
     cut: Cut,
-    slices: Range<usize>,
+    slices: Slices,
     rows: Range<usize>,
     buffers: Vec<O::Buffer>,
     /// The buffer that is being filled, and its views.
@@ -125,11 +122,12 @@ struct Lane<O: FdkOps> {
 }
 
 impl<O: FdkOps> Lane<O> {
-    fn new(mut ops: O, plan: &Plan, cut: &Cut, slices: Range<usize>) -> Result<Self> {
+    fn new(mut ops: O, plan: &Plan, cut: &Cut, k: usize) -> Result<Self> {
+        let slices = ops.slab(plan, cut, k);
         let job = Job { plan, volume: None };
         ops.prepare(job, cut)?;
-        ops.begin(job, slices.start, slices.len())?;
-        let rows = plan.rows_of(0..plan.views.len(), slices.start, slices.len());
+        ops.begin(job, slices)?;
+        let rows = cut.rows_of(plan, slices, 0);
         let bytes = cut.batch * cut.rows * plan.geometry.detector.columns * cut.input.number.size();
         let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
         for _ in 0..BUFFERS {
@@ -202,35 +200,11 @@ where
         outcome
     }
 
-    fn slices(&self) -> Range<usize> {
-        self.slices.clone()
-    }
-
-    fn write(&mut self, plan: &Plan, slice: usize, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times> {
-        let job = Job { plan, volume: None };
-        let together = self.cut.write_slices;
-        let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
-        for _ in 0..BUFFERS {
-            buffers.push(self.ops.buffer("slices to write", together * slice)?);
-        }
-        let (slices, ops) = (self.slices.clone(), &mut self.ops);
-        let ((), write) = write_behind(
-            buffers,
-            |first, buffer: &mut O::Buffer| {
-                let count = together.min(slices.end - first);
-                sink.write(first, count, &buffer.contents()?[..count * slice])
-            },
-            |writer| {
-                for first in slices.clone().step_by(together.max(1)) {
-                    flag.check()?;
-                    let count = together.min(slices.end - first);
-                    let mut buffer = writer.buffer()?;
-                    ops.store(job, first - slices.start, count, Target::Write(&mut buffer))?;
-                    writer.submit(first, buffer)?;
-                }
-                Ok(())
-            },
-        )?;
+    fn write(&mut self, plan: &Plan, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times> {
+        let (job, slices) = (Job { plan, volume: None }, self.slices);
+        let ((), write) = write_pieces(&mut self.ops, plan, &self.cut, sink, |ops, writer| {
+            slices.pieces().try_for_each(|piece| writer.store(ops, job, piece, flag))
+        })?;
         Ok(Times { write, ..Times::default() })
     }
 
@@ -238,16 +212,21 @@ where
         if let Some(queue) = queue {
             self.ops.follow(queue)?;
         }
-        self.ops.store(Job { plan, volume: None }, 0, self.slices.len(), Target::Device(volume))?;
+        let (ops, job) = (&mut self.ops, Job { plan, volume: None });
+        self.slices.pieces().try_for_each(|(first, count)| ops.store(job, first, count, Target::Device(volume)))?;
         queue.map_or(Ok(()), |q| self.ops.precede(q))
     }
 
-    fn store_lent(&mut self, plan: &Plan, out: &mut [u8]) -> Result<()> {
-        self.ops.store(Job { plan, volume: None }, 0, self.slices.len(), Target::Lent(out, None))
+    fn store_now(&mut self, plan: &Plan, volume: &mut [u8], slice: usize) -> Result<()> {
+        let (ops, job) = (&mut self.ops, Job { plan, volume: None });
+        self.slices.pieces().try_for_each(|(first, count)| {
+            ops.store_now(job, first, count, &mut volume[first * slice..(first + count) * slice])
+        })
     }
 
     fn set_output(&mut self, number: Number) {
         self.ops.set_output(number);
+        self.cut.output.number = number;
     }
 
     fn finish(&mut self) -> Result<Tally> {
@@ -260,23 +239,17 @@ fn lanes(setting: &Setting, number: Number) -> Result<Option<(Vec<Box<dyn Stage>
     let (plan, contexts) = (&*setting.plan, &setting.contexts);
     let input = Flow { number, way: Way::Buffered };
     let output = Flow { number: Number::F32, way: Way::Buffered };
-    let mut room = Room::of(&contexts[0])?;
-    for context in &contexts[1..] {
-        room = room.least(Room::of(context)?);
-    }
-    let count = contexts.len();
+    let task = setting.task(input, output, contexts)?;
     let counts = || setting.counts.clone();
     macro_rules! stages {
         ($ops:expr) => {{
             let make = $ops;
-            let Some(cut) = cut_in_core(&make(&contexts[0])?, plan, input, output, count, &room) else {
+            let Some(cut) = task.cut_in_core(&make(&contexts[0])?) else {
                 return Ok(None);
             };
-            let nz = plan.grid.size[2];
-            let mut stages: Vec<Box<dyn Stage>> = Vec::with_capacity(count);
-            for (first, context) in (0..nz).step_by(cut.slices).zip(contexts) {
-                let slices = first..(first + cut.slices).min(nz);
-                stages.push(Box::new(Lane::new(make(context)?, plan, &cut, slices)?));
+            let mut stages: Vec<Box<dyn Stage>> = Vec::with_capacity(contexts.len());
+            for (k, context) in (0..cut.slabs).zip(contexts) {
+                stages.push(Box::new(Lane::new(make(context)?, plan, &cut, k)?));
             }
             Ok(Some((stages, cut)))
         }};
@@ -284,7 +257,7 @@ fn lanes(setting: &Setting, number: Number) -> Result<Option<(Vec<Box<dyn Stage>
     match setting.device(&contexts[0]) {
         Device::Cpu => stages!(|c: &Arc<Context>| CpuOps::new(c, plan, counts())),
         Device::Double => stages!(|c: &Arc<Context>| Ok::<_, Error>(DoubleOps::new(c, counts()))),
-        Device::Gpu(_) => Err(Error::NotSupported("FDK on a GPU".into())),
+        Device::Gpu(_) => stages!(|c: &Arc<Context>| GpuOps::new(c, c.gpu("context")?, plan, counts())),
     }
 }
 
@@ -512,6 +485,10 @@ impl Fdk {
         let device = self.setting.device(self.context());
         let sink = match volume {
             Volume::Tensor(tensor) => match run::way(&device, "volume", tensor)? {
+                Way::Resident if lanes.len() > 1 => {
+                    let problem = "volume: is on one device, several contexts share the volume";
+                    return Err(Error::NotSupported(problem.into()));
+                }
                 Way::Resident => {
                     let memory = tensor.memory().device("volume")?;
                     lanes.iter_mut().try_for_each(|l| l.store_device(plan, memory, queue))?;
@@ -521,18 +498,17 @@ impl Fdk {
                     let memory: &mut [u8] = tensor.memory_mut("volume")?.host_mut("volume")?.as_mut_slice()?;
                     for lane in lanes.iter_mut() {
                         progress.check()?;
-                        let slices = lane.slices();
-                        lane.store_lent(plan, &mut memory[slices.start * slice..slices.end * slice])?;
+                        lane.store_now(plan, memory, slice)?;
                     }
                     None
                 }
-                Way::Buffered => Some(OrderedSink::new(Box::new(TensorSink::new("volume", tensor, pool)?))),
+                Way::Buffered => Some(SharedSink::new(Box::new(TensorSink::new("volume", tensor, pool)?))),
             },
-            Volume::Sink(sink) => Some(OrderedSink::new(Box::new(sink))),
+            Volume::Sink(sink) => Some(SharedSink::new(Box::new(sink))),
         };
         if let Some(sink) = sink {
             for lane in lanes.iter_mut() {
-                times.write += lane.write(plan, slice, &sink, &progress.flag())?.write;
+                times.write += lane.write(plan, &sink, &progress.flag())?.write;
             }
             sink.finish()?;
         }

@@ -6,13 +6,14 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::algorithm::{
-    Cut, FdkOps, Flow, Input, Job, Lent, OrderedSink, Output, Share, SharedSource, Tally, Times, Way, WriteSlices, cut,
+    Cut, FdkOps, Flow, Input, Job, Lent, Output, Share, SharedSink, SharedSource, Slices, Tally, Task, Times, Way,
     reconstruct, steps,
 };
 use super::counts::Counts;
 use super::cpu::CpuOps;
 use super::cut::Room;
 use super::double::DoubleOps;
+use super::gpu::{GpuOps, run_lent};
 use super::info::{Info, number};
 use super::options::Precision;
 use super::plan::Plan;
@@ -65,25 +66,38 @@ impl Setting {
 
     /// How a scan is cut for `contexts`.
     pub fn cut(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Cut> {
+        let (task, context) = (self.task(input, output, contexts)?, &contexts[0]);
+        match self.device(context) {
+            Device::Cpu => task.cut(&CpuOps::new(context, &self.plan, None)?),
+            Device::Double => task.cut(&DoubleOps::new(context, None)),
+            Device::Gpu(gpu) => task.cut(&GpuOps::new(context, gpu, &self.plan, self.counts.clone())?),
+        }
+    }
+
+    /// The slices of every slab.
+    fn slabs(&self, context: &Arc<Context>, cut: &Cut) -> Result<Vec<Slices>> {
+        let plan = &*self.plan;
+        fn of(ops: &impl FdkOps, plan: &Plan, cut: &Cut) -> Vec<Slices> {
+            (0..cut.slabs).map(|k| ops.slab(plan, cut, k)).collect()
+        }
+        Ok(match self.device(context) {
+            Device::Cpu => of(&CpuOps::new(context, plan, None)?, plan, cut),
+            Device::Double => of(&DoubleOps::new(context, None), plan, cut),
+            Device::Gpu(gpu) => of(&GpuOps::new(context, gpu, plan, None)?, plan, cut),
+        })
+    }
+
+    /// What a cut for `contexts` is made for.
+    pub fn task(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Task<'_>> {
         let mut rooms = contexts.iter().map(|c| Room::of(c));
         let first = rooms.next().unwrap_or_else(|| Err(Error::Internal("a run without a context".into())))?;
         let room = rooms.try_fold(first, |least, room| room.map(|r| least.least(r)))?;
-        let (plan, context) = (&*self.plan, &contexts[0]);
-        let devices = contexts.len();
-        match self.device(context) {
-            Device::Cpu => cut(&CpuOps::new(context, plan, None)?, plan, input, output, devices, &room),
-            Device::Double => cut(&DoubleOps::new(context, None), plan, input, output, devices, &room),
-            Device::Gpu(_) => Err(gpu_missing()),
-        }
+        Ok(Task { plan: &self.plan, input, output, devices: contexts.len(), room })
     }
 }
 
-fn gpu_missing() -> Error {
-    Error::NotSupported("FDK on a GPU".into())
-}
-
 /// A run's projections.
-enum In<'s> {
+pub(super) enum In<'s> {
     Read(SharedSource<'s>),
     Lent(&'s [u8]),
     Device(&'s DeviceMemory),
@@ -91,7 +105,7 @@ enum In<'s> {
 
 /// A run's volume.
 enum Out<'s> {
-    Write(OrderedSink<'s>),
+    Write(SharedSink<'s>),
     Lent(&'s mut [u8]),
     Device(&'s DeviceMemory),
 }
@@ -137,14 +151,14 @@ fn open_output<'o: 's, 's>(device: &Device<'_>, output: Volume<'o>, context: &'s
     let tensor = match output {
         Volume::Sink(sink) => {
             let flow = Flow { number: sink.info().number, way: Way::Buffered };
-            return Ok((flow, Out::Write(OrderedSink::new(Box::new(sink)))));
+            return Ok((flow, Out::Write(SharedSink::new(Box::new(sink)))));
         }
         Volume::Tensor(tensor) => tensor,
     };
     let name = "volume";
     let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
     let opened = match flow.way {
-        Way::Buffered => Out::Write(OrderedSink::new(Box::new(TensorSink::new(name, tensor, context.pool())?))),
+        Way::Buffered => Out::Write(SharedSink::new(Box::new(TensorSink::new(name, tensor, context.pool())?))),
         Way::Lent => {
             let bytes = tensor.layout().elements() * tensor.dtype().size();
             let memory: &mut [u8] = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
@@ -174,10 +188,9 @@ pub(super) fn whole(
     let contexts = if is_resident { &setting.contexts[..1] } else { &setting.contexts[..] };
     let cut = setting.cut(input_flow, output_flow, contexts)?;
     info.set_cut(&cut);
-    let _ = queue;
     let base: Vec<(u64, u64)> =
         contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
-    let whole = Whole { setting, contexts, cut: &cut, input: &input, progress };
+    let whole = Whole { setting, contexts, cut: &cut, input: &input, queue, progress };
     let (times, tally) = whole.share_out(output)?;
     set_peaks(info, contexts, &base);
     let updates = plan.views.len() as f64 * plan.voxels() as f64;
@@ -202,11 +215,12 @@ struct Whole<'a, 's> {
     contexts: &'a [Arc<Context>],
     cut: &'a Cut,
     input: &'a In<'s>,
+    queue: Option<&'a GpuStream>,
     progress: &'a Progress<'a>,
 }
 
 /// What one device has to do.
-struct Part<'a, 's> {
+pub(super) struct Part<'a, 's> {
     job: Job<'a>,
     cut: &'a Cut,
     share: Share,
@@ -215,18 +229,19 @@ struct Part<'a, 's> {
     flag: &'a CancelFlag,
 }
 
-enum PartOut<'a, 's> {
-    Write(&'a OrderedSink<'s>),
-    Lent(Vec<&'s mut [u8]>),
+pub(super) enum PartOut<'a, 's> {
+    Write(&'a SharedSink<'s>),
+    Lent(Vec<(usize, &'s mut [u8])>),
     Device(&'a DeviceMemory),
 }
 
 impl<'s> Part<'_, 's> {
-    fn run<'x, O: FdkOps>(
+    /// Works with `ops`; `lender` copies between the arrays and the device.
+    pub(super) fn run<'x, O: FdkOps>(
         self,
         ops: &mut O,
         lender: Option<&'x dyn Lender<'x>>,
-        step: &mut dyn FnMut() -> Result<()>,
+        step: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<(Times, Tally)>
     where
         's: 'x,
@@ -238,7 +253,10 @@ impl<'s> Part<'_, 's> {
         };
         let output = match self.output {
             PartOut::Write(sink) => Output::Write(sink),
-            PartOut::Lent(slabs) => Output::Lent(slabs.into_iter().map(|s| -> &'x mut [u8] { s }).collect(), lender),
+            PartOut::Lent(pieces) => Output::Lent(
+                pieces.into_iter().map(|(first, p)| -> (usize, &'x mut [u8]) { (first, p) }).collect(),
+                lender,
+            ),
             PartOut::Device(volume) => Output::Device(volume),
         };
         reconstruct(ops, self.job, self.cut, self.share, input, output, self.flag, step)
@@ -246,18 +264,40 @@ impl<'s> Part<'_, 's> {
 }
 
 impl<'s> Whole<'_, 's> {
+    /// The pieces of the volume that each device writes to by itself.
+    fn deal_out(&self, memory: &'s mut [u8]) -> Result<Vec<Vec<(usize, &'s mut [u8])>>> {
+        let (plan, cut) = (&*self.setting.plan, self.cut);
+        let [nx, ny, _] = plan.grid.size;
+        let slice = nx * ny * cut.output.number.size();
+        let devices = self.contexts.len();
+        let mut pieces = Vec::with_capacity(2 * cut.slabs);
+        for (k, slices) in self.setting.slabs(&self.contexts[0], cut)?.into_iter().enumerate() {
+            pieces.extend(slices.pieces().map(|p| (p, k % devices)));
+        }
+        pieces.sort_unstable();
+        let mut dealt: Vec<Vec<_>> = (0..devices).map(|_| Vec::new()).collect();
+        let (mut rest, mut done) = (memory, 0);
+        for ((first, count), device) in pieces {
+            if first != done {
+                return Err(Error::Internal(format!("slices {done} to {first} belong to no slab")));
+            }
+            let (piece, tail) = std::mem::take(&mut rest).split_at_mut(count * slice);
+            dealt[device].push((first, piece));
+            (rest, done) = (tail, first + count);
+        }
+        Ok(dealt)
+    }
+
     /// Runs on every context, the first on the calling thread.
     fn share_out(&self, output: Out<'s>) -> Result<(Times, Tally)> {
         let count = self.contexts.len();
         let (plan, cut) = (&*self.setting.plan, self.cut);
-        let mut lent: Vec<Vec<&'s mut [u8]>> = (0..count).map(|_| Vec::new()).collect();
+        let mut lent: Vec<Vec<(usize, &'s mut [u8])>> = (0..count).map(|_| Vec::new()).collect();
         let mut volume = None;
         let sink = match output {
             Out::Write(sink) => Some(sink),
             Out::Lent(memory) => {
-                let [nx, ny, _] = plan.grid.size;
-                let slab = nx * ny * cut.slices * cut.output.number.size();
-                memory.chunks_mut(slab.max(1)).enumerate().for_each(|(k, part)| lent[k % count].push(part));
+                lent = self.deal_out(memory)?;
                 None
             }
             Out::Device(memory) => {
@@ -282,12 +322,7 @@ impl<'s> Whole<'_, 's> {
             },
             flag,
         });
-        let stop = || {
-            abort.fetch_add(1, Ordering::Relaxed);
-            if let Some(sink) = &sink {
-                sink.stop();
-            }
-        };
+        let stop = || abort.fetch_add(1, Ordering::Relaxed);
         let report = || self.progress.report(to_i64(done.load(Ordering::Relaxed)), steps, 0.0);
         let first = parts.next().ok_or_else(|| Error::Internal("a run without a context".into()))?;
         let outcomes = std::thread::scope(|scope| {
@@ -295,8 +330,8 @@ impl<'s> Whole<'_, 's> {
             for (part, context) in parts.zip(&self.contexts[1..]) {
                 let (setting, done, stop) = (self.setting, &done, &stop);
                 let spawned = Builder::new().name("purlin-fdk".into()).spawn_scoped(scope, move || {
-                    let outcome = run_on(setting, context, part, &mut || {
-                        done.fetch_add(1, Ordering::Relaxed);
+                    let outcome = run_on(setting, context, None, part, &mut |views| {
+                        done.fetch_add(views, Ordering::Relaxed);
                         Ok(())
                     });
                     if outcome.is_err() {
@@ -309,8 +344,8 @@ impl<'s> Whole<'_, 's> {
             }
             let is_whole = others.iter().all(Result::is_ok);
             let own = if is_whole {
-                run_on(self.setting, &self.contexts[0], first, &mut || {
-                    done.fetch_add(1, Ordering::Relaxed);
+                run_on(self.setting, &self.contexts[0], self.queue, first, &mut |views| {
+                    done.fetch_add(views, Ordering::Relaxed);
                     report()
                 })
             } else {
@@ -366,13 +401,17 @@ fn gather(outcomes: Vec<Result<(Times, Tally)>>) -> Result<(Times, Tally)> {
 fn run_on(
     setting: &Setting,
     context: &Arc<Context>,
+    queue: Option<&GpuStream>,
     part: Part<'_, '_>,
-    step: &mut dyn FnMut() -> Result<()>,
+    step: &mut dyn FnMut(usize) -> Result<()>,
 ) -> Result<(Times, Tally)> {
     let counts = setting.counts.clone();
     match setting.device(context) {
         Device::Cpu => part.run(&mut CpuOps::new(context, &setting.plan, counts)?, None, step),
         Device::Double => part.run(&mut DoubleOps::new(context, counts), None, step),
-        Device::Gpu(_) => Err(gpu_missing()),
+        Device::Gpu(gpu) => {
+            let mut ops = GpuOps::new(context, gpu, &setting.plan, counts)?;
+            run_lent(&mut ops, queue, part, step)
+        }
     }
 }

@@ -69,7 +69,13 @@ impl Fdk {
     pub fn new(context: &Arc<Context>, geometry: Geometry, grid: Option<Grid>, options: Options) -> Result<Self> {
         context.check_alive()?;
         let grid = grid.unwrap_or_else(|| Grid::standard(&geometry));
-        let plan = Arc::new(Plan::new(geometry, grid, options)?);
+        let mut plan = Plan::new(geometry, grid, options)?;
+        let on_gpu = matches!(context.backend(), Backend::Gpu(_)) && options.precision == Precision::F32;
+        if on_gpu && options.fft_length == 0 {
+            // The GPU's transforms are powers of two.
+            plan.set_length(plan.length.next_power_of_two().max(16))?;
+        }
+        let plan = Arc::new(plan);
         let mut info = Info::of(&plan, 1);
         let setting = Setting { contexts: vec![Arc::clone(context)], plan, counts: None };
         // Where the scan does not fit at all, the run says so.

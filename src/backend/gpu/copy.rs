@@ -87,6 +87,32 @@ impl Gpu {
         entered.check("cuMemcpyDtoDAsync", code)
     }
 
+    /// Copies rows of one device memory, packed, to another at `offset`, in stream order.
+    pub fn copy_rows(
+        &self,
+        stream: &GpuStream,
+        source: &DeviceMemory,
+        rows: Rows,
+        destination: &mut DeviceMemory,
+        offset: usize,
+    ) -> Result<()> {
+        let Rows { offset: begin, pitch, width, count } = rows;
+        if width == 0 || count == 0 {
+            return Ok(());
+        }
+        let reach = (count - 1).checked_mul(pitch).and_then(|e| e.checked_add(width));
+        let reach = reach.ok_or_else(|| Error::Internal(format!("{rows:?} on a device")))?;
+        let (from, to) = (source.range(begin, reach)?, destination.range(offset, width * count)?);
+        let entered = self.begin_copy("cuMemcpyDtoDAsync")?;
+        for k in 0..count {
+            let (from, to) = (from + crate::shape::to_u64(k * pitch), to + crate::shape::to_u64(k * width));
+            // SAFETY: both ranges lie inside their memories.
+            let code = unsafe { (entered.api().cuMemcpyDtoDAsync_v2)(to, from, width, stream.queue().raw()) };
+            entered.check("cuMemcpyDtoDAsync", code)?;
+        }
+        Ok(())
+    }
+
     /// Sets `bytes` bytes at `offset` to `value`, in stream order.
     pub fn fill(
         &self,

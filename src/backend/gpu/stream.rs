@@ -30,10 +30,10 @@ unsafe impl Sync for Queue {}
 /// Events that only order work are cheaper than those that take the time.
 const DISABLE_TIMING: c_uint = 2;
 
-fn create_event(entered: &Entered<'_>) -> Result<CUevent> {
+fn create_event(entered: &Entered<'_>, flags: c_uint) -> Result<CUevent> {
     let mut event = std::ptr::null_mut();
     // SAFETY: writes one handle.
-    entered.check("cuEventCreate", unsafe { (entered.api().cuEventCreate)(&mut event, DISABLE_TIMING) })?;
+    entered.check("cuEventCreate", unsafe { (entered.api().cuEventCreate)(&mut event, flags) })?;
     Ok(event)
 }
 
@@ -42,7 +42,7 @@ impl Queue {
         // Owned by a value at once, so that a failing event still frees the stream.
         let mark = Mark { stream, event: std::ptr::null_mut() };
         let mut queue = Self { device: Arc::clone(device), mark, is_owned };
-        queue.mark.event = create_event(&device.enter()?)?;
+        queue.mark.event = create_event(&device.enter()?, DISABLE_TIMING)?;
         device.register(queue.mark);
         Ok(Arc::new(queue))
     }
@@ -123,8 +123,17 @@ impl GpuStream {
 
     /// A mark behind everything enqueued now.
     pub fn record(&self) -> Result<Event> {
+        self.mark(DISABLE_TIMING)
+    }
+
+    /// A mark that knows when the work before it was done.
+    pub fn record_time(&self) -> Result<Event> {
+        self.mark(0)
+    }
+
+    fn mark(&self, flags: c_uint) -> Result<Event> {
         let entered = self.queue.device.enter()?;
-        let event = Event { event: create_event(&entered)?, queue: Arc::clone(&self.queue) };
+        let event = Event { event: create_event(&entered, flags)?, queue: Arc::clone(&self.queue) };
         // SAFETY: handles of this device.
         entered.check("cuEventRecord", unsafe { (entered.api().cuEventRecord)(event.event, self.queue.raw()) })?;
         Ok(event)
@@ -157,6 +166,18 @@ impl Event {
         let entered = self.queue.device.enter()?;
         // SAFETY: a handle of this device.
         entered.check("cuEventSynchronize", unsafe { (entered.api().cuEventSynchronize)(self.event) })
+    }
+
+    /// Seconds from `earlier` to this mark, both made by [`GpuStream::record_time`]; waits for this one.
+    pub fn seconds_since(&self, earlier: &Self) -> Result<f64> {
+        self.synchronize()?;
+        earlier.synchronize()?;
+        let entered = self.queue.device.enter()?;
+        let mut milliseconds = 0f32;
+        // SAFETY: marks of this device that were passed; writes one number.
+        let code = unsafe { (entered.api().cuEventElapsedTime)(&mut milliseconds, earlier.event, self.event) };
+        entered.check("cuEventElapsedTime", code)?;
+        Ok(f64::from(milliseconds) * 1e-3)
     }
 
     /// Makes everything enqueued on `stream` from now on wait for the mark.

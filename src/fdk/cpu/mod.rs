@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::algorithm::{BUFFERS, Cut, FdkOps, Flow, Job, Needs, Pixels, Tally, Target, Way};
+use super::algorithm::{BUFFERS, Cut, FdkOps, Flow, Job, Needs, Pixels, Slices, Tally, Target, Way};
 use super::counts::Counts;
 use super::plan::{Batch, Plan};
 use crate::backend::memory::{Charge, HostMemory};
@@ -100,12 +100,13 @@ impl FdkOps for CpuOps {
         SLICE_GROUP
     }
 
-    fn preferred_slices(&self, plan: &Plan, _: Flow) -> usize {
-        plan.grid.size[2]
+    fn preferred_slices(&self, plan: &Plan, _: Flow, _: Flow, devices: usize) -> (usize, usize) {
+        let each = plan.grid.size[2].div_ceil(devices.max(1));
+        (each, each)
     }
 
-    fn preferred_batch(&self) -> usize {
-        BATCH
+    fn preferred_batch(&self, _: &Plan, _: Flow) -> (usize, usize) {
+        (BATCH, BATCH)
     }
 
     fn write_slices(&self, _: &Plan) -> usize {
@@ -117,7 +118,7 @@ impl FdkOps for CpuOps {
         let pixels = cut.batch * cut.rows * plan.geometry.detector.columns;
         let filtered = cut.batch * Layout::Columns.samples(plan, cut.rows);
         let values = cut.write_slices * nx * ny;
-        let host = Slab::bytes(&plan.grid, cut.slices) + 4 * to_u64(pixels + filtered + values);
+        let host = Slab::bytes(&plan.grid, cut.first.max(cut.slices)) + 4 * to_u64(pixels + filtered + values);
         Needs { host: host + pipeline_bytes(plan, cut), device: 0 }
     }
 
@@ -135,13 +136,14 @@ impl FdkOps for CpuOps {
         self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
         self.filtered = allocate("filtered projections", cut.batch * Layout::Columns.samples(plan, cut.rows))?;
         self.values = allocate("slices on their way out", cut.write_slices * nx * ny)?;
-        let bytes = usize::try_from(Slab::bytes(&plan.grid, cut.slices)).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(Slab::bytes(&plan.grid, cut.first.max(cut.slices))).unwrap_or(usize::MAX);
         let charge = budget.charge_host("slices of the volume", bytes)?;
-        self.slab = Some((Slab::new(&plan.grid, cut.slices)?, charge));
+        self.slab = Some((Slab::new(&plan.grid, cut.first.max(cut.slices))?, charge));
         Ok(())
     }
 
-    fn begin(&mut self, _: Job<'_>, first: usize, count: usize) -> Result<()> {
+    fn begin(&mut self, _: Job<'_>, slices: Slices) -> Result<()> {
+        let (first, count) = slices.main;
         self.first = first;
         self.slab.as_mut().ok_or_else(unprepared)?.0.reset(count);
         Ok(())
@@ -182,6 +184,7 @@ impl FdkOps for CpuOps {
         let plan = job.plan;
         let [nx, ny, _] = plan.grid.size;
         let (slice, pool, number) = (nx * ny, self.context.pool(), self.output);
+        let first = first - self.first;
         let (slab, _) = self.slab.as_ref().ok_or_else(unprepared)?;
         let (scale, offset) = (plan.options.output_scale as f32, plan.options.output_offset as f32);
         let out = match to {

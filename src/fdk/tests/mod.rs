@@ -1,4 +1,5 @@
 mod scans;
+mod session;
 
 use std::path::Path;
 

@@ -1,0 +1,170 @@
+//! Numbers of a scan on the device.
+
+use rayon::prelude::*;
+
+use super::super::counts::Counts;
+use super::super::options::Mode;
+use super::super::plan::Plan;
+use super::super::weights::Redundancy;
+use super::kernels::{self, FILTER_NUMBERS, Filter, Layout, Ramp, Rays, VIEW_NUMBERS};
+use crate::alloc;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+/// Tables of the kernels.
+pub(in crate::fdk) struct Tables {
+    rays: DeviceMemory,
+    /// Weights of the rays, and how many rows of them there are.
+    weights: Option<(DeviceMemory, usize)>,
+    response: DeviceMemory,
+    roots: DeviceMemory,
+    fall: Option<DeviceMemory>,
+    matrices: DeviceMemory,
+    open: Option<DeviceMemory>,
+    dark: Option<DeviceMemory>,
+}
+
+/// Rows of the table of ray weights: none where all rays of all views weigh the same, one where all views are alike.
+fn weight_rows(plan: &Plan) -> usize {
+    let views = &plan.geometry.views;
+    match plan.scan.redundancy {
+        Redundancy::Auto | Redundancy::None | Redundancy::Full => 0,
+        Redundancy::Short => views.len(),
+        Redundancy::HalfFan => {
+            let of = |v: &super::super::geometry::View| (v.principal_column, v.source_to_detector);
+            if views.iter().all(|v| of(v) == of(&views[0])) { 1 } else { views.len() }
+        }
+    }
+}
+
+/// Numbers as the bytes of 32-bit integers.
+pub(super) fn numbers(views: &[usize]) -> Result<Vec<u8>> {
+    let mut bytes = alloc::with_capacity("numbers of views", 4 * views.len())?;
+    for view in views {
+        let number =
+            i32::try_from(*view).map_err(|_| Error::NotSupported(format!("views: number {view} on the GPU")))?;
+        bytes.extend(number.to_ne_bytes());
+    }
+    Ok(bytes)
+}
+
+impl Tables {
+    /// Bytes of all tables.
+    pub(super) fn bytes(plan: &Plan, counts: Option<&Counts>) -> u64 {
+        let (views, columns) = (plan.views.len(), plan.geometry.detector.columns);
+        let image = |is_there: bool| if is_there { plan.panel_pixels() } else { 0 };
+        let (open, dark) = counts.map_or((false, false), |c| (c.unattenuated_image.is_some(), c.dark.is_some()));
+        let f32s = FILTER_NUMBERS * views
+            + weight_rows(plan) * columns
+            + plan.response.len()
+            + 2 * plan.length
+            + plan.extrapolated
+            + image(open)
+            + image(dark);
+        to_u64(4 * f32s + 8 * VIEW_NUMBERS * views)
+    }
+
+    /// Makes and uploads them.
+    pub(in crate::fdk) fn new(
+        context: &Context,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        plan: &Plan,
+        counts: Option<&Counts>,
+    ) -> Result<Self> {
+        let d = &plan.geometry.detector;
+        let rows = weight_rows(plan);
+        let mut weights = alloc::filled("weights of rays", rows * d.columns, 0f32)?;
+        context.pool().run(|| {
+            weights.par_chunks_mut(d.columns).enumerate().for_each(|(view, row)| {
+                row.iter_mut().enumerate().for_each(|(i, w)| *w = plan.ray_weight(view, i) as f32);
+            });
+        });
+        let mut rays = alloc::with_capacity("weights of views", FILTER_NUMBERS * plan.views.len())?;
+        let mut matrices = alloc::with_capacity("matrices of views", VIEW_NUMBERS * plan.views.len())?;
+        for (n, (view, planned)) in plan.geometry.views.iter().zip(&plan.views).enumerate() {
+            let (weight, row) = match rows {
+                0 => (plan.ray_weight(n, 0), None),
+                1 => (1.0, Some(0)),
+                _ => (1.0, Some(n)),
+            };
+            rays.extend(kernels::filter_numbers(&view.inverse, view.source, (d.columns, d.rows), weight, row));
+            matrices.extend(kernels::view_numbers(&planned.matrix, planned.weight));
+        }
+        let mut response = alloc::with_capacity("ramp response", plan.response.len())?;
+        response.extend(plan.response.iter().map(|r| *r as f32));
+        let upload = |what, numbers: &[f32]| gpu.upload_numbers(stream, what, numbers);
+        let optional =
+            |what, numbers: &[f32]| if numbers.is_empty() { Ok(None) } else { upload(what, numbers).map(Some) };
+        let image = |what, image: Option<&Vec<f32>>| image.map(|i| upload(what, i)).transpose();
+        Ok(Self {
+            rays: upload("weights of views", &rays)?,
+            weights: optional("weights of rays", &weights)?.map(|w| (w, rows)),
+            response: upload("ramp response", &response)?,
+            roots: upload("roots of unity", &kernels::roots(plan.length)?)?,
+            fall: optional("extrapolation", &kernels::falls(plan.extrapolated)?)?,
+            matrices: gpu.upload_numbers(stream, "matrices of views", &matrices)?,
+            open: image("counts without an object", counts.and_then(|c| c.unattenuated_image.as_ref()))?,
+            dark: image("counts without radiation", counts.and_then(|c| c.dark.as_ref()))?,
+        })
+    }
+
+    /// The matrices of the back-projection.
+    pub(in crate::fdk) fn views(&self) -> Region<'_> {
+        self.matrices.whole()
+    }
+
+    /// How counts become line integrals.
+    pub(super) fn counts<'a>(&'a self, plan: &Plan, counts: Option<&Counts>) -> Option<kernels::Counts<'a>> {
+        counts.map(|c| kernels::Counts {
+            open: c.unattenuated,
+            open_image: self.open.as_ref().map(DeviceMemory::whole),
+            dark_image: self.dark.as_ref().map(DeviceMemory::whole),
+            least: c.least,
+            panel_rows: plan.geometry.detector.rows,
+        })
+    }
+
+    /// The weights of the rays.
+    pub(in crate::fdk) fn rays(&self) -> Rays<'_> {
+        Rays { views: self.rays.whole(), table: self.weights.as_ref().map(|(m, rows)| (m.whole(), *rows)) }
+    }
+
+    /// The ramp.
+    pub(in crate::fdk) fn ramp(&self, plan: &Plan) -> Ramp<'_> {
+        Ramp {
+            length: plan.length,
+            response: self.response.whole(),
+            roots: self.roots.whole(),
+            fall: self.fall.as_ref().map(|f| (f.whole(), plan.extrapolated)),
+        }
+    }
+
+    /// Weighting and filtering of a batch as the plan says.
+    pub(super) fn filter<'a>(
+        &'a self,
+        plan: &Plan,
+        input: Region<'a>,
+        index: Region<'a>,
+        batch: usize,
+        output: Region<'a>,
+        layout: Layout,
+    ) -> Filter<'a> {
+        let is_fdk = plan.options.mode == Mode::Fdk;
+        Filter {
+            input,
+            index,
+            batch,
+            scan: plan.views.len(),
+            columns: plan.geometry.detector.columns,
+            panel_rows: plan.geometry.detector.rows,
+            added_left: plan.left,
+            rays: is_fdk.then(|| self.rays()),
+            ramp: is_fdk.then(|| self.ramp(plan)),
+            output,
+            layout,
+        }
+    }
+}
