@@ -22,6 +22,8 @@ _INTEGERS = {
     "purlin_flags": ctypes.c_int32,
     "purlin_log_fn": _lib.LOG,
     "purlin_progress_fn": _lib.PROGRESS,
+    "purlin_read_fn": _lib.BLOCK,
+    "purlin_write_fn": _lib.BLOCK,
 }
 
 
@@ -35,13 +37,16 @@ def header() -> str:
 
 def ctype(declaration: str) -> tuple[str, Any]:
     """Name and ctypes type of `type name`, `type *name` or `type name[count]`."""
-    match = re.fullmatch(r"(?:const )?(?:struct )?(\w+) (?:const )?(\**)(\w*)(?:\[(\d+)\])?", declaration.strip())
+    declaration = declaration.strip().replace("*const *", "**")
+    match = re.fullmatch(r"(?:const )?(?:struct )?(\w+) (?:const )?(\**)(\w*)(?:\[(\d+)\])?", declaration)
     assert match, declaration
     base, stars, name, count = match.groups()
     if stars:
         return name, ctypes.c_void_p
     if base == "char":
         return name, ctypes.c_char * int(count)
+    if count:
+        return name, _INTEGERS[base] * int(count)
     return name, _INTEGERS[base]
 
 

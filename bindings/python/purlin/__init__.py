@@ -1,14 +1,15 @@
-"""Eigenpairs of symmetric tensors and fibre directions, on the CPU and on NVIDIA GPUs.
+"""Eigenpairs of symmetric tensors, fibre directions and cone-beam CT, on the CPU and on NVIDIA GPUs.
 
     import purlin
 
     pairs = purlin.sshopm.solve(tensors)                    # (.., entries) -> values (.., K), vectors (.., K, n)
     peaks = purlin.dwi.peaks(coefficients, basis="mrtrix3") # (.., coefficients) -> directions (.., K, 3)
+    volume = purlin.fdk.reconstruct(projections, geometry)  # (views, rows, columns) -> (z, y, x)
 
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
-from . import dwi, sshopm, symmetric
+from . import blocks, dwi, fdk, sshopm, symmetric
 from ._constants import *  # noqa: F403
 from ._context import (
     Context,
@@ -81,11 +82,13 @@ __all__ = [
     "OutOfMemory",
     "Stream",
     "Tensor",
+    "blocks",
     "build_info",
     "close_default_context",
     "default_context",
     "devices",
     "dwi",
+    "fdk",
     "live_handles",
     "sshopm",
     "status_name",

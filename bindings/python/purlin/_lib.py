@@ -27,6 +27,8 @@ from . import _constants as c
 
 PROGRESS = CFUNCTYPE(c_int32, c_int64, c_int64, c_double, c_void_p)
 LOG = CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
+# A block's first element and extents, its memory, and the user's pointer; the same shape for reading and writing.
+BLOCK = CFUNCTYPE(c_int32, POINTER(c_int64), POINTER(c_int64), c_void_p, c_void_p)
 
 
 def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
@@ -156,6 +158,63 @@ class DwiPeaksOptions(Structure):
     ]
 
 
+class ArrayInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype ndim"),
+        ("dims", c_int64 * 4),
+        ("spacing", c_double * 4),
+        ("origin", c_double * 4),
+        ("bytes", c_int64),
+    ]
+
+
+class FdkGeometry(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset"),
+        *_fields(c_int64, "detector_columns detector_rows views"),
+        *_fields(c_void_p, "angles matrices"),
+        *_fields(c_int32, "allow_inside_panel reserved"),
+    ]
+
+
+class FdkGrid(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "nx ny nz"),
+        *_fields(c_double, "dx dy dz x0 y0 z0"),
+    ]
+
+
+class FdkOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "window redundancy edge interpolation precision mode fov_mask allow_missing"),
+        *_fields(c_int32, "allow_short_arc sanitize"),
+        *_fields(c_double, "cutoff truncation output_scale output_offset"),
+        *_fields(c_int64, "slab view_batch fft_length"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class FdkInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "redundancy kernel"),
+        *_fields(c_double, "arc fan_half_angle largest_gap fov_radius"),
+        *_fields(c_int64, "nx ny nz"),
+        *_fields(c_double, "dx dy dz x0 y0 z0"),
+        *_fields(c_int64, "slab slabs view_batch fft_length filtered_columns filtered_left contexts"),
+        *_fields(c_int64, "device_bytes host_bytes device_bytes_used host_bytes_used"),
+        *_fields(c_int64, "views_pushed pixels_sanitized pixels_clamped bytes_uploaded bytes_downloaded"),
+        *_fields(c_double, "seconds_read seconds_upload seconds_filter seconds_backproject seconds_download"),
+        *_fields(c_double, "seconds_write seconds_total gups"),
+        ("reason", c_char * 128),
+    ]
+
+
 # Argument types by letter: i int32, l int64, u uint64, d double, p handle or host address, s stream handle,
 # z size; others are pointers. The return type is a status unless given.
 _TYPES: dict[str, Any] = {
@@ -169,6 +228,7 @@ _TYPES: dict[str, Any] = {
     "I": POINTER(c_int32),
     "L": POINTER(c_int64),
     "G": LOG,
+    "B": BLOCK,
 }
 
 _PROTOTYPES = {
@@ -222,11 +282,45 @@ _PROTOTYPES = {
     "dwi_sh_to_tensor": "pppip",
     "dwi_tensor_to_sh": "pppip",
     "dwi_peaks": "ppppppppp",
+    "source_from_tensor": "ppP",
+    "source_from_file": "ppliilLP",
+    "source_from_metaimage": "ppP",
+    "source_from_tiff": "plpP",
+    "source_from_callback": "pilLBpP",
+    "source_info": "pp",
+    "source_destroy": "p",
+    "sink_to_tensor": "ppP",
+    "sink_to_file": "ppliilLP",
+    "sink_to_metaimage": "ppilLppP",
+    "sink_to_tiff": "ppilllP",
+    "sink_to_callback": "pilLBpP",
+    "sink_destroy": "p",
+    "fdk_create": "ppppP",
+    "fdk_add_context": "pp",
+    "fdk_destroy": "p",
+    "fdk_query": "pp",
+    "fdk_weights": "ppp",
+    "fdk_set_counts": "pdppd",
+    "fdk_reconstruct": "ppppp",
+    "fdk_reconstruct_tensor": "ppppp",
+    "fdk_begin": "pp",
+    "fdk_push": "plLp",
+    "fdk_finish": "ppp",
+    "fdk_finish_tensor": "ppp",
+    "fdk_cancel": "p",
+    "fdk_log_transform": "pppdppdpL",
+    "fdk_weight": "pplLpp",
+    "fdk_filter": "pplLpp",
+    "fdk_backproject": "pplLpp",
+    "fdk_ellipsoids": "pppp",
+    "fdk_shepp_logan": "dp",
+    "fdk_ellipsoid_volume": "ppp",
 }
 
 _INITS = (
     "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
-    "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options"
+    "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options array_info fdk_geometry fdk_grid "
+    "fdk_options fdk_info"
 ).split()
 
 

@@ -33,6 +33,9 @@ _DTYPES: dict[str, int] = {
     "uint8": c.U8,
     "uint16": c.U16,
     "float16": c.F16,
+    "int8": c.I8,
+    "int16": c.I16,
+    "uint32": c.U32,
 }
 _NAMES = {number: name for name, number in _DTYPES.items()}
 
@@ -47,6 +50,9 @@ _DLPACK_DTYPES = {
     (1, 8): c.U8,
     (1, 16): c.U16,
     (2, 16): c.F16,
+    (0, 8): c.I8,
+    (0, 16): c.I16,
+    (1, 32): c.U32,
 }
 _DLPACK_CUDA = (2, 13)  # device memory, managed memory
 _CUDA_LEGACY_STREAM = 1

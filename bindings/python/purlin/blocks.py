@@ -1,0 +1,354 @@
+"""Sources and sinks: where a computation on data larger than memory reads from and writes to.
+
+Shapes are in NumPy's habit, the last axis fastest: projections (views, rows, columns), volumes (z, y, x). The library
+and the files see the same elements with the axes the other way round, so that nothing is rearranged.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from ctypes import c_char_p, c_void_p
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._context import Context, Handle, Stream, default_context, initialised
+from ._error import check
+from ._lib import BLOCK, ArrayInfo, lib
+from ._memory import Array
+from ._tensor import Tensor, integers
+
+Path = Union[str, "os.PathLike[str]"]
+
+ReadFunction = Callable[[tuple[slice, ...]], npt.ArrayLike]
+"""Called with one slice an axis; returns those elements. From a thread of the library, one call at a time."""
+
+WriteFunction = Callable[[tuple[slice, ...], Array], object]
+"""Called with one slice an axis and the elements, which are there until it returns."""
+
+
+def lent(array: object, context: Context, stream: Stream | None = None) -> Tensor:
+    """An array in place with its axes the other way round; a `Tensor` as it is."""
+    if isinstance(array, Tensor):
+        return array
+    where = memory.memory_of(array, stream.cuda_stream if stream else None)
+    return Tensor.from_memory(where.reversed(), context)
+
+
+def _type_and_order(dtype: npt.DTypeLike) -> tuple[int, int]:
+    kind = np.dtype(dtype)
+    big = kind.byteorder == ">" or (kind.byteorder == "=" and np.dtype("=u2") == np.dtype(">u2"))
+    return memory.dtype_number(kind.newbyteorder("=")), c.BIG_ENDIAN if big else c.LITTLE_ENDIAN
+
+
+class BlockRelay:
+    """A Python function behind the C callback of a source or a sink. What it raises is kept until the call is over."""
+
+    def __init__(self, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+        self._ndim = len(shape)
+        self._dtype = np.dtype(dtype)
+        self._caught: BaseException | None = None
+        self.pointer = BLOCK(self._call)
+
+    def _block(self, first: Any, count: Any, address: int) -> tuple[tuple[slice, ...], Array]:
+        axes = range(self._ndim - 1, -1, -1)
+        where = tuple(slice(first[k], first[k] + count[k]) for k in axes)
+        shape = tuple(count[k] for k in axes)
+        elements = int(np.prod(shape, dtype=np.int64))
+        raw = (ctypes.c_char * (elements * self._dtype.itemsize)).from_address(address)
+        return where, np.frombuffer(memoryview(raw), self._dtype).reshape(shape)
+
+    def _call(self, first: Any, count: Any, address: int, _user: int | None) -> int:
+        try:
+            self._move(*self._block(first, count, address))
+            return 0
+        except BaseException as error:
+            self._caught = error
+            return 1
+
+    def _move(self, where: tuple[slice, ...], block: Array) -> None:
+        raise NotImplementedError
+
+    def raise_caught(self) -> None:
+        """Raises what the function raised in the last run, once."""
+        caught, self._caught = self._caught, None
+        if caught is not None:
+            raise caught
+
+
+class _Reader(BlockRelay):
+    def __init__(self, function: ReadFunction, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+        super().__init__(shape, dtype)
+        self._function = function
+
+    def _move(self, where: tuple[slice, ...], block: Array) -> None:
+        values = np.asarray(self._function(where))
+        if values.shape != block.shape:
+            raise ValueError(f"read function: returned shape {values.shape}, expected {block.shape}")
+        block[...] = values
+
+
+class _Writer(BlockRelay):
+    def __init__(self, function: WriteFunction, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+        super().__init__(shape, dtype)
+        self._function = function
+
+    def _move(self, where: tuple[slice, ...], block: Array) -> None:
+        block.flags.writeable = False
+        self._function(where, block)
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """What a source holds; `spacing` and `origin`, mm, are in the order of the shape and None where nothing says."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    spacing: tuple[float, ...] | None
+    origin: tuple[float, ...] | None
+
+
+class _End(Handle):
+    """What sources and sinks share: a handle and, for functions, the relay."""
+
+    def __init__(
+        self, handle: int | None, destroy: Any, context: Context, relay: BlockRelay | None, keep: object
+    ) -> None:
+        super().__init__(handle, destroy, context._sinks, relay, keep)
+        self.context = context
+        self._relay = relay
+
+    def raise_caught(self) -> None:
+        """Raises what a function raised in the last run."""
+        if self._relay is not None:
+            self._relay.raise_caught()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Source(_End):
+    """An array that is read in blocks. A source may be used again."""
+
+    def __enter__(self) -> Source:
+        return self
+
+    @classmethod
+    def _made(
+        cls, status: int, made: c_void_p, context: Context, relay: BlockRelay | None = None, keep: object = None
+    ) -> Source:
+        owner = cls(made.value, lib.purlin_source_destroy, context, relay, keep)
+        context.finish(status)
+        return owner
+
+    @classmethod
+    def from_array(cls, array: object, *, context: Context | None = None) -> Source:
+        """An array in place: NumPy, DLPack on the host or a device, or a `Tensor`."""
+        context = context or default_context()
+        tensor = lent(array, context)
+        made = c_void_p()
+        status = lib.purlin_source_from_tensor(context.handle, tensor.handle, ctypes.byref(made))
+        return cls._made(status, made, context, keep=tensor)
+
+    @classmethod
+    def from_file(
+        cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
+    ) -> Source:
+        """A raw file whose elements begin at byte `offset`; `dtype` has the byte order, as in `">u2"`."""
+        context = context or default_context()
+        number, order = _type_and_order(dtype)
+        made = c_void_p()
+        status = lib.purlin_source_from_file(
+            context.handle,
+            os.fsencode(path),
+            offset,
+            number,
+            order,
+            len(shape),
+            integers(tuple(shape)[::-1]),
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def from_metaimage(cls, path: Path, *, context: Context | None = None) -> Source:
+        """A MetaImage, `.mha` or `.mhd`."""
+        context = context or default_context()
+        made = c_void_p()
+        status = lib.purlin_source_from_metaimage(context.handle, os.fsencode(path), ctypes.byref(made))
+        return cls._made(status, made, context)
+
+    @classmethod
+    def from_tiff(cls, paths: Path | Sequence[Path], *, context: Context | None = None) -> Source:
+        """TIFF files of one or more pages each; the pages, in order, are the first axis."""
+        context = context or default_context()
+        names = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        encoded = (c_char_p * max(len(names), 1))(*(os.fsencode(name) for name in names))
+        made = c_void_p()
+        status = lib.purlin_source_from_tiff(
+            context.handle, len(names), ctypes.cast(encoded, c_void_p), ctypes.byref(made)
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def from_function(
+        cls, function: ReadFunction, shape: Sequence[int], dtype: npt.DTypeLike, *, context: Context | None = None
+    ) -> Source:
+        """An array that a function delivers, such as `lambda where: zarr_array[where]`. What it raises ends the run
+        and is raised by the call."""
+        context = context or default_context()
+        relay = _Reader(function, shape, dtype)
+        made = c_void_p()
+        status = lib.purlin_source_from_callback(
+            context.handle,
+            memory.dtype_number(dtype),
+            len(shape),
+            integers(tuple(shape)[::-1]),
+            relay.pointer,
+            None,
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context, relay)
+
+    @property
+    def info(self) -> SourceInfo:
+        """Type, shape and place."""
+        raw = initialised(ArrayInfo, "array_info")
+        check(lib.purlin_source_info(self.handle, ctypes.byref(raw)))
+
+        def known(values: Any) -> tuple[float, ...] | None:
+            numbers = tuple(float(values[k]) for k in range(raw.ndim - 1, -1, -1))
+            return None if any(np.isnan(numbers)) else numbers
+
+        shape = tuple(int(raw.dims[k]) for k in range(raw.ndim - 1, -1, -1))
+        return SourceInfo(memory.dtype_of(raw.dtype), shape, known(raw.spacing), known(raw.origin))
+
+
+class Sink(_End):
+    """An array that is written in blocks, by one run. A file gets its name when the run has succeeded."""
+
+    def __enter__(self) -> Sink:
+        return self
+
+    @classmethod
+    def _made(
+        cls, status: int, made: c_void_p, context: Context, relay: BlockRelay | None = None, keep: object = None
+    ) -> Sink:
+        owner = cls(made.value, lib.purlin_sink_destroy, context, relay, keep)
+        context.finish(status)
+        return owner
+
+    @classmethod
+    def to_array(cls, array: object, *, context: Context | None = None) -> Sink:
+        """An array in place."""
+        context = context or default_context()
+        tensor = lent(array, context)
+        made = c_void_p()
+        status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, ctypes.byref(made))
+        return cls._made(status, made, context, keep=tensor)
+
+    @classmethod
+    def to_file(
+        cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
+    ) -> Sink:
+        """A raw file with `offset` zero bytes before the elements."""
+        context = context or default_context()
+        number, order = _type_and_order(dtype)
+        made = c_void_p()
+        status = lib.purlin_sink_to_file(
+            context.handle,
+            os.fsencode(path),
+            offset,
+            number,
+            order,
+            len(shape),
+            integers(tuple(shape)[::-1]),
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def to_metaimage(
+        cls,
+        path: Path,
+        shape: Sequence[int],
+        dtype: npt.DTypeLike = np.float32,
+        *,
+        spacing: Sequence[float] | None = None,
+        origin: Sequence[float] | None = None,
+        context: Context | None = None,
+    ) -> Sink:
+        """A MetaImage, `.mha` or `.mhd`; `spacing` and `origin`, mm, in the order of `shape`."""
+        context = context or default_context()
+
+        def numbers(name: str, values: Sequence[float] | None) -> Any:
+            if values is None:
+                return None
+            if len(values) != len(shape):
+                raise ValueError(f"{name}: has {len(values)} elements, expected {len(shape)}")
+            return ctypes.cast((ctypes.c_double * max(len(shape), 1))(*tuple(values)[::-1]), c_void_p)
+
+        made = c_void_p()
+        status = lib.purlin_sink_to_metaimage(
+            context.handle,
+            os.fsencode(path),
+            memory.dtype_number(dtype),
+            len(shape),
+            integers(tuple(shape)[::-1]),
+            numbers("spacing", spacing),
+            numbers("origin", origin),
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def to_tiff(
+        cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike = np.float32, *, context: Context | None = None
+    ) -> Sink:
+        """One TIFF file of `shape[0]` pages."""
+        context = context or default_context()
+        if len(shape) != 3:
+            raise ValueError(f"shape: has {len(shape)} axes, expected 3 (pages, height, width)")
+        pages, height, width = shape
+        made = c_void_p()
+        status = lib.purlin_sink_to_tiff(
+            context.handle,
+            os.fsencode(path),
+            memory.dtype_number(dtype),
+            width,
+            height,
+            pages,
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def to_function(
+        cls, function: WriteFunction, shape: Sequence[int], dtype: npt.DTypeLike, *, context: Context | None = None
+    ) -> Sink:
+        """An array that a function takes. What it raises ends the run and is raised by the call."""
+        context = context or default_context()
+        relay = _Writer(function, shape, dtype)
+        made = c_void_p()
+        status = lib.purlin_sink_to_callback(
+            context.handle,
+            memory.dtype_number(dtype),
+            len(shape),
+            integers(tuple(shape)[::-1]),
+            relay.pointer,
+            None,
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context, relay)
+
+
+__all__ = ["ReadFunction", "Sink", "Source", "SourceInfo", "WriteFunction"]

@@ -1,0 +1,450 @@
+"""Cone-beam CT: Feldkamp, Davis and Kress's reconstruction.
+
+Lengths in mm, angles in radians. Arrays are in NumPy's habit, projections (views, rows, columns) and volumes (z, y, x),
+and are taken in place; a `Tensor` is taken with the library's axes, [columns, rows, views] and [nx, ny, nz].
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Sequence
+from ctypes import c_void_p
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._callback import Progress, ProgressRelay
+from ._context import Context, Handle, Stream, default_context, initialised
+from ._error import check
+from ._lib import FdkGeometry, FdkGrid, FdkInfo, FdkOptions, lib
+from ._memory import Array
+from ._sshopm_types import apply
+from ._tensor import Tensor, integers
+from .blocks import Sink, Source, lent
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+WINDOWS = {
+    "none": c.FDK_WINDOW_NONE,
+    "shepp_logan": c.FDK_WINDOW_SHEPP_LOGAN,
+    "cosine": c.FDK_WINDOW_COSINE,
+    "hamming": c.FDK_WINDOW_HAMMING,
+    "hann": c.FDK_WINDOW_HANN,
+}
+REDUNDANCIES = {
+    "auto": c.FDK_REDUNDANCY_AUTO,
+    "none": c.FDK_REDUNDANCY_NONE,
+    "full": c.FDK_REDUNDANCY_FULL,
+    "short": c.FDK_REDUNDANCY_SHORT,
+    "half_fan": c.FDK_REDUNDANCY_HALF_FAN,
+}
+EDGES = {"zero": c.FDK_EDGE_ZERO, "skip": c.FDK_EDGE_SKIP}
+INTERPOLATIONS = {"exact": c.FDK_INTERPOLATION_EXACT, "fast": c.FDK_INTERPOLATION_FAST}
+PRECISIONS = {"f32": c.FDK_PRECISION_F32, "f64": c.FDK_PRECISION_F64}
+MODES = {"fdk": c.FDK_MODE_FDK, "rabbitct": c.FDK_MODE_RABBITCT}
+
+Volume = TypeVar("Volume")
+Projections = Union[Source, Tensor, object]
+
+
+class Options(TypedDict, total=False):
+    """Options of a reconstruction; what is left out keeps the library's default."""
+
+    window: Literal["none", "shepp_logan", "cosine", "hamming", "hann"]
+    redundancy: Literal["auto", "none", "full", "short", "half_fan"]
+    edge: Literal["zero", "skip"]
+    interpolation: Literal["exact", "fast"]
+    precision: Literal["f32", "f64"]
+    mode: Literal["fdk", "rabbitct"]
+    fov_mask: bool
+    allow_missing: bool
+    allow_short_arc: bool
+    sanitize: bool
+    cutoff: float
+    truncation: float
+    output_scale: float
+    output_offset: float
+    slab: int
+    view_batch: int
+    fft_length: int
+
+
+_OPTIONS = frozenset(Options.__annotations__)
+_WORDS = {
+    "window": WINDOWS,
+    "redundancy": REDUNDANCIES,
+    "edge": EDGES,
+    "interpolation": INTERPOLATIONS,
+    "precision": PRECISIONS,
+    "mode": MODES,
+}
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Panel and views: a circular orbit with `angles`, or `matrices` (views, 3, 4) from mm to pixel indices."""
+
+    columns: int
+    rows: int
+    column_pitch: float
+    row_pitch: float
+    source_to_axis: float = 0.0
+    source_to_detector: float = 0.0
+    column_offset: float = 0.0
+    row_offset: float = 0.0
+    angles: npt.ArrayLike | None = None
+    matrices: npt.ArrayLike | None = None
+    allow_inside_panel: bool = False
+
+    def _raw(self) -> tuple[Any, object]:
+        raw = initialised(FdkGeometry, "fdk_geometry")
+        for name in (
+            "source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset allow_inside_panel"
+        ).split():
+            setattr(raw, name, getattr(self, name))
+        raw.detector_columns = self.columns
+        raw.detector_rows = self.rows
+        keep = []
+        if self.angles is not None:
+            angles = np.ascontiguousarray(self.angles, np.float64).ravel()
+            raw.angles, raw.views = angles.ctypes.data, angles.size
+            keep.append(angles)
+        if self.matrices is not None:
+            matrices = np.ascontiguousarray(self.matrices, np.float64)
+            if matrices.ndim != 3 or matrices.shape[1:] != (3, 4):
+                raise ValueError(f"matrices: has shape {matrices.shape}, expected (views, 3, 4)")
+            raw.matrices, raw.views = matrices.ctypes.data, matrices.shape[0]
+            keep.append(matrices)
+        return raw, keep
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Voxels, each triple as x, y, z: their number, their distance and the centre of the first one, mm."""
+
+    size: tuple[int, int, int]
+    spacing: tuple[float, float, float]
+    origin: tuple[float, float, float]
+
+    @classmethod
+    def centred(cls, size: tuple[int, int, int], spacing: tuple[float, float, float]) -> Grid:
+        """About the isocentre."""
+        x, y, z = (-(n - 1) / 2 * step for n, step in zip(size, spacing))
+        return cls(size, spacing, (x, y, z))
+
+
+@dataclass(frozen=True)
+class Info:
+    """The plan, and what the last run did. Bytes and seconds as the C struct `purlin_fdk_info` has them."""
+
+    redundancy: str
+    vertical: bool
+    arc: float
+    fan_half_angle: float
+    largest_gap: float
+    fov_radius: float
+    grid: Grid
+    slab: int
+    slabs: int
+    view_batch: int
+    fft_length: int
+    filtered_columns: int
+    filtered_left: int
+    contexts: int
+    device_bytes: int
+    host_bytes: int
+    device_bytes_used: int
+    host_bytes_used: int
+    views_pushed: int
+    pixels_sanitized: int
+    pixels_clamped: int
+    bytes_uploaded: int
+    bytes_downloaded: int
+    seconds_read: float
+    seconds_upload: float
+    seconds_filter: float
+    seconds_backproject: float
+    seconds_download: float
+    seconds_write: float
+    seconds_total: float
+    gups: float
+    reason: str = field(default="")
+
+
+def _read_info(raw: Any) -> Info:
+    made: dict[str, Any] = {
+        "redundancy": next((w for w, n in REDUNDANCIES.items() if n == raw.redundancy), str(raw.redundancy)),
+        "vertical": raw.kernel == c.FDK_KERNEL_VERTICAL,
+        "grid": Grid((raw.nx, raw.ny, raw.nz), (raw.dx, raw.dy, raw.dz), (raw.x0, raw.y0, raw.z0)),
+        "reason": raw.reason.decode("utf-8", "replace"),
+    }
+    for entry in dataclasses.fields(Info):
+        if entry.name not in made:
+            made[entry.name] = getattr(raw, entry.name)
+    return Info(**made)
+
+
+class Reconstruction(Handle):
+    """A checked geometry, grid and options on a context: made once, used for many scans."""
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        grid: Grid | None = None,
+        *,
+        progress: Progress | None = None,
+        context: Context | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self.context = context or default_context()
+        self.geometry = geometry
+        raw_geometry, keep = geometry._raw()
+        raw_grid = initialised(FdkGrid, "fdk_grid")
+        if grid is not None:
+            raw_grid.nx, raw_grid.ny, raw_grid.nz = grid.size
+            raw_grid.dx, raw_grid.dy, raw_grid.dz = grid.spacing
+            raw_grid.x0, raw_grid.y0, raw_grid.z0 = grid.origin
+        raw_options = initialised(FdkOptions, "fdk_options")
+        apply(raw_options, _OPTIONS, options, _WORDS)
+        self._relay = ProgressRelay(progress, raw_options)
+        made = c_void_p()
+        status = lib.purlin_fdk_create(
+            self.context.handle,
+            ctypes.byref(raw_geometry),
+            ctypes.byref(raw_grid),
+            ctypes.byref(raw_options),
+            ctypes.byref(made),
+        )
+        super().__init__(made.value, lib.purlin_fdk_destroy, self.context._sinks, self._relay, [])
+        del keep
+        self.context.finish(status)
+
+    def __enter__(self) -> Reconstruction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def info(self) -> Info:
+        """The plan, and what the last run did."""
+        raw = initialised(FdkInfo, "fdk_info")
+        check(lib.purlin_fdk_query(self.handle, ctypes.byref(raw)))
+        return _read_info(raw)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the volume, (z, y, x)."""
+        nx, ny, nz = self.info.grid.size
+        return nz, ny, nx
+
+    def add_context(self, context: Context) -> None:
+        """One more GPU: slabs of the volume are dealt out over all contexts. The result has the same bits."""
+        self.context.finish(lib.purlin_fdk_add_context(self.handle, context.handle))
+
+    def set_counts(
+        self, i0: float | npt.ArrayLike | None, dark: npt.ArrayLike | None = None, epsilon: float = 0.0
+    ) -> None:
+        """From now on the input is raw counts: `i0` where nothing is in the way, one number or (rows, columns), and
+        `dark` (rows, columns) without radiation. None: line integrals again."""
+        images = [
+            None if image is None or np.ndim(image) == 0 else np.ascontiguousarray(image, np.float32)
+            for image in (i0, dark)
+        ]
+        tensors = [None if image is None else lent(image, self.context) for image in images]
+        number = 0.0 if i0 is None or images[0] is not None else float(np.asarray(i0))
+        handles = [None if tensor is None else tensor.handle for tensor in tensors]
+        self.context.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
+
+    def weights(self) -> tuple[Array, Array]:
+        """Weights of rays that are measured twice, (views, columns), and of views, (views,)."""
+        views = self.views
+        redundancy = np.empty((views, self.geometry.columns))
+        angular = np.empty(views)
+        rays, gaps = lent(redundancy, self.context), lent(angular, self.context)
+        status = lib.purlin_fdk_weights(self.handle, rays.handle, gaps.handle)
+        self.context.finish(status)
+        return redundancy, angular
+
+    @property
+    def views(self) -> int:
+        """Number of views."""
+        given = self.geometry.angles if self.geometry.angles is not None else self.geometry.matrices
+        return len(np.asarray(given))
+
+    def reconstruct(self, projections: Projections, volume: Any = None, *, stream: Stream | None = None) -> Any:
+        """The whole scan: an array, a `Tensor` or a `Source`, into `volume`: an array, a `Tensor` or a `Sink`.
+
+        Without `volume` a float32 array (z, y, x) is made, or for projections on a device a `Tensor` there. Returns
+        the volume."""
+        made = self._volume(projections) if volume is None else volume
+        stream = self._stream(projections, stream)
+        queue = stream.handle if stream else None
+        if isinstance(projections, Source) or isinstance(made, Sink):
+            source = (
+                projections if isinstance(projections, Source) else Source.from_array(projections, context=self.context)
+            )
+            sink = made if isinstance(made, Sink) else Sink.to_array(made, context=self.context)
+            with self._relay:
+                status = lib.purlin_fdk_reconstruct(self.handle, queue, source.handle, sink.handle, None)
+            source.raise_caught()
+            sink.raise_caught()
+        else:
+            given = lent(projections, self.context, stream)
+            out = lent(made, self.context, stream)
+            with self._relay:
+                status = lib.purlin_fdk_reconstruct_tensor(self.handle, queue, given.handle, out.handle, None)
+        self.context.finish(status, self._relay)
+        return made
+
+    def begin(self, *, stream: Stream | None = None) -> None:
+        """Starts a scan that arrives in pieces, and drops one that was started before."""
+        self.context.finish(lib.purlin_fdk_begin(self.handle, stream.handle if stream else None))
+
+    def push(self, views: int | Sequence[int], projections: object) -> None:
+        """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
+        GPU is done with them."""
+        numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
+        given = lent(projections, self.context)
+        with self._relay:
+            status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers), given.handle)
+        self.context.finish(status, self._relay)
+
+    def finish(self, volume: Any = None) -> Any:
+        """The volume of the views that were pushed; see `reconstruct`."""
+        made = np.empty(self.shape, np.float32) if volume is None else volume
+        if isinstance(made, Sink):
+            with self._relay:
+                status = lib.purlin_fdk_finish(self.handle, made.handle, None)
+            made.raise_caught()
+        else:
+            out = lent(made, self.context)
+            with self._relay:
+                status = lib.purlin_fdk_finish_tensor(self.handle, out.handle, None)
+        self.context.finish(status, self._relay)
+        return made
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_fdk_cancel(self.handle))
+
+    def weight(self, views: Sequence[int], projections: object) -> Array:
+        """Cosine and redundancy weights alone, (count, rows, columns)."""
+        return self._piece(lib.purlin_fdk_weight, views, projections, self.geometry.columns)
+
+    def filter(self, views: Sequence[int], weighted: object) -> Array:
+        """The ramp filter alone; a half fan's rows get longer, see `info.filtered_columns`."""
+        return self._piece(lib.purlin_fdk_filter, views, weighted, self.info.filtered_columns)
+
+    def backproject(self, views: Sequence[int], filtered: object, volume: Any) -> None:
+        """Adds the back-projection of filtered views to a volume."""
+        numbers = list(views)
+        given, out = lent(filtered, self.context), lent(volume, self.context)
+        status = lib.purlin_fdk_backproject(
+            self.handle, None, len(numbers), integers(numbers), given.handle, out.handle
+        )
+        self.context.finish(status)
+
+    def project(self, ellipsoids: npt.ArrayLike) -> Array:
+        """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
+        out = np.empty((self.views, self.geometry.rows, self.geometry.columns), np.float32)
+        given = lent(np.ascontiguousarray(ellipsoids, np.float64), self.context)
+        lines = lent(out, self.context)
+        status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
+        self.context.finish(status)
+        return out
+
+    def draw(self, ellipsoids: npt.ArrayLike) -> Array:
+        """Their density at the centre of each voxel, (z, y, x)."""
+        out = np.empty(self.shape, np.float32)
+        given = lent(np.ascontiguousarray(ellipsoids, np.float64), self.context)
+        volume = lent(out, self.context)
+        status = lib.purlin_fdk_ellipsoid_volume(self.handle, given.handle, volume.handle)
+        self.context.finish(status)
+        return out
+
+    def _piece(self, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
+        numbers = list(views)
+        out = np.empty((len(numbers), self.geometry.rows, columns), np.float32)
+        tensors = lent(given, self.context), lent(out, self.context)
+        status = call(self.handle, None, len(numbers), integers(numbers), tensors[0].handle, tensors[1].handle)
+        self.context.finish(status)
+        return out
+
+    def _volume(self, projections: object) -> Any:
+        on_device = isinstance(projections, Tensor) and projections.location == "device"
+        if on_device or (not isinstance(projections, (Tensor, Source)) and memory.on_cuda(projections)):
+            return Tensor.create(self.shape[::-1], np.float32, "device", order="F", context=self.context)
+        return np.empty(self.shape, np.float32)
+
+    def _stream(self, projections: object, stream: Stream | None) -> Stream | None:
+        # Another library's array is made on CUDA's legacy stream: the work is queued behind it.
+        if stream is None and not isinstance(projections, (Tensor, Source)) and memory.on_cuda(projections):
+            return Stream(self.context, cuda_stream=memory._CUDA_LEGACY_STREAM)
+        return stream
+
+
+def reconstruct(
+    projections: Projections,
+    geometry: Geometry,
+    grid: Grid | None = None,
+    *,
+    volume: Any = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Any:
+    """A volume (z, y, x) from projections (views, rows, columns) of line integrals, in one call."""
+    with Reconstruction(geometry, grid, progress=progress, context=context, **options) as plan:
+        return plan.reconstruct(projections, volume, stream=stream)
+
+
+def log_transform(
+    counts: object,
+    i0: float | npt.ArrayLike,
+    dark: npt.ArrayLike | None = None,
+    epsilon: float = 0.0,
+    *,
+    context: Context | None = None,
+) -> Array:
+    """Line integrals (views, rows, columns) from counts; `i0` and `dark` as in `Reconstruction.set_counts`."""
+    context = context or default_context()
+    given = lent(counts, context)
+    images = [
+        None if image is None or np.ndim(image) == 0 else lent(np.ascontiguousarray(image, np.float32), context)
+        for image in (i0, dark)
+    ]
+    out = np.empty(given.shape[::-1], np.float32)
+    lines = lent(out, context)
+    clamped = ctypes.c_int64()
+    status = lib.purlin_fdk_log_transform(
+        context.handle,
+        None,
+        given.handle,
+        0.0 if images[0] is not None else float(np.asarray(i0)),
+        *(None if image is None else image.handle for image in images),
+        epsilon,
+        lines.handle,
+        ctypes.byref(clamped),
+    )
+    context.finish(status)
+    return out
+
+
+def shepp_logan(radius: float) -> Array:
+    """The ten ellipsoids of the Shepp-Logan head in a ball of `radius` mm, (10, 8)."""
+    out = np.empty((10, 8))
+    context = default_context()
+    table = lent(out, context)
+    context.finish(lib.purlin_fdk_shepp_logan(radius, table.handle))
+    return out

@@ -1,0 +1,216 @@
+"""Cone-beam CT: a published scan, pushed views, files and functions, pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from conftest import ROOT
+
+import purlin
+from purlin.blocks import Sink, Source
+from purlin.fdk import Geometry, Grid, Reconstruction
+
+Floats = npt.NDArray[np.float32]
+DATA = ROOT / "tests" / "golden" / "fdk"
+
+
+def published(name: str) -> tuple[Geometry, Grid, Floats, Floats]:
+    """A scan of RTK's with its reconstruction."""
+    about = json.loads((DATA / f"{name}.json").read_text())
+    projections: Floats = np.load(DATA / f"{name}_proj.npy")
+    volume: Floats = np.load(DATA / f"{name}_rtk.npy")
+    geometry = Geometry(
+        columns=about["nu"],
+        rows=about["nv"],
+        column_pitch=about["du_mm"],
+        row_pitch=about["dv_mm"],
+        source_to_axis=about["SID_mm"],
+        source_to_detector=about["SDD_mm"],
+        column_offset=about["offset_u_mm"],
+        row_offset=about["offset_v_mm"],
+        angles=np.deg2rad(about["angles_deg"]),
+    )
+    x, y, z = about["vol_spacing_xyz_mm"]
+    x0, y0, z0 = about["vol_origin_xyz_mm"]
+    nz, ny, nx = volume.shape
+    grid = Grid((nx, ny, nz), (x, y, z), (x0, y0, z0))
+    return geometry, grid, projections, volume
+
+
+@pytest.mark.parametrize("name", ["full", "short", "displaced"])
+def test_published_volumes(cpu: purlin.Context, name: str) -> None:
+    geometry, grid, projections, expected = published(name)
+    found = purlin.fdk.reconstruct(projections, geometry, grid, edge="skip", context=cpu)
+    assert found.shape == expected.shape and found.dtype == np.float32
+    assert np.abs(found - expected).max() < 2e-5
+
+
+def test_pushed_views_make_the_same_volume(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        whole = plan.reconstruct(projections)
+        for _ in range(2):
+            plan.begin()
+            order = np.random.default_rng(1).permutation(len(projections))
+            plan.push(order[:40].tolist(), projections[order[:40]])
+            for view in order[40:]:
+                plan.push(int(view), projections[view])
+            with pytest.raises(purlin.InvalidArgument, match="view"):
+                plan.push(int(order[0]), projections[order[0]])
+            assert np.abs(plan.finish() - whole).max() < 2e-6
+        assert plan.info.views_pushed == len(projections)
+        plan.begin()
+        plan.push(0, projections[0])
+        with pytest.raises(purlin.InvalidArgument):
+            plan.finish()
+
+
+def test_the_plan_says_what_it_chose(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("displaced")
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        info = plan.info
+        assert info.redundancy == "half_fan" and info.vertical and info.reason
+        assert info.filtered_columns > geometry.columns
+        assert info.grid == grid and plan.shape == (
+            grid.size[2],
+            grid.size[1],
+            grid.size[0],
+        )
+        redundancy, angular = plan.weights()
+        assert redundancy.shape == (len(projections), geometry.columns)
+        assert angular.sum() == pytest.approx(2 * np.pi)
+        assert ((redundancy >= 0) & (redundancy <= 1)).all()
+
+
+def test_files_and_functions(cpu: purlin.Context, tmp_path: Path) -> None:
+    geometry, grid, projections, _ = published("full")
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        whole = plan.reconstruct(projections)
+        raw = tmp_path / "scan.raw"
+        raw.write_bytes(b"head" + projections.astype(">f4").tobytes())
+        spacing, origin = grid.spacing[::-1], grid.origin[::-1]
+        with (
+            Source.from_file(raw, projections.shape, ">f4", 4, context=cpu) as source,
+            Sink.to_metaimage(
+                tmp_path / "v.mha",
+                plan.shape,
+                spacing=spacing,
+                origin=origin,
+                context=cpu,
+            ) as sink,
+        ):
+            plan.reconstruct(source, sink)
+        with Source.from_metaimage(tmp_path / "v.mha", context=cpu) as image:
+            assert image.info.shape == plan.shape and image.info.spacing == pytest.approx(spacing)
+            assert image.info.origin == pytest.approx(origin)
+        written = np.frombuffer((tmp_path / "v.mha").read_bytes()[-whole.nbytes :], np.float32).reshape(whole.shape)
+        assert np.array_equal(written, whole)
+
+        with Sink.to_tiff(tmp_path / "v.tif", plan.shape, context=cpu) as pages:
+            plan.reconstruct(projections, pages)
+        with Source.from_tiff(tmp_path / "v.tif", context=cpu) as stack:
+            assert stack.info.shape == plan.shape
+
+        taken = np.zeros_like(whole)
+
+        def write(where: tuple[slice, ...], block: npt.NDArray[Any]) -> None:
+            assert not block.flags.writeable
+            taken[where] = block
+
+        with (
+            Source.from_function(
+                lambda where: projections[where],
+                projections.shape,
+                np.float32,
+                context=cpu,
+            ) as made,
+            Sink.to_function(write, plan.shape, np.float32, context=cpu) as consumer,
+        ):
+            plan.reconstruct(made, consumer)
+        assert np.array_equal(taken, whole)
+
+
+def test_what_a_function_raises_comes_out_and_leaves_no_file(cpu: purlin.Context, tmp_path: Path) -> None:
+    geometry, grid, projections, _ = published("full")
+
+    def broken(_where: tuple[slice, ...]) -> Floats:
+        raise LookupError("no such view")
+
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        with (
+            Source.from_function(broken, projections.shape, np.float32, context=cpu) as source,
+            Sink.to_file(tmp_path / "v.raw", plan.shape, np.float32, context=cpu) as sink,
+        ):
+            with pytest.raises(LookupError, match="no such view"):
+                plan.reconstruct(source, sink)
+        assert list(tmp_path.iterdir()) == []
+        with Source.from_function(lambda _: np.zeros(3), projections.shape, np.float32, context=cpu) as wrong:
+            with pytest.raises(ValueError, match="returned shape"):
+                plan.reconstruct(wrong)
+        assert np.isfinite(plan.reconstruct(projections)).all()
+
+
+def test_counts(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+    scaled = projections * np.float32(0.02)
+    dark = np.full(projections.shape[1:], 100, np.float32)
+    counts = np.rint(60000 * np.exp(-scaled) + 100).astype(np.uint16)
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        whole = plan.reconstruct(scaled)
+        plan.set_counts(60100.0, dark)
+        assert np.abs(plan.reconstruct(counts) - whole).max() < 2e-4
+        plan.set_counts(None)
+        assert np.array_equal(plan.reconstruct(scaled), whole)
+    lines = purlin.fdk.log_transform(counts, 60100.0, dark, context=cpu)
+    assert np.abs(lines - scaled).max() < 1e-3
+
+
+def test_pieces_make_the_whole(cpu: purlin.Context) -> None:
+    geometry, grid, _, _ = published("full")
+    head = purlin.fdk.shepp_logan(45.0)
+    assert head.shape == (10, 8)
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        lines = plan.project(head)
+        whole = plan.reconstruct(lines)
+        views = range(plan.views)
+        volume = np.zeros(plan.shape, np.float32)
+        plan.backproject(views, plan.filter(views, plan.weight(views, lines)), volume)
+        assert np.abs(volume - whole).max() < 2e-5
+        truth = plan.draw(head)
+        assert np.sqrt(np.mean((whole - truth) ** 2)) < 0.15
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda a: {"angles": [0.0, np.nan]}, "angles: element 1"),
+        (lambda a: {"source_to_axis": -1.0}, "source_to_axis"),
+        (lambda a: {"columns": 1}, "detector_columns"),
+    ],
+)
+def test_bad_geometry_is_named(cpu: purlin.Context, change: Callable[[Any], dict[str, Any]], text: str) -> None:
+    geometry, *_ = published("full")
+    with pytest.raises(purlin.InvalidArgument, match=text):
+        Reconstruction(Geometry(**{**geometry.__dict__, **change(None)}), context=cpu)
+    with pytest.raises(ValueError, match="window"):
+        Reconstruction(geometry, context=cpu, window="blackman")  # type: ignore[arg-type]
+
+
+def test_progress_cancels_and_the_plan_goes_on(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+    steps: list[int] = []
+
+    def stop(step: int, _steps: int, _measure: float) -> bool:
+        steps.append(step)
+        return len(steps) == 1
+
+    with Reconstruction(geometry, grid, progress=stop, view_batch=4, context=cpu) as plan:
+        with pytest.raises(purlin.Cancelled):
+            plan.reconstruct(projections)
+        assert np.isfinite(plan.reconstruct(projections)).all()
