@@ -7,7 +7,8 @@
  *   image     filtered rows of a batch view, float, in zeros: `height` lines of `pitch` samples. Column c of stored row r is
  *             at [(top + r) * pitch + left + c]; everything around is 0, so that a kernel may read past the panel.
  *   tile      PURLIN_LAUNCH_FDK_TILE^2 voxel columns of some slices: a block's work. Tiles lie on a grid that begins at
- *             slice 0 of the volume, so that cutting the volume into slabs changes no bit.
+ *             slice 0 of the volume or at its plane of symmetry. Where they reach beyond a slab, the rows that they are
+ *             seen in must be stored too: then cutting the volume into slabs changes no bit.
  *   window    the part of an image that a tile is seen in: what a block stages in shared memory.
  */
 #ifndef PURLIN_FDK_LAUNCH_H
@@ -104,7 +105,7 @@ typedef struct purlin_fdk_filter_params {
  * PURLIN_LAUNCH_FDK_MIRROR_SLICES slices k together with their mirror images mirror - k, which see rows mirror_row - r
  * where the former see r. `volume` begins at slice `first`, `volume_mirror` at slice `first_mirror`.
  * purlin_fdk_general_*: any matrices, PURLIN_LAUNCH_FDK_GENERAL_SLICES slices a tile.
- * Both: *_40 and *_104 by the samples of a line of the window; dynamic shared memory STAGES * window_rows * samples * 4
+ * Both: *_40 and *_72 by the samples of a line of the window; dynamic shared memory STAGES * window_rows * samples * 4
  * bytes (twice that for *_mirror). The images' border is as wide as a window on every side, `left` and `pitch` are
  * multiples of 4 and `images` lies on 16 bytes.
  * purlin_fdk_plain_*: any matrices and sizes, no staging; a border of 2 is enough.
@@ -118,7 +119,7 @@ typedef struct purlin_fdk_filter_params {
 #define PURLIN_LAUNCH_FDK_STAGES 3
 #define PURLIN_LAUNCH_FDK_CHUNK 32       /* views whose numbers a block keeps at once */
 #define PURLIN_LAUNCH_FDK_NARROW 40      /* samples of a line of a window */
-#define PURLIN_LAUNCH_FDK_WIDE 104
+#define PURLIN_LAUNCH_FDK_WIDE 72
 #define PURLIN_LAUNCH_FDK_VIEW 16        /* doubles of an entry of `views` */
 typedef struct purlin_fdk_backproject_params {
   uint64_t images;
@@ -133,7 +134,8 @@ typedef struct purlin_fdk_backproject_params {
   int64_t slices;
   int64_t first_mirror;   /* the slab of mirror images */
   int64_t slices_mirror;
-  int64_t mirror;         /* slices k and mirror - k belong together; tiles hold those with 2 k >= mirror */
+  int64_t mirror;         /* *_mirror: slices k and mirror - k belong together, tiles hold those with
+                             2 k >= mirror; the others: slices of the whole volume */
   int64_t mirror_row;     /* and rows r and mirror_row - r */
   int32_t batch;
   int32_t columns;        /* of the images */

@@ -89,7 +89,7 @@ pub struct Backprojection<'a> {
     pub size: [usize; 3],
     /// Rows of the whole panel.
     pub panel_rows: usize,
-    /// What is added to. Stored rows must hold all that it is seen through.
+    /// What is added to. Stored rows must hold all that [`Shape::walked`] is seen through.
     pub slab: Slab<'a>,
     /// With a plane of symmetry: the slab's mirror image, made at the same time. Without it `slab` is looked up for both
     /// halves, so a slab on one side of the plane takes twice as long.
@@ -97,7 +97,7 @@ pub struct Backprojection<'a> {
 }
 
 impl Backprojection<'_> {
-    /// Adds the views. The order of the additions to a voxel is that of the batch, whatever the slab.
+    /// Adds the views. The bits do not depend on how the volume is cut into slabs, nor on the batches.
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         self.layout.check()?;
         let [nx, ny, nz] = self.size;
@@ -148,7 +148,7 @@ impl Backprojection<'_> {
             slices: to_i64(self.slab.slices),
             first_mirror: to_i64(other.first),
             slices_mirror: to_i64(other.slices),
-            mirror: mirror.map_or(0, |m| to_i64(m.slices)),
+            mirror: to_i64(mirror.map_or(nz, |m| m.slices)),
             mirror_row: mirror.map_or(0, |m| m.rows),
             batch: small("batch", self.batch)?,
             columns: small("columns", l.columns)?,

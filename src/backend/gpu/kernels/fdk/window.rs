@@ -1,5 +1,7 @@
 //! Which back-projection kernel a scan takes, and how large the windows of its tiles are.
 
+use std::ops::Range;
+
 use super::super::{constants as c, size};
 use super::Layout;
 
@@ -137,12 +139,34 @@ impl Shape {
         }
     }
 
-    /// Slabs that begin at multiples of this give the same bits as the whole volume.
+    /// Slices of a tile: slabs that begin and end at multiples of this waste no work.
     pub fn slice_group(&self) -> usize {
         match self.kind {
             Kind::Plain => 1,
             kind => size_of_tile(kind == Kind::Column, self.mirror.is_some()),
         }
+    }
+
+    /// The slices, of the volume's `slices`, whose rows must be stored for a slab of `count` from `first` on. A column's walk
+    /// begins where its tile does, and what it has rounded on the way to the slab stays in it: with these rows the bits are
+    /// the same whatever the slab.
+    pub fn walked(&self, first: usize, count: usize, slices: usize) -> Range<usize> {
+        let (mut start, mut end) = (first, (first + count).min(slices));
+        if self.kind != Kind::Column || start >= end {
+            return start..end;
+        }
+        let depth = self.slice_group();
+        let Some(mirror) = self.mirror else {
+            return start / depth * depth..end;
+        };
+        // Tiles go from the plane upwards, and their images downwards.
+        let plane = mirror.slices.div_ceil(2);
+        if start >= plane {
+            start -= (start - plane) % depth;
+        } else if end <= plane {
+            end += (mirror.slices + 1 - end).saturating_sub(plane) % depth;
+        }
+        start..end.min(slices)
     }
 
     /// Bytes of shared memory of a block.
@@ -258,7 +282,7 @@ mod tests {
     #[test]
     fn windows_hold_what_every_tile_needs() {
         for (size, scale, tilt) in
-            [([96, 80, 64], 0.8, 0.0), ([70, 70, 41], 1.0, 0.0), ([64, 64, 64], 3.0, 0.0), ([64, 64, 33], 0.9, 0.05)]
+            [([96, 80, 64], 0.8, 0.0), ([70, 70, 41], 1.0, 0.0), ([64, 64, 64], 1.6, 0.0), ([64, 64, 33], 0.9, 0.05)]
         {
             let panel = [96, 90];
             let views = orbit(size, [47.5, 44.5], scale, tilt);
@@ -290,6 +314,26 @@ mod tests {
             m[1][3] += 3.0 * m[1][2];
         }
         assert_eq!(of(&moved, false), Some(Mirror { slices: 43, rows: 89 }));
+    }
+
+    #[test]
+    fn a_slab_s_rows_begin_where_its_tiles_do() {
+        let mut shape = Shape { kind: Kind::Column, width: Width::Narrow, window_rows: 20, mirror: None };
+        let depth = shape.slice_group();
+        assert_eq!(shape.walked(depth + 3, 5, 100), depth..depth + 8);
+        assert_eq!(shape.walked(2 * depth, 5, 100), 2 * depth..2 * depth + 5);
+        for sum in [98, 99] {
+            shape.mirror = Some(Mirror { slices: sum, rows: 0 });
+            let (depth, plane) = (shape.slice_group(), sum.div_ceil(2));
+            assert_eq!(shape.walked(plane + depth + 1, 3, 100), plane + depth..plane + depth + 4);
+            // The images of the second tile's slices: the first of them is the nearest to the plane.
+            let last = sum - plane - depth;
+            assert_eq!(shape.walked(last - 6, 4, 100), last - 6..last + 1);
+            assert_eq!(shape.walked(last - 3, 4, 100), last - 3..last + 1);
+            assert_eq!(shape.walked(plane - 5, 10, 100), plane - 5..plane + 5);
+        }
+        shape.kind = Kind::General;
+        assert_eq!(shape.walked(3, 5, 100), 3..8);
     }
 
     #[test]

@@ -1,0 +1,134 @@
+// What FDK does besides back-projection: numbers in, weights and ramp, numbers out, and exact projections; see fdk_launch.h.
+#include "fdk_filter.cuh"
+#include "fdk_number.cuh"
+
+namespace purlin {
+namespace fdk {
+
+// Adds what a block's threads have counted; sums of integers are the same in any order.
+__device__ void count(uint64_t counters, int which, unsigned own) {
+  const unsigned sum = __reduce_add_sync(0xffffffffu, own);
+  if (sum && threadIdx.x % 32 == 0)
+    atomicAdd(reinterpret_cast<unsigned long long *>(counters) + which, static_cast<unsigned long long>(sum));
+}
+
+__device__ void convert(const purlin_fdk_convert_params &p) {
+  const int64_t pixels = p.columns * p.rows, all = pixels * p.views, offset = p.first_row * p.columns;
+  const bool swap = p.flags & PURLIN_LAUNCH_FDK_SWAP, counts = p.flags & PURLIN_LAUNCH_FDK_COUNTS,
+             sanitize = p.flags & PURLIN_LAUNCH_FDK_SANITIZE;
+  const float least = static_cast<float>(p.least), open = static_cast<float>(p.open);
+  const float *open_image = reinterpret_cast<const float *>(p.open_image), *dark_image = reinterpret_cast<const float *>(p.dark_image);
+  float *output = reinterpret_cast<float *>(p.output);
+  unsigned clamped = 0, replaced = 0;
+  for_number(p.number, [&](auto zero) {
+    using T = decltype(zero);
+    const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    for (int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < all; at += step) {
+      float value = to_float(read<T>(p.source, at, swap));
+      if (counts) {
+        const bool images = open_image || dark_image;
+        const int64_t pixel = images ? offset + at % pixels : 0;
+        const float dark = dark_image ? __ldg(dark_image + pixel) : 0.0f;
+        const float light = (open_image ? __ldg(open_image + pixel) : open) - dark;
+        float left = value - dark;
+        // A NaN stays one.
+        if (left < least) {
+          ++clamped;
+          left = least;
+        }
+        value = -logf(left / fmaxf(light, least));
+      }
+      if (sanitize && !isfinite(value)) {
+        ++replaced;
+        value = 0.0f;
+      }
+      output[at] = value;
+    }
+  });
+  count(p.counters, PURLIN_LAUNCH_FDK_CLAMPED, clamped);
+  count(p.counters, PURLIN_LAUNCH_FDK_SANITIZED, replaced);
+}
+
+__device__ void store(const purlin_fdk_store_params &p) {
+  const int64_t slice = p.nx * p.ny, all = slice * p.slices;
+  const bool swap = p.flags & PURLIN_LAUNCH_FDK_SWAP;
+  const float *source = reinterpret_cast<const float *>(p.source);
+  const float scale = static_cast<float>(p.scale), offset = static_cast<float>(p.offset);
+  for_number(p.number, [&](auto zero) {
+    using T = decltype(zero);
+    const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    for (int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < all; at += step) {
+      float value = source[at];
+      if (p.fov_radius >= 0.0) {
+        const int64_t pixel = at % slice;
+        const double x = static_cast<double>(pixel % p.nx) - p.fov_x, y = (static_cast<double>(pixel / p.nx) - p.fov_y) * p.ratio;
+        if (x * x + y * y > p.fov_radius * p.fov_radius) value = 0.0f;
+      }
+      write<T>(p.output, at, swap, rounded<T>(static_cast<double>(fmaf(value, scale, offset))));
+    }
+  });
+}
+
+// A point or direction in the frame where the ellipsoid is the unit ball.
+__device__ void to_ball(const double *e, double sine, double cosine, const double *v, double *out) {
+  out[0] = (v[0] * cosine + v[1] * sine) / e[1];
+  out[1] = (v[1] * cosine - v[0] * sine) / e[2];
+  out[2] = v[2] / e[3];
+}
+
+__device__ void ellipsoids(const purlin_fdk_ellipsoids_params &p) {
+  const int64_t pixels = p.columns * p.rows, all = pixels * p.batch, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < all; at += step) {
+    const double *view = reinterpret_cast<const double *>(p.views) + at / pixels * PURLIN_LAUNCH_FDK_VIEW;
+    const double i = static_cast<double>(at % p.columns), j = static_cast<double>(at % pixels / p.columns);
+    double ray[3], square = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      ray[k] = view[3 + 3 * k] * i + view[4 + 3 * k] * j + view[5 + 3 * k];
+      square += ray[k] * ray[k];
+    }
+    const double length = sqrt(square);
+    for (double &r : ray) r /= length;
+    double sum = 0.0;
+    for (int64_t n = 0; n < p.count; ++n) {
+      const double *e = reinterpret_cast<const double *>(p.ellipsoids) + n * PURLIN_LAUNCH_FDK_ELLIPSOID;
+      const double from[3] = {view[0] - e[4], view[1] - e[5], view[2] - e[6]};
+      double sine, cosine, o[3], d[3];
+      sincos(e[7], &sine, &cosine);
+      to_ball(e, sine, cosine, from, o);
+      to_ball(e, sine, cosine, ray, d);
+      const double a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], b = o[0] * d[0] + o[1] * d[1] + o[2] * d[2];
+      // From the foot of the perpendicular, as the difference of two large numbers would lose the small one.
+      double inside = 1.0;
+      for (int k = 0; k < 3; ++k) {
+        const double foot = o[k] - b / a * d[k];
+        inside -= foot * foot;
+      }
+      if (inside > 0.0) sum += e[0] * 2.0 * sqrt(inside / a);
+    }
+    reinterpret_cast<float *>(p.output)[at] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace fdk
+}  // namespace purlin
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
+    purlin_fdk_convert(const __grid_constant__ purlin_fdk_convert_params p) {
+  purlin::fdk::convert(p);
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_FILTER_THREADS)
+    purlin_fdk_filter(const __grid_constant__ purlin_fdk_filter_params p) {
+  extern __shared__ float shared[];
+  purlin::fdk::filter(p, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
+    purlin_fdk_store(const __grid_constant__ purlin_fdk_store_params p) {
+  purlin::fdk::store(p);
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
+    purlin_fdk_ellipsoids(const __grid_constant__ purlin_fdk_ellipsoids_params p) {
+  purlin::fdk::ellipsoids(p);
+}
