@@ -5,6 +5,7 @@ module purlin_library
   use, intrinsic :: iso_fortran_env, only: error_unit
   use purlin_types
   use purlin_c
+  use purlin_c_blocks
   implicit none
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
@@ -16,6 +17,7 @@ module purlin_library
     module procedure init_device_info, init_context_options, init_context_info, init_tensor_info, init_matrix_info
     module procedure init_sshopm_options, init_sshopm_results, init_sshopm_info, init_sshopm_all_options
     module procedure init_dwi_fit_options, init_dwi_csa_options, init_dwi_peaks_options
+    module procedure init_array_info, init_fdk_geometry, init_fdk_grid, init_fdk_options, init_fdk_info
   end interface
 
   !> A Fortran string from a NUL-terminated one, given as an address or as an array.
@@ -212,6 +214,31 @@ contains
   subroutine init_dwi_peaks_options(object)
     type(purlin_dwi_peaks_options), intent(inout) :: object
     call initialised(c_dwi_peaks_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_array_info(object)
+    type(purlin_array_info), intent(inout) :: object
+    call initialised(c_array_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_fdk_geometry(object)
+    type(purlin_fdk_geometry), intent(inout) :: object
+    call initialised(c_fdk_geometry_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_fdk_grid(object)
+    type(purlin_fdk_grid), intent(inout) :: object
+    call initialised(c_fdk_grid_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_fdk_options(object)
+    type(purlin_fdk_options), intent(inout) :: object
+    call initialised(c_fdk_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_fdk_info(object)
+    type(purlin_fdk_info), intent(inout) :: object
+    call initialised(c_fdk_info_init(object, c_sizeof(object)))
   end subroutine
 
   !> An initialiser fails only when the struct is unknown to the library, which nobody could handle at run time.

@@ -108,7 +108,70 @@ module purlin_types
     type(c_ptr) :: progress_user
   end type
 
+  !> What a source holds: `dims` with the axis that runs fastest first, mm where it says so and NaN where not.
+  type, bind(c) :: purlin_array_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: dtype, ndim
+    integer(c_int64_t) :: dims(4)
+    real(c_double) :: spacing(4), origin(4)
+    integer(c_int64_t) :: bytes
+  end type
+
+  !> Panel and views. `angles` and `matrices` are filled in by the `create` of purlin_fdk from its arguments.
+  type, bind(c) :: purlin_fdk_geometry
+    integer(c_size_t) :: struct_size = 0
+    real(c_double) :: source_to_axis, source_to_detector, column_pitch, row_pitch, column_offset, row_offset
+    integer(c_int64_t) :: detector_columns, detector_rows, views
+    type(c_ptr) :: angles, matrices
+    integer(c_int32_t) :: allow_inside_panel, reserved
+  end type
+
+  type, bind(c) :: purlin_fdk_grid
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: nx, ny, nz
+    real(c_double) :: dx, dy, dz, x0, y0, z0
+  end type
+
+  type, bind(c) :: purlin_fdk_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: window, redundancy, edge, interpolation, precision, mode, fov_mask, allow_missing, &
+      allow_short_arc, sanitize
+    real(c_double) :: cutoff, truncation, output_scale, output_offset
+    integer(c_int64_t) :: slab, view_batch, fft_length
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_fdk_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: redundancy, kernel
+    real(c_double) :: arc, fan_half_angle, largest_gap, fov_radius
+    integer(c_int64_t) :: nx, ny, nz
+    real(c_double) :: dx, dy, dz, x0, y0, z0
+    integer(c_int64_t) :: slab, slabs, view_batch, fft_length, filtered_columns, filtered_left, contexts, &
+      device_bytes, host_bytes, device_bytes_used, host_bytes_used, views_pushed, pixels_sanitized, &
+      pixels_clamped, bytes_uploaded, bytes_downloaded
+    real(c_double) :: seconds_read, seconds_upload, seconds_filter, seconds_backproject, seconds_download, &
+      seconds_write, seconds_total, gups
+    character(kind=c_char) :: reason(128)
+  end type
+
   abstract interface
+    !> Reads one block of an array into `block`, packed: `first` and `count` point to one number an axis. Nonzero
+    !> ends the run. It is called from a thread of the library, one call at a time.
+    function purlin_read(first, count, block, user) bind(c) result(failed)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: first, count, block, user
+      integer(c_int32_t) :: failed
+    end function
+
+    !> Takes one block, likewise.
+    function purlin_write(first, count, block, user) bind(c) result(failed)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: first, count, block, user
+      integer(c_int32_t) :: failed
+    end function
+
     !> Progress of a long call: set `options%progress = c_funloc(mine)`. A nonzero result cancels the call.
     function purlin_progress(step, steps, measure, user) bind(c) result(cancel)
       import :: c_int32_t, c_int64_t, c_double, c_ptr

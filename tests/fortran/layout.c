@@ -22,6 +22,11 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_dwi_fit_options, progress_user),
     ROW(purlin_dwi_csa_options, progress_user),
     ROW(purlin_dwi_peaks_options, progress_user),
+    ROW(purlin_array_info, bytes),
+    ROW(purlin_fdk_geometry, reserved),
+    ROW(purlin_fdk_grid, z0),
+    ROW(purlin_fdk_options, progress_user),
+    ROW(purlin_fdk_info, reason),
   };
   *size = (int64_t)table[which][0];
   *last = (int64_t)table[which][1];

@@ -23,6 +23,11 @@ program test_layout
   type(purlin_dwi_fit_options), target :: fit_options
   type(purlin_dwi_csa_options), target :: csa_options
   type(purlin_dwi_peaks_options), target :: peaks_options
+  type(purlin_array_info), target :: array_info
+  type(purlin_fdk_geometry), target :: fdk_geometry
+  type(purlin_fdk_grid), target :: fdk_grid
+  type(purlin_fdk_options), target :: fdk_options
+  type(purlin_fdk_info), target :: fdk_info
 
   call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
   call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
@@ -38,6 +43,11 @@ program test_layout
   call compare(10, 'dwi_csa_options', c_sizeof(csa_options), c_loc(csa_options), c_loc(csa_options%progress_user))
   call compare(11, 'dwi_peaks_options', c_sizeof(peaks_options), c_loc(peaks_options), &
     c_loc(peaks_options%progress_user))
+  call compare(12, 'array_info', c_sizeof(array_info), c_loc(array_info), c_loc(array_info%bytes))
+  call compare(13, 'fdk_geometry', c_sizeof(fdk_geometry), c_loc(fdk_geometry), c_loc(fdk_geometry%reserved))
+  call compare(14, 'fdk_grid', c_sizeof(fdk_grid), c_loc(fdk_grid), c_loc(fdk_grid%z0))
+  call compare(15, 'fdk_options', c_sizeof(fdk_options), c_loc(fdk_options), c_loc(fdk_options%progress_user))
+  call compare(16, 'fdk_info', c_sizeof(fdk_info), c_loc(fdk_info), c_loc(fdk_info%reason))
 
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
