@@ -83,7 +83,7 @@ pub fn all(
     }
     let pairs = pairs_of(results)?;
     with_real!(tensors.dtype(), "tensors", T => {
-        let search = Search::<T>::new(shape, options, pairs)?;
+        let search = Search::<T>::new(shape, count, options, pairs)?;
         let outputs = Outputs { results: &mut *results, peaks: None };
         check_outputs(context, &search.plan, count, &[("tensors", tensors)], &outputs)?;
         search.run(Site { context, queue }, tensors, results, (&mut morse_sum, &mut morse_expected), progress)
@@ -121,10 +121,12 @@ struct Search<T> {
     max_starts: usize,
     raised: bool,
     seed: u64,
+    /// Tensors of the batch.
+    count: usize,
 }
 
 impl<T: Vectorised> Search<T> {
-    fn new(shape: Symmetric, options: &AllOptions, pairs: usize) -> Result<Self> {
+    fn new(shape: Symmetric, count: usize, options: &AllOptions, pairs: usize) -> Result<Self> {
         let single = T::DTYPE == DType::F32;
         let starts = match crate::shape::size("starts", options.starts, 0)? {
             0 if shape.dimension == 1 => 1,
@@ -181,7 +183,7 @@ impl<T: Vectorised> Search<T> {
             identity,
             missing: T::from_f64(f64::NAN),
         };
-        Ok(Self { plan, pairs, starts, max_starts, raised, seed: options.seed })
+        Ok(Self { plan, pairs, starts, max_starts, raised, seed: options.seed, count })
     }
 
     fn run(
@@ -328,6 +330,8 @@ impl<T: Vectorised> Search<T> {
                 counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &progress.flag())?);
                 for chunk in 0..here {
                     set.merge(&Found::of(&buffers, &sizes, chunk), &plan.reduction, norm)?;
+                    // One tensor may take minutes: here too the caller can end it.
+                    progress.report(to_i64(index), to_i64(self.count), 0.0)?;
                 }
             }
             first += chunks * size;

@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::world::World;
 
 /// What came of the calls.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Tally {
     pub programs: u64,
     pub calls: u64,

@@ -1,6 +1,7 @@
 //! All pairs: published tables, complete reference sets, tensors whose pairs are known exactly.
 
 use super::support::*;
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::sshopm::{AllOptions, NO_MORSE_INFORMATION, PairClass, Results, TensorStatus, all};
 use crate::tensor::Tensor;
@@ -284,4 +285,22 @@ fn complete_reference_sets_are_found_with_no_extra_pair() {
             first += count;
         }
     }
+}
+
+#[test]
+fn the_caller_can_end_the_search_of_one_tensor() {
+    let c = context(2);
+    let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
+    let calls = std::cell::RefCell::new(Vec::new());
+    // The first report comes before the search, so that it is the second that a search without reports would not make.
+    let report = |step: i64, steps: i64, _: f64| {
+        calls.borrow_mut().push((step, steps));
+        calls.borrow().len() < 2
+    };
+    let o = AllOptions { starts: 10_000_000, ..AllOptions::default() };
+    let mut count = dense::<i32>(&c, &[1]);
+    let mut r = Results { count: Some(&mut count), ..Results::default() };
+    let outcome = all(&c, None, &a, &o, &mut r, None, None, &c.progress(Some(&report)));
+    assert_eq!(outcome, Err(Error::Cancelled));
+    assert_eq!(*calls.borrow(), [(0, 1), (0, 1)]);
 }
