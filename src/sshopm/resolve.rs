@@ -146,6 +146,9 @@ fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
     })
 }
 
+/// No machine has memory for more start vectors. All sizes that follow from fewer fit their integers.
+const MOST_START_BYTES: u64 = 1 << 47;
+
 /// The start vectors and their number: the caller's, or those of the options.
 fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor>) -> Result<(Starts<T>, usize)> {
     let n = shape.dimension;
@@ -181,6 +184,10 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
         }
         given => given,
     };
+    let bytes = crate::shape::to_u64(n.saturating_mul(count).saturating_mul(size_of::<T>()));
+    if bytes > MOST_START_BYTES {
+        return Err(Error::OutOfMemory { what: "start vectors", bytes, limit: None });
+    }
     match kind {
         StartKind::Random | StartKind::RandomCube => {
             Ok((Starts::Drawn { kind, seed: options.seed, first: 0, chunks: 1 }, count))

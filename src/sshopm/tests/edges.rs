@@ -220,6 +220,21 @@ fn progress_cancels_and_ends_at_the_total() {
 }
 
 #[test]
+fn more_starts_than_any_memory_holds_are_refused() {
+    let c = context(1);
+    let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
+    for start_kind in [StartKind::Random, StartKind::FibonacciSphere] {
+        for starts in [i64::MAX, i64::MAX / 24, 1 << 43] {
+            let mut count = dense::<i32>(&c, &[1]);
+            let o = Options { starts, start_kind, ..Options::default() };
+            let mut r = Results { count: Some(&mut count), ..Results::default() };
+            let e = solve(&c, None, &a, None, &o, &mut r, &Progress::none()).unwrap_err();
+            assert!(matches!(e, Error::OutOfMemory { what: "start vectors", .. }), "{starts}: {e}");
+        }
+    }
+}
+
+#[test]
 fn the_trace_holds_lambda_at_each_step() {
     let c = context(1);
     let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
