@@ -1,19 +1,44 @@
 #!/usr/bin/env bash
-# The C consumers built by gcc -fsanitize=address,undefined against the ordinary library: a buffer that purlin
-# writes past, or a leak, ends the run.
+# The address sanitizer, twice. The C consumers built by gcc with -fsanitize=address,undefined against the ordinary
+# library: a caller's buffer that purlin writes past, or a leak, ends the run. Then, where a nightly toolchain and clang
+# with its runtime are, the library itself instrumented, under consumers built by clang, so that there is one runtime.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 have gcc && have_cmake || skip "no gcc or CMake"
 work=$TARGET/asan
 mkdir -p "$work"
 echo 'int main(void) { return 0; }' >"$work/probe.c"
-gcc -fsanitize=address,undefined "$work/probe.c" -o "$work/probe" || skip "gcc has no libasan here"
-"$work/probe" || skip "programs built with -fsanitize=address do not start here"
 unset LD_LIBRARY_PATH CMAKE_PREFIX_PATH
-cmake -S "$ROOT/tests" -B "$work/build" -DPURLIN_TEST_LANGUAGES=c -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_C_COMPILER=gcc \
-    -DCMAKE_C_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g"
-cmake --build "$work/build" -j "$(nproc)"
 # A request that no memory can meet is a test of ours and shall be refused, not end the program.
 export ASAN_OPTIONS=allocator_may_return_null=1
+
+# starts COMPILER FLAG...: whether its programs with these flags can be built and started here.
+starts() { "$@" "$work/probe.c" -o "$work/probe" && "$work/probe"; }
+
+# consumers COMPILER FLAGS: builds the C tests.
+consumers() {
+    cmake -S "$ROOT/tests" -B "$work/$1" -DPURLIN_TEST_LANGUAGES=c -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_C_COMPILER="$1" \
+        -DCMAKE_C_FLAGS="$2 -fno-omit-frame-pointer -g"
+    cmake --build "$work/$1" -j "$(nproc)"
+}
+
 # What valgrind leaves out (a forked child, a measurement of time) has no meaning here either.
-ctest --test-dir "$work/build" --output-on-failure --no-tests=error -LE no-valgrind
+run() { ctest --test-dir "$work/$1" --output-on-failure --no-tests=error -LE no-valgrind; }
+
+starts gcc -fsanitize=address,undefined || skip "gcc's programs with -fsanitize=address do not start here"
+consumers gcc "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+run gcc
+
+if ! cargo +nightly --version >/dev/null 2>&1 || ! have clang || ! starts clang -fsanitize=address; then
+    echo "no nightly toolchain, or no clang with a sanitizer runtime: the library itself is not instrumented"
+    exit 0
+fi
+# Dependencies at level 1: optimising them further takes longer than the tests.
+(cd "$ROOT" && RUSTFLAGS=-Zsanitizer=address PURLIN_CUDA=off \
+    cargo +nightly build --locked --lib --config 'profile.dev.package."*".opt-level=1' --target x86_64-unknown-linux-gnu --target-dir "$work/cargo")
+consumers clang -fsanitize=address
+mkdir -p "$work/lib"
+# Under its SONAME, by which the loader will ask for it.
+cp "$work/cargo/x86_64-unknown-linux-gnu/debug/libpurlin.so" "$work/lib/$(cd "$PREFIX/lib" && ls libpurlin.so.? | head -n 1)"
+nm -D "$work/lib"/libpurlin.so.? | grep -q __asan_report_load || die "the library is not instrumented"
+LD_LIBRARY_PATH=$work/lib run clang
