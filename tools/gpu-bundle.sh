@@ -25,7 +25,7 @@ for line in sys.stdin:
         print(name, message["executable"], sep="\t")
 ' | while IFS=$'\t' read -r name executable; do
         cp "$executable" "$folder/$name"
-        strip --strip-debug "$folder/$name"
+        strip "$folder/$name"
     done
 }
 
@@ -108,6 +108,12 @@ commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     echo "source=$ROOT"
 } >"$bundle/BUNDLE"
 
-size=$(du -sm --apparent-size "$bundle" | cut -f1)
-say "gpu-bundle: $bundle, $size MiB"
-[ "$size" -lt 60 ] || die "the bundle is $size MiB, more than 60"
+# The limit of what can be carried to a machine that is lent for minutes.
+most=$((60 * 1024 * 1024))
+size=$(du -sb "$bundle" | cut -f1)
+say "gpu-bundle: $bundle, $((size / 1024 / 1024)) MiB"
+if [ "$size" -ge "$most" ]; then
+    say "gpu-bundle: the largest files:"
+    find "$bundle" -type f -printf '%s %P\n' | sort -rn | sed -n '1,10s/^/  /p' >&2
+    die "the bundle has $size bytes, more than the $most (60 MiB) it may have"
+fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs, on a machine with a GPU, what `make gpu-bundle` packed: tests, sanitizer, fault loop, benches with peers.
 #
-#   ./run.sh [OUT [STEP...]]    STEP: environment tests sanitizer fault python benches peers (default: all)
+#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault python benches peers sanitizer (default: all, in this order)
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
 # of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
@@ -10,7 +10,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
 [ $# -gt 0 ] && shift
-wanted=" ${*:-environment tests sanitizer fault python benches peers} "
+wanted=" ${*:-environment tests fault python benches peers sanitizer} "
 limit=${STEP_SECONDS:-600}
 budget=${BUDGET_SECONDS:-1000000}
 mkdir -p "$out"
@@ -114,30 +114,6 @@ if has tests; then
     report
 fi
 
-sanitize() { # TOOL PROGRAM
-    local log status
-    command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; exit 77; }
-    log=$(mktemp)
-    # shellcheck disable=SC2086
-    compute-sanitizer --tool "$1" --error-exitcode 9 "$2" --ignored --test-threads 1 --skip large ${SANITIZER_FILTER:-} 2>&1 | tee "$log"
-    status=${PIPESTATUS[0]}
-    if grep -q 'Device not supported' "$log"; then
-        echo "compute-sanitizer does not support this device here"
-        status=77
-    fi
-    rm -f "$log"
-    exit "$status"
-}
-if has sanitizer; then
-    for program in "$here"/tests/*; do
-        "$program" --list --ignored 2>/dev/null | grep -q ': test$' || continue
-        for tool in memcheck racecheck initcheck; do
-            step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
-        done
-    done
-    report
-fi
-
 if has fault; then
     for program in "$here"/fault/*; do
         step "fault $(basename "$program")" "$program" --include-ignored --test-threads 1
@@ -170,6 +146,32 @@ if has peers; then
         grep -q '__main__' "$script" || continue
         step "peers $(basename "$script" .py)" python3 "$script"
     done
+    report
+fi
+
+# Last, since it takes most of the time: what is left of the budget is its own.
+sanitize() { # TOOL PROGRAM
+    local log status
+    command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; exit 77; }
+    log=$(mktemp)
+    # shellcheck disable=SC2086
+    compute-sanitizer --tool "$1" --error-exitcode 9 "$2" --ignored --test-threads 1 --skip large ${SANITIZER_FILTER:-} 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    if grep -q 'Device not supported' "$log"; then
+        echo "compute-sanitizer does not support this device here"
+        status=77
+    fi
+    rm -f "$log"
+    exit "$status"
+}
+if has sanitizer; then
+    for program in "$here"/tests/*; do
+        "$program" --list --ignored 2>/dev/null | grep -q ': test$' || continue
+        for tool in memcheck racecheck initcheck; do
+            step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
+        done
+    done
+    report
 fi
 
 report
