@@ -16,12 +16,15 @@ passed=0
 failed=0
 skipped=0
 
-# name | command. Order: what fails often and fast first, then what the later steps need.
+# name | command. Order: what fails often and fast first, then what the later steps need; and steps that use the same
+# build of the library together, since cargo keeps one library a profile and compiles it again for another feature
+# (fault) or with other debug information (abi).
 STEPS='
 sources     | tools/checks/sources.sh
 format      | cargo fmt --check
 clippy      | tools/checks/clippy.sh
 rust        | cargo test --locked --no-fail-fast
+fuzz        | tools/checks/fuzz.sh
 fault       | tools/checks/fault.sh
 rustdoc     | tools/checks/rustdoc.sh
 install     | tools/checks/install.sh
@@ -37,7 +40,6 @@ package     | tools/checks/package.sh
 abi         | tools/checks/abi.sh
 asan        | tools/checks/asan.sh
 valgrind    | tools/checks/valgrind.sh
-fuzz        | tools/checks/fuzz.sh
 demo        | tools/demo.sh
 docs        | tools/docs.sh
 '
