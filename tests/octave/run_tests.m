@@ -6,6 +6,7 @@ function run_tests(golden, volume)
   test_eigenpairs(golden);
   test_options(golden);
   test_diffusion(golden, volume);
+  test_fdk(golden);
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');
   disp('all tests passed');

@@ -36,5 +36,11 @@
 %   sh_to_tensor           - Even spherical-harmonic coefficients to symmetric tensors.
 %   tensor_to_sh           - Symmetric tensors to spherical-harmonic coefficients.
 %
+% Cone-beam CT
+%   fdk_reconstruct        - A volume from cone-beam projections, in one call.
+%   Fdk                    - A reconstruction made once, for many scans or for views as they arrive.
+%   fdk_log_transform      - Line integrals from raw detector counts.
+%   fdk_shepp_logan        - The ten ellipsoids of the Shepp-Logan head in three dimensions.
+%
 % Every function raises errors with identifiers purlin:invalidArgument and so on, one for each status of the C
 % interface. purlin_build builds the gateway.

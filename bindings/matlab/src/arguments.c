@@ -31,6 +31,20 @@ const choice weightings[] = {{"ols", PURLIN_DWI_OLS}, {"wls", PURLIN_DWI_WLS}, {
 const choice nonpositives[] = {{"clamp", PURLIN_DWI_CLAMP}, {"skip", PURLIN_DWI_SKIP}, {NULL, 0}};
 const choice formats[] = {{"unit_value", PURLIN_PEAKS_UNIT_VALUE}, {"mrtrix", PURLIN_PEAKS_MRTRIX}, {NULL, 0}};
 const choice missings[] = {{"nan", PURLIN_MISSING_NAN}, {"zero", PURLIN_MISSING_ZERO}, {NULL, 0}};
+const choice endiannesses[] = {{"little", PURLIN_LITTLE_ENDIAN}, {"big", PURLIN_BIG_ENDIAN}, {NULL, 0}};
+const choice classes[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {"int8", PURLIN_I8}, {"uint8", PURLIN_U8},
+  {"int16", PURLIN_I16}, {"uint16", PURLIN_U16}, {"int32", PURLIN_I32}, {"uint32", PURLIN_U32}, {NULL, 0}};
+const choice fdk_windows[] = {{"none", PURLIN_FDK_WINDOW_NONE}, {"shepp_logan", PURLIN_FDK_WINDOW_SHEPP_LOGAN},
+  {"cosine", PURLIN_FDK_WINDOW_COSINE}, {"hamming", PURLIN_FDK_WINDOW_HAMMING}, {"hann", PURLIN_FDK_WINDOW_HANN},
+  {NULL, 0}};
+const choice fdk_redundancies[] = {{"auto", PURLIN_FDK_REDUNDANCY_AUTO}, {"none", PURLIN_FDK_REDUNDANCY_NONE},
+  {"full", PURLIN_FDK_REDUNDANCY_FULL}, {"short", PURLIN_FDK_REDUNDANCY_SHORT},
+  {"half_fan", PURLIN_FDK_REDUNDANCY_HALF_FAN}, {NULL, 0}};
+const choice fdk_edges[] = {{"zero", PURLIN_FDK_EDGE_ZERO}, {"skip", PURLIN_FDK_EDGE_SKIP}, {NULL, 0}};
+const choice fdk_interpolations[] = {{"exact", PURLIN_FDK_INTERPOLATION_EXACT},
+  {"fast", PURLIN_FDK_INTERPOLATION_FAST}, {NULL, 0}};
+const choice fdk_precisions[] = {{"single", PURLIN_FDK_PRECISION_F32}, {"double", PURLIN_FDK_PRECISION_F64}, {NULL, 0}};
+const choice fdk_modes[] = {{"fdk", PURLIN_FDK_MODE_FDK}, {"rabbitct", PURLIN_FDK_MODE_RABBITCT}, {NULL, 0}};
 const choice locations[] = {{"host", PURLIN_HOST}, {"device", PURLIN_DEVICE}, {NULL, 0}};
 
 double scalar_argument(const char *name, const mxArray *value) {

@@ -116,6 +116,41 @@ batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, 
   return b;
 }
 
+static int32_t any_dtype(const char *name, const mxArray *array) {
+  if (mxIsSparse(array) || mxIsComplex(array)) fail("invalidArgument", "%s: is not a full real array", name);
+  switch (mxGetClassID(array)) {
+  case mxSINGLE_CLASS: return PURLIN_F32;
+  case mxDOUBLE_CLASS: return PURLIN_F64;
+  case mxINT8_CLASS: return PURLIN_I8;
+  case mxUINT8_CLASS: return PURLIN_U8;
+  case mxINT16_CLASS: return PURLIN_I16;
+  case mxUINT16_CLASS: return PURLIN_U16;
+  case mxINT32_CLASS: return PURLIN_I32;
+  case mxUINT32_CLASS: return PURLIN_U32;
+  default: fail("invalidArgument", "%s: is not an array of numbers of a class that the library has", name);
+  }
+  return 0;
+}
+
+static int extents_of(const char *name, const mxArray *array, int least, int64_t *dims) {
+  const mwSize *extents = mxGetDimensions(array);
+  int ndim = (int)mxGetNumberOfDimensions(array);
+  if (ndim > MAX_DIMS) fail("invalidArgument", "%s: has more than %d dimensions", name, MAX_DIMS);
+  for (int i = 0; i < ndim; i++) dims[i] = (int64_t)extents[i];
+  for (; ndim < least; ndim++) dims[ndim] = 1;
+  return ndim;
+}
+
+purlin_tensor *lend_dense(const char *name, const mxArray *array, int ndim) {
+  int64_t dims[MAX_DIMS];
+  int n = extents_of(name, array, ndim, dims);
+  return borrow(any_dtype(name, array), PURLIN_READ_ONLY, n, dims, NULL, array);
+}
+
+purlin_tensor *around(mxArray *array, int ndim, const int64_t *dims) {
+  return borrow(any_dtype("output", array), 0, ndim, dims, NULL, array);
+}
+
 purlin_tensor *lend_mask(const mxArray *array, int64_t count) {
   if (mxIsEmpty(array)) return NULL;
   if (!(mxIsLogical(array) || mxIsUint8(array)) || (int64_t)mxGetNumberOfElements(array) != count)

@@ -9,10 +9,17 @@
 static purlin_tensor *tensors[MAX_TEMPORARIES];
 static purlin_matrix *matrices[MAX_TEMPORARIES];
 static int tensor_count, matrix_count;
+/* One of each at most: the two ends of a reconstruction. */
+static purlin_source *source;
+static purlin_sink *sink;
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
   while (matrix_count > 0) (void)!purlin_matrix_destroy(matrices[--matrix_count]);
+  (void)!purlin_source_destroy(source);
+  (void)!purlin_sink_destroy(sink);
+  source = NULL;
+  sink = NULL;
 }
 
 /* Does not return; its callers rely on that. */
@@ -75,6 +82,10 @@ purlin_matrix *temporary_matrix(purlin_matrix *matrix) {
   matrices[matrix_count++] = matrix;
   return matrix;
 }
+
+purlin_source *temporary_source(purlin_source *made) { return source = made; }
+
+purlin_sink *temporary_sink(purlin_sink *made) { return sink = made; }
 
 void forget(purlin_tensor *tensor) {
   for (int i = 0; i < tensor_count; i++)

@@ -29,6 +29,8 @@ void check_and_destroy(purlin_status status, purlin_stream *stream);
 /* Keeps a tensor until the command ends, however it ends. */
 purlin_tensor *temporary(purlin_tensor *tensor);
 purlin_matrix *temporary_matrix(purlin_matrix *matrix);
+purlin_source *temporary_source(purlin_source *source);
+purlin_sink *temporary_sink(purlin_sink *sink);
 void release_temporaries(void);
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
@@ -40,7 +42,8 @@ void forget_matrix(purlin_matrix *matrix);
 typedef struct choice { const char *word; int32_t value; } choice;
 extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
   signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
-  locations[];
+  locations[], endiannesses[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
+  fdk_precisions[], fdk_modes[];
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
@@ -58,6 +61,11 @@ void read_choice(const mxArray *options, const char *name, const choice *list, i
 void read_flag(const mxArray *options, const char *name, int32_t *value);
 
 /* ---- arrays.c ---- */
+
+/* Any full real array in place, with at least `ndim` extents: MATLAB drops trailing ones. */
+purlin_tensor *lend_dense(const char *name, const mxArray *array, int ndim);
+/* A tensor around a new array that MATLAB owns. */
+purlin_tensor *around(mxArray *array, int ndim, const int64_t *dims);
 
 /* A batch of tensors or voxels: the handle, and how the arrays of results are shaped. */
 typedef struct batch {
@@ -94,14 +102,24 @@ uint64_t key_argument(const char *name, const mxArray *value);
 /* A MATLAB function watching one call. */
 typedef struct watch { mxArray *function; mxArray *error; } watch;
 void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user);
+/* The callback of an object that outlives a command: it reports to the watch that the running command names. */
+int32_t report_to_running(int64_t step, int64_t steps, double measure, void *user);
+void set_running(watch *w);
 /* As check(), but an error raised by the MATLAB function comes first. */
 void check_watched(const watch *w, purlin_status status);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c objects.c ---- */
+/* ---- blocks.c ---- */
+
+/* Where projections come from and where a volume goes: arrays, or files by name or description. */
+purlin_source *source_of(const char *name, const mxArray *value);
+purlin_sink *sink_of(const char *name, const mxArray *value, const purlin_fdk_info *plan);
+
+/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
-extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], object_commands[];
+extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], object_commands[];
+mxArray *key_of(const void *handle);
 void info_struct(const purlin_sshopm_info *info, mxArray *target);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "gateway.h"
 
-static mxArray *key_of(const void *handle) {
+mxArray *key_of(const void *handle) {
   mxArray *key = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
   *(uint64_t *)mxGetData(key) = (uint64_t)(uintptr_t)handle;
   return key;

@@ -22,6 +22,15 @@ static int32_t report(int64_t step, int64_t steps, double measure, void *user) {
   return cancel;
 }
 
+static watch *running;
+
+int32_t report_to_running(int64_t step, int64_t steps, double measure, void *user) {
+  (void)user;
+  return running && running->function ? report(step, steps, measure, running) : 0;
+}
+
+void set_running(watch *w) { running = w; }
+
 void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user) {
   const mxArray *function = option(options, "progress");
   w->function = NULL;

@@ -1,0 +1,155 @@
+classdef Fdk < handle
+%FDK  A cone-beam reconstruction: made once, used for many scans.
+%   f = purlin.Fdk(geometry, name, value, ...). GEOMETRY is a struct, lengths in mm, angles in rad:
+%     columns, rows                   pixels of the panel
+%     column_pitch, row_pitch         their distances
+%     source_to_axis, source_to_detector
+%     angles                          of the views, in any order: a circular orbit; or
+%     matrices                        3-by-4-by-views, from mm to pixel indices that begin at 0
+%     column_offset, row_offset       shift of the panel, default 0
+%     allow_inside_panel              a panel between source and axis, default false
+%   Names:
+%     'grid'          struct: size, spacing, origin, each [x y z], origin the centre of the first voxel (default: about
+%                     the isocentre); without it cubes that match the panel
+%     'window'        'none' (default), 'shepp_logan', 'cosine', 'hamming', 'hann'
+%     'cutoff'        0 to 1, default 1
+%     'redundancy'    'auto' (default), 'none', 'full', 'short', 'half_fan'
+%     'edge'          'zero' (default) or 'skip', as RTK
+%     'truncation'    width of the extrapolation of rows, 0 (default) to 1
+%     'precision'     'single' (default) or 'double', a slow check
+%     'mode'          'fdk' (default) or 'rabbitct'
+%     'interpolation' 'exact' (default) or 'fast'
+%     'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize'   logical, default false
+%     'output_scale', 'output_offset'   default 1 and 0
+%     'slab', 'view_batch', 'fft_length'   default 0, which chooses
+%     'progress'      @(step, steps, measure) that returns true to cancel
+%
+%   reconstruct(f, projections)          columns-by-rows-by-views, single, double or integers, to a single volume
+%   reconstruct(f, input, output)        from and to files: see purlin.fdk_reconstruct
+%   begin(f), push(f, views, projections), finish(f)   a scan that arrives in pieces; views are numbered from 1
+%   query(f)                             the plan, and what the last run did
+%   [redundancy, angular] = weights(f)
+%   set_counts(f, i0, dark)              the input is raw counts; i0 is a number or an image, [] ends it
+%   weight, filter, backproject          the steps on their own
+%   ellipsoids(f, e), ellipsoid_volume(f, e)   exact projections of ellipsoids, and the truth
+%   delete(f)
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory.
+%
+%   See also purlin.fdk_reconstruct, purlin.fdk_shepp_logan.
+%
+%   Example
+%     g = struct('columns', 512, 'rows', 512, 'column_pitch', 0.8, 'row_pitch', 0.8, 'source_to_axis', 500, ...
+%                'source_to_detector', 1000, 'angles', (0:719) * pi / 360);
+%     f = purlin.Fdk(g);
+%     begin(f);
+%     for view = 1:720
+%       push(f, view, frame(view));
+%     end
+%     volume = finish(f);
+  properties (SetAccess = private)
+    key = uint64(0)
+    geometry
+  end
+  properties (Access = private)
+    watched = struct()
+  end
+  methods
+    function obj = Fdk(geometry, varargin)
+      if ~isstruct(geometry) || numel(geometry) ~= 1
+        error('purlin:invalidArgument', 'geometry: is not a struct');
+      end
+      known = {'columns', 'rows', 'column_pitch', 'row_pitch', 'source_to_axis', 'source_to_detector', 'angles', ...
+               'matrices', 'column_offset', 'row_offset', 'allow_inside_panel'};
+      geometry = purlin.internal.options(known, {geometry});
+      names = {'grid', 'window', 'cutoff', 'redundancy', 'edge', 'truncation', 'precision', 'mode', ...
+               'interpolation', 'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize', 'output_scale', ...
+               'output_offset', 'slab', 'view_batch', 'fft_length', 'progress'};
+      opts = purlin.internal.options(names, varargin);
+      grid = struct();
+      if isfield(opts, 'grid') && ~isempty(opts.grid)
+        grid = purlin.internal.options({'size', 'spacing', 'origin'}, {opts.grid});
+      end
+      obj.key = purlin_mex('fdk_create', geometry, grid, opts);
+      obj.geometry = geometry;
+      if isfield(opts, 'progress')
+        obj.watched.progress = opts.progress;
+      end
+    end
+
+    function volume = reconstruct(obj, projections, output)
+      if nargin < 3
+        output = [];
+      end
+      volume = purlin_mex('fdk_reconstruct', obj.key, projections, output, obj.watched);
+    end
+
+    function begin(obj)
+      purlin_mex('fdk_begin', obj.key);
+    end
+
+    function push(obj, views, projections)
+      purlin_mex('fdk_push', obj.key, double(views), projections, obj.watched);
+    end
+
+    function volume = finish(obj, output)
+      if nargin < 2
+        output = [];
+      end
+      volume = purlin_mex('fdk_finish', obj.key, output, obj.watched);
+    end
+
+    function info = query(obj)
+      info = purlin_mex('fdk_query', obj.key);
+    end
+
+    function [redundancy, angular] = weights(obj)
+      [redundancy, angular] = purlin_mex('fdk_weights', obj.key, obj.geometry.columns, views(obj));
+    end
+
+    function set_counts(obj, i0, dark, epsilon)
+      if nargin < 3
+        dark = [];
+      end
+      if nargin < 4
+        epsilon = 0;
+      end
+      [number, image] = purlin.internal.number_or_image(i0);
+      purlin_mex('fdk_set_counts', obj.key, number, image, single(dark), epsilon);
+    end
+
+    function out = weight(obj, views, projections)
+      out = purlin_mex('fdk_weight', obj.key, double(views), projections);
+    end
+
+    function out = filter(obj, views, weighted)
+      out = purlin_mex('fdk_filter', obj.key, double(views), weighted);
+    end
+
+    function volume = backproject(obj, views, filtered, volume)
+      volume = purlin_mex('fdk_backproject', obj.key, double(views), filtered, volume);
+    end
+
+    function projections = ellipsoids(obj, list)
+      g = obj.geometry;
+      projections = purlin_mex('fdk_ellipsoids', obj.key, list, g.columns, g.rows, views(obj));
+    end
+
+    function volume = ellipsoid_volume(obj, list)
+      volume = purlin_mex('fdk_ellipsoid_volume', obj.key, list);
+    end
+
+    function n = views(obj)
+      if isfield(obj.geometry, 'angles')
+        n = numel(obj.geometry.angles);
+      else
+        n = size(obj.geometry.matrices, 3);
+      end
+    end
+
+    function delete(obj)
+      % Called again when the variable goes, and then a key that is gone already means nothing.
+      purlin_mex('fdk_destroy', obj.key);
+    end
+  end
+end

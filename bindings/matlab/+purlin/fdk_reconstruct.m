@@ -1,0 +1,54 @@
+function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
+%FDK_RECONSTRUCT  A volume from cone-beam projections, in one call.
+%   volume = purlin.fdk_reconstruct(projections, geometry, name, value, ...). PROJECTIONS are line integrals,
+%   columns-by-rows-by-views, of class single, double or an integer class, and are used where they lie; VOLUME is
+%   single, nx-by-ny-by-nz. GEOMETRY and the names are those of purlin.Fdk.
+%   [volume, info] = ... also tells what was done: see query of purlin.Fdk.
+%
+%   Neither end need fit in memory. PROJECTIONS may also be
+%     the name of an .mha, .mhd or .tif file, or a cell of the names of .tif files;
+%     a struct that describes a raw file: file, size, class ('single'), offset (0), endianness ('little');
+%   and 'output', the name of an .mha, .mhd or .tif file or such a struct without the size, takes the volume; VOLUME is
+%   then empty. A file gets its name when all is well.
+%   'counts', i0 or {i0, dark}: the projections are raw counts.
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory.
+%
+%   See also purlin.Fdk, purlin.fdk_shepp_logan, purlin.fdk_log_transform.
+%
+%   Example
+%     scan = struct('file', 'scan.raw', 'size', [2048 2048 1200], 'class', 'uint16');
+%     purlin.fdk_reconstruct(scan, geometry, 'counts', 60000, 'output', 'volume.mha');
+  if numel(varargin) == 1 && isstruct(varargin{1})
+    given = varargin{1};
+  elseif mod(numel(varargin), 2) == 0
+    given = struct();
+    for k = 1:2:numel(varargin)
+      given.(varargin{k}) = varargin{k + 1};
+    end
+  else
+    error('purlin:invalidArgument', 'options: are not name/value pairs or a struct');
+  end
+  output = [];
+  if isfield(given, 'output')
+    output = given.output;
+    given = rmfield(given, 'output');
+  end
+  counts = [];
+  if isfield(given, 'counts')
+    counts = given.counts;
+    given = rmfield(given, 'counts');
+  end
+  plan = purlin.Fdk(geometry, given);
+  if ~isempty(counts)
+    if ~iscell(counts)
+      counts = {counts};
+    end
+    set_counts(plan, counts{:});
+  end
+  volume = reconstruct(plan, projections, output);
+  if nargout > 1
+    info = query(plan);
+  end
+  delete(plan);
+end

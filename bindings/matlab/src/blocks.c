@@ -1,0 +1,75 @@
+/* Sources and sinks from MATLAB: an array, the name of a file whose ending says what it is, or a struct that describes a
+ * raw file. Functions are not offered: the library calls them from its own threads, which MATLAB does not allow. */
+#include <string.h>
+
+#include "gateway.h"
+
+static char *text_of(const char *name, const mxArray *value) {
+  char *text = value && mxIsChar(value) ? mxArrayToString(value) : NULL;
+  if (!text) fail("invalidArgument", "%s: is not the name of a file", name);
+  return text; /* MATLAB frees it when the command ends */
+}
+
+static int ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static int is_metaimage(const char *path) { return ends_with(path, ".mha") || ends_with(path, ".mhd"); }
+static int is_tiff(const char *path) { return ends_with(path, ".tif") || ends_with(path, ".tiff"); }
+
+/* The fields of a struct that describes a raw file. */
+typedef struct raw { char *file; int32_t dtype, endianness; int64_t offset; } raw;
+
+static raw raw_of(const char *name, const mxArray *value) {
+  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
+  r.file = text_of(name, option(value, "file"));
+  read_choice(value, "class", classes, &r.dtype);
+  read_choice(value, "endianness", endiannesses, &r.endianness);
+  read_int64(value, "offset", &r.offset);
+  return r;
+}
+
+purlin_source *source_of(const char *name, const mxArray *value) {
+  purlin_source *source = NULL;
+  if (mxIsChar(value)) {
+    const char *path = text_of(name, value);
+    if (is_metaimage(path)) check(purlin_source_from_metaimage(gateway_context(), path, &source));
+    else if (is_tiff(path)) check(purlin_source_from_tiff(gateway_context(), 1, &path, &source));
+    else fail("invalidArgument", "%s: '%s' does not end in .mha, .mhd, .tif or .tiff", name, path);
+  } else if (mxIsCell(value)) {
+    const char *paths[4096];
+    size_t count = mxGetNumberOfElements(value);
+    if (count > sizeof paths / sizeof *paths) fail("invalidArgument", "%s: has more than 4096 files", name);
+    for (size_t k = 0; k < count; k++) paths[k] = text_of(name, mxGetCell(value, (mwIndex)k));
+    check(purlin_source_from_tiff(gateway_context(), (int64_t)count, paths, &source));
+  } else if (mxIsStruct(value)) {
+    const mxArray *size = option(value, "size");
+    raw r = raw_of(name, value);
+    int64_t dims[4];
+    int64_t ndim = size ? (int64_t)mxGetNumberOfElements(size) : 0;
+    if (ndim < 1 || ndim > 4 || !mxIsDouble(size)) fail("invalidArgument", "%s: its size is not 1 to 4 numbers", name);
+    for (int64_t k = 0; k < ndim; k++) dims[k] = (int64_t)((const double *)mxGetData(size))[k];
+    check(purlin_source_from_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims, &source));
+  } else {
+    check(purlin_source_from_tensor(gateway_context(), lend_dense(name, value, 3), &source));
+  }
+  return temporary_source(source);
+}
+
+purlin_sink *sink_of(const char *name, const mxArray *value, const purlin_fdk_info *plan) {
+  const int64_t dims[3] = {plan->nx, plan->ny, plan->nz};
+  const double spacing[3] = {plan->dx, plan->dy, plan->dz}, origin[3] = {plan->x0, plan->y0, plan->z0};
+  purlin_sink *sink = NULL;
+  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
+  int described = mxIsStruct(value);
+  if (described) r = raw_of(name, value);
+  else r.file = text_of(name, value);
+  if (is_metaimage(r.file))
+    check(purlin_sink_to_metaimage(gateway_context(), r.file, r.dtype, 3, dims, spacing, origin, &sink));
+  else if (is_tiff(r.file)) check(purlin_sink_to_tiff(gateway_context(), r.file, r.dtype, dims[0], dims[1], dims[2], &sink));
+  else if (described)
+    check(purlin_sink_to_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, 3, dims, &sink));
+  else fail("invalidArgument", "%s: '%s' does not end in .mha, .mhd, .tif or .tiff", name, r.file);
+  return temporary_sink(sink);
+}

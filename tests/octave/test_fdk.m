@@ -1,0 +1,81 @@
+function test_fdk(golden)
+% TEST_FDK  Cone-beam CT: RTK's volume of a full circle, pushed views, files, pieces, errors, cancelling.
+  purlin.configure('backend', 'cpu');
+  lines = reshape(last_numbers(fullfile(golden, 'fdk', 'full_proj.npy'), 80 * 64 * 90), 80, 64, 90);
+  expected = reshape(last_numbers(fullfile(golden, 'fdk', 'full_rtk.npy'), 48 * 44 * 36), 48, 44, 36);
+  geometry = struct('columns', 80, 'rows', 64, 'column_pitch', 3, 'row_pitch', 3.5, 'source_to_axis', 500, ...
+                    'source_to_detector', 1000, 'angles', (0:89) * 4 * pi / 180);
+  grid = struct('size', [48 44 36], 'spacing', [2.2 2.4 2], 'origin', [-51.7 -51.6 -35]);
+
+  [whole, info] = purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'edge', 'skip');
+  check(isa(whole, 'single') && isequal(size(whole), [48 44 36]), 'a single volume');
+  check(max(abs(whole(:) - expected(:))) < 2e-5, 'the volume is the one of RTK');
+  check(strcmp(info.redundancy, 'full') && isequal(info.size, [48 44 36]) && ~isempty(info.reason), 'the info');
+
+  f = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip');
+  order = mod(7 * (0:89), 90) + 1;
+  begin(f);
+  for view = order(1:60)
+    push(f, view, lines(:, :, view));
+  end
+  check_error('purlin:invalidArgument', 'view', @() push(f, order(1), lines(:, :, 1)));
+  check_error('purlin:invalidArgument', '', @() finish(f));
+  push(f, order(61:90), lines(:, :, order(61:90)));
+  volume = finish(f);
+  check(max(abs(volume(:) - whole(:))) < 2e-6, 'pushed views make the same volume');
+  [redundancy, angular] = weights(f);
+  check(abs(sum(angular) - 2 * pi) < 1e-12 && all(redundancy(:) == 0.5), 'the weights');
+
+  views = 1:90;
+  volume = backproject(f, views, filter(f, views, weight(f, views, lines)), zeros(48, 44, 36, 'single'));
+  check(max(abs(volume(:) - whole(:))) < 2e-5, 'the pieces make the whole');
+  head = purlin.fdk_shepp_logan(45);
+  check(isequal(size(head), [8 10]), 'ten ellipsoids');
+  found = reconstruct(f, ellipsoids(f, head)) - ellipsoid_volume(f, head);
+  check(sqrt(mean(found(:) .^ 2)) < 0.15, 'the head comes back');
+
+  counts = uint16(round(60000 * exp(-0.02 * double(lines)) + 100));
+  set_counts(f, 60100, 100 * ones(80, 64));
+  counted = reconstruct(f, counts);
+  check(max(abs(counted(:) / 0.02 - whole(:))) < 1e-2, 'raw counts');
+  [logs, clamped] = purlin.fdk_log_transform(uint16([1000 368 0]), 1000);
+  check(abs(logs(2) - 1) < 1e-3 && clamped == 1, 'the logarithm');
+  delete(f);
+
+  folder = tempname();
+  mkdir(folder);
+  remove = onCleanup(@() rmdir(folder, 's'));
+  raw = fullfile(folder, 'scan.raw');
+  file = fopen(raw, 'w', 'ieee-be');
+  fwrite(file, zeros(1, 4), 'uint8');
+  fwrite(file, lines, 'single');
+  fclose(file);
+  scan = struct('file', raw, 'size', [80 64 90], 'class', 'single', 'offset', 4, 'endianness', 'big');
+  image = fullfile(folder, 'volume.mha');
+  nothing = purlin.fdk_reconstruct(scan, geometry, 'grid', grid, 'edge', 'skip', 'output', image);
+  check(isempty(nothing), 'a volume in a file is not returned');
+  written = last_numbers(image, numel(whole));
+  check(isequal(written(:), whole(:)), 'the file holds the volume');
+  purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'output', fullfile(folder, 'volume.tif'));
+  check(exist(fullfile(folder, 'volume.tif'), 'file') == 2, 'a stack of pages');
+  check_error('purlin:io', 'none.mha', @() purlin.fdk_reconstruct(fullfile(folder, 'none.mha'), geometry));
+  check_error('purlin:invalidArgument', 'does not end in', @() purlin.fdk_reconstruct('scan.dat', geometry));
+
+  bad = geometry;
+  bad.columns = 1;
+  check_error('purlin:invalidArgument', 'detector_columns', @() purlin.Fdk(bad));
+  check_error('purlin:invalidArgument', 'there is no colour', @() purlin.Fdk(geometry, 'colour', 1));
+  check_error('purlin:cancelled', '', @() purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'view_batch', 4, ...
+              'progress', @(step, steps, measure) true));
+  check_error('mine:stop', 'enough', @() purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'view_batch', 4, ...
+              'progress', @(step, steps, measure) error('mine:stop', 'enough')));
+end
+
+function numbers = last_numbers(path, count)
+% Single precision numbers at the end of a file, behind whatever header it has.
+  file = fopen(path, 'r', 'ieee-le');
+  check(file >= 0, ['opening ', path]);
+  fseek(file, -4 * count, 'eof');
+  numbers = fread(file, count, 'single=>single');
+  fclose(file);
+end
