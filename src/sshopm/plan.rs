@@ -177,6 +177,11 @@ macro_rules! rows {
                 (Self { $($name: $name.0),* }, Self { $($name: $name.1),* })
             }
 
+            /// The rows of tensor k.
+            pub fn nth(&mut self, k: usize, sizes: &RowSizes) -> Rows<'_, T> {
+                Rows { $($name: self.$name.get_mut(k * sizes.$size..(k + 1) * sizes.$size).unwrap_or_default()),* }
+            }
+
             /// The same rows, for a while.
             pub fn reborrow(&mut self) -> Rows<'_, T> {
                 Rows { $($name: &mut *self.$name),* }

@@ -8,6 +8,7 @@ use super::flight::{Flight, Job, Rule, Step};
 use super::general::{self, General};
 use super::linear::jacobi;
 use super::nested::{self, Broadcast, Form};
+use super::pool::{Pool, Width};
 use super::three;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch, dispatch_wide};
@@ -28,6 +29,15 @@ pub struct Vectors<'a, T> {
 pub trait Engine<T: Real> {
     /// Runs the first `count` starts for at most `steps` steps.
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize);
+    /// Lanes of the vectors that [`Engine::advance_pool`] works on, where there is a kernel for it.
+    fn pool_width(&self) -> Option<usize> {
+        None
+    }
+    /// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps; or answers that there is
+    /// no kernel for it.
+    fn advance_pool(&mut self, _: &Rule<T>, _: &mut Pool<T>, _keep: usize, _steps: usize) -> bool {
+        false
+    }
     /// A x^(m-free) for 0, 1 or 2 free indices: component c of vector p at `out[c * stride + p]`, those of a matrix packed.
     fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]);
     /// Eigenvalues of the projected Hessian at vectors with the given lambda, ascending: eigenvalue j of vector p at
@@ -86,23 +96,23 @@ macro_rules! three_kernel {
     };
 }
 
-three_kernel!(Power, (rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Flight<T>, count: usize, steps: usize),
-|k, simd| {
-    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
-    let job = splat_job(simd, k.job);
-    for at in (0..k.count).step_by(width(simd)) {
-        three::advance::<F, T, _>(simd, a, k.rule, &job, k.flight, at, k.steps, true);
-    }
-});
+/// Steps of a pool's starts; `POWER` for those with a constant shift.
+struct Steps<'a, F, T, const POWER: bool> {
+    rule: &'a Rule<T>,
+    pool: &'a mut Pool<T>,
+    keep: usize,
+    steps: usize,
+    form: PhantomData<F>,
+}
 
-three_kernel!(Curved, (rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Flight<T>, count: usize, steps: usize),
-|k, simd| {
-    let a = Broadcast::new(simd, &k.a[..nested::entries(F::ORDER)]);
-    let job = splat_job(simd, k.job);
-    for at in (0..k.count).step_by(width(simd)) {
-        three::advance::<F, T, _>(simd, a, k.rule, &job, k.flight, at, k.steps, false);
+impl<F: Form, T: Real, const POWER: bool> Kernel<T> for Steps<'_, F, T, POWER> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        three::advance::<F, T, S>(simd, self.rule, self.pool, self.keep, self.steps, POWER);
     }
-});
+}
 
 /// What is computed at each vector.
 #[derive(Debug, Clone, Copy)]
@@ -154,14 +164,19 @@ fn load3<T: Real, S: Simd<T>>(simd: S, x: Vectors<'_, T>, at: usize) -> [S::V; 3
 
 impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
+        self.many.advance(a, rule, job, flight, count, steps);
+    }
+
+    fn pool_width(&self) -> Option<usize> {
+        dispatch_wide::<T, _>(self.many.isa, Width).ok()
+    }
+
+    fn advance_pool(&mut self, rule: &Rule<T>, pool: &mut Pool<T>, keep: usize, steps: usize) -> bool {
         let (isa, form) = (self.many.isa, self.form);
-        let done = if rule.step == Step::Power {
-            dispatch_wide(isa, Power { a, rule, job, flight, count, steps, form }).is_ok()
+        if rule.step == Step::Power {
+            dispatch_wide(isa, Steps::<F, T, true> { rule, pool, keep, steps, form }).is_ok()
         } else {
-            dispatch_wide(isa, Curved { a, rule, job, flight, count, steps, form }).is_ok()
-        };
-        if !done {
-            self.many.advance(a, rule, job, flight, count, steps);
+            dispatch_wide(isa, Steps::<F, T, false> { rule, pool, keep, steps, form }).is_ok()
         }
     }
 

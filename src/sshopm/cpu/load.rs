@@ -2,6 +2,8 @@
 
 use super::engine::{Engine, Vectors};
 use super::flight::Job;
+use crate::backend::cpu::Isa;
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch};
 use crate::scalar::Real;
 use crate::sshopm::options::TensorStatus;
 use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
@@ -20,6 +22,13 @@ pub struct Loaded<T> {
 }
 
 impl<T: Real> Loaded<T> {
+    /// Of no tensor.
+    pub fn none() -> Self {
+        let zero = T::ZERO;
+        let job = Job { isotropic: zero, floor2: zero, shift: zero, tau: zero, limit: zero };
+        Self { job, up: (T::ONE, T::ONE), direction: T::ONE, norm: zero }
+    }
+
     /// A working lambda in the tensor's own units.
     #[inline]
     pub fn value(&self, lambda: T) -> T {
@@ -59,17 +68,35 @@ pub fn exponent_of(x: f64) -> i32 {
     biased - 1022
 }
 
-/// The tensor's entries: the input, or its transform.
-pub fn entries<T: Real>(plan: &Plan<T>, input: &[T], out: &mut [T]) {
-    match &plan.transform {
-        None => out.copy_from_slice(input),
-        Some(matrix) => {
-            out.fill(T::ZERO);
-            for (column, x) in matrix.chunks_exact(out.len()).zip(input) {
-                for (o, c) in out.iter_mut().zip(column) {
-                    *o += *c * *x;
-                }
+/// The tensor's entries: the input, or its transform. `columns` are those of the plan's transform, each padded to the length
+/// of `out`, a whole number of vectors.
+pub fn entries<T: Vectorised>(isa: Isa, columns: &[T], input: &[T], out: &mut [T]) {
+    if columns.is_empty() {
+        out[..input.len()].copy_from_slice(input);
+    } else {
+        dispatch(isa, Transform { columns, input, out });
+    }
+}
+
+/// A product of a matrix with a vector.
+struct Transform<'a, T> {
+    columns: &'a [T],
+    input: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for Transform<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let size = self.out.len();
+        for at in (0..size).step_by(S::V::LEN) {
+            let mut sum = simd.splat(T::ZERO);
+            for (column, x) in self.columns.chunks_exact(size).zip(self.input) {
+                sum = simd.load(&column[at..]).mul_add(simd.splat(*x), sum);
             }
+            sum.store(&mut self.out[at..]);
         }
     }
 }
@@ -111,6 +138,20 @@ pub fn frobenius<T: Real>(a: &[T], multinomials: &[T]) -> f64 {
     largest * a.iter().zip(multinomials).map(|(a, w)| w.to_f64() * square(a.to_f64() / largest)).sum::<f64>().sqrt()
 }
 
+/// The smallest number, several at a time: one by one, each comparison would wait for the one before.
+fn least<T: Real>(values: &[T]) -> T {
+    let mut least = [values[0]; 16];
+    let smaller = |a: T, b: T| if b < a { b } else { a };
+    let chunks = values.chunks_exact(least.len());
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (l, v) in least.iter_mut().zip(chunk) {
+            *l = smaller(*l, *v);
+        }
+    }
+    least.into_iter().chain(rest.iter().copied()).reduce(smaller).unwrap_or(values[0])
+}
+
 /// Scales the entries in `a` for one pass and prepares its numbers. `x` are the starts, `values` room for one number each.
 pub fn prepare<T: Real>(
     engine: &mut dyn Engine<T>,
@@ -134,10 +175,7 @@ pub fn prepare<T: Real>(
     let mut isotropic = T::ZERO;
     if plan.remove_isotropic && !plan.identity.is_empty() {
         engine.contract(a, starts, 0, values);
-        let mut least = values[0];
-        for v in &values[..plan.start_count] {
-            least = if *v < least { *v } else { least };
-        }
+        let least = least(&values[..plan.start_count]);
         // Below 0 there is nothing to gain: the shift would only grow.
         isotropic = T::from_f64(0.9) * least;
         if isotropic > T::ZERO {

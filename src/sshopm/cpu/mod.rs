@@ -1,12 +1,11 @@
-//! SS-HOPM on the CPU: tensors in parallel over the context's threads, the starts of a tensor over the lanes of its
-//! vectors.
+//! SS-HOPM on the CPU: tensors in parallel over the context's threads, starts over the lanes of vectors.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`nested`], [`chain`] | products with a tensor: generated for dimension 3, by contraction for any shape |
-//! | [`three`], [`general`] | the iterations on them, with [`steps`], [`flight`], [`linear`] |
-//! | [`load`], [`reduce`] | one tensor in; its pairs out |
-//! | [`tensor`] | from entries to results |
+//! | [`three`], [`general`] | the iterations on them, with [`steps`], [`pool`], [`flight`], [`linear`] |
+//! | [`load`], [`reduce`], [`write`] | one tensor in; its pairs out |
+//! | [`feed`], [`tensor`] | from entries to results: many tensors through a pool of lanes, one at a time |
 //! | [`batch`] | products and classification |
 //!
 //! Every tensor is worked on by one thread, and a lane's numbers do not depend on its neighbours: results are bitwise the
@@ -15,22 +14,26 @@
 pub mod batch;
 pub mod chain;
 pub mod engine;
+pub mod feed;
 pub mod flight;
 pub mod general;
 pub mod linear;
 pub mod load;
 pub mod nested;
+pub mod pool;
 pub mod reduce;
 pub mod steps;
 pub mod tensor;
 pub mod three;
+pub mod write;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use self::chain::Chain;
 use self::engine::{Engine, with_engine};
+use self::feed::{Feed, Leaf};
 use self::general::General;
-use self::tensor::Scratch;
+use self::tensor::{Alone, Scratch};
 use super::algorithm::SshopmOps;
 use super::plan::{Counts, Plan, RowSizes, Rows, Tile};
 use crate::backend::cpu::Isa;
@@ -42,13 +45,27 @@ use crate::progress::CancelFlag;
 /// Most lanes of a vector times the vectors worked on at once.
 pub const WIDEST: usize = 32;
 /// Tensors that a thread takes at once.
-const GRAIN: usize = 64;
+const GRAIN: usize = 256;
 
 /// The CPU's side of the solver.
 pub struct CpuOps<'a, T> {
     context: &'a Context,
     chain: Arc<Chain>,
-    scratch: Mutex<Vec<(Scratch<T>, General<T>)>>,
+    memory: Mutex<Vec<Memory<T>>>,
+}
+
+/// What a thread needs.
+struct Memory<T> {
+    scratch: Scratch<T>,
+    way: Way<T>,
+    general: General<T>,
+}
+
+/// How tensors are worked on, with the memory for it.
+#[expect(clippy::large_enum_variant, reason = "one for each thread")]
+enum Way<T> {
+    Together(Feed<T>),
+    Alone(Alone<T>),
 }
 
 /// Whether a shape has generated kernels.
@@ -61,11 +78,17 @@ impl<'a, T: Vectorised> CpuOps<'a, T> {
     pub fn new(context: &'a Context, plan: &Plan<T>) -> Result<Self> {
         let chain = Chain::of(plan.shape)?;
         let threads = context.pool().threads();
-        let mut scratch = crate::alloc::with_capacity("thread memory", threads)?;
+        let mut memory = crate::alloc::with_capacity("thread memory", threads)?;
         for _ in 0..threads {
-            scratch.push((Scratch::new(plan, WIDEST)?, General::new(&chain, WIDEST)?));
+            let scratch = Scratch::new(plan, WIDEST)?;
+            let mut general = General::new(&chain, WIDEST)?;
+            let way = match with_engine(context.isa(), &chain, &mut general, |engine| engine.pool_width()) {
+                Some(width) => Way::Together(Feed::new(plan, width, scratch.stride)?),
+                None => Way::Alone(Alone::new(plan, scratch.stride)?),
+            };
+            memory.push(Memory { scratch, way, general });
         }
-        Ok(Self { context, chain, scratch: Mutex::new(scratch) })
+        Ok(Self { context, chain, memory: Mutex::new(memory) })
     }
 }
 
@@ -80,7 +103,7 @@ impl<T: Vectorised> SshopmOps<T> for CpuOps<'_, T> {
         cancel: &CancelFlag,
     ) -> Result<Counts> {
         let count = tile.input.len() / plan.shape.count();
-        let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, scratch: &self.scratch };
+        let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, memory: &self.memory };
         let isa = self.context.isa();
         self.context.pool().run(|| job.run(isa, 0, count, rows, trace))
     }
@@ -92,7 +115,7 @@ struct TileJob<'a, T> {
     sizes: &'a RowSizes,
     cancel: &'a CancelFlag,
     chain: &'a Chain,
-    scratch: &'a Mutex<Vec<(Scratch<T>, General<T>)>>,
+    memory: &'a Mutex<Vec<Memory<T>>>,
 }
 
 impl<T: Vectorised> TileJob<'_, T> {
@@ -107,30 +130,35 @@ impl<T: Vectorised> TileJob<'_, T> {
             );
             return Ok(a?.plus(b?));
         }
-        let taken = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let taken = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(mut memory) = taken else {
             return Err(Error::Internal("more leaves than threads".into()));
         };
-        let (scratch, work) = &mut memory;
-        let counts =
-            with_engine(isa, self.chain, work, |engine| self.leaf(isa, engine, scratch, first, count, rows, trace));
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        let Memory { scratch, way, general } = &mut memory;
+        let counts = with_engine(isa, self.chain, general, |engine| match way {
+            Way::Together(feed) => {
+                let (plan, tile, sizes) = (self.plan, self.tile, self.sizes);
+                Leaf { isa, engine, plan, tile, sizes, first, count, rows, scratch, feed }.run(self.cancel, trace)
+            }
+            Way::Alone(alone) => self.leaf(isa, engine, (scratch, alone), first, count, rows, trace),
+        });
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
         counts
     }
 
     /// Tensors a leaf: fewer where one takes long.
     fn grain(&self) -> usize {
         let work = self.plan.shape.count().saturating_mul(self.plan.start_count);
-        (200_000 / work.max(1)).max(1)
+        (1_000_000 / work.max(1)).max(1)
     }
 
-    /// Works on consecutive tensors in this thread.
+    /// Works on consecutive tensors in this thread, one at a time.
     #[expect(clippy::too_many_arguments, reason = "a thread's memory and results")]
     fn leaf(
         &self,
         isa: Isa,
         engine: &mut dyn Engine<T>,
-        scratch: &mut Scratch<T>,
+        (scratch, alone): (&mut Scratch<T>, &mut Alone<T>),
         first: usize,
         count: usize,
         rows: Rows<'_, T>,
@@ -144,11 +172,11 @@ impl<T: Vectorised> TileJob<'_, T> {
             let (mut rows, others) = rest.split(1, self.sizes);
             rest = others;
             counts = counts.plus(if self.tile.mask.get(t) == Some(&0) {
-                tensor::solve_masked(self.plan, &mut rows)
+                write::write_masked(self.plan, &mut rows)
             } else {
                 let input = &self.tile.input[t * packed..(t + 1) * packed];
                 let index = self.tile.first + t;
-                tensor::solve(isa, engine, self.plan, index, input, scratch, &mut rows, trace)
+                tensor::solve(isa, engine, self.plan, index, input, scratch, alone, &mut rows, trace)
             });
         }
         Ok(counts)

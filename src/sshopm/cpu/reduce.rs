@@ -13,16 +13,22 @@ use crate::sshopm::plan::{Plan, Reduction, SignRule};
 pub struct Ends<T> {
     /// Distance of the components.
     pub stride: usize,
+    /// One array after the other, see [`Ends::arrays`].
+    pub data: Vec<T>,
+}
+
+/// The arrays of [`Ends`].
+pub struct EndArrays<'a, T> {
     /// Unit vectors.
-    pub x: Vec<T>,
+    pub x: &'a mut [T],
     /// Working lambda.
-    pub lambda: Vec<T>,
+    pub lambda: &'a mut [T],
     /// The same for a start that converged and is in no pair yet, else -inf.
-    pub open: Vec<T>,
+    pub open: &'a mut [T],
     /// Squared residual, working units.
-    pub residual2: Vec<T>,
+    pub residual2: &'a mut [T],
     /// Work array of the merge.
-    joined: Vec<T>,
+    joined: &'a mut [T],
 }
 
 /// Distinct pairs of a tensor, arrays as in [`Ends`].
@@ -53,8 +59,17 @@ pub struct Pairs<T> {
 impl<T: Real> Ends<T> {
     /// Room for `stride` starts.
     pub fn new(n: usize, stride: usize) -> Result<Self> {
-        let array = |k: usize| alloc::filled("ends of the starts", k * stride, T::ZERO);
-        Ok(Self { stride, x: array(n)?, lambda: array(1)?, open: array(1)?, residual2: array(1)?, joined: array(1)? })
+        Ok(Self { stride, data: alloc::filled("ends of the starts", (n + 4) * stride, T::ZERO)? })
+    }
+
+    /// The arrays, in the order of their members.
+    #[inline(always)]
+    pub fn arrays(&mut self, n: usize) -> EndArrays<'_, T> {
+        let (x, rest) = self.data.split_at_mut(n * self.stride);
+        let (lambda, rest) = rest.split_at_mut(self.stride);
+        let (open, rest) = rest.split_at_mut(self.stride);
+        let (residual2, joined) = rest.split_at_mut(self.stride);
+        EndArrays { x, lambda, open, residual2, joined }
     }
 }
 
@@ -132,6 +147,8 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
     let even = plan.shape.order.is_multiple_of(2);
     let starts = plan.start_count;
     let lanes = S::V::LEN;
+    let stride = ends.stride;
+    let ends = ends.arrays(n);
     let none = T::ZERO - T::from_f64(f64::INFINITY);
     let rule = &plan.reduction;
     let (none_v, zero) = (simd.splat(none), simd.splat(T::ZERO));
@@ -142,12 +159,12 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
         for at in (0..starts).step_by(lanes) {
             best = best.max(simd.load(&ends.open[at..]));
         }
-        let top = largest(best);
+        let top = best.largest();
         if top == none {
             return;
         }
         let top_v = simd.splat(top);
-        let Some(seed) = first_place(simd, starts, &ends.open, top_v) else { return };
+        let Some(seed) = first_place(simd, starts, ends.open, top_v) else { return };
         let whole = (top + loaded.job.isotropic).to_f64().abs();
         let agree = (rule.merge_value * whole).max(rule.merge_norm * loaded.norm.to_f64());
         let agree_v = simd.splat(T::from_f64(agree));
@@ -157,14 +174,14 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
             let lambda = simd.load(&ends.open[at..]);
             let mut cosine = zero;
             for i in 0..n {
-                let s = simd.splat(ends.x[i * ends.stride + seed]);
-                cosine = simd.load(&ends.x[i * ends.stride + at..]).mul_add(s, cosine);
+                let s = simd.splat(ends.x[i * stride + seed]);
+                cosine = simd.load(&ends.x[i * stride + at..]).mul_add(s, cosine);
             }
             let mut chord2 = zero;
             for i in 0..n {
-                let s = simd.splat(ends.x[i * ends.stride + seed]);
+                let s = simd.splat(ends.x[i * stride + seed]);
                 let s = if even { S::V::select(cosine.lt(zero), zero.sub(s), s) } else { s };
-                let d = simd.load(&ends.x[i * ends.stride + at..]).sub(s);
+                let d = simd.load(&ends.x[i * stride + at..]).sub(s);
                 chord2 = d.mul_add(d, chord2);
             }
             let mut joins = chord2.le(within).and(none_v.lt(lambda));
@@ -178,13 +195,13 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
             closest = closest.max(residual2);
             residual2.store(&mut ends.joined[at..]);
         }
-        let closest = simd.splat(largest(closest));
-        let representative = first_place(simd, starts, &ends.joined, closest).unwrap_or(seed);
+        let closest = simd.splat(closest.largest());
+        let representative = first_place(simd, starts, ends.joined, closest).unwrap_or(seed);
         // The seed joins itself; should rounding say no, it must go all the same.
         ends.open[seed] = none;
         let k = pairs.found;
         for i in 0..n {
-            pairs.x[i * pairs.stride + k] = ends.x[i * ends.stride + representative];
+            pairs.x[i * pairs.stride + k] = ends.x[i * stride + representative];
         }
         pairs.lambda[k] = ends.lambda[representative];
         pairs.residual2[k] = ends.residual2[representative];
@@ -193,29 +210,17 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
     }
 }
 
-/// The largest lane.
-#[inline(always)]
-fn largest<V: Lanes>(v: V) -> V::T {
-    let mut numbers = [V::T::ZERO; 64];
-    v.store(&mut numbers);
-    let mut width = V::LEN;
-    while width > 1 {
-        width /= 2;
-        for i in 0..width {
-            let (x, y) = (numbers[i], numbers[i + width]);
-            numbers[i] = if y > x { y } else { x };
-        }
-    }
-    numbers[0]
-}
-
 /// The first place whose number is at least `bound`.
 #[inline(always)]
 fn first_place<T: Real, S: Simd<T>>(simd: S, count: usize, numbers: &[T], bound: S::V) -> Option<usize> {
-    for at in (0..count).step_by(S::V::LEN) {
-        let bits = bound.le(simd.load(&numbers[at..])).bits();
+    // A branch for 64 places: which vector it is in cannot be foretold.
+    for base in (0..count).step_by(64) {
+        let mut bits = 0;
+        for at in (base..count.min(base + 64)).step_by(S::V::LEN) {
+            bits |= bound.le(simd.load(&numbers[at..])).bits() << (at - base);
+        }
         if bits != 0 {
-            return Some(at + bits.trailing_zeros() as usize);
+            return Some(base + bits.trailing_zeros() as usize);
         }
     }
     None

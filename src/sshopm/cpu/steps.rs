@@ -1,6 +1,7 @@
 //! What the iterations in lanes share: the stopping tests and the bookkeeping of a step.
 
 use super::flight::{Flight, Job, Rule, state};
+use super::pool::row;
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
 use crate::sshopm::options::Test;
@@ -53,14 +54,40 @@ impl<V: Lanes> Status<V> {
         self.state.store(&mut flight.state[at..to]);
     }
 
+    /// Of the lanes of a pool's vector.
+    #[inline(always)]
+    pub fn read<S: Simd<V::T, V = V>>(simd: S, block: &[V::T]) -> Self {
+        Self {
+            lambda: simd.load(&block[row::LAMBDA * V::LEN..]),
+            residual2: simd.load(&block[row::RESIDUAL2 * V::LEN..]),
+            iterations: simd.load(&block[row::ITERATIONS * V::LEN..]),
+            shift: simd.load(&block[row::SHIFT * V::LEN..]),
+            violations: simd.load(&block[row::VIOLATIONS * V::LEN..]),
+            step2: simd.load(&block[row::STEP2 * V::LEN..]),
+            state: simd.load(&block[row::STATE * V::LEN..]),
+        }
+    }
+
+    /// Back to the pool.
+    #[inline(always)]
+    pub fn write(self, block: &mut [V::T]) {
+        self.lambda.store(&mut block[row::LAMBDA * V::LEN..]);
+        self.residual2.store(&mut block[row::RESIDUAL2 * V::LEN..]);
+        self.iterations.store(&mut block[row::ITERATIONS * V::LEN..]);
+        self.shift.store(&mut block[row::SHIFT * V::LEN..]);
+        self.violations.store(&mut block[row::VIOLATIONS * V::LEN..]);
+        self.step2.store(&mut block[row::STEP2 * V::LEN..]);
+        self.state.store(&mut block[row::STATE * V::LEN..]);
+    }
+
     /// Lanes still iterating.
     #[inline(always)]
     pub fn running<S: Simd<V::T, V = V>>(&self, simd: S) -> V::M {
         self.state.le(simd.splat(V::T::from_f64(state::RUNNING)))
     }
 
-    /// Takes in an evaluation at the running starts, ends those that are done and counts a step for the others, which
-    /// are returned.
+    /// Takes in an evaluation, ends the running starts that are done and counts a step for the others, which are
+    /// returned. A start that does not run stands still, so that its evaluation is always the same.
     #[inline(always)]
     pub fn judge<S: Simd<V::T, V = V>>(
         &mut self,
@@ -97,8 +124,8 @@ impl<V: Lanes> Status<V> {
             let lost = lambda.lt(self.lambda.sub(slack.mul_add(lambda.abs(), slack))).and(running);
             self.violations = V::select(lost, self.violations.add(one), self.violations);
         }
-        self.lambda = V::select(running, lambda, self.lambda);
-        self.residual2 = V::select(running, residual2, self.residual2);
+        self.lambda = lambda;
+        self.residual2 = residual2;
         let converged = running.and(done);
         let exhausted = running.and_not(done).and(simd.splat(rule.max_iterations).le(self.iterations));
         self.end(simd, converged, state::CONVERGED);

@@ -1,17 +1,18 @@
 //! One tensor from its entries to its rows of results.
 
 use super::engine::{Engine, Vectors};
-use super::flight::{Flight, Rule, Step, state, status_of};
+use super::flight::{Flight, Rule, Step, state};
 use super::load::{self, Loaded};
 use super::reduce::{self, Ends, Merge, Pairs};
+use super::write::{Iterates, wants_starts, write_end, write_pairs, write_special, write_starts};
 use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorised, dispatch};
 use crate::error::Result;
 use crate::rng;
 use crate::scalar::Real;
-use crate::sshopm::options::{Goal, PairClass, StartKind, StartStatus, TensorStatus};
-use crate::sshopm::plan::{ConstantShift, Counts, Iteration, Plan, Rows, Starts, is_skipped};
+use crate::sshopm::options::{Goal, StartKind, TensorStatus};
+use crate::sshopm::plan::{ConstantShift, Counts, Iteration, Plan, Rows, Starts};
 
 /// Steps between two looks at which starts have ended: few where starts end soon, as they do by Newton's method.
 fn block_of(step: Step, first: bool, max_iterations: u32) -> usize {
@@ -26,17 +27,20 @@ fn block_of(step: Step, first: bool, max_iterations: u32) -> usize {
 
 /// Memory of one thread.
 pub struct Scratch<T> {
+    /// Entries of the tensor in hand, padded to a whole number of vectors.
     input: Vec<T>,
-    a: Vec<T>,
-    /// Start vectors of this tensor, component i of start v at `[i * stride + v]`.
-    starts: Vec<T>,
-    values: Vec<T>,
-    flight: Flight<T>,
-    ends: Ends<T>,
-    pairs: Pairs<T>,
-    /// A bit a start in flight, see [`Settle`].
-    ended: Vec<u64>,
-    stride: usize,
+    /// Their number.
+    packed: usize,
+    /// The plan's transform, its columns padded in the same way; else empty.
+    columns: Vec<T>,
+    /// Its start vectors, component i of start v at `[i * stride + v]`.
+    pub starts: Vec<T>,
+    /// Room for a number of each.
+    pub values: Vec<T>,
+    /// Distance of the components.
+    pub stride: usize,
+    /// Its pairs.
+    pub pairs: Pairs<T>,
 }
 
 impl<T: Real> Scratch<T> {
@@ -44,16 +48,23 @@ impl<T: Real> Scratch<T> {
     pub fn new(plan: &Plan<T>, width: usize) -> Result<Self> {
         let n = plan.shape.dimension;
         let stride = plan.start_count.next_multiple_of(width);
+        let packed = plan.shape.count();
+        let padded = packed.next_multiple_of(width);
+        let mut columns =
+            alloc::filled("packed entries", plan.transform.as_ref().map_or(0, |_| packed * padded), T::ZERO)?;
+        for (to, from) in
+            columns.chunks_exact_mut(padded).zip(plan.transform.iter().flat_map(|t| t.chunks_exact(packed)))
+        {
+            to[..packed].copy_from_slice(from);
+        }
         let mut scratch = Self {
-            input: alloc::filled("packed entries", plan.shape.count(), T::ZERO)?,
-            a: alloc::filled("packed entries", plan.shape.count(), T::ZERO)?,
+            input: alloc::filled("packed entries", padded, T::ZERO)?,
+            packed,
+            columns,
             starts: alloc::filled("start vectors", n * stride, T::ZERO)?,
             values: alloc::filled("start vectors", stride, T::ZERO)?,
-            flight: Flight::new(n, stride)?,
-            ends: Ends::new(n, stride)?,
-            pairs: Pairs::new(n, stride)?,
-            ended: alloc::filled("start vectors", stride.div_ceil(64), 0)?,
             stride,
+            pairs: Pairs::new(n, stride)?,
         };
         if let Starts::Shared(vectors) = &plan.starts {
             for (v, x) in vectors.chunks_exact(n).enumerate() {
@@ -69,7 +80,26 @@ impl<T: Real> Scratch<T> {
         Ok(scratch)
     }
 
-    fn draw_starts(&mut self, plan: &Plan<T>, index: usize) {
+    /// The start vectors.
+    pub fn start_vectors(&self, plan: &Plan<T>) -> Vectors<'_, T> {
+        Vectors { data: &self.starts, stride: self.stride, count: plan.start_count }
+    }
+
+    /// Entries of the tensor in hand.
+    pub fn entries(&self) -> &[T] {
+        &self.input[..self.packed]
+    }
+
+    /// Brings in the entries of a tensor.
+    pub fn take_in(&mut self, isa: Isa, input: &[T])
+    where
+        T: Vectorised,
+    {
+        load::entries(isa, &self.columns, input, &mut self.input);
+    }
+
+    /// Draws the starts of the tensor with the given index, if they are its own.
+    pub fn draw_starts(&mut self, plan: &Plan<T>, index: usize) {
         if let Starts::Drawn { kind, seed, first, chunks } = plan.starts {
             let n = plan.shape.dimension;
             let (row, first) = (index / chunks, first + index % chunks * plan.start_count);
@@ -77,6 +107,28 @@ impl<T: Real> Scratch<T> {
                 draw(kind, seed, row, first + v, n, |i, c| self.starts[i * self.stride + v] = T::from_f64(c));
             }
         }
+    }
+}
+
+/// Memory of one thread for one tensor at a time.
+pub struct Alone<T> {
+    a: Vec<T>,
+    flight: Flight<T>,
+    ends: Ends<T>,
+    /// A bit a start in flight, see [`Settle`].
+    ended: Vec<u64>,
+}
+
+impl<T: Real> Alone<T> {
+    /// Room for the tensors of `plan`; `stride` as in [`Scratch`].
+    pub fn new(plan: &Plan<T>, stride: usize) -> Result<Self> {
+        let n = plan.shape.dimension;
+        Ok(Self {
+            a: alloc::filled("packed entries", plan.shape.count(), T::ZERO)?,
+            flight: Flight::new(n, stride)?,
+            ends: Ends::new(n, stride)?,
+            ended: alloc::filled("start vectors", stride.div_ceil(64), 0)?,
+        })
     }
 }
 
@@ -98,7 +150,8 @@ pub fn draw(kind: StartKind, seed: u64, index: usize, v: usize, n: usize, mut pu
     }
 }
 
-fn rule_of<T: Real>(plan: &Plan<T>, rows: &Rows<'_, T>) -> Rule<T> {
+/// What the plan asks of every step.
+pub fn rule_of<T: Real>(plan: &Plan<T>, rows: &Rows<'_, T>) -> Rule<T> {
     Rule {
         step: match plan.iteration {
             Iteration::Hybrid => Step::Hybrid,
@@ -125,37 +178,36 @@ pub fn solve<T: Vectorised>(
     index: usize,
     input: &[T],
     scratch: &mut Scratch<T>,
+    alone: &mut Alone<T>,
     rows: &mut Rows<'_, T>,
     trace: &mut [T],
 ) -> Counts {
     let mut counts = Counts::default();
-    let mut input_entries = std::mem::take(&mut scratch.input);
-    load::entries(plan, input, &mut input_entries);
+    scratch.take_in(isa, input);
     scratch.draw_starts(plan, index);
     let mut status = TensorStatus::NoPair;
     let mut listed = 0;
-    match load::inspect(plan, &input_entries) {
+    match load::inspect(plan, scratch.entries()) {
         Err((special, value)) => {
             counts.skipped = 1;
             status = special;
-            listed = write_special(plan, scratch, special, value, rows);
+            listed = write_special(plan, scratch.start_vectors(plan), special, value, rows);
         }
         Ok(largest) => {
             for minima in [false, true] {
                 if (minima && plan.goal == Goal::Maxima) || (!minima && plan.goal == Goal::Minima) {
                     continue;
                 }
-                scratch.a.copy_from_slice(&input_entries);
+                alone.a.copy_from_slice(scratch.entries());
                 let starts = Vectors { data: &scratch.starts, stride: scratch.stride, count: plan.start_count };
-                let (a, values) = (&mut scratch.a, &mut scratch.values);
-                let loaded = load::prepare(engine, plan, minima, largest, a, starts, values);
-                counts = counts.plus(iterate(isa, engine, plan, &loaded, scratch, rows, trace));
+                let loaded = load::prepare(engine, plan, minima, largest, &mut alone.a, starts, &mut scratch.values);
+                counts = counts.plus(iterate(isa, engine, plan, &loaded, scratch, alone, rows, trace));
                 if plan.reduction.pairs == 0 {
                     continue;
                 }
-                let (ends, pairs) = (&mut scratch.ends, &mut scratch.pairs);
+                let (ends, pairs) = (&mut alone.ends, &mut scratch.pairs);
                 dispatch(isa, Merge { plan, loaded: &loaded, ends, pairs });
-                let said = reduce::select(engine, plan, &loaded, &scratch.a, &mut scratch.pairs);
+                let said = reduce::select(engine, plan, &loaded, &alone.a, &mut scratch.pairs);
                 listed = write_pairs(plan, &loaded, &scratch.pairs, rows, listed);
                 // A pass that found nothing does not undo what the other found.
                 if said != TensorStatus::NoPair && status != TensorStatus::Degenerate {
@@ -167,38 +219,19 @@ pub fn solve<T: Vectorised>(
             }
         }
     }
-    scratch.input = input_entries;
-    write_missing(plan, rows, listed);
-    set(rows.count, 0, count_of(listed));
-    set(rows.status, 0, status as i32);
+    write_end(plan, listed, status, rows);
     counts
 }
 
-/// Fills the rows of a tensor that the mask leaves out.
-pub fn solve_masked<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>) -> Counts {
-    let nan = T::from_f64(f64::NAN);
-    write_missing(plan, rows, 0);
-    set(rows.count, 0, 0);
-    set(rows.status, 0, TensorStatus::Masked as i32);
-    for array in
-        [&mut *rows.start_values, &mut *rows.start_vectors, &mut *rows.start_residuals, &mut *rows.start_shifts]
-    {
-        array.fill(nan);
-    }
-    rows.start_iterations.fill(0);
-    rows.start_violations.fill(0);
-    rows.start_status.fill(StartStatus::Nonfinite as i32);
-    debug_assert!(is_skipped(TensorStatus::Masked));
-    Counts { skipped: 1, ..Counts::default() }
-}
-
-/// Runs all starts; leaves their ends in `scratch.ends` and in the rows.
+/// Runs all starts; leaves their ends in `alone.ends` and in the rows.
+#[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
 fn iterate<T: Vectorised>(
     isa: Isa,
     engine: &mut dyn Engine<T>,
     plan: &Plan<T>,
     loaded: &Loaded<T>,
-    scratch: &mut Scratch<T>,
+    scratch: &Scratch<T>,
+    alone: &mut Alone<T>,
     rows: &mut Rows<'_, T>,
     trace: &mut [T],
 ) -> Counts {
@@ -207,23 +240,23 @@ fn iterate<T: Vectorised>(
     let rule = rule_of(plan, rows);
     let mut counts = Counts::default();
     let none = T::ZERO - T::from_f64(f64::INFINITY);
-    let flight = &mut scratch.flight;
+    let Alone { a, flight, ends, ended } = alone;
+    let ends = ends.arrays(n);
     flight.launch(&scratch.starts, starts);
-    scratch.ends.open[starts..].fill(none);
+    ends.open[starts..].fill(none);
     let per_start = wants_starts(rows);
     let mut running = starts;
     let mut first = true;
     let mut traced = 0;
     while running > 0 {
         let block = if trace.is_empty() { block_of(rule.step, first, plan.max_iterations) } else { 1 };
-        engine.advance(&scratch.a, &rule, &loaded.job, flight, running, block);
+        engine.advance(a, &rule, &loaded.job, flight, running, block);
         if !trace.is_empty() {
             if let Some(t) = trace.get_mut(traced) {
                 *t = loaded.value(flight.lambda[0]);
             }
             traced += 1;
         }
-        let ends = &mut scratch.ends;
         if first {
             // Every start is still in its place: whole arrays at once, those that go on are written again later.
             ends.x.copy_from_slice(&flight.x);
@@ -231,12 +264,11 @@ fn iterate<T: Vectorised>(
             ends.residual2.copy_from_slice(&flight.residual2);
         }
         let open = if first { Some(&mut ends.open[..]) } else { None };
-        let ended = &mut scratch.ended;
         counts = counts.plus(dispatch(isa, Settle { flight, running, open, ended }));
         if first {
             ends.open[starts..].fill(none);
             if per_start {
-                write_all_starts(plan, loaded, flight, rows);
+                write_starts(plan, loaded, &iterates(flight, 0), 0, starts, rows);
             }
         } else {
             for p in ended_places(ended, running) {
@@ -248,7 +280,7 @@ fn iterate<T: Vectorised>(
                 ends.open[v] = if flight.state[p].to_f64() == state::CONVERGED { flight.lambda[p] } else { none };
                 ends.residual2[v] = flight.residual2[p];
                 if per_start {
-                    write_start(plan, loaded, flight, p, v, rows);
+                    write_starts(plan, loaded, &iterates(flight, p), v, 1, rows);
                 }
             }
         }
@@ -258,26 +290,18 @@ fn iterate<T: Vectorised>(
     counts
 }
 
-/// Whether any result of single starts is wanted.
-fn wants_starts<T>(rows: &Rows<'_, T>) -> bool {
-    !(rows.start_values.is_empty()
-        && rows.start_vectors.is_empty()
-        && rows.start_residuals.is_empty()
-        && rows.start_iterations.is_empty()
-        && rows.start_shifts.is_empty()
-        && rows.start_status.is_empty()
-        && rows.start_violations.is_empty())
-}
-
-fn set<T>(row: &mut [T], place: usize, value: T) {
-    if let Some(r) = row.get_mut(place) {
-        *r = value;
+/// The starts from position p on.
+fn iterates<T: Real>(flight: &Flight<T>, p: usize) -> Iterates<'_, T> {
+    Iterates {
+        x: &flight.x[p..],
+        stride: flight.capacity(),
+        lambda: &flight.lambda[p..],
+        residual2: &flight.residual2[p..],
+        iterations: &flight.iterations[p..],
+        shift: &flight.shift[p..],
+        violations: &flight.violations[p..],
+        state: &flight.state[p..],
     }
-}
-
-/// A count as the results hold it; far below 2^31 by construction.
-fn count_of(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 /// Finds the starts that have ended, without branching on each, and counts what they did.
@@ -349,170 +373,4 @@ fn compact<T: Real>(flight: &mut Flight<T>, ended: &mut [u64], running: usize, n
     }
     flight.park(kept, running);
     kept
-}
-
-/// Writes start v, which is at position p.
-fn write_start<T: Real>(
-    plan: &Plan<T>,
-    loaded: &Loaded<T>,
-    flight: &Flight<T>,
-    p: usize,
-    v: usize,
-    rows: &mut Rows<'_, T>,
-) {
-    let n = plan.shape.dimension;
-    set(rows.start_values, v, loaded.value(flight.lambda[p]));
-    set(rows.start_residuals, v, loaded.length(flight.residual2[p].sqrt()));
-    set(rows.start_iterations, v, flight.iterations[p].to_f64() as i32);
-    set(rows.start_shifts, v, loaded.direction * loaded.length(flight.shift[p]));
-    set(rows.start_status, v, status_of(flight.state[p].to_f64()) as i32);
-    set(rows.start_violations, v, flight.violations[p].to_f64() as i32);
-    if !rows.start_vectors.is_empty() {
-        for i in 0..n {
-            set(rows.start_vectors, v * n + i, flight.x[i * flight.capacity() + p]);
-        }
-    }
-}
-
-/// Writes all starts, each being at its own position: an array at a time.
-fn write_all_starts<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, flight: &Flight<T>, rows: &mut Rows<'_, T>) {
-    let n = plan.shape.dimension;
-    for (o, x) in rows.start_values.iter_mut().zip(&flight.lambda) {
-        *o = loaded.value(*x);
-    }
-    for (o, x) in rows.start_residuals.iter_mut().zip(&flight.residual2) {
-        *o = loaded.length(x.sqrt());
-    }
-    for (o, x) in rows.start_iterations.iter_mut().zip(&flight.iterations) {
-        *o = x.to_f64() as i32;
-    }
-    for (o, x) in rows.start_shifts.iter_mut().zip(&flight.shift) {
-        *o = loaded.direction * loaded.length(*x);
-    }
-    for (o, x) in rows.start_status.iter_mut().zip(&flight.state) {
-        *o = status_of(x.to_f64()) as i32;
-    }
-    for (o, x) in rows.start_violations.iter_mut().zip(&flight.violations) {
-        *o = x.to_f64() as i32;
-    }
-    for (v, o) in rows.start_vectors.chunks_exact_mut(n).enumerate() {
-        for (i, o) in o.iter_mut().enumerate() {
-            *o = flight.x[i * flight.capacity() + v];
-        }
-    }
-}
-
-/// Writes the listed pairs after the first `before` rows; returns how many rows are then written.
-fn write_pairs<T: Real>(
-    plan: &Plan<T>,
-    loaded: &Loaded<T>,
-    pairs: &Pairs<T>,
-    rows: &mut Rows<'_, T>,
-    before: usize,
-) -> usize {
-    let n = plan.shape.dimension;
-    let odd = plan.shape.order % 2 == 1;
-    let room = plan.reduction.pairs - before.min(plan.reduction.pairs);
-    let mut row = before;
-    for &k in pairs.order.iter().take(room) {
-        let value = pairs.value(loaded, odd, k);
-        set(rows.values, row, value);
-        set(rows.residuals, row, loaded.length(pairs.residual2[k].sqrt()));
-        set(rows.classes, row, pairs.class[k] as i32);
-        set(rows.basins, row, pairs.basin[k]);
-        write_vector(rows, row, n, plan.reduction.pairs, value, |i| pairs.component(i, k));
-        let turned = pairs.is_turned(loaded, odd, k);
-        for j in 0..n - 1 {
-            let from = if turned { n - 2 - j } else { j };
-            let e = loaded.length(pairs.hessian_at(from, k));
-            set(rows.hessian, row * (n - 1) + j, if turned { T::ZERO - e } else { e });
-        }
-        row += 1;
-    }
-    row
-}
-
-/// Writes the vector of row `row`, and its peak.
-fn write_vector<T: Real>(
-    rows: &mut Rows<'_, T>,
-    row: usize,
-    n: usize,
-    pairs: usize,
-    value: T,
-    component: impl Fn(usize) -> T,
-) {
-    for i in 0..n {
-        set(rows.vectors, row * n + i, component(i));
-    }
-    if rows.peaks.len() == (n + 1) * pairs {
-        for i in 0..n {
-            set(rows.peaks, row * (n + 1) + i, component(i));
-        }
-        set(rows.peaks, row * (n + 1) + n, value);
-    } else {
-        for i in 0..n {
-            set(rows.peaks, row * n + i, component(i) * value);
-        }
-    }
-}
-
-/// Fills the rows from `listed` on.
-fn write_missing<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>, listed: usize) {
-    let (n, pairs) = (plan.shape.dimension, plan.reduction.pairs);
-    let from = |row: &mut [T], size: usize| {
-        let start = (listed * size).min(row.len());
-        row[start..].fill(plan.missing);
-    };
-    from(rows.values, 1);
-    from(rows.vectors, n);
-    from(rows.residuals, 1);
-    from(rows.hessian, n - 1);
-    let peak = rows.peaks.len().checked_div(pairs).unwrap_or(0);
-    from(rows.peaks, peak);
-    for row in [&mut *rows.classes, &mut *rows.basins] {
-        let start = listed.min(row.len());
-        row[start..].fill(0);
-    }
-}
-
-/// Rows of a tensor that is not iterated on. Returns how many pairs are listed.
-fn write_special<T: Real>(
-    plan: &Plan<T>,
-    scratch: &Scratch<T>,
-    status: TensorStatus,
-    value: T,
-    rows: &mut Rows<'_, T>,
-) -> usize {
-    let n = plan.shape.dimension;
-    let nan = T::from_f64(f64::NAN);
-    let finite = status != TensorStatus::Nonfinite;
-    let start = if finite { StartStatus::Converged } else { StartStatus::Nonfinite };
-    for v in 0..plan.start_count {
-        set(rows.start_values, v, value);
-        set(rows.start_residuals, v, if finite { T::ZERO } else { nan });
-        set(rows.start_iterations, v, 0);
-        set(rows.start_shifts, v, T::ZERO);
-        set(rows.start_status, v, start as i32);
-        set(rows.start_violations, v, 0);
-        for i in 0..n {
-            set(rows.start_vectors, v * n + i, scratch.starts[i * scratch.stride + v]);
-        }
-    }
-    if !finite || !plan.reduction.special_pair || plan.reduction.pairs == 0 {
-        return 0;
-    }
-    // Every direction belongs to the one lambda: the first start stands for all.
-    let first = |i: usize| scratch.starts[i * scratch.stride];
-    let largest = (0..n).fold(T::ZERO, |m, i| if first(i).abs() > m { first(i).abs() } else { m });
-    let bound = largest * T::from_f64(1.0 - 1e-6);
-    let turn = (0..n).map(first).find(|c| c.abs() >= bound).is_some_and(|c| c < T::ZERO);
-    set(rows.values, 0, value);
-    set(rows.residuals, 0, T::ZERO);
-    set(rows.classes, 0, PairClass::Degenerate as i32);
-    set(rows.basins, 0, count_of(plan.start_count));
-    write_vector(rows, 0, n, plan.reduction.pairs, value, |i| if turn { T::ZERO - first(i) } else { first(i) });
-    for j in 0..n - 1 {
-        set(rows.hessian, j, T::ZERO);
-    }
-    1
 }

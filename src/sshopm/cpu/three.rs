@@ -1,40 +1,63 @@
 //! The iterations in dimension 3, in registers. Everything is written for maxima; minima run on the negated tensor.
 
-use super::flight::{Flight, Job, Rule, Step, state};
-use super::nested::{Entries, Form};
+use super::flight::{Job, Rule, Step, state};
+use super::nested::{self, Entries, Form, PerLane};
+use super::pool::{Pool, job_of, row, stopped};
 use super::steps::{Status, tiny2};
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
 use crate::sshopm::options::Test;
 
-/// Runs the LEN starts from position `at` on for at most `steps` steps. Returns whether any still runs.
+/// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps. The vectors take a step in
+/// turn: the operations of one step wait for each other several times longer than they take, and the processor overlaps
+/// those of different vectors.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
 pub fn advance<F: Form, T: Real, S: Simd<T>>(
     simd: S,
-    a: impl Entries<S::V>,
     rule: &Rule<T>,
-    job: &Job<S::V>,
-    flight: &mut Flight<T>,
-    at: usize,
+    pool: &mut Pool<T>,
+    keep: usize,
     steps: usize,
     power_steps: bool,
-) -> bool {
-    let capacity = flight.capacity();
-    let component = |i: usize| i * capacity + at..i * capacity + at + S::V::LEN;
-    let mut x =
-        [simd.load(&flight.x[component(0)]), simd.load(&flight.x[component(1)]), simd.load(&flight.x[component(2)])];
-    let mut status = Status::load(simd, flight, at);
-    let any = if power_steps {
-        power::<F, T, S>(simd, a, rule, job, &mut status, &mut x, steps)
-    } else {
-        curved::<F, T, S>(simd, a, rule, job, &mut status, &mut x, steps)
-    };
-    x[0].store(&mut flight.x[component(0)]);
-    x[1].store(&mut flight.x[component(1)]);
-    x[2].store(&mut flight.x[component(2)]);
-    status.store(flight, at);
-    any
+) {
+    let width = S::V::LEN;
+    // A length that the compiler knows.
+    let whole = (row::ENTRIES + nested::entries(F::ORDER)) * width;
+    let (data, size, ended) = pool.blocks::<S::V>();
+    for _ in 0..steps {
+        let mut still = 0;
+        let mut rest = &mut data[..];
+        // Not `chunks_exact_mut`, which divides.
+        while size <= rest.len() {
+            let (block, others) = rest.split_at_mut(size);
+            rest = others;
+            let (head, entries) = block[..whole].split_at_mut(row::ENTRIES * width);
+            let mut status = Status::read(simd, head);
+            let running = status.running(simd);
+            if !running.any() {
+                continue;
+            }
+            let a = PerLane::new(simd, entries);
+            let job = job_of(simd, head);
+            let mut x = [simd.load(head), simd.load(&head[width..]), simd.load(&head[2 * width..])];
+            let running = if power_steps {
+                power::<F, T, S>(simd, a, rule, &job, &mut status, running, &mut x)
+            } else {
+                curved::<F, T, S>(simd, a, rule, &job, &mut status, running, &mut x)
+            };
+            still += running.bits().count_ones() as usize;
+            x[0].store(head);
+            x[1].store(&mut head[width..]);
+            x[2].store(&mut head[2 * width..]);
+            status.write(head);
+        }
+        if still <= keep {
+            break;
+        }
+    }
+    for (block, ended) in data.chunks_exact(size).zip(ended) {
+        *ended = stopped(simd, block);
+    }
 }
 
 /// x . y.
@@ -73,7 +96,7 @@ fn move_to<T: Real, S: Simd<T>>(
     norm2: S::V,
     measured: bool,
 ) {
-    let scale = simd.splat(T::ONE).div(norm2.sqrt());
+    let scale = simd.rsqrt(norm2);
     let next = [next[0].mul(scale), next[1].mul(scale), next[2].mul(scale)];
     if measured {
         let d = [next[0].sub(x[0]), next[1].sub(x[1]), next[2].sub(x[2])];
@@ -85,7 +108,7 @@ fn move_to<T: Real, S: Simd<T>>(
     }
 }
 
-/// Power steps with a constant shift: one A x^(m-1) each.
+/// A power step with a constant shift: one A x^(m-1). Returns the lanes that go on.
 #[inline(always)]
 fn power<F: Form, T: Real, S: Simd<T>>(
     simd: S,
@@ -93,72 +116,27 @@ fn power<F: Form, T: Real, S: Simd<T>>(
     rule: &Rule<T>,
     job: &Job<S::V>,
     status: &mut Status<S::V>,
+    running: <S::V as Lanes>::M,
     x: &mut [S::V; 3],
-    steps: usize,
-) -> bool {
-    let mut running = status.running(simd);
+) -> <S::V as Lanes>::M {
     status.shift = job.shift;
-    for _ in 0..steps {
-        let g = F::gradient::<T, S>(simd, a, *x);
-        let lambda = dot(*x, g);
-        // The other tests need the residual of the starts that end alone.
-        let tested = rule.test == Test::Residual;
-        let residual2 = if tested { squared_residual(g, lambda, *x) } else { status.residual2 };
-        let before = running;
-        running = status.judge(simd, rule, job, running, lambda, residual2);
-        let ended = before.and_not(running);
-        if !tested && ended.any() {
-            status.residual2 = S::V::select(ended, squared_residual(g, lambda, *x), status.residual2);
-        }
-        if !running.any() {
-            return false;
-        }
-        let next = [job.shift.mul_add(x[0], g[0]), job.shift.mul_add(x[1], g[1]), job.shift.mul_add(x[2], g[2])];
-        let norm2 = dot(next, next);
-        let vanished = running.and(norm2.le(simd.splat(tiny2())));
-        status.end(simd, vanished, state::ZERO);
-        running = running.and_not(vanished);
-        move_to(simd, running, status, x, next, norm2, rule.test == Test::Step);
+    let g = F::gradient::<T, S>(simd, a, *x);
+    let lambda = dot(*x, g);
+    // The other tests need the residual of the starts that end alone.
+    let tested = rule.test == Test::Residual;
+    let residual2 = if tested { squared_residual(g, lambda, *x) } else { status.residual2 };
+    let going = status.judge(simd, rule, job, running, lambda, residual2);
+    let ended = running.and_not(going);
+    if !tested && ended.any() {
+        status.residual2 = S::V::select(ended, squared_residual(g, lambda, *x), status.residual2);
     }
-    running.any()
-}
-
-/// The tangent plane at x without a basis of it.
-///
-/// With B = A x^(m-2), r = B x - lambda x and k = m - 1, the projected Hessian H = k U'BU - lambda I has
-/// U H U' r = k (B r - |r|^2 x) - lambda r, trace k t - 2 lambda and determinant k^2 d - k lambda t + lambda^2, where
-/// t = tr B - lambda and d = x' adj(B) x = |B x|^2 - lambda tr B + e2(B) are trace and determinant of U'BU.
-struct Plane<V> {
-    /// U H U' r.
-    h: [V; 3],
-    /// Trace and determinant of H.
-    trace: V,
-    determinant: V,
-    /// Trace and determinant of U'BU.
-    trace_b: V,
-    determinant_b: V,
-}
-
-impl<V: Lanes> Plane<V> {
-    #[inline(always)]
-    fn at<S: Simd<V::T, V = V>>(simd: S, m: usize, b: [V; 6], r: [V; 3], lambda: V, residual2: V, x: [V; 3]) -> Self {
-        let k = simd.splat(V::T::from_f64((m - 1) as f64));
-        let br = apply(b, r);
-        let mut h = [lambda; 3];
-        for i in 0..3 {
-            let tangent = residual2.neg_mul_add(x[i], br[i]);
-            h[i] = lambda.neg_mul_add(r[i], k.mul(tangent));
-        }
-        let (trace_b, determinant_b) = tangent_invariants(b, lambda, residual2);
-        let kt = k.mul(trace_b);
-        Self {
-            h,
-            trace: kt.sub(lambda.add(lambda)),
-            determinant: k.mul(k).mul_add(determinant_b, lambda.mul(lambda.sub(kt))),
-            trace_b,
-            determinant_b,
-        }
-    }
+    let next = [job.shift.mul_add(x[0], g[0]), job.shift.mul_add(x[1], g[1]), job.shift.mul_add(x[2], g[2])];
+    let norm2 = dot(next, next);
+    let vanished = going.and(norm2.le(simd.splat(tiny2())));
+    status.end(simd, vanished, state::ZERO);
+    let going = going.and_not(vanished);
+    move_to(simd, going, status, x, next, norm2, rule.test == Test::Step);
+    going
 }
 
 /// Trace and determinant of U'BU for lambda = x'Bx and residual2 = |B x - lambda x|^2.
@@ -172,7 +150,13 @@ pub fn tangent_invariants<V: Lanes>(b: [V; 6], lambda: V, residual2: V) -> (V, V
     (trace, lambda.neg_mul_add(trace, e2.add(residual2)))
 }
 
-/// Steps that need A x^(m-2): hybrid, adaptive power and Newton.
+/// A step that needs A x^(m-2): hybrid, adaptive power or Newton. Returns the lanes that go on.
+///
+/// Newton's step needs no basis of the tangent plane. With B = A x^(m-2), r = B x - lambda x and k = m - 1, the projected
+/// Hessian H = k U'BU - lambda I has U H U' r = k (B r - |r|^2 x) - lambda r, trace k t - 2 lambda and determinant
+/// k^2 d - k lambda t + lambda^2, where t = tr B - lambda and d = x' adj(B) x are trace and determinant of U'BU. Its adjugate
+/// is trace I - H, so that the step -H^-1 U'r is, with q = t - lambda / k,
+/// (B r - |r|^2 x - q r) / (k d - lambda q).
 #[inline(always)]
 fn curved<F: Form, T: Real, S: Simd<T>>(
     simd: S,
@@ -180,86 +164,88 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
     rule: &Rule<T>,
     job: &Job<S::V>,
     status: &mut Status<S::V>,
+    running: <S::V as Lanes>::M,
     x: &mut [S::V; 3],
-    steps: usize,
-) -> bool {
-    let mut running = status.running(simd);
-    for _ in 0..steps {
-        let b = F::matrix::<T, S>(simd, a, *x);
-        let g = apply(b, *x);
-        let lambda = dot(*x, g);
-        let r = residual(g, lambda, *x);
-        let residual2 = dot(r, r);
-        if rule.step == Step::Newton {
-            running = newton_judge(simd, rule, job, status, running, lambda, residual2);
-        } else {
-            running = status.judge(simd, rule, job, running, lambda, residual2);
-        }
-        if !running.any() {
-            return false;
-        }
-        if rule.step == Step::Adaptive {
-            let e = smallest_eigenvalue(simd, b);
-            status.shift = S::V::select(running, adaptive_shift(simd, F::ORDER, e, job.tau), status.shift);
-            let shift = status.shift;
-            let next = [shift.mul_add(x[0], g[0]), shift.mul_add(x[1], g[1]), shift.mul_add(x[2], g[2])];
-            let norm2 = dot(next, next);
-            let vanished = running.and(norm2.le(simd.splat(tiny2())));
-            status.end(simd, vanished, state::ZERO);
-            running = running.and_not(vanished);
-            move_to(simd, running, status, x, next, norm2, rule.test == Test::Step);
-            continue;
-        }
-        let plane = Plane::at(simd, F::ORDER, b, r, lambda, residual2, *x);
-        let one = simd.splat(T::ONE);
-        let inverse = one.div(plane.determinant);
-        let mut d = [lambda; 3];
-        for i in 0..3 {
-            d[i] = plane.trace.neg_mul_add(r[i], plane.h[i]).mul(inverse);
-        }
-        if rule.step == Step::Newton {
-            let size = plane.trace.mul_add(plane.trace, plane.determinant.abs());
-            let least = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-6 } else { 1e-14 }));
-            let singular = running.and(plane.determinant.abs().le(least.mul(size)));
-            status.end(simd, singular, state::SINGULAR);
-            running = running.and_not(singular);
-        } else {
-            let zero = simd.splat(T::ZERO);
-            let newton = plane
-                .trace
-                .lt(zero)
-                .and(zero.lt(plane.determinant))
-                .and(dot(d, d).lt(simd.splat(T::from_f64(0.25))))
-                .and(simd.splat(rule.warmup).lt(status.iterations));
-            let alpha = if rule.step == Step::HybridConstant {
-                job.shift
-            } else {
-                // The largest of 0, tau' - lambda_min(h) and tau' - (m-1) lambda with h = (m-1) U'BU and
-                // tau' = 1e-3 |lambda|: (m-1) B + alpha I is then positive on the plane and, where lambda < 0, along x
-                // too. A little more keeps lambda + alpha away from 0 where lambda is 0.
-                let half = plane.trace_b.mul(simd.splat(T::from_f64(0.5)));
-                let spread = half.mul_add(half, zero.sub(plane.determinant_b)).max(zero);
-                let most = spread.sqrt().sub(half).max(zero.sub(lambda));
-                let bend = simd.splat(T::from_f64((F::ORDER - 1) as f64)).mul(most);
-                let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
-                margin.add(bend).max(zero)
-            };
-            // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
-            let weight = lambda.add(alpha);
-            let vanished = running.and(weight.abs().le(simd.splat(T::from_f64(1e-30)))).and_not(newton);
-            status.end(simd, vanished, state::ZERO);
-            running = running.and_not(vanished);
-            let scale = one.div(weight);
-            for i in 0..3 {
-                d[i] = S::V::select(newton, d[i], r[i].mul(scale));
-            }
-            status.shift = S::V::select(running, S::V::select(newton, zero, alpha), status.shift);
-        }
-        let next = [x[0].add(d[0]), x[1].add(d[1]), x[2].add(d[2])];
+) -> <S::V as Lanes>::M {
+    let b = F::matrix::<T, S>(simd, a, *x);
+    let g = apply(b, *x);
+    let lambda = dot(*x, g);
+    let r = residual(g, lambda, *x);
+    let residual2 = dot(r, r);
+    let running = if rule.step == Step::Newton {
+        newton_judge(simd, rule, job, status, running, lambda, residual2)
+    } else {
+        status.judge(simd, rule, job, running, lambda, residual2)
+    };
+    if rule.step == Step::Adaptive {
+        let e = smallest_eigenvalue(simd, b);
+        status.shift = S::V::select(running, adaptive_shift(simd, F::ORDER, e, job.tau), status.shift);
+        let shift = status.shift;
+        let next = [shift.mul_add(x[0], g[0]), shift.mul_add(x[1], g[1]), shift.mul_add(x[2], g[2])];
         let norm2 = dot(next, next);
-        move_to(simd, running, status, x, next, norm2, rule.test == Test::Step);
+        let vanished = running.and(norm2.le(simd.splat(tiny2())));
+        status.end(simd, vanished, state::ZERO);
+        let going = running.and_not(vanished);
+        move_to(simd, going, status, x, next, norm2, rule.test == Test::Step);
+        return going;
     }
-    running.any()
+    let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
+    let k = simd.splat(T::from_f64((F::ORDER - 1) as f64));
+    let (trace_b, determinant_b) = tangent_invariants(b, lambda, residual2);
+    let part = lambda.mul(simd.splat(T::from_f64(1.0 / (F::ORDER - 1) as f64)));
+    let q = trace_b.sub(part);
+    let determinant = lambda.neg_mul_add(q, k.mul(determinant_b));
+    let br = apply(b, r);
+    let mut d = [lambda; 3];
+    for i in 0..3 {
+        d[i] = q.neg_mul_add(r[i], residual2.neg_mul_add(x[i], br[i]));
+    }
+    // Quotients before it is known which is needed: that takes longer than a division.
+    let mut inverse = one.div(determinant);
+    let going = if rule.step == Step::Newton {
+        // Trace and determinant of H, of which q - lambda / k and `determinant` are a k-th.
+        let trace = q.sub(part).mul(k);
+        let size = trace.mul_add(trace, determinant.mul(k).abs());
+        let least = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-6 } else { 1e-14 }));
+        let singular = running.and(determinant.mul(k).abs().le(least.mul(size)));
+        status.end(simd, singular, state::SINGULAR);
+        running.and_not(singular)
+    } else {
+        // H is negative definite and the step shorter than a half.
+        let half = simd.splat(T::from_f64(0.5)).mul(determinant);
+        let newton = q
+            .lt(part)
+            .and(zero.lt(determinant))
+            .and(dot(d, d).lt(half.mul(half)))
+            .and(simd.splat(rule.warmup).lt(status.iterations));
+        let alpha = if rule.step == Step::HybridConstant {
+            job.shift
+        } else {
+            // The largest of 0, tau' - lambda_min(h) and tau' - (m-1) lambda with h = (m-1) U'BU and
+            // tau' = 1e-3 |lambda|: (m-1) B + alpha I is then positive on the plane and, where lambda < 0, along x
+            // too. A little more keeps lambda + alpha away from 0 where lambda is 0.
+            let half = trace_b.mul(simd.splat(T::from_f64(0.5)));
+            let spread = half.mul_add(half, zero.sub(determinant_b)).max(zero);
+            let most = spread.sqrt().sub(half).max(zero.sub(lambda));
+            let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
+            k.mul_add(most, margin).max(zero)
+        };
+        // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
+        let weight = lambda.add(alpha);
+        let vanished = running.and(weight.abs().le(simd.splat(T::from_f64(1e-30)))).and_not(newton);
+        status.end(simd, vanished, state::ZERO);
+        let going = running.and_not(vanished);
+        for i in 0..3 {
+            d[i] = S::V::select(newton, d[i], r[i]);
+        }
+        inverse = S::V::select(newton, inverse, one.div(weight));
+        status.shift = S::V::select(going, S::V::select(newton, zero, alpha), status.shift);
+        going
+    };
+    let next = [d[0].mul_add(inverse, x[0]), d[1].mul_add(inverse, x[1]), d[2].mul_add(inverse, x[2])];
+    let norm2 = dot(next, next);
+    move_to(simd, going, status, x, next, norm2, rule.test == Test::Step);
+    going
 }
 
 /// The end of a Newton search for all pairs: within the floor of the residual, and one more step after that, which
@@ -282,8 +268,8 @@ pub fn newton_judge<T: Real, S: Simd<T>>(
     let ended = running.and(within.and(last).or(out));
     let converged = ended.and(within);
     let exhausted = ended.and_not(within);
-    status.lambda = S::V::select(running, lambda, status.lambda);
-    status.residual2 = S::V::select(running, residual2, status.residual2);
+    status.lambda = lambda;
+    status.residual2 = residual2;
     status.end(simd, converged, state::CONVERGED);
     status.end(simd, exhausted, state::EXHAUSTED);
     let going = running.and_not(ended);

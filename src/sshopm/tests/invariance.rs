@@ -3,7 +3,7 @@
 use super::support::*;
 use crate::backend::cpu::Isa;
 use crate::rng;
-use crate::sshopm::{Method, Options, StartKind};
+use crate::sshopm::{Goal, Method, Options, StartKind};
 
 /// Random tensors of order m in dimension 3.
 fn random(m: usize, count: usize) -> Vec<f64> {
@@ -115,6 +115,51 @@ fn results_do_not_depend_on_batch_threads_or_neighbours() {
                 }
             }
         }
+    }
+}
+
+/// Few starts, many, two passes, limits that cut starts short, and tensors without a start between the others.
+#[test]
+fn tensors_that_share_lanes_do_not_mix() {
+    let (c, count) = (context(1), 90);
+    let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    for (m, starts, goal, method) in [
+        (4, 1, Goal::Maxima, Method::Hybrid),
+        (4, 13, Goal::Both, Method::Hybrid),
+        (6, 40, Goal::Minima, Method::Power),
+        (8, 70, Goal::Both, Method::Hybrid),
+        (3, 130, Goal::Maxima, Method::Power),
+    ] {
+        let mut entries = random(m, count);
+        let packed = entries.len() / count;
+        entries[5 * packed..6 * packed].fill(0.0);
+        entries[17 * packed] = f64::NAN;
+        let o = Options { goal, method, starts, max_iterations: 25, ..Options::default() };
+        let v = usize::try_from(starts).unwrap();
+        let batch = symmetric::<f32>(&c, m, 3, &entries);
+        let whole = run::<f32>(&c, &batch, None, &o, 6);
+        let ends = (goal != Goal::Both).then(|| run_starts::<f32>(&c, &batch, None, &o, v));
+        let mut iterations = 0;
+        for t in 0..count {
+            let single = symmetric::<f32>(&c, m, 3, &entries[t * packed..(t + 1) * packed]);
+            let s = run::<f32>(&c, &single, None, &o, 6);
+            let pairs = 6 * t..6 * (t + 1);
+            assert_eq!((whole.count[t], whole.status[t]), (s.count[0], s.status[0]), "{m} {t}");
+            assert_eq!(whole.basins[pairs.clone()], s.basins, "{m} {t}");
+            assert_eq!(bits(&whole.values[pairs.clone()]), bits(&s.values), "{m} {t}");
+            assert_eq!(bits(&whole.vectors[18 * t..18 * (t + 1)]), bits(&s.vectors), "{m} {t}");
+            assert_eq!(bits(&whole.residuals[pairs]), bits(&s.residuals), "{m} {t}");
+            iterations += s.info.iterations;
+            if let Some(ends) = &ends {
+                let (e, starts) = (run_starts::<f32>(&c, &single, None, &o, v), v * t..v * (t + 1));
+                assert_eq!(ends.iterations[starts.clone()], e.iterations, "{m} {t}");
+                assert_eq!(ends.status[starts.clone()], e.status, "{m} {t}");
+                assert_eq!(bits(&ends.values[starts.clone()]), bits(&e.values), "{m} {t}");
+                assert_eq!(bits(&ends.residuals[starts]), bits(&e.residuals), "{m} {t}");
+                assert_eq!(bits(&ends.vectors[3 * v * t..3 * v * (t + 1)]), bits(&e.vectors), "{m} {t}");
+            }
+        }
+        assert_eq!(whole.info.iterations, iterations, "{m}");
     }
 }
 

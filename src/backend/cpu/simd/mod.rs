@@ -98,6 +98,13 @@ pub trait Lanes: Copy {
     fn lt(self, other: Self) -> Self::M;
     /// Whether less or equal.
     fn le(self, other: Self) -> Self::M;
+    /// The largest lane, where none is NaN.
+    #[inline(always)]
+    fn largest(self) -> Self::T {
+        let mut lanes = [Self::T::ZERO; MAX_LEN];
+        self.store(&mut lanes);
+        lanes[1..Self::LEN].iter().fold(lanes[0], |most, x| if *x > most { *x } else { most })
+    }
     /// `yes` where the mask is true, else `no`.
     fn select(mask: Self::M, yes: Self, no: Self) -> Self;
 }
@@ -114,6 +121,15 @@ pub trait Simd<T: Real>: Copy {
     fn splat(self, x: T) -> Self::V;
     /// The first `LEN` elements of `from`, which has as many.
     fn load(self, from: &[T]) -> Self::V;
+
+    /// The lanes whose bits are set, lane 0 lowest.
+    fn mask(self, bits: u64) -> <Self::V as Lanes>::M;
+
+    /// 1 / sqrt(x) to two units in the last place, for normal positive numbers.
+    #[inline(always)]
+    fn rsqrt(self, x: Self::V) -> Self::V {
+        self.splat(T::ONE).div(x.sqrt())
+    }
 
     /// The largest whole number not above each lane.
     #[inline(always)]

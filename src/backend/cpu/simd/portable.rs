@@ -141,4 +141,8 @@ impl<T: Real, const N: usize> Simd<T> for Portable<N> {
         out.copy_from_slice(&from[..N]);
         Array(out)
     }
+    #[inline(always)]
+    fn mask(self, bits: u64) -> [bool; N] {
+        flags!(N, i => bits >> i & 1 != 0)
+    }
 }

@@ -47,6 +47,15 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
     each("and", S::V::select(x.lt(y).and(y.lt(two)), x, y), &|a, b| if a < b && b < t { a } else { b });
     each("or", S::V::select(x.lt(y).or(y.lt(two)), x, y), &|a, b| if a < b || b < t { a } else { b });
     each("and_not", S::V::select(x.lt(two).and_not(x.lt(y)), x, y), &|a, b| if a < t && a >= b { a } else { b });
+    let (magnitude, mut roots) = (x.abs(), vec![T::ZERO; n]);
+    simd.rsqrt(magnitude).store(&mut roots);
+    for (root, a) in roots.iter().zip(&a).filter(|(_, a)| **a != T::ZERO) {
+        let off = (*root * a.abs().sqrt() - T::ONE).abs();
+        assert!(off <= T::from_f64(3.0) * T::EPSILON, "rsqrt of {a:?} is off by {off:?}");
+    }
+    assert_eq!(x.largest(), a.iter().copied().fold(a[0], |most, x| if x > most { x } else { most }), "largest of {n}");
+    let bits = 0x9e37_79b9_7f4a_7c15;
+    assert_eq!(simd.mask(bits).bits(), bits & u64::MAX >> (64 - n), "mask of {n}");
     each("floor", simd.floor(x), &|a, _| T::from_f64(a.to_f64().floor()));
     let mut table = vec![T::ZERO; 2 * n];
     table.iter_mut().enumerate().for_each(|(k, v)| *v = T::from_f64(100.0 + k as f64));

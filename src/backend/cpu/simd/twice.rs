@@ -67,6 +67,10 @@ impl<V: Lanes> Lanes for Pair<V> {
         max(other);
     }
     #[inline(always)]
+    fn largest(self) -> V::T {
+        self.0.max(self.1).largest()
+    }
+    #[inline(always)]
     fn lt(self, other: Self) -> Self::M {
         Pair(self.0.lt(other.0), self.1.lt(other.1))
     }
@@ -95,6 +99,14 @@ impl<T: Real, S: Simd<T>> Simd<T> for Twice<S> {
     #[inline(always)]
     fn load(self, from: &[T]) -> Pair<S::V> {
         Pair(self.0.load(from), self.0.load(&from[S::V::LEN..]))
+    }
+    #[inline(always)]
+    fn mask(self, bits: u64) -> Pair<<S::V as Lanes>::M> {
+        Pair(self.0.mask(bits), self.0.mask(bits >> S::V::LEN))
+    }
+    #[inline(always)]
+    fn rsqrt(self, x: Pair<S::V>) -> Pair<S::V> {
+        Pair(self.0.rsqrt(x.0), self.0.rsqrt(x.1))
     }
     #[inline(always)]
     fn floor(self, x: Pair<S::V>) -> Pair<S::V> {

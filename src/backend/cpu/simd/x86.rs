@@ -5,24 +5,25 @@
 //! has the instructions, and so whoever holds a vector runs on such a processor.
 
 use std::arch::x86_64::*;
+use std::sync::OnceLock;
 
 use super::twice::Pair;
 use super::{Kernel, Lanes, Mask, Simd};
 use crate::scalar::Real;
 
-/// The right to use AVX2 and FMA.
+/// The right to use AVX2 and FMA, and what came with them: POPCNT, LZCNT, BMI1 and BMI2.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     _private: (),
 }
 
-/// The right to use AVX-512 F, DQ, VL and BW, AVX2 and FMA.
+/// The right to use AVX-512 F, DQ, VL and BW, and all that [`Avx2`] stands for.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512 {
     _private: (),
 }
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,popcnt,lzcnt,bmi1,bmi2")]
 fn run_avx2<T: Real, K: Kernel<T>>(token: Avx2, kernel: K) -> K::Output
 where
     Avx2: Simd<T>,
@@ -30,7 +31,7 @@ where
     kernel.run(token)
 }
 
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,popcnt,lzcnt,bmi1,bmi2")]
 fn run_avx512<T: Real, K: Kernel<T>>(token: Avx512, kernel: K) -> K::Output
 where
     Avx512: Simd<T>,
@@ -42,7 +43,16 @@ impl Avx2 {
     /// The token, if the processor has the instructions. Asking is a load and a test.
     #[inline]
     pub fn available() -> Option<Self> {
-        (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")).then_some(Self { _private: () })
+        static ANSWER: OnceLock<bool> = OnceLock::new();
+        let has = || {
+            std::is_x86_feature_detected!("avx2")
+                && std::is_x86_feature_detected!("fma")
+                && std::is_x86_feature_detected!("popcnt")
+                && std::is_x86_feature_detected!("lzcnt")
+                && std::is_x86_feature_detected!("bmi1")
+                && std::is_x86_feature_detected!("bmi2")
+        };
+        ANSWER.get_or_init(has).then_some(Self { _private: () })
     }
 
     /// Runs a kernel with the instructions.
@@ -57,16 +67,18 @@ impl Avx2 {
 }
 
 impl Avx512 {
-    /// The token, if the processor has the instructions.
+    /// The token, if the processor has the instructions. Asking is a load and a test.
     #[inline]
     pub fn available() -> Option<Self> {
-        (std::is_x86_feature_detected!("avx512f")
-            && std::is_x86_feature_detected!("avx512dq")
-            && std::is_x86_feature_detected!("avx512vl")
-            && std::is_x86_feature_detected!("avx512bw")
-            && std::is_x86_feature_detected!("avx2")
-            && std::is_x86_feature_detected!("fma"))
-        .then_some(Self { _private: () })
+        static ANSWER: OnceLock<bool> = OnceLock::new();
+        let has = || {
+            std::is_x86_feature_detected!("avx512f")
+                && std::is_x86_feature_detected!("avx512dq")
+                && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("avx512bw")
+                && Avx2::available().is_some()
+        };
+        ANSWER.get_or_init(has).then_some(Self { _private: () })
     }
 
     /// Runs a kernel with the instructions.
@@ -86,7 +98,7 @@ macro_rules! op {
         // SAFETY: a vector exists, so the processor has its instructions (see the module).
         unsafe { $f($($x),*) }
     }};
-    ($f:ident::<$p:ident>($($x:expr),*)) => {{
+    ($f:ident::<$p:tt>($($x:expr),*)) => {{
         // SAFETY: as above.
         unsafe { $f::<$p>($($x),*) }
     }};
@@ -97,7 +109,7 @@ macro_rules! vector {
     ($v:ident, $token:ident, $doubled:ty, |$self:ident| $double:expr, $t:ty, $raw:ty, $n:literal, [$($r:tt)*], $count:literal, $mask:ty,
      $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
      $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr, $floor:ident,
-     [$($lookup:ident)?]) => {
+     $rsqrt:ident, $largest:ident, $lanes:ident, [$($lookup:ident)?]) => {
         /// Registers of numbers.
         #[derive(Debug, Clone, Copy)]
         pub struct $v([$raw; $count]);
@@ -125,6 +137,14 @@ macro_rules! vector {
             #[inline(always)]
             fn floor(self, x: $v) -> $v {
                 $v([$($floor(x.0[$r])),*])
+            }
+            #[inline(always)]
+            fn mask(self, bits: u64) -> $mask {
+                $each!($wrap, $($wrap($lanes(bits >> ($r * $n))),)*)
+            }
+            #[inline(always)]
+            fn rsqrt(self, x: $v) -> $v {
+                $v([$($rsqrt(x.0[$r])),*])
             }
             $(
                 #[inline(always)]
@@ -186,6 +206,14 @@ macro_rules! vector {
                 Self([$($abs(self.0[$r])),*])
             }
             #[inline(always)]
+            fn largest(self) -> $t {
+                let mut most = self.0[0];
+                for other in &self.0[1..] {
+                    most = op!($max(most, *other));
+                }
+                $largest(most)
+            }
+            #[inline(always)]
             fn lt(self, other: Self) -> $mask {
                 $each!($wrap, $($wrap(op!($cmp::<_CMP_LT_OQ>(self.0[$r], other.0[$r]))),)*)
             }
@@ -230,11 +258,12 @@ macro_rules! half {
 /// and every layer costs the compiler.
 macro_rules! lanes {
     ($v:ident, $v2:ident, $token:ident, $twice:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
-     $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr, $floor:ident, [$($lookup:ident)?]) => {
+     $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr, $floor:ident, $rsqrt:ident,
+     $largest:ident, $lanes:ident, [$($lookup:ident)?]) => {
         vector!($v, $token, $twice, |token| $twice(token), $t, $raw, $n, [0], 1, $mask,
-            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, [$($lookup)?]);
+            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $lanes, [$($lookup)?]);
         vector!($v2, $twice, $twice, |token| token, $t, $raw, $n, [0 1], 2, Pair<$mask>,
-            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, []);
+            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, $rsqrt, $largest, $lanes, []);
     };
 }
 
@@ -332,6 +361,95 @@ fn floor_f64x8(x: __m512d) -> __m512d {
     op!(_mm512_roundscale_pd::<DOWN>(x))
 }
 
+// The estimate has 14 bits; a step of Newton's method doubles them.
+#[inline(always)]
+fn rsqrt_f32x16(x: __m512) -> __m512 {
+    let y = op!(_mm512_rsqrt14_ps(x));
+    let (one, half) = (op!(_mm512_set1_ps(1.0)), op!(_mm512_set1_ps(0.5)));
+    let square = op!(_mm512_mul_ps(x, y));
+    let error = op!(_mm512_fnmadd_ps(square, y, one));
+    let part = op!(_mm512_mul_ps(y, half));
+    op!(_mm512_fmadd_ps(part, error, y))
+}
+
+#[inline(always)]
+fn rsqrt_f64x8(x: __m512d) -> __m512d {
+    let (one, root) = (op!(_mm512_set1_pd(1.0)), op!(_mm512_sqrt_pd(x)));
+    op!(_mm512_div_pd(one, root))
+}
+
+// The estimates of AVX2 differ from one maker of processors to another.
+#[inline(always)]
+fn rsqrt_f32x8(x: __m256) -> __m256 {
+    let (one, root) = (op!(_mm256_set1_ps(1.0)), op!(_mm256_sqrt_ps(x)));
+    op!(_mm256_div_ps(one, root))
+}
+
+#[inline(always)]
+fn rsqrt_f64x4(x: __m256d) -> __m256d {
+    let (one, root) = (op!(_mm256_set1_pd(1.0)), op!(_mm256_sqrt_pd(x)));
+    op!(_mm256_div_pd(one, root))
+}
+
+// Bits beyond the lanes are those of the next register.
+#[inline(always)]
+fn lanes_f32x16(bits: u64) -> __mmask16 {
+    (bits & 0xffff) as __mmask16
+}
+
+#[inline(always)]
+fn lanes_f64x8(bits: u64) -> __mmask8 {
+    (bits & 0xff) as __mmask8
+}
+
+#[inline(always)]
+fn lanes_f32x8(bits: u64) -> __m256 {
+    let bits = op!(_mm256_set1_epi32((bits & 0xff) as i32));
+    let each = op!(_mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128));
+    let bits = op!(_mm256_and_si256(bits, each));
+    let lanes = op!(_mm256_cmpeq_epi32(bits, each));
+    op!(_mm256_castsi256_ps(lanes))
+}
+
+#[inline(always)]
+fn lanes_f64x4(bits: u64) -> __m256d {
+    let bits = op!(_mm256_set1_epi64x((bits & 0xf) as i64));
+    let each = op!(_mm256_setr_epi64x(1, 2, 4, 8));
+    let bits = op!(_mm256_and_si256(bits, each));
+    let lanes = op!(_mm256_cmpeq_epi64(bits, each));
+    op!(_mm256_castsi256_pd(lanes))
+}
+
+#[inline(always)]
+fn largest_f32x16(x: __m512) -> f32 {
+    op!(_mm512_reduce_max_ps(x))
+}
+
+#[inline(always)]
+fn largest_f64x8(x: __m512d) -> f64 {
+    op!(_mm512_reduce_max_pd(x))
+}
+
+#[inline(always)]
+fn largest_f32x8(x: __m256) -> f32 {
+    let (low, high) = (op!(_mm256_castps256_ps128(x)), op!(_mm256_extractf128_ps::<1>(x)));
+    let x = op!(_mm_max_ps(low, high));
+    let high = op!(_mm_movehl_ps(x, x));
+    let x = op!(_mm_max_ps(x, high));
+    let high = op!(_mm_shuffle_ps::<1>(x, x));
+    let x = op!(_mm_max_ps(x, high));
+    op!(_mm_cvtss_f32(x))
+}
+
+#[inline(always)]
+fn largest_f64x4(x: __m256d) -> f64 {
+    let (low, high) = (op!(_mm256_castpd256_pd128(x)), op!(_mm256_extractf128_pd::<1>(x)));
+    let x = op!(_mm_max_pd(low, high));
+    let high = op!(_mm_unpackhi_pd(x, x));
+    let x = op!(_mm_max_pd(x, high));
+    op!(_mm_cvtsd_f64(x))
+}
+
 // The instruction takes three bits of the index; the fourth chooses between its two results.
 #[inline(always)]
 fn lookup_f32x8(low: __m256, high: __m256, index: __m256) -> __m256 {
@@ -407,16 +525,16 @@ pub struct Avx512Twice(Avx512);
 lanes!(F32x8, F32x8x2, Avx2, Avx2Twice, f32, __m256, 8, MaskF32x8,
     _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
-    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, [lookup_f32x8]);
+    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, rsqrt_f32x8, largest_f32x8, lanes_f32x8, [lookup_f32x8]);
 lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
-    _mm256_cmp_pd, MaskF64x4, select_f64x4, floor_f64x4, []);
+    _mm256_cmp_pd, MaskF64x4, select_f64x4, floor_f64x4, rsqrt_f64x4, largest_f64x4, lanes_f64x4, []);
 lanes!(F32x16, F32x16x2, Avx512, Avx512Twice, f32, __m512, 16, Bits<__mmask16>,
     _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, abs_f32x16,
-    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, [lookup_f32x16]);
+    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, rsqrt_f32x16, largest_f32x16, lanes_f32x16, [lookup_f32x16]);
 lanes!(F64x8, F64x8x2, Avx512, Avx512Twice, f64, __m512d, 8, Bits<__mmask8>,
     _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, abs_f64x8,
-    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, [lookup_f64x8]);
+    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, rsqrt_f64x8, largest_f64x8, lanes_f64x8, [lookup_f64x8]);
