@@ -21,15 +21,17 @@ from purlin.fdk import Geometry, Grid, Reconstruction
 from report import Table, median_seconds
 
 GIB = 1 << 30
+# The panel sees the whole volume: 1.25 n mm at the axis.
+PITCH = 1.875
 
 
 def scanner(n: int, views: int) -> tuple[Geometry, Grid]:
-    """A circle about n^3 voxels of 1 mm, seen by n^2 pixels of 1.25 mm."""
+    """A circle about n^3 voxels of 1 mm, seen by n^2 pixels."""
     geometry = Geometry(
         columns=n,
         rows=n,
-        column_pitch=1.25,
-        row_pitch=1.25,
+        column_pitch=PITCH,
+        row_pitch=PITCH,
         source_to_axis=4.0 * n,
         source_to_detector=6.0 * n,
         angles=np.linspace(0, 2 * np.pi, views, endpoint=False),
@@ -150,7 +152,7 @@ def astra_seconds(n: int, geometry: Geometry, projections: Any) -> float | None:
         return None
     angles = np.asarray(geometry.angles)
     # ASTRA counts its angles from another axis and keeps rows before views.
-    scan = astra.create_proj_geom("cone", 1.25, 1.25, n, n, angles + np.pi / 2, 4.0 * n, 2.0 * n)
+    scan = astra.create_proj_geom("cone", PITCH, PITCH, n, n, angles + np.pi / 2, 4.0 * n, 2.0 * n)
     rows = np.ascontiguousarray(projections.transpose(1, 0, 2))
     volume = np.zeros((n, n, n), np.float32)
     ids = astra.data3d.link("-sino", scan, rows), astra.data3d.link("-vol", astra.create_vol_geom(n, n, n), volume)
