@@ -1382,7 +1382,8 @@ typedef struct purlin_array_info {
  * `first` and `count` have one number an axis: the first element and how many. `block` has room for exactly those
  * elements, packed with the first axis fastest, in the machine's byte order and aligned as the element type. A return
  * other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called from a thread of
- * purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run.
+ * purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to
+ * cancel it.
  */
 typedef int32_t (*purlin_read_fn)(const int64_t *first,
                                   const int64_t *count,
@@ -1393,10 +1394,10 @@ typedef int32_t (*purlin_read_fn)(const int64_t *first,
  * Writes one block of an array.
  *
  * `first` and `count` have one number an axis: the first element and how many. `block` holds exactly those elements,
- * packed with the first axis fastest, in the machine's byte order and aligned as the element type; it is the function's
- * to read until it returns. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It
- * is called from a thread of purlin's, one call at a time, each element once, in order along the last axis, and must
- * not throw, longjmp, unwind or use the objects of the run.
+ * packed with the first axis fastest, in the machine's byte order and aligned as the element type; it is the
+ * function's to read until it returns. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
+ * the number. It is called from a thread of purlin's, one call at a time, each element once, in order along the last
+ * axis, and must not throw, longjmp, unwind or use the objects of the run, but to cancel it.
  */
 typedef int32_t (*purlin_write_fn)(const int64_t *first,
                                    const int64_t *count,
@@ -1408,9 +1409,9 @@ typedef int32_t (*purlin_write_fn)(const int64_t *first,
  *
  * World axes are right-handed, z is the axis of rotation, the origin the isocentre. On a circular orbit the source of
  * angle b stands at `source_to_axis` (cos b, sin b, 0), and the flat panel stands perpendicular to the line from it to
- * the axis, with axes e_u = (-sin b, cos b, 0) along its columns' index and e_v = (0, 0, 1) along its rows'. The centre
- * of pixel (i, j) lies at u = (i - (detector_columns - 1) / 2) column_pitch + column_offset from the foot of the
- * perpendicular, likewise v.
+ * the axis, with axes e_u = (-sin b, cos b, 0) along its columns' index and e_v = (0, 0, 1) along its rows'. The
+ * centre of pixel (i, j) lies at u = (i - (detector_columns - 1) / 2) column_pitch + column_offset from the foot of
+ * the perpendicular, likewise v.
  *
  * The arrays are read by purlin_fdk_create and not kept.
  */
@@ -1475,8 +1476,9 @@ typedef struct purlin_fdk_geometry {
 } purlin_fdk_geometry;
 
 /**
- * The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column pitch
- * scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the isocentre.
+ * The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column
+ * pitch scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the
+ * isocentre.
  */
 typedef struct purlin_fdk_grid {
   /**
@@ -1484,15 +1486,15 @@ typedef struct purlin_fdk_grid {
    */
   size_t struct_size;
   /**
-   * Voxels along x.
+   * Voxels along x, at most 2^20.
    */
   int64_t nx;
   /**
-   * Voxels along y.
+   * Voxels along y, likewise.
    */
   int64_t ny;
   /**
-   * Voxels along z.
+   * Voxels along z, likewise.
    */
   int64_t nz;
   /**
@@ -1587,7 +1589,8 @@ typedef struct purlin_fdk_options {
    */
   double output_offset;
   /**
-   * Slices that are worked on at once; 0, the default, chooses by the memory limits.
+   * Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
+   * memory limits.
    */
   int64_t slab;
   /**
@@ -1599,8 +1602,8 @@ typedef struct purlin_fdk_options {
    */
   int64_t fft_length;
   /**
-   * Called by reconstruct, push and finish with the steps done and all steps, 0; default NULL. It must be callable
-   * while the object lives.
+   * Called by reconstruct and finish with the steps done, all steps, 0; default NULL. It must be callable while the
+   * object lives.
    */
   purlin_progress_fn progress;
   /**
@@ -1639,7 +1642,7 @@ typedef struct purlin_fdk_info {
    */
   double largest_gap;
   /**
-   * Radius of the cylinder about the z axis that every view sees at z = 0, mm.
+   * Radius about the z axis within which the object is measured completely, mm.
    */
   double fov_radius;
   /**
@@ -1707,31 +1710,31 @@ typedef struct purlin_fdk_info {
    */
   int64_t contexts;
   /**
-   * Planned peak of device memory, bytes, of all contexts.
+   * Planned peak of device memory of each context, bytes.
    */
   int64_t device_bytes;
   /**
-   * Planned peak of host memory, bytes.
+   * Planned peak of host memory of each context, bytes.
    */
   int64_t host_bytes;
   /**
-   * Measured peak of device memory of the last run, bytes.
+   * Measured peak of device memory in the last run, of the context that took most, bytes.
    */
   int64_t device_bytes_used;
   /**
-   * Measured peak of host memory of the last run, bytes.
+   * Measured peak of host memory in the last run, likewise, bytes.
    */
   int64_t host_bytes_used;
   /**
-   * Views that the last run took.
+   * Views pushed since the last purlin_fdk_begin.
    */
   int64_t views_pushed;
   /**
-   * Pixels of it that were not finite and were replaced.
+   * Pixels of the last run that were not finite and were replaced; one that two slabs need counts twice.
    */
   int64_t pixels_sanitized;
   /**
-   * Counts of it that were raised to the least.
+   * Counts of it that were raised to the least, likewise.
    */
   int64_t pixels_clamped;
   /**
@@ -1743,7 +1746,7 @@ typedef struct purlin_fdk_info {
    */
   int64_t bytes_downloaded;
   /**
-   * Seconds of reading.
+   * Seconds of all contexts together: of reading.
    */
   double seconds_read;
   /**
@@ -1759,7 +1762,7 @@ typedef struct purlin_fdk_info {
    */
   double seconds_backproject;
   /**
-   * Seconds of copying from devices.
+   * Seconds of copying from devices; on the CPU of bringing slices into their order.
    */
   double seconds_download;
   /**
@@ -1767,11 +1770,11 @@ typedef struct purlin_fdk_info {
    */
   double seconds_write;
   /**
-   * Seconds of the whole call.
+   * Seconds from the call to its return; of a pushed scan from the first view on.
    */
   double seconds_total;
   /**
-   * 1e9 voxel updates a second of back-projection: views times voxels over `seconds_backproject`.
+   * 1e9 voxel updates a second: views times voxels over `seconds_total`.
    */
   double gups;
   /**
@@ -3086,8 +3089,8 @@ purlin_status purlin_array_info_init(struct purlin_array_info *info,
                                      size_t size);
 
 /**
- * A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the tensor
- * is locked for reading.
+ * A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the
+ * tensor is locked for reading.
  *
  * @param      context  the context of the tensor.
  * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
@@ -3184,8 +3187,8 @@ purlin_status purlin_source_from_tiff(const struct purlin_context *context,
  * constant, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (element type),
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `read` may be called with `user` from any thread while the source lives; `dims` is NULL or valid for `ndim` elements,
- * `source` is NULL or valid for writing.
+ * @pre `read` may be called with `user` from any thread while the source lives; `dims` is NULL or valid for `ndim`
+ * elements, `source` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_source_from_callback(const struct purlin_context *context,
@@ -3281,8 +3284,8 @@ purlin_status purlin_sink_to_file(const struct purlin_context *context,
  * @return as purlin_sink_to_file; `PURLIN_ERROR_INVALID_ARGUMENT` also for spacings that are not positive and numbers
  * that are not finite.
  *
- * @pre `path` is NULL or a terminated string; `dims`, `spacing` and `origin` are NULL or valid for `ndim` elements; `sink` is
- * NULL or valid for writing.
+ * @pre `path` is NULL or a terminated string; `dims`, `spacing` and `origin` are NULL or valid for `ndim` elements; `sink`
+ * is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sink_to_metaimage(const struct purlin_context *context,
@@ -3408,8 +3411,8 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * 1984). Everything that does not depend on the projections is checked and prepared here.
  *
  * Projections are line integrals of the attenuation, [detector_columns, detector_rows, views], the columns fastest;
- * volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits, for
- * any number of threads and devices and any memory limit.
+ * volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits,
+ * for any number of threads and devices and any memory limit.
  *
  * @param      context   the context to run on; purlin_fdk_add_context takes more.
  * @param      geometry  panel and views; its arrays are read here and not kept.
@@ -3417,11 +3420,11 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * @param      options   NULL for the defaults.
  * @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not finite:
- * the message names the view; both or neither of angles and matrices; a grid that reaches the source of a view; an arc
- * of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1),
- * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
+ * finite: the message names the view; both or neither of angles and matrices; a grid that reaches the source of a
+ * view; an arc of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation
+ * outside 0 to 1), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
  * for writing; `options->progress` may be called with its user pointer while the object lives.
@@ -3439,9 +3442,9 @@ purlin_status purlin_fdk_create(const struct purlin_context *context,
  * Tensors and streams of later calls belong to the first context.
  *
  * @param fdk      the reconstruction; no scan is being pushed.
- * @param context  a context of the same kind as the first.
+ * @param context  a context on the same model of device as the first.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
- * before, or of another kind, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * before, or on another model, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
@@ -3474,10 +3477,11 @@ purlin_status purlin_fdk_query(const struct purlin_fdk *fdk,
  * The weights that a scan is reconstructed with, in f64.
  *
  * @param fdk         the reconstruction.
- * @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be NULL.
+ * @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be
+ *                    NULL.
  * @param angular     F64 on the host, views: the part of the circle that each view stands for, rad; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type, read-only,
- * overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type,
+ * read-only, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
@@ -3489,9 +3493,10 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
  * -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count below epsilon is raised to it and counted.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
- * @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the input
- *                  is line integrals again.
- * @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for `i0`.
+ * @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the
+ *                  input is line integrals again.
+ * @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for
+ *                  `i0`.
  * @param dark      counts without radiation, as `i0_image`; NULL for 0.
  * @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, type,
@@ -3506,19 +3511,19 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
                                     double epsilon);
 
 /**
- * Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume is
- * cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
- * through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs about
- * 1.3 times the scan is read.
+ * Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
+ * is cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
+ * through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
+ * about 1.3 times the scan is read.
  *
- * @param      fdk          the reconstruction; a scan that is being pushed is dropped.
+ * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
  * @param      projections  source of [detector_columns, detector_rows, views]: line integrals, or counts after
  *                          purlin_fdk_set_counts; of any element type.
  * @param      volume       sink of [nx, ny, nz], of any element type.
  * @param[out] info         what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another context,
- * a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
+ * context, a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
  * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
  * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
@@ -3534,10 +3539,10 @@ purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
                                      struct purlin_fdk_info *info);
 
 /**
- * purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order of
- * the stream.
+ * purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
+ * of the stream.
  *
- * @param      fdk          the reconstruction; a scan that is being pushed is dropped.
+ * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
  * @param      projections  detector_columns x detector_rows x views: line integrals, or counts after
  *                          purlin_fdk_set_counts; any element type but complex and 64-bit integers; any strides on the
@@ -3561,8 +3566,9 @@ purlin_status purlin_fdk_reconstruct_tensor(struct purlin_fdk *fdk,
  *
  * @param fdk     the reconstruction.
  * @param stream  the scan's work is enqueued there; it is kept until the scan is over. NULL for the context's own.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a stream of another context),
- * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a stream of another
+ * context), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
@@ -3577,11 +3583,11 @@ purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
  * @param     fdk          the reconstruction, after purlin_fdk_begin.
  * @param     count        number of views, not negative.
  * @param[in] views        `count` numbers of views, 0 to the number of views less 1, each pushed once in a scan.
- * @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x detector_rows,
- *                         as purlin_fdk_reconstruct_tensor.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view out
- * of range, given twice or pushed before: the message names it, and nothing of the call is taken; dimensions),
- * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
+ * @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x
+ *                         detector_rows, as purlin_fdk_reconstruct_tensor; of one element type in the whole scan.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
+ * out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
+ * taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its
  * arguments the scan is dropped.
  *
@@ -3599,9 +3605,9 @@ purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
  * @param      fdk     the reconstruction, after purlin_fdk_begin.
  * @param      volume  sink of [nx, ny, nz], of any element type.
  * @param[out] info    what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view was
- * not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is used
- * up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
+ * was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
+ * used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -3628,8 +3634,8 @@ purlin_status purlin_fdk_finish_tensor(struct purlin_fdk *fdk,
 
 /**
  * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
- * work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be called
- * from any thread and from a progress function; it waits for nothing.
+ * work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be
+ * called from any thread and from a progress function; it waits for nothing.
  *
  * @param fdk  the reconstruction.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
@@ -3643,16 +3649,16 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
  *
  * @param      context      the context of all tensors.
  * @param      stream       NULL for the context's own.
- * @param      counts       columns x rows x views (or columns x rows); F32 or U16.
+ * @param      counts       columns x rows x views (or columns x rows); any type but complex and 64-bit integers.
  * @param      i0           counts without an object, positive; ignored where `i0_image` is given.
  * @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
  * @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
  * @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
- * @param      projections  F32, the dimensions of `counts`; it may be `counts` in memory.
+ * @param      projections  F32, the dimensions of `counts`.
  * @param[out] clamped      how many counts were raised; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, types,
- * overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes
- * none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
+ * types, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend
+ * takes none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `clamped` is NULL or valid for writing.
  */
@@ -3668,8 +3674,8 @@ purlin_status purlin_fdk_log_transform(const struct purlin_context *context,
                                        int64_t *clamped);
 
 /**
- * Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and the
- * weight of rays that are measured twice.
+ * Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and
+ * the weight of rays that are measured twice.
  *
  * @param     fdk          the reconstruction.
  * @param     stream       NULL for the context's own.
@@ -3693,8 +3699,8 @@ purlin_status purlin_fdk_weight(const struct purlin_fdk *fdk,
                                 struct purlin_tensor *weighted);
 
 /**
- * The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's rows
- * come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
+ * The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's
+ * rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
  *
  * Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
  * mm, at the panel's column pitch.
@@ -3748,8 +3754,8 @@ purlin_status purlin_fdk_backproject(const struct purlin_fdk *fdk,
  * @param ellipsoids   F64 on the host, 8 x E: density (1/mm), semi-axes a, b, c (mm), centre x0, y0, z0 (mm), rotation
  *                     about z (rad, counter-clockwise). Densities add up where ellipsoids overlap.
  * @param projections  F32, detector_columns x detector_rows x views.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size or
- * with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size
+ * or with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
  * `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes none),
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  */

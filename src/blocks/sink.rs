@@ -82,6 +82,7 @@ pub struct ProvisionalFile {
     partial: PathBuf,
     path: PathBuf,
     finished: bool,
+    process: u32,
 }
 
 impl ProvisionalFile {
@@ -103,7 +104,7 @@ impl ProvisionalFile {
             .truncate(true)
             .open(&partial)
             .map_err(|e| io_error(&partial, "create", &e))?;
-        Ok(Self { file, partial, path: path.to_owned(), finished: false })
+        Ok(Self { file, partial, path: path.to_owned(), finished: false, process: std::process::id() })
     }
 
     /// Writes at a byte of the file.
@@ -129,7 +130,8 @@ impl ProvisionalFile {
 
 impl Drop for ProvisionalFile {
     fn drop(&mut self) {
-        if !self.finished {
+        // A child of fork() that drops its copy leaves the parent's file alone.
+        if !self.finished && self.process == std::process::id() {
             // Nothing more can be done about a file that cannot be removed.
             let _ = std::fs::remove_file(&self.partial);
         }

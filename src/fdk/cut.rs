@@ -37,6 +37,9 @@ pub struct Needs {
     pub device: u64,
 }
 
+/// Most panel windows that a cut looks at.
+const MOST_WINDOWS: usize = 1 << 20;
+
 /// How a scan is cut, for one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
@@ -89,6 +92,10 @@ impl Cut {
     /// Most panel rows of a batch.
     fn most_rows(&self, ops: &impl FdkOps, plan: &Plan) -> usize {
         let views = plan.views.len();
+        // Where looking at every slab would take long, the whole panel is a bound.
+        if self.slabs.saturating_mul(views) > MOST_WINDOWS {
+            return plan.geometry.detector.rows;
+        }
         let step = if self.keep || self.any_order { views } else { self.launch };
         (0..self.slabs)
             .flat_map(|k| {
@@ -242,7 +249,8 @@ impl Task<'_> {
                 }
                 // Slabs of about equal size, fewer slices each time.
                 let groups = nz.div_ceil(group);
-                let slabs = groups.div_ceil(cut.first.max(cut.slices).div_ceil(group)) + 1;
+                let slabs = groups.div_ceil(cut.first.max(cut.slices).div_ceil(group));
+                let slabs = slabs + (slabs / 8).max(1);
                 let next = (groups.div_ceil(slabs) * group).min(cut.first.max(cut.slices) - 1) / group * group;
                 slices = slices.min(next.max(group));
                 first = next.max(group);

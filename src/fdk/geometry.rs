@@ -213,6 +213,9 @@ impl Geometry {
     }
 }
 
+/// Most voxels along an axis: slabs and their panel rows are counted one by one.
+const MOST_VOXELS: usize = 1 << 20;
+
 /// The voxels: sizes, spacings, and the centre of voxel (0, 0, 0), mm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
@@ -235,11 +238,12 @@ impl Grid {
         Self { size, spacing: [pitch; 3], origin: size.map(|n| -((n - 1) as f64) / 2.0 * pitch) }
     }
 
-    /// Refuses sizes of 0, spacings that are not positive, and a volume past the address space.
+    /// Refuses sizes of 0 or more than 2^20, spacings that are not positive, and a volume past the address space.
     pub fn check(&self) -> Result<()> {
         for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
-            if self.size[k] < 1 {
-                return Err(Error::invalid(format!("n{axis}"), "is 0, less than 1"));
+            if !(1..=MOST_VOXELS).contains(&self.size[k]) {
+                let problem = format!("is {}, outside 1 to {MOST_VOXELS}", self.size[k]);
+                return Err(Error::invalid(format!("n{axis}"), problem));
             }
             positive(&format!("d{axis}"), self.spacing[k])?;
             finite(&format!("{axis}0"), self.origin[k])?;

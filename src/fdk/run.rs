@@ -58,10 +58,17 @@ impl Setting {
         }
     }
 
-    /// How a scan in ordinary host memory would be cut.
-    pub fn usual_cut(&self) -> Result<Cut> {
+    /// How a scan in ordinary host memory would be cut; `None` where not even its smallest part fits the limits, which
+    /// a run then says.
+    pub fn usual_cut(&self) -> Result<Option<Cut>> {
         let flow = Flow { number: Number::F32, way: Way::Buffered };
-        self.cut(flow, flow, &self.contexts)
+        match self.cut(flow, flow, &self.contexts) {
+            Ok(cut) => Ok(Some(cut)),
+            Err(Error::OutOfMemory { limit: Some(_), .. } | Error::OutOfDeviceMemory { limit: Some(_), .. }) => {
+                Ok(None)
+            }
+            Err(e) => Err(e),
+        }
     }
 
     /// How a scan is cut for `contexts`.

@@ -78,8 +78,7 @@ impl Fdk {
         let plan = Arc::new(plan);
         let mut info = Info::of(&plan, 1);
         let setting = Setting { contexts: vec![Arc::clone(context)], plan, counts: None };
-        // Where the scan does not fit at all, the run says so.
-        if let Ok(cut) = setting.usual_cut() {
+        if let Some(cut) = setting.usual_cut()? {
             info.set_cut(&cut);
         }
         Ok(Self { pushed: None, setting, cancel: CancelHandle::default(), info })
@@ -109,8 +108,11 @@ impl Fdk {
             return Err(Error::invalid("context", problem));
         }
         contexts.push(context);
-        self.info.contexts = to_i64(contexts.len());
-        if let Ok(cut) = self.setting.usual_cut() {
+        let cut = self.setting.usual_cut().inspect_err(|_| {
+            self.setting.contexts.pop();
+        })?;
+        self.info.contexts = to_i64(self.setting.contexts.len());
+        if let Some(cut) = cut {
             self.info.set_cut(&cut);
         }
         Ok(())

@@ -19,8 +19,8 @@ pub struct purlin_fdk {
     _private: [u8; 0],
 }
 
-/// What a handle of a reconstruction stands for. It is only ever locked for reading, so that a cancellation gets in while
-/// a call runs; calls lock the reconstruction inside.
+/// What a handle of a reconstruction stands for. It is only ever locked for reading, so that a cancellation gets in
+/// while a call runs; calls lock the reconstruction inside.
 pub(super) struct FdkObject {
     cancel: CancelHandle,
     report: Report,
@@ -78,8 +78,8 @@ impl FdkObject {
 /// 1984). Everything that does not depend on the projections is checked and prepared here.
 ///
 /// Projections are line integrals of the attenuation, [detector_columns, detector_rows, views], the columns fastest;
-/// volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits, for
-/// any number of threads and devices and any memory limit.
+/// volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits,
+/// for any number of threads and devices and any memory limit.
 ///
 /// @param      context   the context to run on; purlin_fdk_add_context takes more.
 /// @param      geometry  panel and views; its arrays are read here and not kept.
@@ -87,11 +87,11 @@ impl FdkObject {
 /// @param      options   NULL for the defaults.
 /// @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not finite:
-/// the message names the view; both or neither of angles and matrices; a grid that reaches the source of a view; an arc
-/// of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
+/// finite: the message names the view; both or neither of angles and matrices; a grid that reaches the source of a
+/// view; an arc of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation
+/// outside 0 to 1), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
@@ -137,9 +137,9 @@ pub unsafe extern "C" fn purlin_fdk_create(
 /// Tensors and streams of later calls belong to the first context.
 ///
 /// @param fdk      the reconstruction; no scan is being pushed.
-/// @param context  a context of the same kind as the first.
+/// @param context  a context on the same model of device as the first.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
-/// before, or of another kind, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// before, or on another model, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -185,10 +185,11 @@ pub unsafe extern "C" fn purlin_fdk_query(fdk: *const purlin_fdk, info: *mut pur
 /// The weights that a scan is reconstructed with, in f64.
 ///
 /// @param fdk         the reconstruction.
-/// @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be NULL.
+/// @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be
+///                    NULL.
 /// @param angular     F64 on the host, views: the part of the circle that each view stands for, rad; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type, read-only,
-/// overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, type,
+/// read-only, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_fdk_weights(
@@ -210,9 +211,10 @@ pub extern "C" fn purlin_fdk_weights(
 /// -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count below epsilon is raised to it and counted.
 ///
 /// @param fdk       the reconstruction; no scan is being pushed.
-/// @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the input
-///                  is line integrals again.
-/// @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for `i0`.
+/// @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the
+///                  input is line integrals again.
+/// @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for
+///                  `i0`.
 /// @param dark      counts without radiation, as `i0_image`; NULL for 0.
 /// @param epsilon   least count that a logarithm is taken of, positive; 0 for half a count.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, type,

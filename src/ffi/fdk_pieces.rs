@@ -14,16 +14,16 @@ use crate::fdk::pieces;
 ///
 /// @param      context      the context of all tensors.
 /// @param      stream       NULL for the context's own.
-/// @param      counts       columns x rows x views (or columns x rows); F32 or U16.
+/// @param      counts       columns x rows x views (or columns x rows); any type but complex and 64-bit integers.
 /// @param      i0           counts without an object, positive; ignored where `i0_image` is given.
 /// @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
 /// @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
 /// @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.
-/// @param      projections  F32, the dimensions of `counts`; it may be `counts` in memory.
+/// @param      projections  F32, the dimensions of `counts`.
 /// @param[out] clamped      how many counts were raised; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions, types,
-/// overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes
-/// none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
+/// types, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend
+/// takes none), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `clamped` is NULL or valid for writing.
@@ -68,8 +68,8 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
     })
 }
 
-/// Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and the
-/// weight of rays that are measured twice.
+/// Cosine and redundancy weights: every pixel times the cosine of the angle between its ray and the central one, and
+/// the weight of rays that are measured twice.
 ///
 /// @param     fdk          the reconstruction.
 /// @param     stream       NULL for the context's own.
@@ -106,8 +106,8 @@ pub unsafe extern "C" fn purlin_fdk_weight(
     })
 }
 
-/// The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's rows
-/// come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
+/// The ramp filter along the rows, with the window, cut-off and truncation of the options; no weights. A half fan's
+/// rows come out longer than they went in: `filtered_columns` and `filtered_left` of purlin_fdk_info.
 ///
 /// Column `i` of a filtered row stands for panel column `i` - `filtered_left`. The unit is that of the projections over
 /// mm, at the panel's column pitch.
@@ -187,8 +187,8 @@ pub unsafe extern "C" fn purlin_fdk_backproject(
 /// @param ellipsoids   F64 on the host, 8 x E: density (1/mm), semi-axes a, b, c (mm), centre x0, y0, z0 (mm), rotation
 ///                     about z (rad, counter-clockwise). Densities add up where ellipsoids overlap.
 /// @param projections  F32, detector_columns x detector_rows x views.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size or
-/// with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an ellipsoid without size
+/// or with a number that is not finite: the message names its column; dimensions, types, another context, overlap),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend takes none),
 /// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]

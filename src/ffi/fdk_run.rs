@@ -15,19 +15,19 @@ use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::Result;
 use crate::fdk::{Projections, Volume};
 
-/// Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume is
-/// cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
-/// through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs about
-/// 1.3 times the scan is read.
+/// Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
+/// is cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
+/// through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
+/// about 1.3 times the scan is read.
 ///
-/// @param      fdk          the reconstruction; a scan that is being pushed is dropped.
+/// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.
 /// @param      projections  source of [detector_columns, detector_rows, views]: line integrals, or counts after
 ///                          purlin_fdk_set_counts; of any element type.
 /// @param      volume       sink of [nx, ny, nz], of any element type.
 /// @param[out] info         what was done; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another context,
-/// a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
+/// context, a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
 /// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says what is needed),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for
@@ -84,10 +84,10 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
     }
 }
 
-/// purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order of
-/// the stream.
+/// purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
+/// of the stream.
 ///
-/// @param      fdk          the reconstruction; a scan that is being pushed is dropped.
+/// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.
 /// @param      projections  detector_columns x detector_rows x views: line integrals, or counts after
 ///                          purlin_fdk_set_counts; any element type but complex and 64-bit integers; any strides on the
@@ -127,8 +127,9 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_tensor(
 ///
 /// @param fdk     the reconstruction.
 /// @param stream  the scan's work is enqueued there; it is kept until the scan is over. NULL for the context's own.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a stream of another context),
-/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a stream of another
+/// context), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_fdk_begin(fdk: *mut purlin_fdk, stream: *const purlin_stream) -> purlin_status {
@@ -147,11 +148,11 @@ pub extern "C" fn purlin_fdk_begin(fdk: *mut purlin_fdk, stream: *const purlin_s
 /// @param     fdk          the reconstruction, after purlin_fdk_begin.
 /// @param     count        number of views, not negative.
 /// @param[in] views        `count` numbers of views, 0 to the number of views less 1, each pushed once in a scan.
-/// @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x detector_rows,
-///                         as purlin_fdk_reconstruct_tensor.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view out
-/// of range, given twice or pushed before: the message names it, and nothing of the call is taken; dimensions),
-/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
+/// @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x
+///                         detector_rows, as purlin_fdk_reconstruct_tensor; of one element type in the whole scan.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
+/// out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
+/// taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its
 /// arguments the scan is dropped.
 ///
@@ -178,9 +179,9 @@ pub unsafe extern "C" fn purlin_fdk_push(
 /// @param      fdk     the reconstruction, after purlin_fdk_begin.
 /// @param      volume  sink of [nx, ny, nz], of any element type.
 /// @param[out] info    what was done; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view was
-/// not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is used
-/// up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
+/// was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
+/// used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
 ///
 /// # Safety
@@ -234,8 +235,8 @@ pub unsafe extern "C" fn purlin_fdk_finish_tensor(
 }
 
 /// Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
-/// work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be called
-/// from any thread and from a progress function; it waits for nothing.
+/// work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be
+/// called from any thread and from a progress function; it waits for nothing.
 ///
 /// @param fdk  the reconstruction.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.

@@ -59,9 +59,9 @@ pub const PURLIN_FDK_KERNEL_GENERAL: i32 = 1;
 ///
 /// World axes are right-handed, z is the axis of rotation, the origin the isocentre. On a circular orbit the source of
 /// angle b stands at `source_to_axis` (cos b, sin b, 0), and the flat panel stands perpendicular to the line from it to
-/// the axis, with axes e_u = (-sin b, cos b, 0) along its columns' index and e_v = (0, 0, 1) along its rows'. The centre
-/// of pixel (i, j) lies at u = (i - (detector_columns - 1) / 2) column_pitch + column_offset from the foot of the
-/// perpendicular, likewise v.
+/// the axis, with axes e_u = (-sin b, cos b, 0) along its columns' index and e_v = (0, 0, 1) along its rows'. The
+/// centre of pixel (i, j) lies at u = (i - (detector_columns - 1) / 2) column_pitch + column_offset from the foot of
+/// the perpendicular, likewise v.
 ///
 /// The arrays are read by purlin_fdk_create and not kept.
 #[repr(C)]
@@ -119,18 +119,19 @@ versioned!(
     }
 );
 
-/// The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column pitch
-/// scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the isocentre.
+/// The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column
+/// pitch scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the
+/// isocentre.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_fdk_grid {
     /// Size of the caller's struct; set by purlin_fdk_grid_init.
     pub struct_size: usize,
-    /// Voxels along x.
+    /// Voxels along x, at most 2^20.
     pub nx: i64,
-    /// Voxels along y.
+    /// Voxels along y, likewise.
     pub ny: i64,
-    /// Voxels along z.
+    /// Voxels along z, likewise.
     pub nz: i64,
     /// Distance of two voxels along x, mm, positive.
     pub dx: f64,
@@ -187,14 +188,15 @@ pub struct purlin_fdk_options {
     pub output_scale: f64,
     /// Then this is added; default 0.
     pub output_offset: f64,
-    /// Slices that are worked on at once; 0, the default, chooses by the memory limits.
+    /// Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
+    /// memory limits.
     pub slab: i64,
     /// Views that are filtered and back-projected together; 0, the default, chooses.
     pub view_batch: i64,
     /// Length of the transforms, even, at least twice the filtered columns; 0, the default, chooses.
     pub fft_length: i64,
-    /// Called by reconstruct, push and finish with the steps done and all steps, 0; default NULL. It must be callable
-    /// while the object lives.
+    /// Called by reconstruct and finish with the steps done, all steps, 0; default NULL. It must be callable while the
+    /// object lives.
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
@@ -244,7 +246,7 @@ pub struct purlin_fdk_info {
     pub fan_half_angle: f64,
     /// Largest gap between neighbouring views, rad.
     pub largest_gap: f64,
-    /// Radius of the cylinder about the z axis that every view sees at z = 0, mm.
+    /// Radius about the z axis within which the object is measured completely, mm.
     pub fov_radius: f64,
     /// Voxels along x.
     pub nx: i64,
@@ -278,25 +280,25 @@ pub struct purlin_fdk_info {
     pub filtered_left: i64,
     /// Number of contexts that the slabs go over.
     pub contexts: i64,
-    /// Planned peak of device memory, bytes, of all contexts.
+    /// Planned peak of device memory of each context, bytes.
     pub device_bytes: i64,
-    /// Planned peak of host memory, bytes.
+    /// Planned peak of host memory of each context, bytes.
     pub host_bytes: i64,
-    /// Measured peak of device memory of the last run, bytes.
+    /// Measured peak of device memory in the last run, of the context that took most, bytes.
     pub device_bytes_used: i64,
-    /// Measured peak of host memory of the last run, bytes.
+    /// Measured peak of host memory in the last run, likewise, bytes.
     pub host_bytes_used: i64,
-    /// Views that the last run took.
+    /// Views pushed since the last purlin_fdk_begin.
     pub views_pushed: i64,
-    /// Pixels of it that were not finite and were replaced.
+    /// Pixels of the last run that were not finite and were replaced; one that two slabs need counts twice.
     pub pixels_sanitized: i64,
-    /// Counts of it that were raised to the least.
+    /// Counts of it that were raised to the least, likewise.
     pub pixels_clamped: i64,
     /// Bytes of it that were copied to devices.
     pub bytes_uploaded: i64,
     /// Bytes of it that were copied from devices.
     pub bytes_downloaded: i64,
-    /// Seconds of reading.
+    /// Seconds of all contexts together: of reading.
     pub seconds_read: f64,
     /// Seconds of copying to devices.
     pub seconds_upload: f64,
@@ -304,13 +306,13 @@ pub struct purlin_fdk_info {
     pub seconds_filter: f64,
     /// Seconds of back-projecting.
     pub seconds_backproject: f64,
-    /// Seconds of copying from devices.
+    /// Seconds of copying from devices; on the CPU of bringing slices into their order.
     pub seconds_download: f64,
     /// Seconds of writing.
     pub seconds_write: f64,
-    /// Seconds of the whole call.
+    /// Seconds from the call to its return; of a pushed scan from the first view on.
     pub seconds_total: f64,
-    /// 1e9 voxel updates a second of back-projection: views times voxels over `seconds_backproject`.
+    /// 1e9 voxel updates a second: views times voxels over `seconds_total`.
     pub gups: f64,
     /// Why this redundancy; terminated.
     pub reason: [c_char; 128],

@@ -92,10 +92,10 @@ impl SinkObject {
 /// Writes one block of an array.
 ///
 /// `first` and `count` have one number an axis: the first element and how many. `block` holds exactly those elements,
-/// packed with the first axis fastest, in the machine's byte order and aligned as the element type; it is the function's
-/// to read until it returns. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It
-/// is called from a thread of purlin's, one call at a time, each element once, in order along the last axis, and must
-/// not throw, longjmp, unwind or use the objects of the run.
+/// packed with the first axis fastest, in the machine's byte order and aligned as the element type; it is the
+/// function's to read until it returns. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
+/// the number. It is called from a thread of purlin's, one call at a time, each element once, in order along the last
+/// axis, and must not throw, longjmp, unwind or use the objects of the run, but to cancel it.
 pub type purlin_write_fn =
     Option<unsafe extern "C" fn(first: *const i64, count: *const i64, block: *const c_void, user: *mut c_void) -> i32>;
 
@@ -222,8 +222,8 @@ pub unsafe extern "C" fn purlin_sink_to_file(
 /// that are not finite.
 ///
 /// # Safety
-/// `path` is NULL or a terminated string; `dims`, `spacing` and `origin` are NULL or valid for `ndim` elements; `sink` is
-/// NULL or valid for writing.
+/// `path` is NULL or a terminated string; `dims`, `spacing` and `origin` are NULL or valid for `ndim` elements; `sink`
+/// is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_sink_to_metaimage(

@@ -63,7 +63,8 @@ impl Object for SourceObject {
 /// `first` and `count` have one number an axis: the first element and how many. `block` has room for exactly those
 /// elements, packed with the first axis fastest, in the machine's byte order and aligned as the element type. A return
 /// other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called from a thread of
-/// purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run.
+/// purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to
+/// cancel it.
 pub type purlin_read_fn =
     Option<unsafe extern "C" fn(first: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32>;
 
@@ -99,8 +100,8 @@ impl Origin {
     }
 }
 
-/// A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the tensor
-/// is locked for reading.
+/// A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the
+/// tensor is locked for reading.
 ///
 /// @param      context  the context of the tensor.
 /// @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
@@ -260,8 +261,8 @@ pub unsafe extern "C" fn purlin_source_from_tiff(
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `read` may be called with `user` from any thread while the source lives; `dims` is NULL or valid for `ndim` elements,
-/// `source` is NULL or valid for writing.
+/// `read` may be called with `user` from any thread while the source lives; `dims` is NULL or valid for `ndim`
+/// elements, `source` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_source_from_callback(
