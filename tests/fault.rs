@@ -12,6 +12,8 @@ mod allocator;
 mod cases;
 #[path = "fault/families.rs"]
 mod families;
+#[path = "fault/fdk.rs"]
+mod fdk;
 #[path = "fault/fixture.rs"]
 mod fixture;
 
@@ -74,6 +76,20 @@ fn every_host_allocation_fails_once() {
             .map(|sticky| fail_each(&case, || Fixture::on_cpu(7), Kind::HostMemory as u32, &allowed, sticky));
         println!("{:<44} {:>3} allocations", case.name, points[0]);
         assert!(points[0] >= case.allocations, "{}: only {} fault points", case.name, points[0]);
+    }
+    assert_eq!(ffi::purlin_live_handles(), 0);
+}
+
+#[test]
+fn every_file_operation_fails_once() {
+    let _alone = alone();
+    for case in cases::on_files() {
+        let allowed = [purlin_status::PURLIN_ERROR_IO];
+        let points =
+            [false, true].map(|sticky| fail_each(&case, || Fixture::on_cpu(7), Kind::File as u32, &allowed, sticky));
+        println!("{:<44} {:>3} file operations", case.name, points[0]);
+        // Opened, read, created, written, named.
+        assert!(points[0] >= 5, "{}: only {} fault points", case.name, points[0]);
     }
     assert_eq!(ffi::purlin_live_handles(), 0);
 }

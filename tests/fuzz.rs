@@ -10,6 +10,8 @@
 mod base;
 #[path = "fuzz/families.rs"]
 mod families;
+#[path = "fuzz/fdk.rs"]
+mod fdk;
 #[path = "fuzz/options.rs"]
 mod options;
 #[path = "fuzz/program.rs"]
@@ -62,6 +64,7 @@ fn random_calls_structs_and_files_keep_the_boundarys_promises() {
             break;
         }
     }
+    fdk::clean();
     println!("seeds {first} to {}", seed - 1);
     for (what, tally) in [("calls", calls), ("options", options), ("files", files)] {
         println!("{what}: {tally}");

@@ -4,6 +4,8 @@
 pub mod base;
 #[path = "../../tests/fuzz/families.rs"]
 pub mod families;
+#[path = "../../tests/fuzz/fdk.rs"]
+pub mod fdk;
 #[path = "../../tests/fuzz/options.rs"]
 pub mod options;
 #[path = "../../tests/fuzz/program.rs"]

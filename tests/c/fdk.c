@@ -29,7 +29,7 @@ static purlin_tensor *volume_tensor(float *data) {
 static void golden_scans(void) {
   static const char *names[] = {"full", "short", "displaced", "carm"};
   size_t k;
-  for (k = 0; k < COUNT(names); k++) {
+  for (k = 0; k < (size_t)rounds(COUNT(names), 1); k++) {
     struct scan *s = load_scan(names[k]);
     int matrices = s->geometry.matrices != NULL, p;
     purlin_fdk_options o = fdk_options();
@@ -54,7 +54,7 @@ static void golden_scans(void) {
     CHECK(info.seconds_total > 0 && fabs(info.gups * info.seconds_total * 1e9 - scale) < 1e-6 * scale);
     if (k == 1) CHECK(fabs(info.arc - 210 * 3.14159265358979 / 180) < 1e-9);
     /* Everything in f64. */
-    if (k == 0) {
+    if (k == 0 && rounds(1, 0)) {
       purlin_fdk *exact;
       o.precision = PURLIN_FDK_PRECISION_F64;
       exact = make_fdk(context, s, &o);
@@ -314,7 +314,7 @@ int main(void) {
   displaced = load_scan("displaced");
   golden_scans();
   pushed(full);
-  pieces(full);
+  if (rounds(1, 0)) pieces(full);
   pieces(displaced);
   phantom_and_counts(full);
   options(full);

@@ -371,7 +371,7 @@ static void file_sinks(void) {
   int kind;
   OK(purlin_source_from_tensor(context, t, &source));
   OK(purlin_source_from_callback(context, PURLIN_F32, 3, panels, deliver, scan, &failing));
-  for (kind = 0; kind < 4; kind++) {
+  for (kind = 0; kind < 4; kind += (int)rounds(1, 2)) {
     purlin_sink *sink = file_sink(kind), *twin = file_sink(kind);
     OK(purlin_sink_destroy(sink));
     OK(purlin_fdk_reconstruct(fdk, NULL, source, twin, NULL));

@@ -5,6 +5,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::families;
+use crate::fdk;
 use crate::fixture::{Fixture, c, initialised, noise};
 
 /// One call on objects of a fixture's, which are made before. What it makes itself it destroys.
@@ -20,12 +21,18 @@ pub struct Case {
 
 /// All calls.
 pub fn all() -> Vec<Case> {
-    base().into_iter().chain(families::packed()).chain(families::on_any_backend()).collect()
+    let tensors = base().into_iter().chain(families::packed()).chain(families::on_any_backend());
+    tensors.chain(fdk::on_any_backend()).chain(fdk::on_host()).collect()
 }
 
 /// Those that use a GPU.
 pub fn on_gpu() -> Vec<Case> {
-    families::on_any_backend()
+    families::on_any_backend().into_iter().chain(fdk::on_any_backend()).collect()
+}
+
+/// Those that read and write files.
+pub fn on_files() -> Vec<Case> {
+    fdk::on_files()
 }
 
 fn base() -> Vec<Case> {

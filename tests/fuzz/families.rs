@@ -47,7 +47,7 @@ fn shape(s: &mut Source<'_>) -> Shape {
 }
 
 /// A tensor of the given type and sizes; at times of others, or something else altogether.
-fn shaped(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *mut purlin_tensor {
+pub fn shaped(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *mut purlin_tensor {
     if s.once_in(40) {
         return w.tensors.pick(s);
     }
@@ -69,7 +69,7 @@ fn shaped(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *mut p
 }
 
 /// [`shaped`], or NULL as where a result is not wanted.
-fn wanted(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *mut purlin_tensor {
+pub fn wanted(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *mut purlin_tensor {
     if s.below(2) == 0 { null_mut() } else { shaped(s, w, dtype, dims) }
 }
 
@@ -89,7 +89,7 @@ fn batch(s: &mut Source<'_>, w: &mut World, shape: &Shape) -> *mut purlin_tensor
     tensor
 }
 
-fn context(s: &mut Source<'_>, w: &World) -> *const purlin_context {
+pub fn context(s: &mut Source<'_>, w: &World) -> *const purlin_context {
     if s.once_in(30) { w.contexts.pick(s).cast_const() } else { w.home() }
 }
 
@@ -101,7 +101,7 @@ unsafe extern "C" fn cancel(_: i64, _: i64, _: f64, _: *mut c_void) -> i32 {
     1
 }
 
-fn progress(s: &mut Source<'_>) -> purlin_progress_fn {
+pub fn progress(s: &mut Source<'_>) -> purlin_progress_fn {
     s.one_of(&[None, None, Some(go_on as _), Some(cancel as _)])
 }
 

@@ -7,6 +7,7 @@ use purlin::ffi::{self, purlin_status};
 
 use crate::base;
 use crate::families;
+use crate::fdk;
 use crate::source::Source;
 use crate::world::World;
 
@@ -50,8 +51,9 @@ pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut source = Source::new(bytes);
     let mut world = World::new();
     while !source.is_empty() {
-        let status = match source.below(3) {
+        let status = match source.below(4) {
             0 => families::call(&mut source, &mut world),
+            1 => fdk::call(&mut source, &mut world),
             _ => base::call(&mut source, &mut world),
         };
         tally.calls += 1;

@@ -5,6 +5,7 @@ use std::ptr::null;
 
 use purlin::ffi::*;
 
+use crate::fdk::Shape;
 use crate::options;
 use crate::program::c;
 use crate::source::Source;
@@ -33,7 +34,7 @@ impl<T> Kind<T> {
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
                 // Looks like a handle of some type. Should it be a live one of this type, that is as good.
-                let kind = source.below(6) << 56;
+                let kind = source.below(9) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
             _ if self.live.is_empty() => std::ptr::null_mut(),
@@ -67,6 +68,11 @@ pub struct World {
     pub streams: Kind<purlin_stream>,
     pub tensors: Kind<purlin_tensor>,
     pub matrices: Kind<purlin_matrix>,
+    pub sources: Kind<purlin_source>,
+    pub sinks: Kind<purlin_sink>,
+    pub fdks: Kind<purlin_fdk>,
+    /// Sizes of the reconstructions that were made.
+    pub shapes: Vec<(*mut purlin_fdk, Shape)>,
     /// Lent memory; kept to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
     buffers: Vec<Vec<u128>>,
     /// Capsules that were exported and not yet deleted.
@@ -81,6 +87,10 @@ impl World {
             streams: Kind::new(),
             tensors: Kind::new(),
             matrices: Kind::new(),
+            sources: Kind::new(),
+            sinks: Kind::new(),
+            fdks: Kind::new(),
+            shapes: Vec::new(),
             buffers: Vec::new(),
             capsules: Vec::new(),
         };
@@ -94,7 +104,8 @@ impl World {
     /// Number of live handles.
     pub fn live(&self) -> i64 {
         let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
-        (count + self.matrices.live.len()) as i64
+        let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
+        (count + self.matrices.live.len() + blocks) as i64
     }
 
     /// The context of the program's beginning, as long as it lives.
@@ -157,6 +168,15 @@ impl World {
         }
         for matrix in std::mem::take(&mut self.matrices.live) {
             assert_eq!(c!(purlin_matrix_destroy(matrix)), purlin_status::PURLIN_SUCCESS);
+        }
+        for source in std::mem::take(&mut self.sources.live) {
+            assert_eq!(c!(purlin_source_destroy(source)), purlin_status::PURLIN_SUCCESS);
+        }
+        for sink in std::mem::take(&mut self.sinks.live) {
+            assert_eq!(c!(purlin_sink_destroy(sink)), purlin_status::PURLIN_SUCCESS);
+        }
+        for fdk in std::mem::take(&mut self.fdks.live) {
+            assert_eq!(c!(purlin_fdk_destroy(fdk)), purlin_status::PURLIN_SUCCESS);
         }
         for context in std::mem::take(&mut self.contexts.live) {
             let mut info = options::context_info();
