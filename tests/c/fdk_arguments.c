@@ -78,6 +78,15 @@ static void creation(void) {
   BAD("nx: is 0", grid.nx = 0);
   BAD("ny: is -3", grid.ny = -3);
   BAD("nx", grid.nx = INT64_MAX);
+  BAD("nz: is 1048577, outside 1 to 1048576", grid.nz = 1048577);
+  /* So many slices are planned in no time all the same. */
+  grid.nx = grid.ny = 1;
+  grid.nz = 1048576;
+  grid.dz = 1e-4;
+  OK(CREATE());
+  OK(purlin_fdk_destroy(made));
+  made = NULL;
+  grid = golden_grid();
   BAD("dy: is 0", grid.dy = 0);
   BAD("dz: is NaN", grid.dz = NAN);
   BAD("x0: is inf", grid.x0 = INFINITY);
