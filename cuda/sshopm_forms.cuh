@@ -83,10 +83,27 @@ __device__ __forceinline__ void leading_weights(T x, T (&w)[D + 1]) {
   });
 }
 
+// B = A x^2 for order 4: six quadratic forms in the six products of two components, 44 instructions where nesting takes 51.
+template <class T, class Entries>
+__device__ __forceinline__ void form_matrix4(const Entries &a, T x, T y, T z, T (&b)[6]) {
+  const T x2 = x + x, y2 = y + y;
+  const T xx = x * x, xy = x2 * y, xz = x2 * z, yy = y * y, yz = y2 * z, zz = z * z;
+  b[0] = fma(a[0], xx, fma(a[1], xy, fma(a[2], xz, fma(a[3], yy, fma(a[4], yz, a[5] * zz)))));
+  b[1] = fma(a[1], xx, fma(a[3], xy, fma(a[4], xz, fma(a[6], yy, fma(a[7], yz, a[8] * zz)))));
+  b[2] = fma(a[2], xx, fma(a[4], xy, fma(a[5], xz, fma(a[7], yy, fma(a[8], yz, a[9] * zz)))));
+  b[3] = fma(a[3], xx, fma(a[6], xy, fma(a[7], xz, fma(a[10], yy, fma(a[11], yz, a[12] * zz)))));
+  b[4] = fma(a[4], xx, fma(a[7], xy, fma(a[8], xz, fma(a[11], yy, fma(a[12], yz, a[13] * zz)))));
+  b[5] = fma(a[5], xx, fma(a[8], xy, fma(a[9], xz, fma(a[12], yy, fma(a[13], yz, a[14] * zz)))));
+}
+
 // B = A x^(m-2) as b11 b12 b13 b22 b23 b33.
 template <int M, class T, class Entries>
 __device__ __forceinline__ void form_matrix(const Entries &a, T x, T y, T z, T (&b)[6]) {
   constexpr int D = M - 2;
+  if constexpr (M == 4) {
+    form_matrix4(a, x, y, z, b);
+    return;
+  }
   T w[D + 1];
   leading_weights<D>(x, w);
   BinaryPowers<D, T> powers(y, z);

@@ -6,6 +6,7 @@
 #include "reduce.cuh"
 #include "sshopm_packed.cuh"
 #include "sshopm_real.cuh"
+#include "sshopm_step.cuh"
 
 namespace purlin {
 
@@ -72,7 +73,15 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
     for (int i = 0; i < n; ++i) s.d[i] = -s.r[i];
     return eliminate(n, s.h, s.d, (sizeof(T) == 4 ? T(1e-6) : T(1e-14)) * size);
   }
-  if (p.method == PURLIN_LAUNCH_HYBRID && s.iterations >= p.warmup) {
+  const bool beyond = p.method == PURLIN_LAUNCH_HYBRID && s.iterations >= p.warmup;
+  if (beyond && n == 3 && p.shift_kind == PURLIN_LAUNCH_SHIFT_ADAPTIVE) {
+    const T b[6] = {s.b[0], s.b[1], s.b[2], s.b[4], s.b[5], s.b[8]}, r[3] = {s.r[0], s.r[1], s.r[2]};
+    const auto t = UphillStep<T>::at(p.order, b, r, lambda, dot_n(n, s.r, s.r), s.x[0], s.x[1], s.x[2]);
+    for (int i = 0; i < 3; ++i) s.d[i] = t.w[i] * t.inverse;
+    s.shift = k * t.shift;
+    return true;
+  }
+  if (beyond) {
     projected(n, s.b, s.x, s.y, lambda, -k, lambda, v.norm, s.h);
     if (cholesky_solve(n, s.h, s.r, s.d) && dot_n(n, s.d, s.d) < T(0.25)) {
       s.shift = T(0);

@@ -247,9 +247,37 @@ struct TangentStep {
   }
 };
 
-// Newton step on the sphere where the projected Hessian is negative definite and the step is short, else a power step
-// with the smallest shift that keeps it uphill. Both are x + d with d in the tangent plane: y + alpha x is a multiple
-// of x + r / (lambda + alpha).
+// Newton's step uphill on the sphere: with the projected Hessian H less the least multiple of the identity, 0 where H is
+// negative definite and the step is short, that makes it negative definite and the step no longer than 2/m, less than a
+// third of a wave of a form of degree m. In the notation above, with g = (m/2) |r| / k and eigenvalues h2 <= h1 of H / k,
+// what is left of those is -e1 = -max(-h1, g) and -e2 = h2 - h1 - e1, so that the determinant e1 e2 has no cancellation and
+// |d| <= |r| / (k e1) <= 2/m. The step is always uphill, and adding a multiple of E to the tensor does not change it.
+template <class T>
+struct UphillStep {
+  T w[3], inverse;  // the step is w * inverse
+  T shift;          // the multiple of the identity, over k
+  __device__ __forceinline__ static UphillStep at(int order, const T (&b)[6], const T (&r)[3], T lambda, T residual2, T x,
+                                                  T y, T z) {
+    const T k = T(order - 1), steepness = T(0.5) * T(order) / k, tiny = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
+    UphillStep t;
+    const T outer = b[3] + b[5], trace2 = b[0] + outer - lambda, q = lambda * (T(1) / k);
+    const T e2 = fma(-b[1], b[1], fma(-b[2], b[2], fma(-b[4], b[4], fma(b[0], outer, b[3] * b[5]))));
+    const T determinant2 = fma(-lambda, trace2, e2 + residual2);
+    const T half = T(0.5) * trace2, gap = Real<T>::root(fmax(fma(half, half, -determinant2), T(0)));
+    const T top = half + gap - q;
+    const T first = fmax(-top, fma(Real<T>::root(residual2), steepness, tiny)), second = fma(T(2), gap, first);
+    t.shift = first + top;
+    const T c = trace2 - q - t.shift;
+    t.w[0] = fma(-c, r[0], fma(b[0], r[0], fma(b[1], r[1], fma(b[2], r[2], -residual2 * x))));
+    t.w[1] = fma(-c, r[1], fma(b[1], r[0], fma(b[3], r[1], fma(b[4], r[2], -residual2 * y))));
+    t.w[2] = fma(-c, r[2], fma(b[2], r[0], fma(b[4], r[1], fma(b[5], r[2], -residual2 * z))));
+    t.inverse = Real<T>::reciprocal(k * first * second);
+    return t;
+  }
+};
+
+// Evaluation and step of the hybrid. The power steps of a warm-up have the smallest shift that keeps them uphill; they are
+// x + d as well: y + alpha x is a multiple of x + r / (lambda + alpha).
 template <int VARIANT, int M, class T>
 __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s, const Constants<T> &k) {
   T b[6], r[3];
@@ -260,25 +288,23 @@ __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s,
   T residual2 = residual_vector(g, lambda, s.x, s.y, s.z, r);
   s.residual2 = residual2;
   if (!go_on<VARIANT>(s, k, lambda, residual2)) return false;
-  const auto t = TangentStep<T>::template at<M>(b, r, lambda, residual2, s.x, s.y, s.z);
-  T inverse = Real<T>::reciprocal(t.determinant);
-  T d0 = t.w[0] * inverse, d1 = t.w[1] * inverse, d2 = t.w[2] * inverse;
-  const bool newton = t.negative_trace & (t.determinant > T(0)) &
-                      (fma(d0, d0, fma(d1, d1, d2 * d2)) < T(0.25)) & (s.iterations > k.warmup);
-  if (VARIANT == GENERIC) s.shift = T(0);
-  if (!newton) {
+  auto t = UphillStep<T>::at(M, b, r, lambda, residual2, s.x, s.y, s.z);
+  if (VARIANT == GENERIC) s.shift = t.shift * T(M - 1);
+  if (s.iterations <= k.warmup) {
     // Uphill needs (m-1) B + alpha I positive on the plane and, where lambda < 0, along x too; a margin of 1e-3 |lambda|
     // keeps lambda + alpha away from zero (entries are scaled to order one).
-    const T half = T(0.5) * t.trace2, spread = fmax(fma(half, half, -t.determinant2), T(0));
+    const T trace2 = b[0] + b[3] + b[5] - lambda;
+    const T e2 = fma(b[0], b[3] + b[5], b[3] * b[5]) - fma(b[1], b[1], fma(b[2], b[2], b[4] * b[4]));
+    const T half = T(0.5) * trace2, spread = fmax(fma(half, half, fma(lambda, trace2, -e2 - residual2)), T(0));
     const T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
     const T alpha = fmax(T(0), fma(T(M - 1), fmax(-lambda, Real<T>::root(spread) - half), margin));
-    inverse = Real<T>::reciprocal(lambda + alpha);
-    d0 = r[0] * inverse;
-    d1 = r[1] * inverse;
-    d2 = r[2] * inverse;
+    t.inverse = Real<T>::reciprocal(lambda + alpha);
+    t.w[0] = r[0];
+    t.w[1] = r[1];
+    t.w[2] = r[2];
     if (VARIANT == GENERIC) s.shift = alpha;
   }
-  move_to<VARIANT>(s, s.x + d0, s.y + d1, s.z + d2);
+  move_to<VARIANT>(s, fma(t.w[0], t.inverse, s.x), fma(t.w[1], t.inverse, s.y), fma(t.w[2], t.inverse, s.z));
   return true;
 }
 
