@@ -1,10 +1,12 @@
 //! SS-HOPM on the CPU, one thread: fixed work and peaks, by instruction set and precision.
 //!
-//! `cargo bench --bench sshopm`. Elements are steps of one start for the fixed work and tensors for peaks.
+//! `cargo bench --bench sshopm`. Elements are steps of one start for the fixed work and tensors for peaks. The rates, from
+//! the steps that the solver counts, are printed at the end and written as JSON to the file that PURLIN_BENCH_JSON names.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use purlin::backend::BackendChoice;
 use purlin::backend::cpu::Isa;
 use purlin::context::{Context, Options as ContextOptions};
@@ -52,13 +54,13 @@ fn dense<T: purlin::scalar::Element>(c: &Arc<Context>, dims: &[usize]) -> Tensor
     Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, dims).unwrap()
 }
 
-/// 128 starts of 20 power steps, the residual test on but out of reach.
-fn fixed_work(c: &Arc<Context>, tensors: &Tensor, values: &mut Tensor) {
+/// 128 starts of 20 power steps, the test of lambda on, with a shift so large that no start meets it. Returns the steps.
+fn fixed_work(c: &Arc<Context>, tensors: &Tensor, values: &mut Tensor) -> i64 {
     let o = Options {
         goal: Goal::Maxima,
         method: Method::Power,
         shift_kind: Shift::Fixed,
-        shift: 1.0,
+        shift: 20.0,
         test: Test::Lambda,
         tolerance: 1e-30,
         max_iterations: 20,
@@ -67,7 +69,7 @@ fn fixed_work(c: &Arc<Context>, tensors: &Tensor, values: &mut Tensor) {
         ..Options::default()
     };
     let mut r = Results { start_values: Some(values), ..Results::default() };
-    sshopm::solve(c, None, tensors, None, &o, &mut r, &Progress::none()).unwrap();
+    sshopm::solve(c, None, tensors, None, &o, &mut r, &Progress::none()).unwrap().iterations
 }
 
 /// 64 starts, hybrid, five strongest maxima.
@@ -97,6 +99,56 @@ fn by_type<T: Real>(criterion: &mut Criterion, isa: Isa) {
     group.finish();
 }
 
+/// Median of the rates of 21 runs; `work` returns how many elements it did.
+fn rate(mut work: impl FnMut() -> i64) -> f64 {
+    work();
+    let mut rates: Vec<f64> = (0..21)
+        .map(|_| {
+            let start = Instant::now();
+            let elements = work();
+            elements as f64 / start.elapsed().as_secs_f64()
+        })
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+/// Rows of rates on one core: case, unit, rate.
+fn rates<T: Real>(isa: Isa, rows: &mut Vec<(String, &str, f64)>) {
+    let Some(c) = context(isa) else { return };
+    let count = 2000;
+    let a = crossings::<T>(&c, 4, count);
+    let mut values = dense::<T>(&c, &[128, count]);
+    let steps = rate(|| fixed_work(&c, &a, &mut values));
+    rows.push((format!("power steps, order 4, {isa:?} {:?}", T::DTYPE), "steps/s", steps));
+    for order in [4, 6, 8] {
+        let a = crossings::<T>(&c, order, count);
+        let mut out = [dense::<T>(&c, &[5, count]), dense::<T>(&c, &[3, 5, count]), dense::<i32>(&c, &[count])];
+        let tensors = rate(|| {
+            peaks(&c, &a, &mut out);
+            count as i64
+        });
+        rows.push((format!("peaks of 64 starts, order {order}, {isa:?} {:?}", T::DTYPE), "tensors/s", tensors));
+    }
+}
+
+fn report() {
+    let mut rows = Vec::new();
+    for isa in [Isa::Avx512, Isa::Avx2] {
+        rates::<f32>(isa, &mut rows);
+        rates::<f64>(isa, &mut rows);
+    }
+    let mut json = Vec::new();
+    for (case, unit, rate) in &rows {
+        println!("{case:<48} {rate:10.4e} {unit}");
+        json.push(format!(r#"  {{"case": "{case}", "unit": "{unit}", "rate": {rate}}}"#));
+    }
+    if let Some(path) = std::env::var_os("PURLIN_BENCH_JSON") {
+        let body = format!("{{\n \"title\": \"SS-HOPM on one core\",\n \"rows\": [\n{}\n ]\n}}\n", json.join(",\n"));
+        std::fs::write(path, body).unwrap();
+    }
+}
+
 fn benches(criterion: &mut Criterion) {
     for isa in [Isa::Avx512, Isa::Avx2, Isa::Portable] {
         by_type::<f32>(criterion, isa);
@@ -105,4 +157,9 @@ fn benches(criterion: &mut Criterion) {
 }
 
 criterion_group!(all, benches);
-criterion_main!(all);
+
+fn main() {
+    all();
+    Criterion::default().configure_from_args().final_summary();
+    report();
+}

@@ -20,6 +20,9 @@ for bench in benches/*.rs; do
     say "bench: $name"
     PURLIN_BENCH_JSON=$work/json/$name.json cargo bench --locked --bench "$name" || failed=$((failed + 1))
 done
+say "bench: cost of a call"
+cc -std=c99 -O2 -I"$PREFIX/include" tests/c/cost.c -o "$work/cost" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpurlin -lm &&
+    PURLIN_BENCH_JSON=$work/json/cost.json "$work/cost" || failed=$((failed + 1))
 python=$PYTHON
 [ ! -x "$VENV/bin/python" ] || python=$VENV/bin/python
 for script in benches/compare/*.py; do

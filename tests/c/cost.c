@@ -1,5 +1,7 @@
 /* What crossing the boundary costs: lookup, locks, guard and message of calls that do almost nothing. The goal is
- * 0.3 us; the limit that fails is generous, since a loaded machine or an emulator measures something else. */
+ * 0.3 us; the limit that fails is generous, since a loaded machine or an emulator measures something else. A solve also
+ * resolves its options, takes memory and wakes a thread of the pool. The figures go as JSON to the file that
+ * PURLIN_BENCH_JSON names. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
@@ -21,10 +23,15 @@ static int ascending(const void *a, const void *b) {
 static purlin_context *context;
 static purlin_tensor *tensor;
 static purlin_tensor *from, *to;
+static purlin_tensor *one, *none;
+static purlin_sshopm_results results;
+static FILE *json;
 
 static purlin_status shape_call(void) { return purlin_tensor_shape(tensor, 1, NULL, NULL); }
 static purlin_status cancel_call(void) { return purlin_context_cancel(context); }
 static purlin_status copy_call(void) { return purlin_tensor_copy(context, NULL, from, to); }
+static purlin_status solve_call(void) { return purlin_sshopm_solve(context, NULL, one, NULL, NULL, &results, NULL); }
+static purlin_status empty_call(void) { return purlin_sshopm_solve(context, NULL, none, NULL, NULL, NULL, NULL); }
 static purlin_status refused_call(void) { return purlin_tensor_shape(tensor, 0, NULL, NULL); }
 
 /* Median over batches of the time of one call, in microseconds. */
@@ -42,14 +49,21 @@ static double cost(purlin_status (*call)(void), purlin_status expected) {
   return batch[BATCHES / 2];
 }
 
+static int rows;
+
 static void measure(const char *name, purlin_status (*call)(void), purlin_status expected, double limit) {
   double found = cost(call, expected);
   printf("%-40s %7.3f us\n", name, found);
+  if (json) fprintf(json, "%s  {\"case\": \"%s\", \"microseconds\": %.4f}", rows++ ? ",\n" : "", name, found);
   if (rounds(1, 0)) CHECK(found < limit);
 }
 
 int main(void) {
-  double x[1] = {0}, y[1];
+  double x[1] = {1}, y[1], value[1];
+  const int64_t dims[2] = {1, 1};
+  const char *path = getenv("PURLIN_BENCH_JSON");
+  json = path ? fopen(path, "w") : NULL;
+  if (json) fprintf(json, "{\n \"title\": \"cost of a call\",\n \"rows\": [\n");
   context = cpu_context(1);
   tensor = vector_of(context, PURLIN_F64, 1, x);
   from = vector_of(context, PURLIN_F64, 1, x);
@@ -58,6 +72,21 @@ int main(void) {
   measure("purlin_context_cancel", cancel_call, PURLIN_SUCCESS, 1.0);
   measure("purlin_tensor_copy of one element", copy_call, PURLIN_SUCCESS, 2.0);
   measure("a refused call, with its message", refused_call, PURLIN_ERROR_INVALID_ARGUMENT, 4.0);
+  /* One tensor of order 2 and dimension 1, one start. */
+  one = symmetric(context, PURLIN_F64, 2, 1, 1, x);
+  none = symmetric(context, PURLIN_F64, 2, 1, 0, x);
+  OK(purlin_sshopm_results_init(&results, sizeof results));
+  results.values = dense(context, PURLIN_F64, 2, dims, value);
+  measure("purlin_sshopm_solve of no tensor", empty_call, PURLIN_SUCCESS, 20.0);
+  measure("purlin_sshopm_solve of one number", solve_call, PURLIN_SUCCESS, 200.0);
+  if (rounds(1, 0)) CHECK(value[0] == 1);
+  if (json) {
+    fprintf(json, "\n ]\n}\n");
+    CHECK(fclose(json) == 0);
+  }
+  OK(purlin_tensor_destroy(results.values));
+  OK(purlin_tensor_destroy(one));
+  OK(purlin_tensor_destroy(none));
   OK(purlin_tensor_destroy(tensor));
   OK(purlin_tensor_destroy(from));
   OK(purlin_tensor_destroy(to));
