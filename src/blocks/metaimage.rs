@@ -44,7 +44,8 @@ impl MetaImageSource {
     /// Opens an image.
     ///
     /// # Errors
-    /// [`Error::Io`] for a file that is missing, no MetaImage, too short, compressed, or of several channels.
+    /// [`Error::Io`] for a file that is missing, no MetaImage, too short, compressed, of text, of several files or
+    /// channels, or whose axes are turned against the world's.
     pub fn open(path: &Path) -> Result<Self> {
         let header = read_header(path)?;
         FileSource::open(&header.data, header.offset, header.endianness, header.info).map(Self)
@@ -74,7 +75,12 @@ fn read_header(path: &Path) -> Result<Header> {
         let next = (at + line.len() + 1).min(bytes.len());
         let text =
             std::str::from_utf8(line).map_err(|_| bad(path, "is not a MetaImage: its header is not text".into()))?;
+        let blank = text.trim().is_empty() && next < bytes.len();
         let Some((key, value)) = text.split_once('=') else {
+            if blank {
+                at = next;
+                continue;
+            }
             return Err(bad(path, format!("is not a MetaImage: its header has the line {:?}", text.trim_end())));
         };
         keys.push((key.trim().to_owned(), value.trim().to_owned()));
@@ -95,7 +101,10 @@ fn read_header(path: &Path) -> Result<Header> {
     };
     let truth = |name: &str| key(name).is_some_and(|v| v.eq_ignore_ascii_case("true"));
     if truth("CompressedData") {
-        return Err(bad(path, "is compressed, which is not supported".into()));
+        return Err(bad(path, "is compressed (CompressedData = True), which is not supported".into()));
+    }
+    if key("BinaryData").is_some_and(|v| v.eq_ignore_ascii_case("false")) {
+        return Err(bad(path, "holds its elements as text (BinaryData = False), which is not supported".into()));
     }
     if key("ElementNumberOfChannels").is_some_and(|v| v != "1") {
         return Err(bad(path, "has several channels, one is needed".into()));
@@ -113,15 +122,41 @@ fn read_header(path: &Path) -> Result<Header> {
         .collect::<std::result::Result<_, _>>()
         .map_err(|_| bad(path, format!("has DimSize = {sizes:?}, which are no sizes")))?;
     let mut info = ArrayInfo::new(number, &dims).map_err(|e| bad(path, e.to_string()))?;
-    let fits = |v: Vec<f64>| (v.len() == dims.len()).then_some(v);
-    info.spacing = numbers("ElementSpacing")?.or(numbers("ElementSize")?).and_then(fits);
-    info.origin = numbers("Offset")?.or(numbers("Position")?).or(numbers("Origin")?).and_then(fits);
+    let axes = dims.len();
+    if let Some(n) = key("NDims").filter(|n| n.parse() != Ok(axes)) {
+        return Err(bad(path, format!("has NDims = {n} and DimSize = {sizes}")));
+    }
+    // The first of several names for the same that is there, with a finite number an axis (or more).
+    let place = |names: &[&str], count: usize| -> Result<Option<Vec<f64>>> {
+        let Some(name) = names.iter().find(|n| key(n).is_some()) else { return Ok(None) };
+        let Some(values) = numbers(name)? else { return Ok(None) };
+        if values.len() != count || values.iter().any(|v| !v.is_finite()) {
+            return Err(bad(
+                path,
+                format!("has {name} = {:?}, {count} finite numbers are needed", key(name).unwrap_or("")),
+            ));
+        }
+        Ok(Some(values))
+    };
+    info.spacing = place(&["ElementSpacing", "ElementSize"], axes)?;
+    if let Some(spacing) = info.spacing.as_ref().filter(|s| s.iter().any(|v| *v <= 0.0)) {
+        return Err(bad(path, format!("has a spacing of {spacing:?}, positive numbers are needed")));
+    }
+    info.origin = place(&["Offset", "Position", "Origin"], axes)?;
+    // The rows of the matrix are the axes' directions. A volume that is turned has no place on an upright grid.
+    let turned = |m: &Vec<f64>| m.iter().enumerate().any(|(k, v)| *v != f64::from(u8::from(k % (axes + 1) == 0)));
+    if let Some(matrix) = place(&["TransformMatrix", "Orientation", "Rotation"], axes * axes)?.filter(turned) {
+        return Err(bad(path, format!("has its axes turned (TransformMatrix = {matrix:?}), which is not supported")));
+    }
     let big = truth("BinaryDataByteOrderMSB") || truth("ElementByteOrderMSB");
     let endianness = if big { Endianness::Big } else { Endianness::Little };
     let name = key("ElementDataFile").unwrap_or("");
     let (data, mut offset) = match name {
         "LOCAL" => (path.to_owned(), at as u64),
-        "LIST" => return Err(bad(path, "is a list of files, which is not supported".into())),
+        name if name.is_empty() || name.starts_with("LIST") || name.contains('%') => {
+            let problem = format!("has ElementDataFile = {name:?}: lists of files are not supported");
+            return Err(bad(path, problem));
+        }
         name => (path.with_file_name(name), 0),
     };
     match key("HeaderSize").map(str::parse::<i64>) {
@@ -208,5 +243,130 @@ impl Sink for MetaImageSink {
             file.finish()?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::encode;
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("purlin-meta-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(path.join("data")).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const SHAPE: &str = "ObjectType = Image\r\nNDims = 2\r\nDimSize = 3 2\r\nElementType = MET_SHORT\r\n";
+
+    fn values(source: &mut MetaImageSource) -> Vec<i16> {
+        let mut out = vec![0; source.info().bytes()];
+        let block = Block::whole(source.info());
+        source.read(&block, &mut out).unwrap();
+        out.chunks_exact(2).map(|b| i16::from_ne_bytes([b[0], b[1]])).collect()
+    }
+
+    #[test]
+    fn byte_order_place_and_the_whereabouts_of_the_data_are_as_the_header_says() {
+        let folder = Folder::new("keys");
+        let want = [1i16, -2, 300, 4, 5, 600];
+        let big: Vec<u8> = want.iter().flat_map(|v| v.to_be_bytes()).collect();
+        let little: Vec<u8> = want.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let raw = |bytes: &[u8], before: usize| {
+            let mut content = vec![0x55; before];
+            content.extend(bytes);
+            std::fs::write(folder.0.join("data/x.raw"), content).unwrap();
+        };
+        let path = folder.0.join("x.mhd");
+        let open = |keys: &str| {
+            std::fs::write(&path, format!("{SHAPE}{keys}")).unwrap();
+            MetaImageSource::open(&path)
+        };
+        // The raw file beside the header, by a relative name; its header of 17 bytes counted, or found from the end.
+        for (keys, bytes, before) in [
+            ("ElementByteOrderMSB = True\nElementDataFile = data/x.raw\n", &big, 0),
+            ("BinaryDataByteOrderMSB = true\nHeaderSize = 17\nElementDataFile = data/x.raw\n", &big, 17),
+            ("ElementByteOrderMSB = False\n\nHeaderSize = -1\nElementDataFile = data/x.raw\n", &little, 17),
+        ] {
+            raw(bytes, before);
+            assert_eq!(values(&mut open(keys).unwrap()), want, "{keys}");
+        }
+        raw(&little, 0);
+        let end = "ElementDataFile = data/x.raw";
+        for (keys, spacing, origin) in [
+            ("ElementSpacing = 2 0.5\nOffset = -1 7e-1\n", Some(vec![2.0, 0.5]), Some(vec![-1.0, 0.7])),
+            ("ElementSize = 2 0.5\nPosition = -1 0.7\n", Some(vec![2.0, 0.5]), Some(vec![-1.0, 0.7])),
+            ("Origin = 3 4\nTransformMatrix = 1 0 0 1\n", None, Some(vec![3.0, 4.0])),
+        ] {
+            let source = open(&format!("{keys}{end}")).unwrap();
+            assert_eq!((&source.info().spacing, &source.info().origin), (&spacing, &origin), "{keys}");
+        }
+        for (keys, problem) in [
+            ("TransformMatrix = 0 1 1 0\n", "has its axes turned (TransformMatrix = [0.0, 1.0, 1.0, 0.0])"),
+            ("TransformMatrix = 1 0 0\n", "4 finite numbers are needed"),
+            ("ElementSpacing = 1\n", "has ElementSpacing = \"1\", 2 finite numbers are needed"),
+            ("ElementSpacing = 1 0\n", "has a spacing of [1.0, 0.0], positive numbers are needed"),
+            ("Offset = 1 NaN\n", "2 finite numbers are needed"),
+            ("Offset = 1 a\n", "which are no numbers"),
+            ("BinaryData = False\n", "as text (BinaryData = False)"),
+            ("CompressedData = True\n", "is compressed (CompressedData = True)"),
+            ("ElementNumberOfChannels = 3\n", "several channels"),
+            ("HeaderSize = -2\n", "a HeaderSize that is no size"),
+            ("HeaderSize = 1\n", "has 12 bytes, 13 are needed"),
+            ("NDims = 2\nElementDataFile = LIST\n", "ElementDataFile = \"LIST\": lists of files"),
+            ("ElementDataFile = s%03d.raw 1 9 1\n", "lists of files are not supported"),
+            ("ElementDataFile = gone.raw\n", "gone.raw: open"),
+        ] {
+            let e = open(&format!("{keys}{end}")).map(|_| ()).unwrap_err().to_string();
+            assert!(e.contains(problem), "{keys}: {e}");
+        }
+        std::fs::write(&path, SHAPE.replace("NDims = 2", "NDims = 3") + end).unwrap();
+        let e = MetaImageSource::open(&path).map(|_| ()).unwrap_err().to_string();
+        assert!(e.contains("has NDims = 3 and DimSize = 3 2"), "{e}");
+    }
+
+    #[test]
+    fn broken_headers_are_errors_and_nothing_worse() {
+        let folder = Folder::new("fuzz");
+        let path = folder.0.join("x.mha");
+        let info = ArrayInfo { spacing: Some(vec![1.5; 3]), ..ArrayInfo::new(Number::F32, &[3, 2, 2]).unwrap() };
+        let mut data = vec![0; info.bytes()];
+        encode(Number::F32, &[1.0f32; 12], &mut data);
+        let mut sink = MetaImageSink::create(&path, info.clone()).unwrap();
+        sink.write(&Block::whole(&info), &data).unwrap();
+        sink.finish().unwrap();
+        let original = std::fs::read(&path).unwrap();
+        let (mut drawn, mut refused) = (0, 0);
+        for _ in 0..2000 {
+            let mut file = original.clone();
+            for _ in 0..2 {
+                let mut next = |below: usize| {
+                    drawn += 1;
+                    ((crate::rng::uniform(3, 1, drawn, 0) + 1.0) / 2.0 * below as f64) as usize
+                };
+                let at = next(file.len() - data.len()).min(file.len() - 1);
+                file[at] = b"\n= 9-.eTL\0\xff\x80"[next(12).min(11)];
+            }
+            std::fs::write(&path, &file).unwrap();
+            let Ok(mut source) = MetaImageSource::open(&path) else {
+                refused += 1;
+                continue;
+            };
+            // What opens is no larger than its file, so it can be read.
+            let mut out = vec![0; source.info().bytes()];
+            let block = Block::whole(source.info());
+            source.read(&block, &mut out).unwrap();
+        }
+        assert!(refused > 500 && refused < 2000, "{refused}");
     }
 }
