@@ -44,6 +44,7 @@ pub struct Filter {
     response: Vec<f32>,
     /// Whether rows are weighted first.
     weighs: bool,
+    numbers: Vec<f32>,
 }
 
 /// One thread's buffers.
@@ -63,11 +64,13 @@ impl Filter {
         let mut planner = RealFftPlanner::<f32>::new();
         let mut response = alloc::with_capacity("ramp response", plan.response.len())?;
         response.extend(plan.response.iter().map(|r| *r as f32));
+        let numbers = numbers(plan.geometry.detector.columns)?;
         Ok(Self {
             forward: planner.plan_fft_forward(plan.length),
             backward: planner.plan_fft_inverse(plan.length),
             response,
             weighs: true,
+            numbers,
         })
     }
 
@@ -193,7 +196,7 @@ impl Filter {
             return Ok(replaced);
         }
         if self.weighs {
-            weigh(plan, view, j, &scratch.ray_weights, inner);
+            weigh(plan, view, j, &scratch.ray_weights, &self.numbers, inner);
         }
         extrapolate(plan, line);
         let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
@@ -207,21 +210,28 @@ impl Filter {
     }
 }
 
+/// 0, 1, 2 ...: the columns of a panel.
+fn numbers(columns: usize) -> Result<Vec<f32>> {
+    let mut numbers = alloc::with_capacity("numbers of the columns", columns)?;
+    numbers.extend((0..columns).map(|i| i as f32));
+    Ok(numbers)
+}
+
 /// Multiplies a row with the cosine of each ray's angle to the line from source to isocentre, and with the rays' weights.
 ///
 /// The ray through column i is affine in i, so its product with the source is affine and its squared length quadratic.
-fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], row: &mut [f32]) {
+fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32], row: &mut [f32]) {
     let v = &plan.geometry.views[view];
     let along: [f64; 3] = std::array::from_fn(|k| v.inverse[k][0]);
     let start: [f64; 3] = std::array::from_fn(|k| v.inverse[k][1] * j as f64 + v.inverse[k][2]);
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let distance = v.source_distance();
-    let (s1, s0) = (-dot(along, v.source) / distance, -dot(start, v.source) / distance);
-    let (q2, q1, q0) = (dot(along, along), 2.0 * dot(along, start), dot(start, start));
-    for (i, (p, w)) in row.iter_mut().zip(ray_weights).enumerate() {
-        let i = i as f64;
-        let cosine = (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt();
-        *p *= cosine as f32 * w;
+    let (s1, s0) = ((-dot(along, v.source) / distance) as f32, (-dot(start, v.source) / distance) as f32);
+    let (q2, q1) = (dot(along, along) as f32, (2.0 * dot(along, start)) as f32);
+    let q0 = dot(start, start) as f32;
+    // Both are near their values at the middle of the row all along it: f32 loses nothing here that matters.
+    for ((p, w), i) in row.iter_mut().zip(ray_weights).zip(numbers) {
+        *p *= (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt() * w;
     }
 }
 
@@ -229,13 +239,14 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], row: &mut [f32
 pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32]) -> Result<()> {
     let (columns, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
     let mut weights = alloc::filled("weights of rays", views.len() * columns, 0f32)?;
+    let numbers = numbers(columns)?;
     for (view, weights) in views.iter().zip(weights.chunks_mut(columns)) {
         weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.ray_weight(*view, i) as f32);
     }
     pool.run(|| {
         pixels.par_chunks_mut(columns).enumerate().for_each(|(n, row)| {
             let (k, j) = (n / rows, n % rows);
-            weigh(plan, views[k], j, &weights[k * columns..(k + 1) * columns], row);
+            weigh(plan, views[k], j, &weights[k * columns..(k + 1) * columns], &numbers, row);
         });
     });
     Ok(())

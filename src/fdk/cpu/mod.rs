@@ -2,7 +2,10 @@
 
 pub mod backproject;
 pub mod filter;
+mod general;
 pub mod slab;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

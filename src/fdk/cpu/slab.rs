@@ -12,6 +12,15 @@ use crate::shape::product;
 /// Columns of a tile along x and along y.
 pub const TILE: usize = 16;
 
+/// Elements of a cache line: buffers get as many more than they need, and begin where a line does, so that vectors do
+/// not straddle two.
+pub const CACHE_LINE: usize = 16;
+
+/// Elements before the first cache line of a buffer.
+pub fn before_line(data: &[f32]) -> usize {
+    data.as_ptr().align_offset(4 * CACHE_LINE).min(data.len())
+}
+
 /// Some consecutive slices of a volume.
 pub struct Slab {
     nx: usize,
@@ -42,7 +51,7 @@ impl Slab {
         let stride = count.next_multiple_of(16);
         let tiles = nx.div_ceil(TILE) * ny.div_ceil(TILE);
         let elements = product("slab", product("slab", tiles, TILE * TILE)?, stride)?;
-        Ok(Self { nx, ny, count, stride, data: alloc::filled("slices of the volume", elements, 0.0)? })
+        Ok(Self { nx, ny, count, stride, data: alloc::filled("slices of the volume", elements + CACHE_LINE, 0.0)? })
     }
 
     /// Bytes that [`Slab::new`] takes.
@@ -75,7 +84,8 @@ impl Slab {
         let (nx, ny, stride) = (self.nx, self.ny, self.stride);
         let across = nx.div_ceil(TILE);
         pool.run(|| {
-            self.data.par_chunks_mut(TILE * TILE * stride.max(1)).enumerate().for_each(|(t, tile)| {
+            let start = before_line(&self.data);
+            self.data[start..].par_chunks_mut(TILE * TILE * stride.max(1)).enumerate().for_each(|(t, tile)| {
                 let (x, y) = (t % across * TILE, t / across * TILE);
                 if y < ny {
                     work(TilePlace { x, y, nx: TILE.min(nx - x), ny: TILE.min(ny - y) }, tile, stride);
@@ -89,7 +99,8 @@ impl Slab {
         let (nx, ny, stride) = (self.nx, self.ny, self.stride);
         let across = nx.div_ceil(TILE);
         // Slices in groups: a cache line of each column is used whole.
-        const GROUP: usize = 16;
+        const GROUP: usize = CACHE_LINE;
+        let data = &self.data[before_line(&self.data)..];
         pool.run(|| {
             out.par_chunks_mut((nx * ny * GROUP).max(1)).enumerate().for_each(|(g, slices)| {
                 let first = first + g * GROUP;
@@ -98,7 +109,7 @@ impl Slab {
                     for x in 0..nx {
                         let tile = y / TILE * across + x / TILE;
                         let column = (tile * TILE + y % TILE) * TILE + x % TILE;
-                        let source = &self.data[column * stride + first..column * stride + first + count];
+                        let source = &data[column * stride + first..column * stride + first + count];
                         for (k, v) in source.iter().enumerate() {
                             slices[(k * ny + y) * nx + x] = v * scale + offset;
                         }

@@ -142,18 +142,20 @@ pub trait Simd<T: Real>: Copy {
         self.load(&lanes)
     }
 
-    /// For each lane the element `index` of the table of 2 LEN numbers that `low` and `high` make. The index must be a
-    /// whole number from 0 to 2 LEN - 1; with any other the lane is some element of the table.
+    /// For each lane the value at `position` between the elements of the table of 2 LEN numbers that `low` and `high`
+    /// make. The position must be within 0 and 2 LEN - 1, that excluded; with any other the lane is no number of use.
     #[inline(always)]
-    fn lookup(self, low: Self::V, high: Self::V, index: Self::V) -> Self::V {
+    fn interpolate(self, low: Self::V, high: Self::V, position: Self::V) -> Self::V {
         let n = Self::V::LEN;
         let (mut table, mut lanes) = ([T::ZERO; 2 * MAX_LEN], [T::ZERO; MAX_LEN]);
         low.store(&mut table);
         high.store(&mut table[n..]);
-        index.store(&mut lanes);
+        position.store(&mut lanes);
         for v in &mut lanes[..n] {
             // `as` takes NaN to 0 and holds the rest to the range of the type.
-            *v = table[v.to_f64() as usize % (2 * n)];
+            let at = v.to_f64() as usize % (2 * n);
+            let (near, far) = (table[at], table[(at + 1) % (2 * n)]);
+            *v = (*v - T::from_f64(at as f64)) * (far - near) + near;
         }
         self.load(&lanes)
     }

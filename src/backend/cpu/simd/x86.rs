@@ -109,7 +109,7 @@ macro_rules! vector {
     ($v:ident, $token:ident, $doubled:ty, |$self:ident| $double:expr, $t:ty, $raw:ty, $n:literal, [$($r:tt)*], $count:literal, $mask:ty,
      $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
      $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr, $floor:ident,
-     $rsqrt:ident, $largest:ident, $lanes:ident, [$($lookup:ident)?]) => {
+     $rsqrt:ident, $largest:ident, $lanes:ident, [$($interpolate:ident)?]) => {
         /// Registers of numbers.
         #[derive(Debug, Clone, Copy)]
         pub struct $v([$raw; $count]);
@@ -148,8 +148,8 @@ macro_rules! vector {
             }
             $(
                 #[inline(always)]
-                fn lookup(self, low: $v, high: $v, index: $v) -> $v {
-                    $v([$lookup(low.0[0], high.0[0], index.0[0])])
+                fn interpolate(self, low: $v, high: $v, position: $v) -> $v {
+                    $v([$interpolate(low.0[0], high.0[0], position.0[0])])
                 }
             )?
         }
@@ -259,9 +259,9 @@ macro_rules! half {
 macro_rules! lanes {
     ($v:ident, $v2:ident, $token:ident, $twice:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
      $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr, $floor:ident, $rsqrt:ident,
-     $largest:ident, $lanes:ident, [$($lookup:ident)?]) => {
+     $largest:ident, $lanes:ident, [$($interpolate:ident)?]) => {
         vector!($v, $token, $twice, |token| $twice(token), $t, $raw, $n, [0], 1, $mask,
-            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $lanes, [$($lookup)?]);
+            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $lanes, [$($interpolate)?]);
         vector!($v2, $twice, $twice, |token| token, $t, $raw, $n, [0 1], 2, Pair<$mask>,
             $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, $rsqrt, $largest, $lanes, []);
     };
@@ -450,26 +450,41 @@ fn largest_f64x4(x: __m256d) -> f64 {
     op!(_mm_cvtsd_f64(x))
 }
 
-// The instruction takes three bits of the index; the fourth chooses between its two results.
+// Truncation is the floor of positions, which are not negative. The instruction takes three bits of an index; the fourth
+// chooses between the results of both halves of the table.
 #[inline(always)]
-fn lookup_f32x8(low: __m256, high: __m256, index: __m256) -> __m256 {
-    let i = op!(_mm256_cvttps_epi32(index));
+fn interpolate_f32x8(low: __m256, high: __m256, position: __m256) -> __m256 {
+    let i = op!(_mm256_cvttps_epi32(position));
+    let one = op!(_mm256_set1_epi32(1));
+    let j = op!(_mm256_add_epi32(i, one));
     let (a, b) = (op!(_mm256_permutevar8x32_ps(low, i)), op!(_mm256_permutevar8x32_ps(high, i)));
-    let shifted = op!(_mm256_slli_epi32::<TO_SIGN>(i));
-    let fourth = op!(_mm256_castsi256_ps(shifted));
-    op!(_mm256_blendv_ps(a, b, fourth))
+    let (c, d) = (op!(_mm256_permutevar8x32_ps(low, j)), op!(_mm256_permutevar8x32_ps(high, j)));
+    let (i3, j3) = (op!(_mm256_slli_epi32::<TO_SIGN>(i)), op!(_mm256_slli_epi32::<TO_SIGN>(j)));
+    let (i3, j3) = (op!(_mm256_castsi256_ps(i3)), op!(_mm256_castsi256_ps(j3)));
+    let (near, far) = (op!(_mm256_blendv_ps(a, b, i3)), op!(_mm256_blendv_ps(c, d, j3)));
+    let whole = op!(_mm256_cvtepi32_ps(i));
+    let (part, rise) = (op!(_mm256_sub_ps(position, whole)), op!(_mm256_sub_ps(far, near)));
+    op!(_mm256_fmadd_ps(part, rise, near))
 }
 
 #[inline(always)]
-fn lookup_f32x16(low: __m512, high: __m512, index: __m512) -> __m512 {
-    let i = op!(_mm512_cvttps_epi32(index));
-    op!(_mm512_permutex2var_ps(low, i, high))
+fn interpolate_f32x16(low: __m512, high: __m512, position: __m512) -> __m512 {
+    let i = op!(_mm512_cvttps_epi32(position));
+    let one = op!(_mm512_set1_epi32(1));
+    let j = op!(_mm512_add_epi32(i, one));
+    let (near, far) = (op!(_mm512_permutex2var_ps(low, i, high)), op!(_mm512_permutex2var_ps(low, j, high)));
+    let (part, rise) = (op!(_mm512_reduce_ps::<DOWN>(position)), op!(_mm512_sub_ps(far, near)));
+    op!(_mm512_fmadd_ps(part, rise, near))
 }
 
 #[inline(always)]
-fn lookup_f64x8(low: __m512d, high: __m512d, index: __m512d) -> __m512d {
-    let i = op!(_mm512_cvttpd_epi64(index));
-    op!(_mm512_permutex2var_pd(low, i, high))
+fn interpolate_f64x8(low: __m512d, high: __m512d, position: __m512d) -> __m512d {
+    let i = op!(_mm512_cvttpd_epi64(position));
+    let one = op!(_mm512_set1_epi64(1));
+    let j = op!(_mm512_add_epi64(i, one));
+    let (near, far) = (op!(_mm512_permutex2var_pd(low, i, high)), op!(_mm512_permutex2var_pd(low, j, high)));
+    let (part, rise) = (op!(_mm512_reduce_pd::<DOWN>(position)), op!(_mm512_sub_pd(far, near)));
+    op!(_mm512_fmadd_pd(part, rise, near))
 }
 
 #[inline(always)]
@@ -525,7 +540,7 @@ pub struct Avx512Twice(Avx512);
 lanes!(F32x8, F32x8x2, Avx2, Avx2Twice, f32, __m256, 8, MaskF32x8,
     _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
-    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, rsqrt_f32x8, largest_f32x8, lanes_f32x8, [lookup_f32x8]);
+    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, rsqrt_f32x8, largest_f32x8, lanes_f32x8, [interpolate_f32x8]);
 lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
@@ -533,8 +548,8 @@ lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
 lanes!(F32x16, F32x16x2, Avx512, Avx512Twice, f32, __m512, 16, Bits<__mmask16>,
     _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, abs_f32x16,
-    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, rsqrt_f32x16, largest_f32x16, lanes_f32x16, [lookup_f32x16]);
+    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, rsqrt_f32x16, largest_f32x16, lanes_f32x16, [interpolate_f32x16]);
 lanes!(F64x8, F64x8x2, Avx512, Avx512Twice, f64, __m512d, 8, Bits<__mmask8>,
     _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, abs_f64x8,
-    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, rsqrt_f64x8, largest_f64x8, lanes_f64x8, [lookup_f64x8]);
+    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, rsqrt_f64x8, largest_f64x8, lanes_f64x8, [interpolate_f64x8]);
