@@ -6,15 +6,19 @@ use super::counts::Counts;
 use super::cpu::backproject::backproject;
 use super::cpu::filter::{Filter, Layout, weigh_rows};
 use super::cpu::slab::Slab;
+use super::gpu::pieces as device;
+use super::gpu::pieces::{Site, Step};
 use super::phantom::{self, Ellipsoid};
 use super::plan::Batch;
 use super::session::Fdk;
 use crate::alloc;
+use crate::backend::Backend;
+use crate::backend::gpu::DeviceMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element};
 use crate::shape::Order;
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
 /// The elements of a packed host tensor of a context.
@@ -39,6 +43,30 @@ fn packed_mut<'a, T: Element>(
     Ok(&mut tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?[..dims.iter().product()])
 }
 
+/// The memory of a packed device tensor of a context.
+fn on_device<'a>(
+    name: &str,
+    tensor: &'a Tensor,
+    context: &Context,
+    dims: &[usize],
+    dtype: DType,
+) -> Result<&'a DeviceMemory> {
+    tensor.expect_context(name, context)?;
+    tensor.expect_dims(name, dims)?;
+    tensor.expect_dtype(name, dtype)?;
+    refuse_strides(name, tensor)?;
+    tensor.memory().device(name)
+}
+
+/// The device of a call whose arrays lie on it; `None` if they lie on the host.
+fn site<'a>(context: &'a Arc<Context>, stream: Option<&'a Stream>, array: &Tensor) -> Result<Option<Site<'a>>> {
+    let queue = stream::select(context, stream)?;
+    Ok(match (context.backend(), queue) {
+        (Backend::Gpu(gpu), Some(queue)) if array.is_device() => Some(Site { context, gpu, queue }),
+        _ => None,
+    })
+}
+
 fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
     if tensor.layout().is_packed(Order::ColumnMajor) {
         return Ok(());
@@ -47,13 +75,13 @@ fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
 }
 
 /// Replaces raw counts, [columns, rows, ...] of F32, U16 or another real type, by line integrals, F32 of the same
-/// dimensions; returns how many counts were raised to the least. Host tensors.
+/// dimensions; returns how many counts were raised to the least. Both on the host, or both on the device and packed.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for impossible counts and other sizes.
 pub fn log_transform(
     context: &Arc<Context>,
-    _stream: Option<&Stream>,
+    stream: Option<&Stream>,
     input: &Tensor,
     counts: Counts,
     output: &mut Tensor,
@@ -69,6 +97,13 @@ pub fn log_transform(
     }
     let panel = dims[0] * dims[1];
     let counts = counts.check(panel)?;
+    if let Some(site) = site(context, stream, input)? {
+        refuse_strides("counts", input)?;
+        output.check_writable("projections")?;
+        let number = crate::blocks::number::Number::of("counts", input.dtype())?;
+        let out = on_device("projections", output, context, &dims, DType::F32)?;
+        return device::log_transform(&site, (input.memory().device("counts")?, number), &dims, &counts, out);
+    }
     let out = packed_mut::<f32>("projections", output, context, &dims)?;
     let mut source = TensorSource::new("counts", input, context.pool())?;
     let number = source.info().number;
@@ -124,7 +159,7 @@ impl Fdk {
     /// [`Error::InvalidArgument`] for views out of range and arrays of other sizes.
     pub fn weight(
         &self,
-        _stream: Option<&Stream>,
+        stream: Option<&Stream>,
         views: &[i64],
         projections: &Tensor,
         weighted: &mut Tensor,
@@ -133,6 +168,12 @@ impl Fdk {
         let d = &plan.geometry.detector;
         let views = self.views(views)?;
         let dims = [d.columns, d.rows, views.len()];
+        if let Some(site) = site(context, stream, projections)? {
+            weighted.check_writable("weighted")?;
+            let input = on_device("projections", projections, context, &dims, DType::F32)?;
+            let out = on_device("weighted", weighted, context, &dims, DType::F32)?;
+            return device::rows(&site, plan, Step::Weight, &views, input, out);
+        }
         let input = packed::<f32>("projections", projections, context, &dims)?;
         let out = packed_mut::<f32>("weighted", weighted, context, &dims)?;
         out.copy_from_slice(input);
@@ -146,7 +187,7 @@ impl Fdk {
     /// As for [`Fdk::weight`].
     pub fn filter(
         &self,
-        _stream: Option<&Stream>,
+        stream: Option<&Stream>,
         views: &[i64],
         weighted: &Tensor,
         filtered: &mut Tensor,
@@ -154,8 +195,15 @@ impl Fdk {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
         let views = self.views(views)?;
-        let input = packed::<f32>("weighted", weighted, context, &[d.columns, d.rows, views.len()])?;
-        let out = packed_mut::<f32>("filtered", filtered, context, &[plan.columns, d.rows, views.len()])?;
+        let (from, to) = ([d.columns, d.rows, views.len()], [plan.columns, d.rows, views.len()]);
+        if let Some(site) = site(context, stream, weighted)? {
+            filtered.check_writable("filtered")?;
+            let input = on_device("weighted", weighted, context, &from, DType::F32)?;
+            let out = on_device("filtered", filtered, context, &to, DType::F32)?;
+            return device::rows(&site, plan, Step::Ramp, &views, input, out);
+        }
+        let input = packed::<f32>("weighted", weighted, context, &from)?;
+        let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
         let batch = Batch { views: &views, first_row: 0, rows: d.rows };
         Filter::ramp_only(plan)?.run(context.pool(), plan, batch, input, Layout::Rows, out)?;
         Ok(())
@@ -168,7 +216,7 @@ impl Fdk {
     /// As for [`Fdk::weight`].
     pub fn backproject(
         &self,
-        _stream: Option<&Stream>,
+        stream: Option<&Stream>,
         views: &[i64],
         filtered: &Tensor,
         volume: &mut Tensor,
@@ -176,7 +224,14 @@ impl Fdk {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
         let views = self.views(views)?;
-        let input = packed::<f32>("filtered", filtered, context, &[plan.columns, d.rows, views.len()])?;
+        let dims = [plan.columns, d.rows, views.len()];
+        if let Some(site) = site(context, stream, filtered)? {
+            volume.check_writable("volume")?;
+            let input = on_device("filtered", filtered, context, &dims, DType::F32)?;
+            let out = on_device("volume", volume, context, &plan.grid.size, DType::F32)?;
+            return device::backproject(&site, plan, &views, input, out);
+        }
+        let input = packed::<f32>("filtered", filtered, context, &dims)?;
         let out = packed_mut::<f32>("volume", volume, context, &plan.grid.size)?;
         let [nx, ny, nz] = plan.grid.size;
         let samples = Layout::Columns.samples(plan, d.rows);
@@ -201,16 +256,21 @@ impl Fdk {
         Ok(())
     }
 
-    /// Exact projections of ellipsoids, F64 [8, count], at every view: [columns, rows, views] of F32, packed, on the
-    /// host.
+    /// Exact projections of ellipsoids, F64 [8, count], at every view: [columns, rows, views] of F32, packed.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for impossible ellipsoids and arrays of other sizes.
-    pub fn ellipsoids(&self, _stream: Option<&Stream>, list: &Tensor, projections: &mut Tensor) -> Result<()> {
+    pub fn ellipsoids(&self, stream: Option<&Stream>, list: &Tensor, projections: &mut Tensor) -> Result<()> {
         let (plan, context) = (self.plan(), self.context());
         let d = &plan.geometry.detector;
         let list = ellipsoids(list)?;
-        let out = packed_mut::<f32>("projections", projections, context, &[d.columns, d.rows, plan.views.len()])?;
+        let dims = [d.columns, d.rows, plan.views.len()];
+        if let Some(site) = site(context, stream, projections)? {
+            projections.check_writable("projections")?;
+            let out = on_device("projections", projections, context, &dims, DType::F32)?;
+            return device::ellipsoids(&site, plan, &list, out);
+        }
+        let out = packed_mut::<f32>("projections", projections, context, &dims)?;
         phantom::project(context.pool(), &plan.geometry, &list, out);
         Ok(())
     }

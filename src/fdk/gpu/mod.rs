@@ -6,6 +6,7 @@
 
 mod buffers;
 mod clock;
+pub(super) mod pieces;
 mod tables;
 
 use std::collections::VecDeque;

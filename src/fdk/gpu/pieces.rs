@@ -1,0 +1,210 @@
+//! The steps of a reconstruction on their own, on device memory.
+
+use std::sync::Arc;
+
+use super::super::counts::Counts;
+use super::super::phantom::Ellipsoid;
+use super::super::plan::Plan;
+use super::kernels::{self, Backprojection, Convert, Filter, Layout, Slab};
+use super::{LAUNCH, Tables, raw, shape_of};
+use crate::alloc;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
+use crate::blocks::number::Number;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+/// A device and the queue of a call.
+pub(in crate::fdk) struct Site<'a> {
+    pub context: &'a Arc<Context>,
+    pub gpu: &'a Gpu,
+    pub queue: &'a GpuStream,
+}
+
+/// [`log_transform`](super::super::pieces::log_transform) of counts in device memory.
+pub(in crate::fdk) fn log_transform(
+    site: &Site<'_>,
+    (input, number): (&DeviceMemory, Number),
+    dims: &[usize],
+    counts: &Counts,
+    output: &DeviceMemory,
+) -> Result<u64> {
+    let Site { gpu, queue, .. } = *site;
+    let image = |what, image: &Option<Vec<f32>>| image.as_ref().map(|i| gpu.upload_numbers(queue, what, i)).transpose();
+    let open = image("counts without an object", &counts.unattenuated_image)?;
+    let dark = image("counts without radiation", &counts.dark)?;
+    let counters = gpu.allocate("counters", kernels::COUNTERS * 8)?;
+    let convert = Convert {
+        source: input.whole(),
+        number: raw(number),
+        swap: false,
+        columns: dims[0],
+        first_row: 0,
+        rows: dims[1],
+        views: dims[2..].iter().product(),
+        counts: Some(kernels::Counts {
+            open: counts.unattenuated,
+            open_image: open.as_ref().map(DeviceMemory::whole),
+            dark_image: dark.as_ref().map(DeviceMemory::whole),
+            least: counts.least,
+            panel_rows: dims[1],
+        }),
+        sanitize: false,
+        output: output.whole(),
+        counters: counters.whole(),
+    };
+    convert.run(gpu, queue)?;
+    let mut counted = [0i64; kernels::COUNTERS];
+    gpu.download_numbers(queue, &counters, &mut counted)?;
+    Ok(counted[1].unsigned_abs())
+}
+
+/// Tables of a plan and the numbers of some views, on the device.
+struct Prepared {
+    tables: Tables,
+    index: DeviceMemory,
+}
+
+fn prepare(site: &Site<'_>, plan: &Plan, views: &[usize]) -> Result<Prepared> {
+    let tables = Tables::new(site.context, site.gpu, site.queue, plan, None)?;
+    let mut numbers = alloc::with_capacity("numbers of views", views.len())?;
+    for view in views {
+        let number = i32::try_from(*view).map_err(|_| Error::NotSupported(format!("views: number {view} on the GPU")));
+        numbers.push(number?);
+    }
+    Ok(Prepared { tables, index: site.gpu.upload_numbers(site.queue, "numbers of views", &numbers)? })
+}
+
+/// What is done with rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::fdk) enum Step {
+    /// Cosine and redundancy.
+    Weight,
+    /// The ramp.
+    Ramp,
+}
+
+/// Weights or filters views.
+pub(in crate::fdk) fn rows(
+    site: &Site<'_>,
+    plan: &Plan,
+    step: Step,
+    views: &[usize],
+    input: &DeviceMemory,
+    output: &DeviceMemory,
+) -> Result<()> {
+    if views.is_empty() {
+        return Ok(());
+    }
+    let d = &plan.geometry.detector;
+    let p = prepare(site, plan, views)?;
+    let columns = if step == Step::Weight { d.columns } else { plan.columns };
+    let filter = Filter {
+        input: input.whole(),
+        index: p.index.whole(),
+        batch: views.len(),
+        scan: plan.views.len(),
+        columns: d.columns,
+        panel_rows: d.rows,
+        added_left: if step == Step::Weight { 0 } else { plan.left },
+        rays: (step == Step::Weight).then(|| p.tables.rays()),
+        ramp: (step == Step::Ramp).then(|| p.tables.ramp(plan)),
+        output: output.whole(),
+        layout: Layout::packed(columns, 0, d.rows),
+    };
+    filter.run(site.gpu, site.queue)
+}
+
+/// Adds the back-projection of filtered views to a volume.
+pub(in crate::fdk) fn backproject(
+    site: &Site<'_>,
+    plan: &Plan,
+    views: &[usize],
+    filtered: &DeviceMemory,
+    volume: &DeviceMemory,
+) -> Result<()> {
+    let Site { gpu, queue, .. } = *site;
+    let d = &plan.geometry.detector;
+    let p = prepare(site, plan, views)?;
+    let shape = shape_of(plan);
+    let layout = shape.layout(plan.columns, 0, d.rows);
+    let each = layout.samples() * 4;
+    let images = gpu.allocate("filtered projections", each * LAUNCH.min(views.len()))?;
+    for first in (0..views.len()).step_by(LAUNCH) {
+        let batch = LAUNCH.min(views.len() - first);
+        let index = p.index.region(first * 4, batch * 4)?;
+        let view = plan.filtered_pixels() * 4;
+        let input = filtered.region(first * view, batch * view)?;
+        let output = images.region(0, batch * each)?;
+        let place = Filter {
+            input,
+            index,
+            batch,
+            scan: plan.views.len(),
+            columns: plan.columns,
+            panel_rows: d.rows,
+            added_left: 0,
+            rays: None,
+            ramp: None,
+            output,
+            layout,
+        };
+        place.run(gpu, queue)?;
+        let task = Backprojection {
+            images: output,
+            layout,
+            index,
+            batch,
+            views: p.tables.views(),
+            scan: plan.views.len(),
+            shape,
+            skip: plan.options.edge == super::Edge::Skip,
+            size: plan.grid.size,
+            panel_rows: d.rows,
+            slab: Slab { memory: volume.whole(), first: 0, slices: plan.grid.size[2] },
+            mirror_slab: None,
+        };
+        task.run(gpu, queue)?;
+    }
+    Ok(())
+}
+
+/// Exact projections of ellipsoids.
+pub(in crate::fdk) fn ellipsoids(
+    site: &Site<'_>,
+    plan: &Plan,
+    list: &[Ellipsoid],
+    projections: &DeviceMemory,
+) -> Result<()> {
+    let Site { gpu, queue, .. } = *site;
+    let d = &plan.geometry.detector;
+    let mut rays = alloc::with_capacity("rays of views", kernels::VIEW_NUMBERS * plan.views.len())?;
+    for view in &plan.geometry.views {
+        rays.extend(kernels::ray_numbers(&view.inverse, view.source));
+    }
+    let mut numbers = alloc::with_capacity("ellipsoids", kernels::ELLIPSOID_NUMBERS * list.len())?;
+    for e in list {
+        let ([a, b, c], [x, y, z]) = (e.axes, e.centre);
+        numbers.extend([e.density, a, b, c, x, y, z, e.rotation]);
+    }
+    let (rays, numbers) =
+        (gpu.upload_numbers(queue, "rays of views", &rays)?, gpu.upload_numbers(queue, "ellipsoids", &numbers)?);
+    let view = d.columns * d.rows * 4;
+    let rays_of_view = kernels::VIEW_NUMBERS * 8;
+    // A launch takes no more pixels than the driver counts blocks for.
+    let together = usize::try_from((1u64 << 31) / to_u64(view)).unwrap_or(1).max(1);
+    for first in (0..plan.views.len()).step_by(together) {
+        let batch = together.min(plan.views.len() - first);
+        let task = kernels::Ellipsoids {
+            ellipsoids: numbers.whole(),
+            count: list.len(),
+            views: rays.region(first * rays_of_view, batch * rays_of_view)?,
+            batch,
+            columns: d.columns,
+            rows: d.rows,
+            output: projections.region(first * view, batch * view)?,
+        };
+        task.run(gpu, queue)?;
+    }
+    Ok(())
+}
