@@ -50,7 +50,8 @@ pub struct Lent<'s> {
 
 /// Where the pixels of a batch are.
 pub enum Pixels<'s, 'b, B> {
-    /// In a buffer: for each view the batch's rows, packed.
+    /// In a buffer: for each view the batch's rows, packed. Of [bands](Cut::bands_of) the first one's of all views come
+    /// before the second one's.
     Read(&'b mut B),
     /// In the whole scan.
     Lent(Lent<'s>),
@@ -336,7 +337,9 @@ pub struct Times {
 struct Item {
     slices: Slices,
     views: Range<usize>,
+    /// Panel rows that are needed, and the pieces of them that are read.
     rows: Range<usize>,
+    bands: [Range<usize>; 2],
     /// Whether the views come anew, and are not those that were kept.
     fresh: bool,
     last: bool,
@@ -348,16 +351,26 @@ const KEPT_BATCHES: usize = 8;
 fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {
     let views = plan.views.len();
     let slabs = cut.slabs.div_ceil(share.devices);
-    let mut items = alloc::with_capacity("batches of a scan", slabs * views.div_ceil(cut.batch))?;
+    let mut items =
+        alloc::with_capacity("batches of a scan", slabs * (views.div_ceil(cut.batch) + views.div_ceil(cut.launch)))?;
     for (n, k) in share.slabs(cut).enumerate() {
         let slices = ops.slab(plan, cut, k);
         let fresh = n == 0 || !cut.keep;
-        let step = if fresh { cut.batch } else { cut.launch * KEPT_BATCHES };
-        for start in (0..views).step_by(step) {
-            let batch = start..(start + step).min(views);
-            let last = batch.end == views;
-            let rows = if fresh { cut.rows_of(plan, slices, start) } else { 0..0 };
-            items.push(Item { slices, views: batch, rows, fresh, last });
+        // Views that are back-projected together have their rows in common.
+        let (group, step) = match fresh {
+            true => (cut.launch, cut.batch),
+            false => (cut.launch * KEPT_BATCHES, cut.launch * KEPT_BATCHES),
+        };
+        for group in (0..views).step_by(group).map(|start| start..(start + group).min(views)) {
+            let (rows, bands) = match fresh {
+                true => (cut.rows_of(plan, slices, group.start), cut.bands_of(plan, slices, group.start)),
+                false => (0..0, [0..0, 0..0]),
+            };
+            for start in group.clone().step_by(step) {
+                let batch = start..(start + step).min(group.end);
+                let last = batch.end == views;
+                items.push(Item { slices, views: batch, rows: rows.clone(), bands: bands.clone(), fresh, last });
+            }
         }
     }
     Ok(items)
@@ -489,12 +502,17 @@ impl<'s> Run<'s, '_> {
                     |n, buffer: &mut O::Buffer| {
                         self.flag.check()?;
                         let item = &self.items[n];
-                        let block = whole.along(1, item.rows.start, item.rows.len()).along(
-                            2,
-                            item.views.start,
-                            item.views.len(),
-                        );
-                        source.read(&block, &mut buffer.contents()?[..block.elements() * size])
+                        let views = whole.along(2, item.views.start, item.views.len());
+                        let mut contents = buffer.contents()?;
+                        for rows in &item.bands {
+                            let block = views.along(1, rows.start, rows.len());
+                            let (part, rest) = contents.split_at_mut(block.elements() * size);
+                            if !part.is_empty() {
+                                source.read(&block, part)?;
+                            }
+                            contents = rest;
+                        }
+                        Ok(())
                     },
                     |n, buffer| work(n, Some(Pixels::Read(buffer))),
                 )?;

@@ -89,6 +89,18 @@ impl Cut {
         pieces.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0)
     }
 
+    /// The same rows without those between the ones that a slab and its mirror image need, where that saves some.
+    pub fn bands_of(&self, plan: &Plan, slices: Slices, view: usize) -> [Range<usize>; 2] {
+        let whole = self.rows_of(plan, slices, view);
+        if self.keep || self.any_order {
+            return [whole, 0..0];
+        }
+        let of = |(first, count)| self.rows_of(plan, Slices::row(first, count), view);
+        let (a, b) = (of(slices.main), of(slices.mirror));
+        let (a, b) = if a.start <= b.start { (a, b) } else { (b, a) };
+        if a.is_empty() || b.is_empty() || a.end + WORTHWHILE_GAP > b.start { [whole, 0..0] } else { [a, b] }
+    }
+
     /// Most panel rows of a batch.
     fn most_rows(&self, ops: &impl FdkOps, plan: &Plan) -> usize {
         let views = plan.views.len();
@@ -106,6 +118,9 @@ impl Cut {
             .unwrap_or(0)
     }
 }
+
+/// Rows for the sake of which the others are read in two pieces.
+const WORTHWHILE_GAP: usize = 16;
 
 /// Memory that a run may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

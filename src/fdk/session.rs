@@ -192,7 +192,7 @@ impl Fdk {
         self.cancel.epoch()
     }
 
-    /// Reconstructs a whole scan. Work begins behind what is enqueued on `stream`; a volume on the host is complete on
+    /// Reconstructs a whole scan; one that is being pushed is dropped. Work begins behind what is enqueued on `stream`; a volume on the host is complete on
     /// return, one on the device in the order of the stream.
     ///
     /// # Errors
@@ -215,6 +215,7 @@ impl Fdk {
             Projections::Source(source) => source.info().expect_dims("projections", &needed)?,
         }
         self.check_volume(&output)?;
+        self.pushed = None;
         let queue = stream::select(self.context(), stream)?;
         let progress = self.progress(report, self.epoch());
         progress.check()?;

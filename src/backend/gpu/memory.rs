@@ -159,6 +159,16 @@ impl Region<'_> {
         self.bytes
     }
 
+    /// `bytes` bytes of it from `offset` on.
+    pub fn part(self, offset: usize, bytes: usize) -> Result<Self> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.bytes => {
+                Ok(Self { address: self.address + to_u64(offset), bytes, memory: PhantomData })
+            }
+            _ => Err(Error::Internal(format!("{bytes} bytes at {offset} of a region of {} bytes", self.bytes))),
+        }
+    }
+
     /// The address, if the region holds `count` elements of `size` bytes, aligned to that size.
     pub(super) fn array(&self, what: &str, count: usize, size: usize) -> Result<u64> {
         let wanted = count.checked_mul(size);

@@ -7,6 +7,7 @@
 mod buffers;
 mod clock;
 pub(super) mod pieces;
+mod rows;
 mod tables;
 
 use std::collections::VecDeque;
@@ -26,7 +27,8 @@ use crate::error::{Error, Result};
 use crate::shape::to_u64;
 use buffers::{Buffers, Sizes};
 use clock::{Clock, Stage};
-use kernels::{Backprojection, Convert, Fov, Layout, Raw, Shape, Slab, Store};
+use kernels::{Backprojection, Fov, Layout, Raw, Shape, Slab, Store};
+use rows::FilterRows;
 pub(super) use tables::Tables;
 
 /// Launches of the back-projection that may be waiting: few enough to stop soon, enough to keep the device busy.
@@ -145,6 +147,18 @@ impl GpuOps {
         self.counts.is_some() || plan.options.sanitize || number != Number::F32
     }
 
+    /// The pieces of the slab in the making: first slice, number of slices, and byte at which they lie in its memory. In
+    /// the volume's own memory they lie where they belong.
+    fn pieces(&self, job: Job<'_>, slice: usize) -> Vec<(usize, usize, usize)> {
+        let mut at = 0;
+        let place = |(first, slices)| {
+            let begin = if job.volume.is_some() { first * slice } else { at };
+            at += slices * slice;
+            (first, slices, begin)
+        };
+        self.slices.pieces().map(place).collect()
+    }
+
     /// Waits until few enough launches are on their way.
     fn throttle(&mut self) -> Result<()> {
         while self.in_flight.len() >= IN_FLIGHT {
@@ -177,13 +191,9 @@ impl GpuOps {
         let each = self.layout.samples() * 4;
         let memory = buffers.slab(job)?;
         let slice = plan.grid.size[0] * plan.grid.size[1] * 4;
-        // A slab of the volume's own memory lies where it belongs.
-        let base = if job.volume.is_some() { self.slices.main.0 * slice } else { 0 };
         let mut slabs = Vec::with_capacity(2);
-        let mut at = base;
-        for (first, slices) in self.slices.pieces() {
+        for (first, slices, at) in self.pieces(job, slice) {
             slabs.push(Slab { memory: memory.region(at, slices * slice)?, first, slices });
-            at += slices * slice;
         }
         let Some(slab) = slabs.first().copied() else { return Ok(()) };
         let task = Backprojection {
@@ -207,20 +217,25 @@ impl GpuOps {
     }
 
     /// Where the pixels of a batch are on the device: in a slot, or in the caller's memory.
-    fn fetch<'b>(&mut self, plan: &Plan, batch: Batch<'_>, pixels: Pixels<'_, 'b, Staging>) -> Result<Place<'b>> {
+    fn fetch<'b>(
+        &mut self,
+        plan: &Plan,
+        batch: Batch<'_>,
+        bands: &[Range<usize>; 2],
+        pixels: Pixels<'_, 'b, Staging>,
+    ) -> Result<Place<'b>> {
         let d = &plan.geometry.detector;
         let size = self.cut.as_ref().ok_or_else(unprepared)?.input.number.size();
         let (row, count) = (d.columns * size, batch.views.len());
-        let bytes = count * batch.rows * row;
-        let rows = |first: usize| Rows {
-            offset: (first * d.rows + batch.first_row) * row,
+        let rows = |first: usize, band: &Range<usize>| Rows {
+            offset: (first * d.rows + band.start) * row,
             pitch: d.rows * row,
-            width: batch.rows * row,
+            width: band.len() * row,
             count,
         };
         let streams = Arc::clone(&self.streams);
         if let (Pixels::Device { scan, first }, true) = (&pixels, batch.rows == d.rows) {
-            return Ok(Place::Caller(scan, rows(*first).offset, bytes));
+            return Ok(Place::Caller(scan, rows(*first, &(0..d.rows)).offset));
         }
         let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
         let at = buffers.next_slot();
@@ -228,19 +243,26 @@ impl GpuOps {
         if let Some(free) = slot.free.take() {
             free.make_wait(&streams.upload)?;
         }
-        let memory = &mut slot.memory;
-        let gpu = &self.gpu;
+        let (memory, gpu) = (&mut slot.memory, &self.gpu);
+        let bytes = |band: &Range<usize>| count * band.len() * row;
+        let offsets = [0, bytes(&bands[0])];
+        let total = offsets[1] + bytes(&bands[1]);
         self.clock.span(Stage::Upload, &streams.upload, || match pixels {
-            Pixels::Read(buffer) => buffer.upload(&streams.upload, 0, bytes, memory, 0),
-            Pixels::Lent(lent) => match lent.lender {
-                Some(lender) => lender.upload_rows(UPLOAD, lent.scan, rows(batch.views[0]), memory, 0),
-                None => Err(Error::Internal("memory that nobody lends".into())),
-            },
-            Pixels::Device { scan, first } => gpu.copy_rows(&streams.upload, scan, rows(first), memory, 0),
+            Pixels::Read(buffer) => buffer.upload(&streams.upload, 0, total, memory, 0),
+            Pixels::Lent(lent) => {
+                let lender = lent.lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
+                bands.iter().zip(offsets).try_for_each(|(band, offset)| {
+                    lender.upload_rows(UPLOAD, lent.scan, rows(batch.views[0], band), memory, offset)
+                })
+            }
+            Pixels::Device { scan, first } => bands
+                .iter()
+                .zip(offsets)
+                .try_for_each(|(band, offset)| gpu.copy_rows(&streams.upload, scan, rows(first, band), memory, offset)),
         })?;
-        self.tally.uploaded += to_u64(bytes);
+        self.tally.uploaded += to_u64(total);
         streams.compute.wait_for(&streams.upload)?;
-        Ok(Place::Slot(at, bytes))
+        Ok(Place::Slot(at))
     }
 
     /// Enqueues a piece's way through the last kernel; returns where it then lies.
@@ -282,8 +304,8 @@ impl GpuOps {
 
 /// Where a batch's pixels lie on the device.
 enum Place<'b> {
-    Slot(usize, usize),
-    Caller(&'b DeviceMemory, usize, usize),
+    Slot(usize),
+    Caller(&'b DeviceMemory, usize),
 }
 
 /// The cylinder outside of which voxels are zeroed, if that is asked for.
@@ -394,12 +416,14 @@ impl FdkOps for GpuOps {
         self.slices = slices;
         let streams = Arc::clone(&self.streams);
         let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
-        let base = if job.volume.is_some() { slices.main.0 * slice } else { 0 };
         if let Some(free) = buffers.next_slab() {
             free.make_wait(&streams.compute)?;
         }
-        let region = buffers.slab(job)?.region(base, slices.count() * slice)?;
-        self.gpu.clear(&streams.compute, region)
+        let memory = self.buffers.as_ref().ok_or_else(unprepared)?.slab(job)?;
+        for (_, slices, at) in self.pieces(job, slice) {
+            self.gpu.clear(&streams.compute, memory.region(at, slices * slice)?)?;
+        }
+        Ok(())
     }
 
     fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, Staging>) -> Result<()> {
@@ -414,47 +438,43 @@ impl FdkOps for GpuOps {
             self.flush(job)?;
         }
         self.layout = layout;
-        let place = self.fetch(plan, batch, pixels)?;
-        let number = cut.input.number;
-        let converts = self.converts(plan, number);
-        let gpu = self.gpu.clone();
-        let streams = Arc::clone(&self.streams);
-        let tables = self.tables.as_ref().ok_or_else(unprepared)?;
-        let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
-        let pixels = count * batch.rows * plan.geometry.detector.columns;
+        let bands = match &pixels {
+            // Whole views of the caller's are filtered where they lie.
+            Pixels::Device { .. } if batch.rows == plan.geometry.detector.rows => [0..batch.rows, 0..0],
+            _ => cut.bands_of(plan, self.slices, batch.views[0]),
+        };
+        let place = self.fetch(plan, batch, &bands, pixels)?;
+        let (gpu, streams) = (self.gpu.clone(), Arc::clone(&self.streams));
         let index = tables::numbers(batch.views)?;
+        let (tables, buffers) =
+            (self.tables.as_ref().ok_or_else(unprepared)?, self.buffers.as_mut().ok_or_else(unprepared)?);
         gpu.upload(&streams.compute, &index, &mut buffers.index, self.stored * 4)?;
-        let (source, slot) = match &place {
-            Place::Slot(at, bytes) => (buffers.slots[*at].memory.region(0, *bytes)?, Some(*at)),
-            Place::Caller(memory, offset, bytes) => (memory.region(*offset, *bytes)?, None),
+        let (memory, base, slot) = match &place {
+            Place::Slot(at) => (&buffers.slots[*at].memory, 0, Some(*at)),
+            Place::Caller(memory, offset) => (*memory, *offset, None),
         };
-        // In place where the numbers are as wide and the memory is not the caller's.
-        let integrals = match &buffers.integrals {
-            Some(memory) if converts => memory.region(0, pixels * 4)?,
-            _ => source,
-        };
-        let each = layout.samples() * 4;
-        let images = buffers.images.region(self.stored * each, count * each)?;
-        let index = buffers.index.region(self.stored * 4, count * 4)?;
+        let rows = FilterRows { plan, tables, counts: self.counts.as_deref(), layout, stored: self.stored, buffers };
+        let converts = rows.converts(cut.input.number);
         self.clock.span(Stage::Filter, &streams.compute, || {
-            if converts {
-                let convert = Convert {
-                    source,
-                    number: raw(number),
-                    swap: false,
-                    columns: plan.geometry.detector.columns,
-                    first_row: batch.first_row,
-                    rows: batch.rows,
-                    views: count,
-                    counts: tables.counts(plan, self.counts.as_deref()),
-                    sanitize: plan.options.sanitize,
-                    output: integrals,
-                    counters: buffers.counters.whole(),
+            let mut done = 0;
+            for band in bands.iter().filter(|b| !b.is_empty()) {
+                let pixels = count * band.len() * plan.geometry.detector.columns;
+                let size = cut.input.number.size();
+                let source = memory.region(base + done * size, pixels * size)?;
+                // In place where the numbers are as wide and the memory is not the caller's.
+                let integrals = match &buffers.integrals {
+                    Some(memory) if converts => memory.region(done * 4, pixels * 4)?,
+                    _ => source,
                 };
-                convert.run(&gpu, &streams.compute)?;
+                if converts {
+                    rows.convert(cut.input.number, source, band, count, integrals).run(&gpu, &streams.compute)?;
+                }
+                rows.filter(&gpu, &streams.compute, band, count, integrals)?;
+                done += pixels;
             }
-            tables.filter(plan, integrals, index, count, images, layout).run(&gpu, &streams.compute)
+            Ok(())
         })?;
+        let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
         if let Some(at) = slot {
             buffers.slots[at].free = Some(streams.compute.record()?);
         }
@@ -480,14 +500,11 @@ impl FdkOps for GpuOps {
         let plan = job.plan;
         let [nx, ny, _] = plan.grid.size;
         let slice = nx * ny * 4;
-        let (main, mirror) = (self.slices.main, self.slices.mirror);
-        let inside = |p: (usize, usize)| first >= p.0 && first + count <= p.0 + p.1;
-        let at = match (inside(main), inside(mirror)) {
-            (true, _) => first - main.0,
-            (false, true) => main.1 + first - mirror.0,
-            _ => return Err(Error::Internal(format!("slices {first} to {} of another slab", first + count))),
+        let inside = |p: &(usize, usize, usize)| first >= p.0 && first + count <= p.0 + p.1;
+        let Some((start, _, begin)) = self.pieces(job, slice).into_iter().find(inside) else {
+            return Err(Error::Internal(format!("slices {first} to {} of another slab", first + count)));
         };
-        let at = if job.volume.is_some() { first * slice } else { at * slice };
+        let at = begin + (first - start) * slice;
         let streams = Arc::clone(&self.streams);
         streams.download.wait_for(&streams.compute)?;
         let gpu = self.gpu.clone();

@@ -1,0 +1,87 @@
+//! Rows on their way from raw numbers to images.
+
+use std::ops::Range;
+
+use super::super::counts::Counts;
+use super::super::plan::Plan;
+use super::buffers::Buffers;
+use super::kernels::{Convert, Layout};
+use super::{Tables, raw};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::blocks::number::Number;
+use crate::error::Result;
+
+/// What rows go through on their way to images.
+pub(super) struct FilterRows<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) tables: &'a Tables,
+    pub(super) counts: Option<&'a Counts>,
+    pub(super) layout: Layout,
+    /// Images before those of the batch.
+    pub(super) stored: usize,
+    pub(super) buffers: &'a Buffers,
+}
+
+impl FilterRows<'_> {
+    /// Whether numbers are anything but line integrals in f32.
+    pub(super) fn converts(&self, number: Number) -> bool {
+        self.counts.is_some() || self.plan.options.sanitize || number != Number::F32
+    }
+
+    /// Numbers as they came to line integrals.
+    pub(super) fn convert<'c>(
+        &'c self,
+        number: Number,
+        source: Region<'c>,
+        band: &Range<usize>,
+        views: usize,
+        output: Region<'c>,
+    ) -> Convert<'c> {
+        Convert {
+            source,
+            number: raw(number),
+            swap: false,
+            columns: self.plan.geometry.detector.columns,
+            first_row: band.start,
+            rows: band.len(),
+            views,
+            counts: self.tables.counts(self.plan, self.counts),
+            sanitize: self.plan.options.sanitize,
+            output,
+            counters: self.buffers.counters.whole(),
+        }
+    }
+
+    /// Filters the rows of a band into the images.
+    pub(super) fn filter(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        band: &Range<usize>,
+        views: usize,
+        integrals: Region<'_>,
+    ) -> Result<()> {
+        let (plan, layout, buffers) = (self.plan, self.layout, self.buffers);
+        let each = layout.samples() * 4;
+        if *band == (layout.first_row..layout.first_row + layout.rows) {
+            let images = buffers.images.region(self.stored * each, views * each)?;
+            let index = buffers.index.region(self.stored * 4, views * 4)?;
+            return self.tables.filter(plan, integrals, index, views, images, layout).run(gpu, stream);
+        }
+        // A part of each image: the lines from those of its rows on, with the border on its side.
+        let is_upper = band.start == layout.first_row;
+        let top = if is_upper { layout.top } else { 0 };
+        let height = band.len() + layout.top;
+        let part = Layout { first_row: band.start, rows: band.len(), top, height, ..layout };
+        let line = if is_upper { 0 } else { layout.top + band.start - layout.first_row };
+        let view = band.len() * plan.geometry.detector.columns * 4;
+        for v in 0..views {
+            let at = (self.stored + v) * each + line * layout.pitch * 4;
+            let images = buffers.images.region(at, part.samples() * 4)?;
+            let index = buffers.index.region((self.stored + v) * 4, 4)?;
+            let input = integrals.part(v * view, view)?;
+            self.tables.filter(plan, input, index, 1, images, part).run(gpu, stream)?;
+        }
+        Ok(())
+    }
+}
