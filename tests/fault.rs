@@ -160,8 +160,9 @@ fn every_device_operation_fails_once() {
     let _alone = alone();
     let kinds = Kind::DeviceMemory as u32 | Kind::Copy as u32 | Kind::Launch as u32;
     let allowed = [purlin_status::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY, purlin_status::PURLIN_ERROR_CUDA];
-    for (make, place) in [(Fixture::on_gpu as fn() -> Fixture, "device"), (Fixture::streamed, "host")] {
-        for case in cases::on_gpu() {
+    let (resident, streamed) = (Fixture::on_gpu as fn() -> Fixture, Fixture::streamed as fn() -> Fixture);
+    for (make, place, cases) in [(resident, "device", cases::on_device()), (streamed, "host", cases::on_gpu())] {
+        for case in cases {
             let points = [false, true].map(|sticky| fail_each(&case, make, kinds, &allowed, sticky));
             println!("{:<44} {:>3} operations on {place} tensors", case.name, points[0]);
             assert!(points[0] > 0, "{}: nothing of the device was used", case.name);

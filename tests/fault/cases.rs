@@ -22,12 +22,17 @@ pub struct Case {
 /// All calls.
 pub fn all() -> Vec<Case> {
     let tensors = base().into_iter().chain(families::packed()).chain(families::on_any_backend());
-    tensors.chain(fdk::on_any_backend()).chain(fdk::on_host()).collect()
+    tensors.chain(fdk::on_any_backend()).chain(fdk::where_tensors_lie()).chain(fdk::on_host()).collect()
 }
 
 /// Those that use a GPU.
 pub fn on_gpu() -> Vec<Case> {
     families::on_any_backend().into_iter().chain(fdk::on_any_backend()).collect()
+}
+
+/// Those that use a GPU where their tensors lie on it.
+pub fn on_device() -> Vec<Case> {
+    on_gpu().into_iter().chain(fdk::where_tensors_lie()).collect()
 }
 
 /// Those that read and write files.

@@ -25,6 +25,11 @@ pub fn on_any_backend() -> Vec<Case> {
     ]
 }
 
+/// What runs where its tensors lie, a GPU's too.
+pub fn where_tensors_lie() -> Vec<Case> {
+    vec![Case { name: "purlin_fdk_weight, filter, backproject", allocations: 4, prepare: steps }]
+}
+
 /// What runs on the host alone.
 pub fn on_host() -> Vec<Case> {
     vec![
@@ -32,7 +37,6 @@ pub fn on_host() -> Vec<Case> {
         Case { name: "purlin_fdk_reconstruct, callbacks", allocations: 8, prepare: callbacks },
         Case { name: "purlin_fdk_set_counts", allocations: 8, prepare: counts },
         Case { name: "purlin_fdk_log_transform", allocations: 1, prepare: log_transform },
-        Case { name: "purlin_fdk_weight, filter, backproject", allocations: 4, prepare: steps },
         Case { name: "purlin_fdk_ellipsoids", allocations: 3, prepare: ellipsoids },
     ]
 }
