@@ -21,7 +21,7 @@ constexpr int IDLE_LANES = 12;
 template <int VARIANT, int M, class T, int METHOD>
 __device__ __forceinline__ void advance(Lane<M, T, METHOD> &s, const Constants<T> &k, bool adaptive) {
   if constexpr (METHOD == PURLIN_LAUNCH_POWER) {
-    power_block<VARIANT>(s, k);
+    power_blocks<VARIANT>(s, k);
   } else if constexpr (METHOD == PURLIN_LAUNCH_NEWTON) {
     newton_step(s, k);
   } else {

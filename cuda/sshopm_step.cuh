@@ -167,17 +167,23 @@ __device__ __forceinline__ void power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, c
   move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
 }
 
-// A few power steps. The evaluation after the last step allowed is left to the end of the start, which makes one in any
+// A few power steps between two votes of the warp. The evaluation after the last step allowed is left to the end of the start, which makes one in any
 // case. The fast variants look for the end once a block, so that nothing branches or counts inside: a start that meets
-// the test goes on to the end of its block, which only takes it closer.
+// the test goes on to the end of its block, which only takes it closer. Two blocks a vote, both unrolled, and the resident
+// blocks of sshopm.cu are 3 % faster on an H200 than one.
 template <int VARIANT, int M, class T>
-__device__ __forceinline__ void power_block(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
-  constexpr int STEPS = 5;
+__device__ __forceinline__ void power_blocks(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
+  constexpr int STEPS = 5, BLOCKS = 2;
   bool on = true;
   if (VARIANT != GENERIC && k.max_iterations - s.iterations >= STEPS) {
+    const int blocks = min((k.max_iterations - s.iterations) / STEPS, BLOCKS);
+#pragma unroll(M <= 4 ? BLOCKS : 1)
+    for (int block = 0; block < BLOCKS; ++block) {
+      if (block >= blocks || !on) break;
 #pragma unroll(M <= 4 ? STEPS : 1)
-    for (int i = 0; i < STEPS; ++i) power_step<VARIANT, false>(s, k, on);
-    s.iterations += STEPS;
+      for (int i = 0; i < STEPS; ++i) power_step<VARIANT, false>(s, k, on);
+      s.iterations += STEPS;
+    }
   } else {
 #pragma unroll 1
     for (int i = 0; i < STEPS && on && s.iterations < k.max_iterations; ++i) power_step<VARIANT, true>(s, k, on);
