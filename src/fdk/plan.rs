@@ -168,10 +168,14 @@ impl Plan {
             low = low.min(row);
             high = high.max(row);
         }
-        let rows = self.geometry.detector.rows as f64;
-        let start = (low.floor() - 1.0).clamp(0.0, rows);
-        let end = (high.ceil() + 2.0).clamp(start, rows);
-        start as usize..end as usize
+        let rows = self.geometry.detector.rows;
+        let start = (low.floor() - 1.0).clamp(0.0, rows as f64) as usize;
+        let end = (high.ceil() + 2.0).clamp(start as f64, rows as f64) as usize;
+        if start == end {
+            return start..end;
+        }
+        // Whole pairs of rows: a GPU filters two at a time, and the same two whatever the window.
+        start & !1..end.next_multiple_of(2).min(rows)
     }
 
     /// Panel rows that some views need for `count` slices from `first` on.

@@ -35,7 +35,7 @@ pub(super) use tables::Tables;
 const IN_FLIGHT: usize = 4;
 
 /// Views that are back-projected together: the slab is read and written once for them.
-const LAUNCH: usize = 32;
+const LAUNCH: usize = 64;
 
 /// Bytes of views that are copied together, and of slices.
 const PIECE_BYTES: usize = 32 << 20;
@@ -345,7 +345,7 @@ impl FdkOps for GpuOps {
 
     fn preferred_batch(&self, plan: &Plan, input: Flow) -> (usize, usize) {
         let view = plan.panel_pixels() * input.number.size();
-        (LAUNCH, (PIECE_BYTES / view.max(1)).clamp(1, LAUNCH))
+        (LAUNCH, (PIECE_BYTES / view.max(1)).clamp(1, LAUNCH / 2))
     }
 
     fn can_keep(&self) -> bool {

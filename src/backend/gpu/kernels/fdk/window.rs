@@ -178,11 +178,12 @@ impl Shape {
         }
     }
 
-    /// Zeros that the kernel needs around an image: columns and rows.
+    /// Zeros that the kernel needs around an image: columns and rows. An even number of rows, as lines are filtered in
+    /// pairs, and the partner of a panel row must not depend on what else is stored.
     pub(super) fn border(&self) -> (usize, usize) {
         match self.kind {
             Kind::Plain => (4, 2),
-            _ => (self.width.samples(), self.window_rows + 2),
+            _ => (self.width.samples(), (self.window_rows + 2).next_multiple_of(2)),
         }
     }
 
