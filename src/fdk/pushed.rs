@@ -234,8 +234,11 @@ where
     }
 }
 
+/// A stage for each context, and the cut that they share.
+type Lanes = (Vec<Box<dyn Stage>>, Cut);
+
 /// The stages of a scan that fits; `None` if it does not.
-fn lanes(setting: &Setting, number: Number) -> Result<Option<(Vec<Box<dyn Stage>>, Cut)>> {
+fn lanes(setting: &Setting, number: Number) -> Result<Option<Lanes>> {
     let (plan, contexts) = (&*setting.plan, &setting.contexts);
     let input = Flow { number, way: Way::Buffered };
     let output = Flow { number: Number::F32, way: Way::Buffered };

@@ -270,9 +270,12 @@ impl<'s> Part<'_, 's> {
     }
 }
 
+/// Pieces of a volume in host memory, each with its first slice.
+type Pieces<'s> = Vec<(usize, &'s mut [u8])>;
+
 impl<'s> Whole<'_, 's> {
     /// The pieces of the volume that each device writes to by itself.
-    fn deal_out(&self, memory: &'s mut [u8]) -> Result<Vec<Vec<(usize, &'s mut [u8])>>> {
+    fn deal_out(&self, memory: &'s mut [u8]) -> Result<Vec<Pieces<'s>>> {
         let (plan, cut) = (&*self.setting.plan, self.cut);
         let [nx, ny, _] = plan.grid.size;
         let slice = nx * ny * cut.output.number.size();

@@ -119,10 +119,10 @@ impl Shape {
         let mut extent = [0.0f64; 2];
         for m in views {
             let reach = Reach::new(m, voxels, beyond, panel);
-            for axis in 0..2 {
+            for (axis, extent) in extent.iter_mut().enumerate() {
                 let steps = reach.steps(m, axis);
                 let whole: f64 = steps.iter().zip(lengths).map(|(s, l)| s * l).sum();
-                extent[axis] = extent[axis].max(whole);
+                *extent = extent.max(whole);
             }
         }
         // Both ends rounded outwards, the second pixel of the last sample, and for columns a start at a multiple of four.
