@@ -306,7 +306,7 @@ static void symmetric_batches(const purlin_context *context) {
 #undef SYMMETRIC
   UNSUPPORTED("dtype", purlin_tensor_create_symmetric(context, PURLIN_I32, PURLIN_HOST, 0, 4, 3, 1, &t));
   UNSUPPORTED("dtype", purlin_tensor_borrow_symmetric(context, PURLIN_CF64, 0, 4, 3, 1, 0, 0, data, &t));
-  BAD_ARGUMENT("dtype", purlin_tensor_borrow_symmetric(context, 9, 0, 4, 3, 1, 0, 0, data, &t));
+  BAD_ARGUMENT("dtype", purlin_tensor_borrow_symmetric(context, 99, 0, 4, 3, 1, 0, 0, data, &t));
   BAD_ARGUMENT("flags", purlin_tensor_create_symmetric(context, PURLIN_F64, PURLIN_HOST, PURLIN_ROW_MAJOR, 4, 3, 1, &t));
   BAD_ARGUMENT("flags", purlin_tensor_borrow_symmetric(context, PURLIN_F64, PURLIN_ROW_MAJOR, 4, 3, 1, 0, 0, data, &t));
   BAD_ARGUMENT("entry_stride: is -1", purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 1, -1, 15, data, &t));
