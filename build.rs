@@ -94,11 +94,22 @@ fn find_nvcc(root: &Path) -> Outcome<PathBuf> {
     // From here on the answer depends on PATH.
     println!("cargo:rerun-if-env-changed=PATH");
     let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
+    let toolchain = root.join("target/toolchain");
+    let found = env::split_paths(&path)
         .map(|d| d.join("nvcc"))
-        .chain(["target/toolchain/nvidia/cu13/bin/nvcc", "target/toolchain/bin/nvcc"].map(|p| root.join(p)))
-        .find(|p| p.is_file())
-        .ok_or_else(|| "nvcc was not found by NVCC, CUDA_HOME, PATH or in target/toolchain".to_owned())
+        .chain(["nvidia/cu13/bin/nvcc", "bin/nvcc"].map(|p| toolchain.join(p)))
+        .find(|p| p.is_file());
+    // A path that does not exist would make cargo run this every time. So the folder that nvcc may come to is watched,
+    // made if need be, while it is not there, and nvcc itself from then on. A tree that cannot be written to has no
+    // `make deps` either.
+    match &found {
+        Some(nvcc) => println!("cargo:rerun-if-changed={}", nvcc.display()),
+        None if fs::create_dir_all(&toolchain).is_ok() => {
+            println!("cargo:rerun-if-changed={}", toolchain.display());
+        }
+        None => {}
+    }
+    found.ok_or_else(|| "nvcc was not found by NVCC, CUDA_HOME, PATH or in target/toolchain".to_owned())
 }
 
 fn nvcc_version(nvcc: &Path) -> Outcome<String> {
