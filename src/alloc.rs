@@ -27,6 +27,18 @@ pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
     Ok(v)
 }
 
+/// Appends to a list whose length is not known beforehand.
+pub fn push<T>(what: &'static str, list: &mut Vec<T>, value: T) -> Result<()> {
+    if list.len() == list.capacity() {
+        let bytes = list.len().saturating_add(1).saturating_mul(size_of::<T>());
+        fault_point(what, bytes)?;
+        // Grows by more than one, so that appending stays cheap.
+        list.try_reserve(1).map_err(|_| out_of_memory(what, bytes))?;
+    }
+    list.push(value);
+    Ok(())
+}
+
 /// The error of a host allocation that failed.
 pub fn out_of_memory(what: &'static str, bytes: usize) -> Error {
     Error::OutOfMemory { what, bytes: to_u64(bytes), limit: None }

@@ -1,6 +1,6 @@
 //! The pairs of one tensor found so far.
 
-use crate::alloc::out_of_memory;
+use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::sshopm::options::{PairClass, Results, TensorStatus};
@@ -53,9 +53,7 @@ fn class_of(code: i32) -> PairClass {
 }
 
 fn add<T>(list: &mut Vec<T>, value: T) -> Result<()> {
-    list.try_reserve(1).map_err(|_| out_of_memory("pairs", size_of::<T>() * (list.len() + 1)))?;
-    list.push(value);
-    Ok(())
+    alloc::push("pairs", list, value)
 }
 
 impl<T: Real> PairSet<T> {
@@ -175,28 +173,31 @@ impl<T: Real> PairSet<T> {
     }
 
     /// Continuum: three or more degenerate pairs whose lambdas agree to `same` become one. Whether there was one.
-    pub fn collapse(&mut self, same: f64) -> bool {
+    pub fn collapse(&mut self, same: f64) -> Result<bool> {
         let n = self.shape.dimension;
-        let mut keep = Vec::with_capacity(self.len());
-        let flat = |s: &Self, p: usize| s.class[p] == PairClass::Degenerate;
-        let mut gone = vec![false; self.len()];
+        if !self.has_degenerate() {
+            return Ok(false);
+        }
+        let belongs = |s: &Self, gone: &[bool], leader: usize, p: usize| {
+            let near = (s.lambda[p] - s.lambda[leader]).abs().to_f64() <= same;
+            !gone[p] && s.class[p] == PairClass::Degenerate && near
+        };
+        let mut gone = alloc::filled("pairs", self.len(), false)?;
         for p in 0..self.len() {
-            if gone[p] || !flat(self, p) {
+            if (p..self.len()).filter(|q| belongs(self, &gone, p, *q)).count() < 3 || !belongs(self, &gone, p, p) {
                 continue;
             }
-            let members: Vec<usize> = (p..self.len())
-                .filter(|q| flat(self, *q) && (self.lambda[*q] - self.lambda[p]).abs().to_f64() <= same)
-                .collect();
-            if members.len() >= 3 {
-                for q in &members[1..] {
-                    gone[*q] = true;
-                    self.basin[p] = self.basin[p].saturating_add(self.basin[*q]);
+            for q in p + 1..self.len() {
+                if belongs(self, &gone, p, q) {
+                    gone[q] = true;
+                    self.basin[p] = self.basin[p].saturating_add(self.basin[q]);
                 }
             }
         }
+        let mut keep = alloc::with_capacity("pairs", self.len())?;
         keep.extend((0..self.len()).filter(|p| !gone[*p]));
         if keep.len() == self.len() {
-            return false;
+            return Ok(false);
         }
         for (to, from) in keep.iter().enumerate() {
             self.lambda.swap(to, *from);
@@ -213,14 +214,18 @@ impl<T: Real> PairSet<T> {
         self.basin.truncate(len);
         self.x.truncate(len * n);
         self.hessian.truncate(len * (n - 1));
-        true
+        Ok(true)
     }
 
     /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them.
     pub fn write(&self, results: &mut Results<'_>, t: usize, room: usize, status: TensorStatus) -> Result<()> {
         let n = self.shape.dimension;
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_by(|p, q| self.lambda[*q].to_f64().total_cmp(&self.lambda[*p].to_f64()));
+        let mut order = alloc::with_capacity("pairs", self.len())?;
+        order.extend(0..self.len());
+        // The number settles ties: a sort that keeps their order by itself would ask for memory.
+        order.sort_unstable_by(|p: &usize, q: &usize| {
+            self.lambda[*q].to_f64().total_cmp(&self.lambda[*p].to_f64()).then(p.cmp(q))
+        });
         let any_pairs = [
             results.values.is_some(),
             results.vectors.is_some(),
