@@ -324,20 +324,21 @@ typedef struct purlin_symmetric_norm_params {
  * + t * full_tensor_stride]; where strides[j] = step * n^j, with step > 0, that is [p * step + t * full_tensor_stride].
  * to_full: one thread an element, grid-stride. from_full: one block a tensor, as for the norms; a place that differs from
  * the first of its entry by more than tolerance times the tensor's largest finite magnitude (or is not finite where the
- * first is, or the other way round) gives k + t * places, k its position in `table`, and the smallest is kept. */
+ * first is, or the other way round) gives k + t * places, k its position in `table`, and the smallest is kept. Checking
+ * writes nothing else. */
 #define PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER 32
 typedef struct purlin_symmetric_full_params {
   uint64_t full;          /* real */
   int64_t full_tensor_stride;
   int64_t step;           /* or 0 */
   int64_t strides[PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER];
-  uint64_t packed;        /* real */
+  uint64_t packed;        /* real; 0 where from_full checks */
   int64_t entry_stride;
   int64_t tensor_stride;
   uint64_t table;         /* int32 [places]; to_full: entry of each place; from_full: places, entry by entry */
   uint64_t starts;        /* from_full: int32 [U + 1], where each entry's places begin in `table` */
-  uint64_t asymmetry;     /* from_full: uint64, all bits set by the host; 0: the mean over the places is taken */
-  double tolerance;
+  uint64_t asymmetry;     /* from_full checks: uint64, all bits set by the host; else 0 */
+  double tolerance;       /* without a check: 0 for the mean over an entry's places, -1 for the first of them */
   int64_t places;         /* n^m, below 2^31 */
   int64_t entries;        /* U */
   int64_t count;          /* T */

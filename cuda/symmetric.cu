@@ -144,7 +144,7 @@ __device__ void from_full(const purlin_symmetric_full_params &p) {
       limit = p.tolerance * block_reduce(largest, Larger());
     }
     for (int64_t u = threadIdx.x; u < p.entries; u += blockDim.x) {
-      const int first = starts[u], last = starts[u + 1];
+      const int first = starts[u], last = p.tolerance < 0 ? first + 1 : starts[u + 1];
       // The first place has the sorted indices.
       const double sorted = static_cast<double>(full[place_offset(p, table[first])]);
       double sum = 0;
@@ -157,8 +157,8 @@ __device__ void from_full(const purlin_symmetric_full_params &p) {
           break;
         }
       }
-      address<T>(p.packed)[u * p.entry_stride + t * p.tensor_stride] =
-          static_cast<T>(is_checked ? sorted : sum / (last - first));
+      if (!is_checked)
+        address<T>(p.packed)[u * p.entry_stride + t * p.tensor_stride] = static_cast<T>(sum / (last - first));
     }
   }
 }

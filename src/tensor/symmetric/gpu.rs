@@ -120,7 +120,8 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// [`super::from_full`] of checked tensors; without a tolerance the mean is taken. Waits for the check's outcome.
+    /// [`super::from_full`] of checked tensors; without a tolerance the mean is taken. With one the call waits for the
+    /// outcome of the check.
     pub(super) fn pack(self, full: &Tensor, tolerance: Option<f64>, packed: &Tensor, shape: Symmetric) -> Result<()> {
         packed.check_writable("packed")?;
         let places = Places::new(full, shape)?;
@@ -137,19 +138,20 @@ impl<'a> Site<'a> {
         let on_device = self.gpu.upload_numbers(self.queue, "index map", &table)?;
         let starts = self.gpu.upload_numbers(self.queue, "index map", &starts)?;
         let tables = EntryPlaces { places: on_device.whole(), starts: starts.whole() };
-        let mut record = self.gpu.allocate_on(self.queue, "asymmetry", size_of::<u64>())?;
-        self.gpu.fill(self.queue, &mut record, 0, size_of::<u64>(), 0xff)?;
-        let check = tolerance.map(|t| (t, record.whole()));
         let (input, output) = (places.cubes(full, packed.dims()[1])?, items("packed", packed)?);
         with_real!(full.dtype(), "full", T => {
-            kernels::from_full::<T>(self.gpu, self.queue, input, tables, check, shape.count(), output)?;
-            if tolerance.is_none() {
-                return Ok(());
-            }
+            let run = |packing| {
+                kernels::from_full::<T>(self.gpu, self.queue, input, tables, packing, shape.count())
+            };
+            let Some(tolerance) = tolerance else { return run(kernels::Packing::Mean(output)) };
+            // All of the batch before any of the output.
+            let mut record = self.gpu.allocate_on(self.queue, "asymmetry", size_of::<u64>())?;
+            self.gpu.fill(self.queue, &mut record, 0, size_of::<u64>(), 0xff)?;
+            run(kernels::Packing::Check(tolerance, record.whole()))?;
             let mut first = [-1i64];
             self.gpu.download_numbers(self.queue, &record, &mut first)?;
             // All bits set, which is negative here, means that every place fits.
-            let Ok(first) = usize::try_from(first[0]) else { return Ok(()) };
+            let Ok(first) = usize::try_from(first[0]) else { return run(kernels::Packing::First(output)) };
             let (t, place) = (first / places.count, table.get(first % places.count).copied().unwrap_or(0));
             let index = places.index(usize::try_from(place).unwrap_or(0))?;
             let mut sorted = alloc::copied("index tuple", &index)?;

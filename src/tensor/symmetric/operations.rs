@@ -191,32 +191,52 @@ pub fn from_full(
     }
     with_real!(full.dtype(), "full", T => {
         let from = full.view::<T>("full")?;
-        let limit_of = |t: usize| if symmetrize { 0.0 } else { tolerance * largest(&from, shape, t) };
+        if !symmetrize {
+            // All of the batch before any of the output.
+            let first = || (0..count).into_par_iter().find_map_first(|t| check_symmetry(&from, shape, tolerance, t).err());
+            context.pool().run(first).map_or(Ok(()), Err)?;
+        }
         write_columns(context, &mut packed.view_mut::<T>("packed")?, |t, column| {
-            let limit = limit_of(t);
             let mut walk = Monomials::new(shape)?;
-            let mut permuted = alloc::filled("index tuple", shape.order, 0usize)?;
+            let mut permuted = alloc::filled("index tuple", if symmetrize { shape.order } else { 0 }, 0usize)?;
             while let Some((u, tuple)) = walk.next_tuple() {
-                let sorted = read_full(&from, tuple, t);
+                if !symmetrize {
+                    column[u] = T::from_f64(read_full(&from, tuple, t));
+                    continue;
+                }
                 let (mut sum, mut places) = (0.0, 0.0);
                 permuted.copy_from_slice(tuple);
                 loop {
-                    let value = read_full(&from, &permuted, t);
-                    sum += value;
+                    sum += read_full(&from, &permuted, t);
                     places += 1.0;
-                    let fits = (value - sorted).abs() <= limit || (!value.is_finite() && !sorted.is_finite());
-                    if !symmetrize && !fits {
-                        return Err(asymmetric(t, (value, &permuted), (sorted, tuple)));
-                    }
                     if !next_permutation(&mut permuted) {
                         break;
                     }
                 }
-                column[u] = T::from_f64(if symmetrize { sum / places } else { sorted });
+                column[u] = T::from_f64(sum / places);
             }
             Ok(())
         })
     })
+}
+
+/// Refuses tensor `t` if a permutation of indices changes its value by more than `tolerance` times the largest.
+fn check_symmetry<T: Real>(from: &View<'_, T>, shape: Symmetric, tolerance: f64, t: usize) -> Result<()> {
+    let limit = tolerance * largest(from, shape, t)?;
+    let mut walk = Monomials::new(shape)?;
+    let mut permuted = alloc::filled("index tuple", shape.order, 0usize)?;
+    while let Some((_, tuple)) = walk.next_tuple() {
+        let sorted = read_full(from, tuple, t);
+        permuted.copy_from_slice(tuple);
+        while next_permutation(&mut permuted) {
+            let value = read_full(from, &permuted, t);
+            let fits = (value - sorted).abs() <= limit || (!value.is_finite() && !sorted.is_finite());
+            if !fits {
+                return Err(asymmetric(t, (value, &permuted), (sorted, tuple)));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The error of tensor `t`, in which two permutations of the same indices have values that differ.
@@ -246,8 +266,8 @@ fn next_index(tuple: &mut [usize], dimension: usize) -> bool {
     false
 }
 
-fn largest<T: Real>(from: &View<'_, T>, shape: Symmetric, t: usize) -> f64 {
-    let mut tuple = vec![0usize; shape.order];
+fn largest<T: Real>(from: &View<'_, T>, shape: Symmetric, t: usize) -> Result<f64> {
+    let mut tuple = alloc::filled("index tuple", shape.order, 0usize)?;
     let mut largest = 0.0f64;
     loop {
         let a = read_full(from, &tuple, t).abs();
@@ -255,7 +275,7 @@ fn largest<T: Real>(from: &View<'_, T>, shape: Symmetric, t: usize) -> f64 {
             largest = largest.max(a);
         }
         if !next_index(&mut tuple, shape.dimension) {
-            return largest;
+            return Ok(largest);
         }
     }
 }

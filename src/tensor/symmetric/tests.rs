@@ -73,8 +73,11 @@ fn full_and_packed_are_inverse_and_asymmetry_is_found() {
         to_full(&c, None, &packed, &mut back).unwrap();
         assert_eq!(full.view::<f64>("a").unwrap().data(), back.view::<f64>("b").unwrap().data());
         full.view_mut::<f64>("full").unwrap().set(&[2, 1, 0, 1], 1015.0);
+        full.view_mut::<f64>("full").unwrap().set(&[0, 0, 0, 0], 7.0);
         let e = from_full(&c, None, &full, false, 0.0, &mut packed).unwrap_err().to_string();
         assert!(e.contains("tensor 1 is not symmetric") && e.contains("[2, 1, 0]"), "{e}");
+        assert_eq!(at(&packed, 0, 0), 0.0, "what is refused writes nothing");
+        full.view_mut::<f64>("full").unwrap().set(&[0, 0, 0, 0], 0.0);
         // Of several the first is named.
         full.view_mut::<f64>("full").unwrap().set(&[1, 0, 0, 0], 5.0);
         let e = from_full(&c, None, &full, false, 0.0, &mut packed).unwrap_err().to_string();

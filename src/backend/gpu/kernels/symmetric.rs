@@ -205,7 +205,7 @@ impl Cubes<'_> {
     }
 
     /// The parameters that both directions share.
-    fn parameters<T: Real>(&self, packed: &Items<'_>, entries: usize, table: Region<'_>) -> Result<FullParams> {
+    fn parameters<T: Real>(&self, packed: Option<&Items<'_>>, entries: usize, table: Region<'_>) -> Result<FullParams> {
         let order = self.strides.len();
         let mut strides = [0; MAX_ORDER];
         if order == 0 || order > MAX_ORDER {
@@ -218,9 +218,9 @@ impl Cubes<'_> {
             full_tensor_stride: to_i64(self.tensor_stride),
             step: to_i64(self.step()),
             strides,
-            packed: address::<T>("packed", packed, entries, self.count)?,
-            entry_stride: to_i64(packed.stride),
-            tensor_stride: to_i64(packed.item_stride),
+            packed: packed.map_or(Ok(0), |p| address::<T>("packed", p, entries, self.count))?,
+            entry_stride: packed.map_or(0, |p| to_i64(p.stride)),
+            tensor_stride: packed.map_or(0, |p| to_i64(p.item_stride)),
             table: table.array("index map", self.places, 4)?,
             starts: 0,
             asymmetry: 0,
@@ -243,7 +243,7 @@ pub fn to_full<T: Real>(
     map: Region<'_>,
     full: Cubes<'_>,
 ) -> Result<()> {
-    let parameters = full.parameters::<T>(&packed, entries, map)?;
+    let parameters = full.parameters::<T>(Some(&packed), entries, map)?;
     let kernel = gpu.kernel("symmetric", &format!("purlin_symmetric_to_full_{}", suffix::<T>()))?;
     let blocks = product("full", &[full.places, full.count])?.div_ceil(size(c::SYMMETRIC_THREADS));
     let grid = filling(&kernel, blocks, c::SYMMETRIC_THREADS, 0)?;
@@ -261,23 +261,37 @@ pub struct EntryPlaces<'a> {
     pub starts: Region<'a>,
 }
 
-/// Packs dense tensors into tensors of `entries` entries. With `check`, a tolerance and a u64 with all bits set, the
-/// first place of each entry is taken and the u64 becomes `position in places + t * n^m` of the first place that
-/// differs; without, the mean is taken.
+/// What becomes of the places of an entry.
+#[derive(Clone, Copy)]
+pub enum Packing<'a> {
+    /// Their mean goes to the packed tensors.
+    Mean(Items<'a>),
+    /// The first goes there.
+    First(Items<'a>),
+    /// Nothing is written but the u64, which has all bits set: it becomes `position in places + t * n^m` of the first
+    /// place that differs from its entry's first one by more than the tolerance.
+    Check(f64, Region<'a>),
+}
+
+/// Packs dense tensors into tensors of `entries` entries, or checks their symmetry.
 pub fn from_full<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
     full: Cubes<'_>,
     tables: EntryPlaces<'_>,
-    check: Option<(f64, Region<'_>)>,
+    packing: Packing<'_>,
     entries: usize,
-    packed: Items<'_>,
 ) -> Result<()> {
+    let (packed, tolerance, record) = match packing {
+        Packing::Mean(packed) => (Some(packed), 0.0, None),
+        Packing::First(packed) => (Some(packed), -1.0, None),
+        Packing::Check(tolerance, record) => (None, tolerance, Some(record)),
+    };
     let parameters = FullParams {
         starts: tables.starts.array("index map", entries + 1, 4)?,
-        asymmetry: optional::<u64>("asymmetry", check.map(|(_, record)| record), 1)?,
-        tolerance: check.map_or(0.0, |(tolerance, _)| tolerance),
-        ..full.parameters::<T>(&packed, entries, tables.places)?
+        asymmetry: optional::<u64>("asymmetry", record, 1)?,
+        tolerance,
+        ..full.parameters::<T>(packed.as_ref(), entries, tables.places)?
     };
     let kernel = gpu.kernel("symmetric", &format!("purlin_symmetric_from_full_{}", suffix::<T>()))?;
     let grid = filling(&kernel, full.count, threads_for(full.places), 0)?;
