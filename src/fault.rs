@@ -14,10 +14,12 @@ pub enum Kind {
     DeviceMemory = 2,
     /// A copy between host and device.
     Copy = 4,
-    /// A kernel launch or module load.
+    /// A kernel launch.
     Launch = 8,
     /// A file operation.
     File = 16,
+    /// The loading of a module of kernels, once a context.
+    Load = 32,
 }
 
 static REMAINING: AtomicI64 = AtomicI64::new(-1);

@@ -273,10 +273,10 @@ fn a_dead_context_is_reported_from_then_on() {
 #[test]
 #[ignore = "needs a GPU"]
 fn every_device_operation_may_fail_once() {
-    use crate::fault;
+    use crate::fault::{self, Kind};
     let gpu = gpu();
     let budget = Budget::new(0);
-    let kinds = fault::Kind::DeviceMemory as u32 | fault::Kind::Copy as u32 | fault::Kind::Launch as u32;
+    let kinds = [Kind::DeviceMemory, Kind::Copy, Kind::Launch, Kind::Load].iter().fold(0, |all, k| all | *k as u32);
     for sticky in [false, true] {
         let mut n = 0;
         loop {

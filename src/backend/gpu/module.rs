@@ -191,7 +191,7 @@ impl Kernel {
 /// Where a module load can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
 fn fault(call: &'static str) -> Result<()> {
-    super::injected(crate::fault::Kind::Launch, call)
+    super::injected(crate::fault::Kind::Load, call)
 }
 
 #[cfg(not(feature = "fault-injection"))]
