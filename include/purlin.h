@@ -123,17 +123,19 @@
 #define PURLIN_NORM_MAX 2
 
 /**
- * Local maxima of A x^m on the unit sphere.
+ * Local maxima of A x^m on the unit sphere. For odd m, A x^m changes its sign with x: by the canonical sign a maximum
+ * with lambda < 0 is written as the minimum (-lambda, -x), of class PURLIN_PAIR_POSITIVE_STABLE, and MAXIMA and MINIMA
+ * list the same pairs.
  */
 #define PURLIN_SSHOPM_MAXIMA 0
 
 /**
- * Local minima.
+ * Local minima; for odd m see MAXIMA.
  */
 #define PURLIN_SSHOPM_MINIMA 1
 
 /**
- * Both; maxima come first.
+ * Both; maxima come first. For odd m either goal alone finds all of them.
  */
 #define PURLIN_SSHOPM_BOTH 2
 
@@ -295,7 +297,7 @@
 #define PURLIN_TENSOR_CLAMPED 7
 
 /**
- * The Morse sum says that pairs are missing, or that one is degenerate (purlin_sshopm_all).
+ * The Morse sum says that pairs are missing (purlin_sshopm_all).
  */
 #define PURLIN_TENSOR_INCOMPLETE 8
 
@@ -984,7 +986,8 @@ typedef struct purlin_sshopm_options {
    */
   int32_t remove_isotropic;
   /**
-   * Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above; else 20 n.
+   * Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
+   * orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
    */
   int64_t starts;
   /**
@@ -1187,7 +1190,8 @@ typedef struct purlin_sshopm_all_options {
    */
   double merge_angle;
   /**
-   * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+   * Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
+   * 1e-6 for F64 and 1e-3 for F32.
    */
   double merge_value;
   /**
@@ -2757,10 +2761,10 @@ purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
  * @param      context  the context of all tensors.
  * @param      stream   NULL for the context's own.
  * @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
- * @param      starts   n x V start vectors, of the type of `tensors`, normalised on entry; NULL for those of the
- *                      options.
+ * @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
+ *                      NULL for those of the options.
  * @param      options  NULL for the defaults.
- * @param      results  where results go, on the host or all on the device like `tensors`.
+ * @param      results  where results go, each on the host or on the device.
  * @param[out] info     may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
  * that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
@@ -2806,9 +2810,9 @@ purlin_status purlin_sshopm_product(const struct purlin_context *context,
  * @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
  *                      are those of the first tensor of a solve with the same seed.
  * @param      seed     seed of random vectors.
- * @param      starts   n x V, F32 or F64.
+ * @param      starts   n x V, F32 or F64, on the host or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
- * `PURLIN_ERROR_NOT_SUPPORTED`.
+ * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_starts(const struct purlin_context *context,
@@ -2864,9 +2868,12 @@ purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *o
  *
  * For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
  * are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
- * n it says nothing. If the sum differs, pairs are missing for certain, or one is degenerate: the tensor's status is
- * PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and a doubling found nothing new, or
- * `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+ * n it says nothing, nor where a pair is degenerate. If the sum differs, pairs are missing for certain: the tensor's
+ * status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and
+ * a doubling found nothing new, or `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+ *
+ * Arrays may lie on the host or on the device, each where it likes; the search takes one tensor at a time, and those
+ * on the device are copied from and to it.
  *
  * @param      context         the context of all tensors.
  * @param      stream          NULL for the context's own.
@@ -2913,6 +2920,9 @@ purlin_status purlin_dwi_fit_options_init(struct purlin_dwi_fit_options *options
  * function of another package, with purlin_dwi_peaks.
  *
  * Directions stay in the frame of the gradients: no image affine is applied.
+ *
+ * In a context on a GPU the fit runs there, but for left-out signals, orders above 8 and weights of your own on
+ * several shells. Arrays may lie on the host or the device.
  *
  * @param      context  the context of all tensors.
  * @param      stream   NULL for the context's own.
@@ -2963,6 +2973,8 @@ purlin_status purlin_dwi_csa_options_init(struct purlin_dwi_csa_options *options
  * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
  * 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
  * is that of dipy's CsaOdfModel.
+ *
+ * The arithmetic is the host's in any context; arrays on the device are copied from and to it.
  *
  * @param      context  the context of all tensors.
  * @param      stream   NULL for the context's own.

@@ -5,14 +5,14 @@ use super::fit::{is_rejected, matrix_dims};
 use super::scheme::Scheme;
 use super::sh::{Basis, degree};
 use super::signal::{Attenuation, Range};
-use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, on_host};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::DType;
 use crate::stream::{self, Stream};
-use crate::tensor::Tensor;
+use crate::tensor::{HostInput, Tensor};
 
 /// How orientation functions are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +57,8 @@ impl CsaOptions {
 ///
 /// - `signals`, `bvals`, `bvecs`, `mask`: as for [`super::fit()`]. One shell: b-values within a fifth of the largest.
 /// - `sh`: U x T, U = 6, 15, 28, 45, .. for degree 2, 4, 6, 8, ..; F32 or F64. Zero where there is no result.
-/// - `status`: T, I32, see [`super::VoxelStatus`]. [`super::VoxelStatus::Clamped`] marks voxels with a signal that is not positive.
+/// - `status`: T, I32, see [`TensorStatus`](crate::sshopm::TensorStatus), whose `Clamped` marks voxels with a signal that is
+///   not positive.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for options outside their range, a size of `sh` that belongs to no even degree, more than
@@ -76,29 +77,31 @@ pub fn csa(
     status: Option<&mut Tensor>,
     progress: &Progress<'_>,
 ) -> Result<()> {
-    stream::select(context, queue)?;
+    let queue = stream::select(context, queue)?;
     options.check()?;
     signals.expect_context("signals", context)?;
     let (volumes, voxels) = matrix_dims("signals", signals)?;
     let (count, _) = matrix_dims("sh", sh)?;
     let lmax = degree("sh", count)?;
-    let scheme = Scheme::read(context, bvals, bvecs, volumes, options.b0_threshold)?;
+    let scheme = Scheme::read(context, queue, bvals, bvecs, volumes, options.b0_threshold)?;
     scheme.expect_one_shell("the orientation function in constant solid angle")?;
     let outputs = Outputs { name: "sh", values: sh, s0: None, status };
     let dtype = outputs.values.dtype();
     outputs.check(context, dtype, [count, voxels])?;
+    let signals = HostInput::new(queue, "signals", signals)?;
+    let mask = HostInput::optional(queue, "mask", mask)?;
     let task = Task {
-        signals: Source::new("signals", signals)?,
+        signals: Source::new("signals", &signals)?,
         matrix: context.pool().run(|| csa_matrix(&scheme, lmax, basis, options.smoothing))?,
         scheme,
         range: Range { low: options.minimum_signal, high: options.maximum_signal, flag: 0.0 },
     };
-    let mask = Mask::new(context, mask, voxels)?;
-    match dtype {
+    let mask = Mask::new(context, mask.as_deref(), voxels)?;
+    on_host(queue, outputs, |outputs| match dtype {
         DType::F32 => task.run::<f32>(context, progress, mask, outputs),
         DType::F64 => task.run::<f64>(context, progress, mask, outputs),
         other => Err(Error::invalid("sh", format!("is {}, F32 or F64 is needed", other.name()))),
-    }
+    })
 }
 
 /// One volume's orientation functions.

@@ -5,16 +5,16 @@ use super::design::{adc_factors, adc_matrix};
 use super::scheme::Scheme;
 use super::sh::coefficients;
 use super::signal::{Attenuation, Range};
-use super::status::VoxelStatus;
-use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks};
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, on_host};
 use super::weighted::{Design, Solver};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::DType;
+use crate::sshopm::TensorStatus;
 use crate::stream::{self, Stream};
-use crate::tensor::Tensor;
+use crate::tensor::{HostInput, Tensor};
 
 /// Weights of the residuals. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl FitOptions {
 /// - `bvals`: N, s/mm^2; `bvecs`: 3 x N, unit vectors; either real type. Directions stay in the gradients' frame.
 /// - `mask`: U8, T; `weights`: N x T, real, at least 0.
 /// - `tensors`: order 2, 4, 6, .., dimension 3, T of them, F32 or F64, in mm^2/s. Zero where there is no result.
-/// - `s0`: T, the type of `tensors`; `status`: T, I32, see [`VoxelStatus`].
+/// - `s0`: T, the type of `tensors`; `status`: T, I32, see [`TensorStatus`].
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an odd order, too few distinct axes, vectors that are not unit, no unweighted volume,
@@ -102,12 +102,13 @@ pub fn fit(
     status: Option<&mut Tensor>,
     progress: &Progress<'_>,
 ) -> Result<()> {
-    let site = super::gpu::Site::of(context, stream::select(context, queue)?);
+    let queue = stream::select(context, queue)?;
+    let site = super::gpu::Site::of(context, queue);
     let floor = options.floor()?;
     signals.expect_context("signals", context)?;
     let (volumes, voxels) = matrix_dims("signals", signals)?;
     let order = order_of("tensors", tensors)?;
-    let scheme = Scheme::read(context, bvals, bvecs, volumes, options.b0_threshold)?;
+    let scheme = Scheme::read(context, queue, bvals, bvecs, volumes, options.b0_threshold)?;
     let outputs = Outputs { name: "tensors", values: tensors, s0, status };
     if let Some(w) = weights {
         w.expect_context("weights", context)?;
@@ -128,21 +129,24 @@ pub fn fit(
         let design = own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?;
         Ok((adc_matrix(&scheme, order)?, design))
     })?;
+    let signals = HostInput::new(queue, "signals", signals)?;
+    let weights = HostInput::optional(queue, "weights", weights)?;
+    let mask = HostInput::optional(queue, "mask", mask)?;
     let task = Task {
-        signals: Source::new("signals", signals)?,
-        weights: weights.map(|w| Source::new("weights", w)).transpose()?,
+        signals: Source::new("signals", &signals)?,
+        weights: weights.as_deref().map(|w| Source::new("weights", w)).transpose()?,
         matrix,
         design,
         scheme,
         options: *options,
         floor,
     };
-    let mask = Mask::new(context, mask, voxels)?;
-    match dtype {
+    let mask = Mask::new(context, mask.as_deref(), voxels)?;
+    on_host(queue, outputs, |outputs| match dtype {
         DType::F32 => task.run::<f32>(context, progress, mask, outputs),
         DType::F64 => task.run::<f64>(context, progress, mask, outputs),
         other => Err(Error::invalid("tensors", format!("are {}, F32 or F64 is needed", other.name()))),
-    }
+    })
 }
 
 /// Rows and columns of a matrix, or an error that names the argument.
@@ -199,7 +203,7 @@ impl Task<'_> {
             let Scratch { logs, attenuation, solver, refused } = scratch;
             attenuation.read(&self.signals, &self.scheme, lanes, range, logs, block);
             // A system of its own is for every voxel, or for those that leave signals out.
-            let own = |status: VoxelStatus| weighted || status == VoxelStatus::Clamped;
+            let own = |status: TensorStatus| weighted || status == TensorStatus::Clamped;
             let solver = solver.as_mut().filter(|_| block.status[..lanes.len()].iter().any(|s| own(*s)));
             if let Some(solver) = solver {
                 self.read_weights(lanes, logs, solver, refused);
@@ -210,7 +214,7 @@ impl Task<'_> {
                     T::product(&matrix, logs, &mut block.values);
                 }
                 for lane in (0..lanes.len()).filter(|l| refused[*l]) {
-                    block.status[lane] = VoxelStatus::NonFinite;
+                    block.status[lane] = TensorStatus::Nonfinite;
                 }
                 for lane in 0..lanes.len() {
                     let status = block.status[lane];
@@ -223,7 +227,7 @@ impl Task<'_> {
                                 row[lane] = T::from_f64(*x);
                             }
                         }
-                        None => block.status[lane] = VoxelStatus::Signal,
+                        None => block.status[lane] = TensorStatus::Signal,
                     }
                 }
             } else {
@@ -286,6 +290,6 @@ impl Task<'_> {
 }
 
 /// Whether a voxel of this status has no result.
-pub(crate) fn is_rejected(status: VoxelStatus) -> bool {
-    !matches!(status, VoxelStatus::Ok | VoxelStatus::Clamped)
+pub(crate) fn is_rejected(status: TensorStatus) -> bool {
+    !matches!(status, TensorStatus::Ok | TensorStatus::Clamped)
 }

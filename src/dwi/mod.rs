@@ -19,7 +19,6 @@ mod peaks;
 mod scheme;
 pub mod sh;
 mod signal;
-mod status;
 mod voxels;
 mod weighted;
 
@@ -30,7 +29,6 @@ pub use fit::{FitOptions, Nonpositive, Weighting, fit};
 pub use peaks::{Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks};
 pub use scheme::Scheme;
 pub use sh::Basis;
-pub use status::VoxelStatus;
 
 #[cfg(test)]
 mod tests;

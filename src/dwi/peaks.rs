@@ -163,8 +163,7 @@ pub fn peaks(
         let PeaksOutputs { peaks, count, status } = outputs;
         let mut results = Results { count, status, ..Results::default() };
         let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form)) };
-        let inputs = [("input", input), ("mask", mask.unwrap_or(input))];
-        algorithm::check_outputs(context, &plan, voxels, &inputs, &outputs)?;
+        algorithm::check_outputs(context, &plan, voxels, &outputs)?;
         let info = sshopm::run(context, queue, &plan, input, mask, &mut outputs, progress)?;
         Ok(Info { tolerance_raised: raised, ..info })
     })

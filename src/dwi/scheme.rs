@@ -1,10 +1,11 @@
 //! A gradient scheme: which volumes are unweighted, and the b-values and directions of the others.
 
 use crate::alloc;
+use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
-use crate::tensor::Tensor;
+use crate::tensor::{HostInput, Tensor};
 
 /// How far a gradient direction's norm may be from 1. Files carry six digits or fewer; beyond this the column is
 /// something else than a direction (a b-value folded into the vector, a wrong orientation of the table).
@@ -75,6 +76,7 @@ impl Scheme {
     /// The scheme in the tensors `bvals`, N, and `bvecs`, 3 x N, of either real type.
     pub(crate) fn read(
         context: &Context,
+        queue: Option<&GpuStream>,
         bvals: &Tensor,
         bvecs: &Tensor,
         volumes: usize,
@@ -84,14 +86,15 @@ impl Scheme {
         bvecs.expect_context("bvecs", context)?;
         bvals.expect_dims("bvals", &[volumes])?;
         bvecs.expect_dims("bvecs", &[3, volumes])?;
+        let (bvals, bvecs) = (HostInput::new(queue, "bvals", bvals)?, HostInput::new(queue, "bvecs", bvecs)?);
         let mut b = alloc::with_capacity("b-values", volumes)?;
         let mut g = alloc::with_capacity("gradient directions", volumes)?;
         for k in 0..volumes {
-            b.push(real_at("bvals", bvals, &[k])?);
+            b.push(real_at("bvals", &bvals, &[k])?);
             g.push([
-                real_at("bvecs", bvecs, &[0, k])?,
-                real_at("bvecs", bvecs, &[1, k])?,
-                real_at("bvecs", bvecs, &[2, k])?,
+                real_at("bvecs", &bvecs, &[0, k])?,
+                real_at("bvecs", &bvecs, &[1, k])?,
+                real_at("bvecs", &bvecs, &[2, k])?,
             ]);
         }
         Self::new(&b, &g, b0_threshold)

@@ -1,10 +1,10 @@
 //! Signals of a block of voxels as parts of the unweighted signal, and what was wrong with them.
 
 use super::scheme::Scheme;
-use super::status::VoxelStatus;
 use super::voxels::{Block, LANES, Number, Source};
 use crate::alloc;
 use crate::error::Result;
+use crate::sshopm::TensorStatus;
 
 /// How `S / S0` is kept inside the domain of the logarithms that follow.
 #[derive(Debug, Clone, Copy)]
@@ -82,15 +82,15 @@ impl<T: Number> Attenuation<T> {
         }
         for (lane, status) in block.status.iter_mut().enumerate().take(voxels.len()) {
             *status = if !self.poison[lane].is_finite() || !block.s0[lane].is_finite() {
-                VoxelStatus::NonFinite
+                TensorStatus::Nonfinite
             } else if self.inverse[lane] == T::ZERO {
-                VoxelStatus::Signal
+                TensorStatus::Signal
             } else if self.flagged[lane] > T::ZERO {
-                VoxelStatus::Clamped
+                TensorStatus::Clamped
             } else {
-                VoxelStatus::Ok
+                TensorStatus::Ok
             };
-            if *status == VoxelStatus::NonFinite {
+            if *status == TensorStatus::Nonfinite {
                 block.s0[lane] = T::ZERO;
             }
         }

@@ -9,14 +9,15 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::logarithm::Logarithm;
-use super::status::VoxelStatus;
 use crate::alloc;
+use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element};
 use crate::shape::to_i64;
-use crate::tensor::{Tensor, View};
+use crate::sshopm::TensorStatus;
+use crate::tensor::{HostOutput, Tensor, View};
 
 /// Voxels of a block.
 pub(crate) const LANES: usize = 128;
@@ -123,7 +124,7 @@ pub(crate) struct Block<T> {
     /// Mean unweighted signal of each lane.
     pub s0: Vec<T>,
     /// Outcome of each lane.
-    pub status: Vec<VoxelStatus>,
+    pub status: Vec<TensorStatus>,
 }
 
 impl<T: Number> Block<T> {
@@ -131,12 +132,12 @@ impl<T: Number> Block<T> {
         Ok(Self {
             values: alloc::filled("block of results", rows * LANES, T::ZERO)?,
             s0: alloc::filled("block of results", LANES, T::ZERO)?,
-            status: alloc::filled("block of results", LANES, VoxelStatus::Ok)?,
+            status: alloc::filled("block of results", LANES, TensorStatus::Ok)?,
         })
     }
 
     /// Makes the results of `lane` zero with the given outcome.
-    pub fn reject(&mut self, lane: usize, status: VoxelStatus) {
+    pub fn reject(&mut self, lane: usize, status: TensorStatus) {
         for row in self.values.chunks_exact_mut(LANES) {
             row[lane] = T::ZERO;
         }
@@ -171,6 +172,25 @@ impl Outputs<'_> {
         }
         Ok(())
     }
+}
+
+/// Runs `work` on outputs in host memory: these, or copies that go to the device which they lie on.
+pub(crate) fn on_host(
+    queue: Option<&GpuStream>,
+    outputs: Outputs<'_>,
+    work: impl FnOnce(Outputs<'_>) -> Result<()>,
+) -> Result<()> {
+    let Outputs { name, values, s0, status } = outputs;
+    let mut values = HostOutput::new(name, values)?;
+    let mut s0 = HostOutput::optional("s0", s0)?;
+    let mut status = HostOutput::optional("status", status)?;
+    work(Outputs {
+        name,
+        values: values.tensor(),
+        s0: s0.as_mut().map(HostOutput::tensor),
+        status: status.as_mut().map(HostOutput::tensor),
+    })?;
+    [Some(values), s0, status].into_iter().flatten().try_for_each(|output| output.finish(queue))
 }
 
 /// The part of an output array that belongs to one block of voxels. Safe Rust cannot write from several threads to
@@ -298,7 +318,7 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
                         let here = start..(start + LANES).min(voxels);
                         lanes.clear();
                         lanes.extend(here.clone().filter(|v| mask.has(*v)));
-                        block.status.fill(VoxelStatus::Ok);
+                        block.status.fill(TensorStatus::Ok);
                         if !lanes.is_empty() {
                             compute(scratch, lanes, block)?;
                         }
@@ -318,7 +338,7 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
                         }
                         if let Some(status) = status {
                             if !whole {
-                                status.write(0, (0..here.len()).map(|v| (v, VoxelStatus::Masked as i32)));
+                                status.write(0, (0..here.len()).map(|v| (v, TensorStatus::Masked as i32)));
                             }
                             status.write(0, lanes.iter().zip(&block.status).map(|(v, x)| (v - start, *x as i32)));
                         }

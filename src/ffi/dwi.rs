@@ -37,6 +37,9 @@ pub unsafe extern "C" fn purlin_dwi_fit_options_init(
 ///
 /// Directions stay in the frame of the gradients: no image affine is applied.
 ///
+/// In a context on a GPU the fit runs there, but for left-out signals, orders above 8 and weights of your own on
+/// several shells. Arrays may lie on the host or the device.
+///
 /// @param      context  the context of all tensors.
 /// @param      stream   NULL for the context's own.
 /// @param      signals  N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) with N fastest is
@@ -155,6 +158,8 @@ pub unsafe extern "C" fn purlin_dwi_csa_options_init(
 /// Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
 /// 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
 /// is that of dipy's CsaOdfModel.
+///
+/// The arithmetic is the host's in any context; arrays on the device are copied from and to it.
 ///
 /// @param      context  the context of all tensors.
 /// @param      stream   NULL for the context's own.

@@ -144,10 +144,10 @@ impl LockedResults {
 /// @param      context  the context of all tensors.
 /// @param      stream   NULL for the context's own.
 /// @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
-/// @param      starts   n x V start vectors, of the type of `tensors`, normalised on entry; NULL for those of the
-///                      options.
+/// @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
+///                      NULL for those of the options.
 /// @param      options  NULL for the defaults.
-/// @param      results  where results go, on the host or all on the device like `tensors`.
+/// @param      results  where results go, each on the host or on the device.
 /// @param[out] info     may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
 /// that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
@@ -299,9 +299,9 @@ pub extern "C" fn purlin_sshopm_product(
 /// @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
 ///                      are those of the first tensor of a solve with the same seed.
 /// @param      seed     seed of random vectors.
-/// @param      starts   n x V, F32 or F64.
+/// @param      starts   n x V, F32 or F64, on the host or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
-/// `PURLIN_ERROR_NOT_SUPPORTED`.
+/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_sshopm_starts(

@@ -32,9 +32,12 @@ pub unsafe extern "C" fn purlin_sshopm_all_options_init(
 ///
 /// For nondegenerate tensors the sum of (-1)^k over all pairs, one of each +-x, is 1 where n is odd and 0 where n and m
 /// are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
-/// n it says nothing. If the sum differs, pairs are missing for certain, or one is degenerate: the tensor's status is
-/// PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and a doubling found nothing new, or
-/// `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+/// n it says nothing, nor where a pair is degenerate. If the sum differs, pairs are missing for certain: the tensor's
+/// status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and
+/// a doubling found nothing new, or `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+///
+/// Arrays may lie on the host or on the device, each where it likes; the search takes one tensor at a time, and those
+/// on the device are copied from and to it.
 ///
 /// @param      context         the context of all tensors.
 /// @param      stream          NULL for the context's own.

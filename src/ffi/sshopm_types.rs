@@ -6,11 +6,13 @@ use super::callback::purlin_progress_fn;
 use super::options::versioned;
 use super::tensor::purlin_tensor;
 
-/// Local maxima of A x^m on the unit sphere.
+/// Local maxima of A x^m on the unit sphere. For odd m, A x^m changes its sign with x: by the canonical sign a maximum
+/// with lambda < 0 is written as the minimum (-lambda, -x), of class PURLIN_PAIR_POSITIVE_STABLE, and MAXIMA and MINIMA
+/// list the same pairs.
 pub const PURLIN_SSHOPM_MAXIMA: i32 = 0;
-/// Local minima.
+/// Local minima; for odd m see MAXIMA.
 pub const PURLIN_SSHOPM_MINIMA: i32 = 1;
-/// Both; maxima come first.
+/// Both; maxima come first. For odd m either goal alone finds all of them.
 pub const PURLIN_SSHOPM_BOTH: i32 = 2;
 
 /// Safeguarded Newton steps, with power steps where the Hessian is not definite.
@@ -84,7 +86,7 @@ pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
 pub const PURLIN_TENSOR_SIGNAL: i32 = 6;
 /// A signal was not positive; it was clamped or left out, and the result stands.
 pub const PURLIN_TENSOR_CLAMPED: i32 = 7;
-/// The Morse sum says that pairs are missing, or that one is degenerate (purlin_sshopm_all).
+/// The Morse sum says that pairs are missing (purlin_sshopm_all).
 pub const PURLIN_TENSOR_INCOMPLETE: i32 = 8;
 /// A continuum of eigenvectors was found; one of them stands for it.
 pub const PURLIN_TENSOR_DEGENERATE: i32 = 9;
@@ -127,7 +129,8 @@ pub struct purlin_sshopm_options {
     /// 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
     /// even order only. 0: on A itself.
     pub remove_isotropic: i32,
-    /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above; else 20 n.
+    /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
+    /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
     pub starts: i64,
     /// Seed of random starts; default 0.
     pub seed: u64,
@@ -308,7 +311,8 @@ pub struct purlin_sshopm_all_options {
     pub tolerance: f64,
     /// Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32.
     pub merge_angle: f64,
-    /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+    /// Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
+    /// 1e-6 for F64 and 1e-3 for F32.
     pub merge_value: f64,
     /// As in purlin_sshopm_options.
     pub degeneracy_tolerance: f64,

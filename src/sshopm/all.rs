@@ -11,7 +11,7 @@ mod matrix;
 mod set;
 
 use self::set::{Found, PairSet};
-use super::algorithm::{Outputs, check_outputs, check_overlap, pairs_of, row_sizes};
+use super::algorithm::{Outputs, check_outputs, pairs_of, row_sizes};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, RowBuffers, SignRule, Starts, Tile};
 use super::resolve::{chord2, degeneracy, isotropy, or_default, raised};
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::scalar::{DType, with_real};
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
-use crate::tensor::{Symmetric, Tensor};
+use crate::tensor::{HostInput, HostOutput, Symmetric, Tensor};
 
 /// What `morse_expected` holds where the theory says nothing: odd order in even dimension.
 pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
@@ -50,8 +50,8 @@ pub fn all(
     tensors: &Tensor,
     options: &AllOptions,
     results: &mut Results<'_>,
-    mut morse_sum: Option<&mut Tensor>,
-    mut morse_expected: Option<&mut Tensor>,
+    morse_sum: Option<&mut Tensor>,
+    morse_expected: Option<&mut Tensor>,
     progress: &Progress<'_>,
 ) -> Result<Info> {
     context.check_alive()?;
@@ -79,14 +79,13 @@ pub fn all(
         tensor.expect_dtype(name, DType::I32)?;
         tensor.expect_dims(name, &[count])?;
         tensor.check_writable(name)?;
-        check_overlap(&[("tensors", tensors)], &[(name, tensor)])?;
     }
     let pairs = pairs_of(results)?;
     with_real!(tensors.dtype(), "tensors", T => {
         let search = Search::<T>::new(shape, count, options, pairs)?;
         let outputs = Outputs { results: &mut *results, peaks: None };
-        check_outputs(context, &search.plan, count, &[("tensors", tensors)], &outputs)?;
-        search.run(Site { context, queue }, tensors, results, (&mut morse_sum, &mut morse_expected), progress)
+        check_outputs(context, &search.plan, count, &outputs)?;
+        search.run_on_host(Site { context, queue }, tensors, results, (morse_sum, morse_expected), progress)
     })
 }
 
@@ -186,12 +185,42 @@ impl<T: Vectorised> Search<T> {
         Ok(Self { plan, pairs, starts, max_starts, raised, seed: options.seed, count })
     }
 
+    /// The search takes one tensor at a time, so that the batch and its results are the host's: arrays on a device are
+    /// copied from and to it as a whole.
+    fn run_on_host(
+        self,
+        site: Site<'_>,
+        tensors: &Tensor,
+        results: &mut Results<'_>,
+        morse: (Option<&mut Tensor>, Option<&mut Tensor>),
+        progress: &Progress<'_>,
+    ) -> Result<Info> {
+        let queue = site.queue;
+        let tensors = HostInput::new(queue, "tensors", tensors)?;
+        let mut sum = HostOutput::optional("morse_sum", morse.0)?;
+        let mut expected = HostOutput::optional("morse_expected", morse.1)?;
+        macro_rules! with_results {
+            ($($name:ident),*) => {{
+                $(let mut $name = HostOutput::optional(stringify!($name), results.$name.as_deref_mut())?;)*
+                let mut here =
+                    Results { $($name: $name.as_mut().map(HostOutput::tensor),)* ..Results::default() };
+                let morse = (sum.as_mut().map(HostOutput::tensor), expected.as_mut().map(HostOutput::tensor));
+                let info = self.run(site, &tensors, &mut here, morse, progress)?;
+                for output in [$($name,)* sum, expected].into_iter().flatten() {
+                    output.finish(queue)?;
+                }
+                Ok(info)
+            }};
+        }
+        with_results!(count, values, vectors, residuals, classes, hessian, basins, status)
+    }
+
     fn run(
         mut self,
         site: Site<'_>,
         tensors: &Tensor,
         results: &mut Results<'_>,
-        morse: (&mut Option<&mut Tensor>, &mut Option<&mut Tensor>),
+        mut morse: (Option<&mut Tensor>, Option<&mut Tensor>),
         progress: &Progress<'_>,
     ) -> Result<Info> {
         let started = std::time::Instant::now();
@@ -254,7 +283,7 @@ impl<T: Vectorised> Search<T> {
         let rule = self.plan.reduction;
         if self.plan.shape.order == 2 {
             site.context.pool().run(|| matrix::pairs(n, a, rule.degeneracy * norm, &mut set))?;
-            let collapsed = set.collapse(rule.degeneracy * norm);
+            let collapsed = set.collapse(rule.degeneracy * norm)?;
             let status = if collapsed { TensorStatus::Degenerate } else { TensorStatus::Ok };
             return Ok((set, status, Counts::default()));
         }
@@ -278,7 +307,7 @@ impl<T: Vectorised> Search<T> {
             // A doubling: as many starts as so far.
             round = drawn.min(left);
         }
-        if set.collapse(rule.degeneracy * norm) {
+        if set.collapse(rule.degeneracy * norm)? {
             status = TensorStatus::Degenerate;
         }
         Ok((set, status, counts))

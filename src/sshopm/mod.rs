@@ -33,7 +33,7 @@ use crate::log::Level;
 use crate::progress::Progress;
 use crate::scalar::with_real;
 use crate::stream::{self, Stream};
-use crate::tensor::{Symmetric, Tensor};
+use crate::tensor::{HostInput, Symmetric, Tensor};
 use algorithm::Outputs;
 
 /// Finds local maxima, minima or both of A x^m on the sphere for every tensor of a batch.
@@ -97,11 +97,12 @@ fn solve_typed<T: Vectorised>(
     results: &mut Results<'_>,
     progress: &Progress<'_>,
 ) -> Result<Info> {
-    let (plan, raised) = resolve::resolve::<T>(shape, options, starts, pairs)?;
+    // A small array, which is checked and normalised on the host.
+    let starts = HostInput::optional(queue, "starts", starts)?;
+    let (plan, raised) = resolve::resolve::<T>(shape, options, starts.as_deref(), pairs)?;
     let count = tensors.dims()[1];
     let mut outputs = Outputs { results, peaks: None };
-    let inputs = [("tensors", tensors), ("starts", starts.unwrap_or(tensors))];
-    algorithm::check_outputs(context, &plan, count, &inputs, &outputs)?;
+    algorithm::check_outputs(context, &plan, count, &outputs)?;
     let info = run(context, queue, &plan, tensors, None, &mut outputs, progress)?;
     Ok(Info { tolerance_raised: raised, ..info })
 }

@@ -1,6 +1,6 @@
 //! Products with given vectors, and what they say about given pairs.
 
-use super::algorithm::{check_overlap, gather, scatter};
+use super::algorithm::{gather, scatter};
 use super::cpu::batch::{Batch, Inputs, Task};
 use super::gpu;
 use super::options::PairClass;
@@ -143,7 +143,6 @@ pub fn product(
     let (v, t) = (call.count, call.batch);
     products.expect_dims("products", &[&[n, n][..free], &[v, t]].concat())?;
     products.check_writable("products")?;
-    check_overlap(&[("tensors", tensors), ("vectors", vectors)], &[("products", products)])?;
     let task = Task::Product { free };
     if let Some(site) = call.site(context) {
         return with_real!(tensors.dtype(), "tensors", T => gpu::product::<T>(&site, order - free, products));
@@ -182,8 +181,6 @@ pub fn classify(
     values.expect_context("values", context)?;
     values.expect_dtype("values", tensors.dtype())?;
     values.expect_dims("values", &[v, t])?;
-    let inputs = [("tensors", tensors), ("values", values), ("vectors", vectors)];
-    let mut outputs: Vec<(&str, &Tensor)> = Vec::with_capacity(3);
     for (name, tensor, dtype, dims) in [
         ("residuals", residuals.as_deref(), tensors.dtype(), &[v, t][..]),
         ("hessian", hessian.as_deref(), tensors.dtype(), &[n - 1, v, t]),
@@ -194,9 +191,7 @@ pub fn classify(
         tensor.expect_dtype(name, dtype)?;
         tensor.expect_dims(name, dims)?;
         tensor.check_writable(name)?;
-        outputs.push((name, tensor));
     }
-    check_overlap(&inputs, &outputs)?;
     if let Some(site) = call.site(context) {
         return with_real!(tensors.dtype(), "tensors", T => {
             let flat = degeneracy::<T>(degeneracy_tolerance)?;

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Real, with_real};
 use crate::stream::{self, Stream};
-use crate::tensor::Tensor;
+use crate::tensor::{HostOutput, Tensor};
 
 /// Fills `starts` [n, V] with unit vectors of the given kind. Random ones are those that [`super::solve`] draws for its
 /// first tensor. [`StartKind::Auto`] is the whole Fibonacci sphere in dimension 3 and random elsewhere.
@@ -22,7 +22,7 @@ pub fn starts(
     starts: &mut Tensor,
 ) -> Result<()> {
     context.check_alive()?;
-    stream::select(context, queue)?;
+    let queue = stream::select(context, queue)?;
     starts.expect_context("starts", context)?;
     let &[n, count] = starts.dims() else {
         return Err(Error::invalid("starts", format!("has dimensions {:?}, [n, V] are needed", starts.dims())));
@@ -34,11 +34,12 @@ pub fn starts(
     };
     with_real!(starts.dtype(), "starts", T => {
         let points = points::<T>(kind, seed, n, count)?;
-        let mut view = starts.view_mut::<T>("starts")?;
+        let mut out = HostOutput::new("starts", starts)?;
+        let mut view = out.tensor().view_mut::<T>("starts")?;
         for (v, x) in points.chunks_exact(n.max(1)).enumerate() {
             view.write_column(&[v], x);
         }
-        Ok(())
+        out.finish(queue)
     })
 }
 

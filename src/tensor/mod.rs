@@ -1,6 +1,7 @@
 //! Dense tensors of any rank and batches of packed symmetric tensors.
 
 mod copy;
+mod host;
 pub mod symmetric;
 mod view;
 
@@ -15,6 +16,7 @@ use crate::shape::{Layout, Order, product};
 
 pub use copy::copy;
 pub(crate) use copy::{copy_memory, copy_strided};
+pub(crate) use host::{HostInput, HostOutput};
 pub use view::{View, ViewMut};
 
 /// Where memory lies. The numbers are those of the C interface.

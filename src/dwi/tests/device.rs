@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dwi::sh::coefficients;
-use crate::dwi::{Basis, FitOptions, Weighting, fit, sh_to_tensor, tensor_to_sh};
+use crate::dwi::{Basis, CsaOptions, FitOptions, Nonpositive, Weighting, csa, fit, sh_to_tensor, tensor_to_sh};
 use crate::progress::Progress;
 use crate::rng;
 use crate::tensor::copy;
@@ -98,5 +98,65 @@ fn harmonics_agree_with_the_cpu_wherever_they_lie() {
                 assert!(distance(&elements::<f64>(&back), &data) < 1e-11, "order {order} {basis:?}: back");
             }
         }
+    }
+}
+
+/// `host` itself, or a copy of it on the device.
+fn at(c: &Arc<Context>, location: Location, order: Order, host: Tensor) -> Tensor {
+    if location == Location::Host {
+        return host;
+    }
+    let mut there = Tensor::create(c, host.dtype(), location, order, host.dims()).unwrap();
+    copy(c, None, &host, &mut there).unwrap();
+    there
+}
+
+/// The elements of a packed tensor, wherever it lies.
+fn read<T: Element>(c: &Arc<Context>, from: &Tensor) -> Vec<T> {
+    let mut here = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, from.dims()).unwrap();
+    copy(c, None, from, &mut here).unwrap();
+    here.view::<T>("test").unwrap().data().to_vec()
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_the_host_computes_takes_arrays_on_the_device() {
+    let gpu = gpu();
+    let run = |location: Location, storage: Order| {
+        let [signals, bvals, bvecs] = volume_tensors(&gpu, storage, |x| x);
+        let signals = at(&gpu, location, storage, signals);
+        let [bvals, bvecs] = [bvals, bvecs].map(|t| at(&gpu, location, Order::ColumnMajor, t));
+        let inside: Vec<u8> = (0..VOXELS).map(|v| u8::from(v % 5 != 1)).collect();
+        let mask = tensor(&gpu, Order::ColumnMajor, &[VOXELS], &inside);
+        let mask = at(&gpu, location, Order::ColumnMajor, mask);
+        let new = |dtype, dims: &[usize]| Tensor::create(&gpu, dtype, location, Order::ColumnMajor, dims).unwrap();
+        let (mut sh, mut outcome) = (new(DType::F64, &[15, VOXELS]), new(DType::I32, &[VOXELS]));
+        let (progress, options) = (Progress::none(), CsaOptions::default());
+        let status = Some(&mut outcome);
+        csa(&gpu, None, &signals, &bvals, &bvecs, Some(&mask), Basis::Mrtrix3, &options, &mut sh, status, &progress)
+            .unwrap();
+
+        let shape = Symmetric::new(4, 3).unwrap();
+        let order = Order::ColumnMajor;
+        let mut fitted = Tensor::create_symmetric(&gpu, DType::F32, location, order, shape, VOXELS).unwrap();
+        let (mut s0, mut fit_outcome) = (new(DType::F32, &[VOXELS]), new(DType::I32, &[VOXELS]));
+        let options = FitOptions { nonpositive: Nonpositive::Skip, ..FitOptions::default() };
+        let (s0_out, status) = (Some(&mut s0), Some(&mut fit_outcome));
+        let mask = Some(&mask);
+        fit(&gpu, None, &signals, &bvals, &bvecs, mask, None, &options, &mut fitted, s0_out, status, &progress)
+            .unwrap();
+        (
+            read::<f64>(&gpu, &sh),
+            read::<f32>(&gpu, &fitted),
+            read::<f32>(&gpu, &s0),
+            read::<i32>(&gpu, &outcome),
+            read::<i32>(&gpu, &fit_outcome),
+        )
+    };
+    for storage in [Order::ColumnMajor, Order::RowMajor] {
+        let (here, there) = (run(Location::Host, storage), run(Location::Device, storage));
+        assert!(here == there, "{storage:?}");
+        assert!(here.0[0] != 0.0 && here.1[0] != 0.0 && here.2[0] > 0.0);
+        assert_eq!((here.3[1], here.4[1]), (4, 4));
     }
 }

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::dwi::sh::{monomial_row, monomials};
-use crate::dwi::{FitOptions, Nonpositive, VoxelStatus, Weighting, fit};
+use crate::dwi::{FitOptions, Nonpositive, Weighting, fit};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::sshopm::TensorStatus;
 
 const ZERO_SIGNAL: [usize; 4] = [75, 178, 549, 818];
 
@@ -37,7 +38,7 @@ fn golden<T: Real>(tolerance: f64) {
         let d = distance(&elements::<T>(&out), &expected);
         assert!(d < tolerance, "{d}");
         for (v, s) in status(&outcome).into_iter().enumerate() {
-            let expected = if ZERO_SIGNAL.contains(&v) { VoxelStatus::Clamped } else { VoxelStatus::Ok };
+            let expected = if ZERO_SIGNAL.contains(&v) { TensorStatus::Clamped } else { TensorStatus::Ok };
             assert_eq!(s, expected as i32, "voxel {v}");
         }
     }
@@ -157,7 +158,7 @@ fn a_skipped_signal_is_as_if_it_had_not_been_measured() {
     let mut outcome = zeros(&c, DType::I32, &[3]);
     let mut out = batch(&c, DType::F64, 4, 3);
     run(&c, &input, &Extra { options, ..plain() }, &mut out, Some(&mut outcome)).unwrap();
-    assert_eq!(status(&outcome), [0, VoxelStatus::Clamped as i32, 0]);
+    assert_eq!(status(&outcome), [0, TensorStatus::Clamped as i32, 0]);
     assert!(distance(&elements::<f64>(&out), &truth) < 1e-11);
     // Clamped, the two spoil the voxel, and no other.
     run(&c, &input, &plain(), &mut out, None).unwrap();
@@ -174,11 +175,11 @@ fn a_bad_voxel_is_zero_and_harms_no_other() {
     run(&c, &input, &plain(), &mut clean, None).unwrap();
     let [mut signals, b, g] = input;
     let bad = [
-        (3, 5, f64::NAN, VoxelStatus::NonFinite),
-        (130, 5, f64::INFINITY, VoxelStatus::NonFinite),
-        (131, 0, f64::NAN, VoxelStatus::NonFinite),
-        (132, 0, 0.0, VoxelStatus::Signal),
-        (299, 0, -1.0, VoxelStatus::Signal),
+        (3, 5, f64::NAN, TensorStatus::Nonfinite),
+        (130, 5, f64::INFINITY, TensorStatus::Nonfinite),
+        (131, 0, f64::NAN, TensorStatus::Nonfinite),
+        (132, 0, 0.0, TensorStatus::Signal),
+        (299, 0, -1.0, TensorStatus::Signal),
     ];
     for (voxel, row, x, _) in bad {
         signals.view_mut::<f64>("s").unwrap().set(&[row, voxel], x);
@@ -212,13 +213,13 @@ fn a_bad_voxel_is_zero_and_harms_no_other() {
         (elements::<f64>(&out), elements::<f64>(&clean), status(&outcome), elements::<f64>(&s0));
     for v in 0..300 {
         let expected = if masked[v] == 0 {
-            VoxelStatus::Masked
+            TensorStatus::Masked
         } else {
-            bad.iter().find(|b| b.0 == v).map_or(VoxelStatus::Ok, |b| b.3)
+            bad.iter().find(|b| b.0 == v).map_or(TensorStatus::Ok, |b| b.3)
         };
         assert_eq!(outcome[v], expected as i32, "voxel {v}");
         let (found, clean) = (&found[15 * v..15 * v + 15], &clean[15 * v..15 * v + 15]);
-        if expected == VoxelStatus::Ok {
+        if expected == TensorStatus::Ok {
             assert_eq!(found, clean, "voxel {v}");
             assert!((s0[v] - (100.0 + v as f64)).abs() < 1e-11);
         } else {

@@ -1,9 +1,10 @@
 //! Orientation functions from signals.
 
 use super::*;
-use crate::dwi::{Basis, CsaOptions, VoxelStatus, csa};
+use crate::dwi::{Basis, CsaOptions, csa};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::sshopm::TensorStatus;
 
 fn run(
     c: &Context,
@@ -25,7 +26,7 @@ fn golden<T: Real>(u: usize, expected: &[u8]) {
     let (found, outcome) = (elements::<T>(&sh), status(&outcome));
     let mut compared = 0;
     for v in 0..VOXELS {
-        if outcome[v] == VoxelStatus::Signal as i32 {
+        if outcome[v] == TensorStatus::Signal as i32 {
             continue;
         }
         compared += 1;
@@ -33,7 +34,7 @@ fn golden<T: Real>(u: usize, expected: &[u8]) {
         let d = distance(f, e);
         assert!(d < 2e-5, "voxel {v}: {d}");
         let clamped = [75, 178, 549, 818].contains(&v);
-        assert_eq!(outcome[v], if clamped { VoxelStatus::Clamped } else { VoxelStatus::Ok } as i32, "voxel {v}");
+        assert_eq!(outcome[v], if clamped { TensorStatus::Clamped } else { TensorStatus::Ok } as i32, "voxel {v}");
     }
     assert_eq!(compared, VOXELS);
 }
@@ -58,7 +59,7 @@ fn a_voxel_without_signal_is_zero_and_says_so() {
     let (mut sh, mut outcome) = (zeros(&c, DType::F64, &[15, VOXELS]), zeros(&c, DType::I32, &[VOXELS]));
     run(&c, &input, Basis::Canonical, &CsaOptions::default(), &mut sh, Some(&mut outcome)).unwrap();
     let (found, outcome) = (elements::<f64>(&sh), status(&outcome));
-    assert_eq!(outcome[9..13], [0, VoxelStatus::Signal as i32, VoxelStatus::NonFinite as i32, 0]);
+    assert_eq!(outcome[9..13], [0, TensorStatus::Signal as i32, TensorStatus::Nonfinite as i32, 0]);
     assert!(found[150..180].iter().all(|x| *x == 0.0));
     assert!(found.iter().all(|x| x.is_finite()));
 }

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::Real;
 use crate::shape::to_i64;
-use crate::tensor::{Symmetric, Tensor};
+use crate::tensor::{HostOutput, Symmetric, Tensor};
 
 use super::algorithm::Outputs;
 use super::options::{Goal, Info, StartKind};
@@ -134,16 +134,14 @@ fn write_trace<T: Real>(
     length: usize,
     tensor: &mut Tensor,
 ) -> Result<()> {
-    if tensor.is_device() {
-        return Err(Error::NotSupported("trace: is on a device, host memory is needed".into()));
-    }
+    let mut out = HostOutput::new("trace", tensor)?;
     let mut numbers = crate::alloc::filled("trace", length, T::ZERO)?;
     gpu.download_numbers(queue, memory, &mut numbers)?;
-    let mut view = tensor.view_mut::<T>("trace")?;
+    let mut view = out.tensor().view_mut::<T>("trace")?;
     for (k, v) in numbers.into_iter().enumerate() {
         view.set(&[k], v);
     }
-    Ok(())
+    out.finish(Some(queue))
 }
 
 impl<'a, T: Real> Call<'a, T> {

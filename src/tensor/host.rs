@@ -1,0 +1,112 @@
+//! Tensors for arithmetic that is the host's: where one lies on a device, host memory of the same layout takes its place.
+
+use std::ops::Deref;
+
+use super::Tensor;
+use crate::backend::gpu::{Gpu, GpuStream};
+use crate::backend::memory::{HostMemory, Memory};
+use crate::error::{Error, Result};
+
+/// A tensor to read on the host: the caller's, or a copy of one that lies on a device.
+pub(crate) enum HostInput<'a> {
+    There(&'a Tensor),
+    Copied(Tensor),
+}
+
+impl<'a> HostInput<'a> {
+    /// The elements of `tensor`, complete once the work that is enqueued on `queue` by now is done.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], and what the device reports.
+    pub(crate) fn new(queue: Option<&GpuStream>, argument: &str, tensor: &'a Tensor) -> Result<Self> {
+        let Memory::Device(source) = tensor.memory() else { return Ok(Self::There(tensor)) };
+        let (gpu, queue) = device_of(queue, argument, tensor)?;
+        // With all that lies between strided elements: the layout stays as it is.
+        let mut copy = replacement(tensor)?;
+        gpu.download(queue, source, 0, copy.memory.host_mut(argument)?.as_mut_slice()?)?;
+        Ok(Self::Copied(copy))
+    }
+
+    /// [`HostInput::new`] of an argument that may be left out.
+    pub(crate) fn optional(
+        queue: Option<&GpuStream>,
+        argument: &str,
+        tensor: Option<&'a Tensor>,
+    ) -> Result<Option<Self>> {
+        tensor.map(|t| Self::new(queue, argument, t)).transpose()
+    }
+}
+
+impl Deref for HostInput<'_> {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        match self {
+            Self::There(tensor) => tensor,
+            Self::Copied(tensor) => tensor,
+        }
+    }
+}
+
+/// A tensor to write on the host: the caller's, or memory that goes to a device at the end.
+pub(crate) struct HostOutput<'a> {
+    argument: &'static str,
+    target: &'a mut Tensor,
+    copy: Option<Tensor>,
+}
+
+impl<'a> HostOutput<'a> {
+    /// Room for the elements of `target`, all of which are to be written.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for device memory with gaps between the elements, which a copy would overwrite;
+    /// [`Error::InvalidArgument`] for a tensor that may not be written to; [`Error::OutOfMemory`].
+    pub(crate) fn new(argument: &'static str, target: &'a mut Tensor) -> Result<Self> {
+        target.check_writable(argument)?;
+        if !target.is_device() {
+            return Ok(Self { argument, target, copy: None });
+        }
+        if target.layout.extent() != target.layout.elements() {
+            return Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")));
+        }
+        let copy = Some(replacement(target)?);
+        Ok(Self { argument, target, copy })
+    }
+
+    /// [`HostOutput::new`] of an argument that may be left out.
+    pub(crate) fn optional(argument: &'static str, target: Option<&'a mut Tensor>) -> Result<Option<Self>> {
+        target.map(|t| Self::new(argument, t)).transpose()
+    }
+
+    /// Where to write.
+    pub(crate) fn tensor(&mut self) -> &mut Tensor {
+        self.copy.as_mut().unwrap_or(self.target)
+    }
+
+    /// Brings what was written to where it belongs, in the order of `queue`.
+    pub(crate) fn finish(self, queue: Option<&GpuStream>) -> Result<()> {
+        let Self { argument, target, copy: Some(copy) } = self else { return Ok(()) };
+        let context = std::sync::Arc::clone(&target.context);
+        let queue = queue.ok_or_else(no_queue)?;
+        let Memory::Device(destination) = &mut target.memory else {
+            return Err(Error::Internal(format!("{argument}: has left its device")));
+        };
+        context.gpu(argument)?.upload(queue, copy.memory.host(argument)?.as_slice()?, destination, 0)
+    }
+}
+
+/// Zeroed host memory in the layout of a device tensor.
+fn replacement(tensor: &Tensor) -> Result<Tensor> {
+    let bytes = tensor.layout.extent() * tensor.dtype.size();
+    let memory = HostMemory::allocate("host copy of a device tensor", bytes, tensor.context.host_budget())?;
+    let layout = tensor.layout.clone();
+    Tensor::from_memory(&tensor.context, tensor.dtype, layout, Memory::Host(memory), false, tensor.symmetric)
+}
+
+fn device_of<'a>(queue: Option<&'a GpuStream>, argument: &str, tensor: &'a Tensor) -> Result<(&'a Gpu, &'a GpuStream)> {
+    Ok((tensor.context.gpu(argument)?, queue.ok_or_else(no_queue)?))
+}
+
+fn no_queue() -> Error {
+    Error::Internal("device memory in a context without a device".into())
+}
