@@ -20,7 +20,7 @@ mod fixture;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cases::Case;
+use cases::{Call, Case, OnGpu, Work};
 use fixture::Fixture;
 use purlin::fault::{self, Kind};
 use purlin::ffi::{self, purlin_status};
@@ -39,41 +39,95 @@ fn announce(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Runs a case again and again, failing its n-th operation, until it has no n-th one. Gives the number of operations.
-fn fail_each(case: &Case, make: fn() -> Fixture, kinds: u32, allowed: &[purlin_status], sticky: bool) -> i64 {
-    for n in 0..ENDLESS {
-        let objects = make();
-        let call = (case.prepare)(&objects);
+/// A case whose operations are made to fail one after the other.
+struct Trial<'a> {
+    case: &'a Case,
+    /// Kinds of operations, as bits.
+    kinds: u32,
+    /// The right answers to a failure.
+    allowed: &'a [purlin_status],
+    /// Whether all operations after the failing one fail too.
+    sticky: bool,
+}
+
+impl Trial<'_> {
+    /// Fails each operation on objects of its own. Gives their number.
+    fn on_new(&self, make: impl Fn() -> Fixture) -> i64 {
+        self.count(|n| {
+            let objects = make();
+            self.fails(n, &objects, &(self.case.prepare)(&objects))
+        })
+    }
+
+    /// The same on objects that stay: those of a GPU take long to make, and its kernels to load.
+    fn on_same(&self, objects: &Fixture, call: &Call) -> i64 {
+        self.count(|n| self.fails(n, objects, call))
+    }
+
+    /// Fails each loading of a module of kernels, on new objects. Gives their number.
+    fn on_loading(case: &Case, objects: &Fixture, call: &Call) -> i64 {
+        let trial = |sticky| Trial { case, kinds: Kind::Load as u32, allowed: CUDA, sticky };
+        // What was loaded stays. So the module that comes after the one that failed last is the second to be asked for,
+        // and that it fails keeps it from being loaded: it can fail again, the other way.
+        let mut loads = 0;
+        while trial(true).attempt(i64::from(loads > 0), objects, call) {
+            assert!(trial(false).attempt(0, objects, call), "{}: module {loads} was loaded", case.name);
+            loads += 1;
+            assert!(loads < ENDLESS, "{}: more than {ENDLESS} modules", case.name);
+        }
+        loads
+    }
+
+    fn count(&self, mut fails: impl FnMut(i64) -> bool) -> i64 {
+        (0..ENDLESS)
+            .find(|n| !fails(*n))
+            .unwrap_or_else(|| panic!("{}: more than {ENDLESS} operations", self.case.name))
+    }
+
+    /// Makes the call with its n-th operation failing, and once more with none. Whether there was such an operation.
+    fn fails(&self, n: i64, objects: &Fixture, call: &Call) -> bool {
+        if !self.attempt(n, objects, call) {
+            return false;
+        }
+        let live = ffi::purlin_live_handles();
+        let what = self.what(n);
+        assert_eq!(call(), purlin_status::PURLIN_SUCCESS, "{what}, then again: {}", fixture::message());
+        assert_eq!(ffi::purlin_live_handles(), live, "{what}, then again: handles");
+        true
+    }
+
+    /// Makes the call with its n-th operation failing. Whether there was such an operation.
+    fn attempt(&self, n: i64, objects: &Fixture, call: &Call) -> bool {
         let live = ffi::purlin_live_handles();
         let used = objects.memory_used();
-        fault::arm(n, kinds, sticky);
+        fault::arm(n, self.kinds, self.sticky);
         let status = call();
         let hits = fault::disarm();
-        let what = format!("{}, operation {n} failing{}", case.name, if sticky { " with all later ones" } else { "" });
+        let what = self.what(n);
         if hits == 0 {
             assert_eq!(status, purlin_status::PURLIN_SUCCESS, "{what}: {}", fixture::message());
         } else {
-            assert!(allowed.contains(&status), "{what}: {status:?}: {}", fixture::message());
+            assert!(self.allowed.contains(&status), "{what}: {status:?}: {}", fixture::message());
         }
         assert_eq!(ffi::purlin_live_handles(), live, "{what}: handles");
         assert_eq!(objects.memory_used(), used, "{what}: memory");
-        if hits == 0 {
-            return n;
-        }
-        let again = call();
-        assert_eq!(again, purlin_status::PURLIN_SUCCESS, "{what}, then again: {}", fixture::message());
-        assert_eq!(ffi::purlin_live_handles(), live, "{what}, then again: handles");
+        hits > 0
     }
-    panic!("{}: more than {ENDLESS} operations", case.name);
+
+    fn what(&self, n: i64) -> String {
+        let others = if self.sticky { " with all later ones" } else { "" };
+        format!("{}, operation {n} of kinds {} failing{others}", self.case.name, self.kinds)
+    }
 }
 
 #[test]
 fn every_host_allocation_fails_once() {
     let _alone = alone();
     for case in cases::all() {
-        let allowed = [purlin_status::PURLIN_ERROR_OUT_OF_MEMORY];
-        let points = [false, true]
-            .map(|sticky| fail_each(&case, || Fixture::on_cpu(7), Kind::HostMemory as u32, &allowed, sticky));
+        let allowed = &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY];
+        let points = [false, true].map(|sticky| {
+            Trial { case: &case, kinds: Kind::HostMemory as u32, allowed, sticky }.on_new(|| Fixture::on_cpu(7))
+        });
         println!("{:<44} {:>3} allocations", case.name, points[0]);
         assert!(points[0] >= case.allocations, "{}: only {} fault points", case.name, points[0]);
     }
@@ -84,9 +138,10 @@ fn every_host_allocation_fails_once() {
 fn every_file_operation_fails_once() {
     let _alone = alone();
     for case in cases::on_files() {
-        let allowed = [purlin_status::PURLIN_ERROR_IO];
-        let points =
-            [false, true].map(|sticky| fail_each(&case, || Fixture::on_cpu(7), Kind::File as u32, &allowed, sticky));
+        let allowed = &[purlin_status::PURLIN_ERROR_IO];
+        let points = [false, true].map(|sticky| {
+            Trial { case: &case, kinds: Kind::File as u32, allowed, sticky }.on_new(|| Fixture::on_cpu(7))
+        });
         println!("{:<44} {:>3} file operations", case.name, points[0]);
         // Opened, read, created, written, named.
         assert!(points[0] >= 5, "{}: only {} fault points", case.name, points[0]);
@@ -153,20 +208,60 @@ fn every_large_allocation_is_refused_once() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
-/// Allocations of the device, copies and launches, on tensors that lie there.
+/// What failures of the device other than of its memory are answered with.
+const CUDA: &[purlin_status] = &[purlin_status::PURLIN_ERROR_CUDA];
+
+/// What each kind of failure is answered with. Page-locked memory is allocated by the driver and is the host's.
+const ANSWERS: [(Kind, &[purlin_status]); 4] = [
+    (Kind::HostMemory, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY]),
+    (
+        Kind::DeviceMemory,
+        &[purlin_status::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY, purlin_status::PURLIN_ERROR_OUT_OF_MEMORY],
+    ),
+    (Kind::Copy, CUDA),
+    (Kind::Launch, CUDA),
+];
+
+/// Fails every operation of a case, kind by kind; prints how many there are of each.
+fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
+    let OnGpu { case, work, count } = given;
+    let place = if is_resident { "device" } else { "host" };
+    announce(&format!("failing {} on {place} tensors", case.name));
+    let mut points = [0; ANSWERS.len()];
+    let objects = make(*count);
+    let call = (case.prepare)(&objects);
+    let loads = Trial::on_loading(case, &objects, &call);
+    for sticky in [false, true] {
+        for ((kind, allowed), points) in ANSWERS.iter().zip(&mut points) {
+            announce(&format!("  {kind:?}{}", if sticky { " and all later" } else { "" }));
+            *points = Trial { case, kinds: *kind as u32, allowed, sticky }.on_same(&objects, &call);
+        }
+    }
+    let [host, memory, copies, launches] = points;
+    println!(
+        "{:<38} {place:<6} tensors: {host:>4} host and {memory:>3} device allocations, {copies:>3} copies, \
+         {launches:>2} launches of {loads} modules",
+        case.name
+    );
+    let is_used = memory + copies + launches > 0;
+    assert_eq!(is_used, is_resident || *work == Work::Device, "{}: on {place} tensors", case.name);
+    assert_eq!(loads > 0, launches > 0, "{}: kernels without a module", case.name);
+}
+
+/// Allocations, copies, launches and the loading of kernels.
 #[test]
 #[ignore = "needs a GPU"]
 fn every_device_operation_fails_once() {
     let _alone = alone();
-    let kinds = Kind::DeviceMemory as u32 | Kind::Copy as u32 | Kind::Launch as u32;
-    let allowed = [purlin_status::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY, purlin_status::PURLIN_ERROR_CUDA];
-    let (resident, streamed) = (Fixture::on_gpu as fn() -> Fixture, Fixture::streamed as fn() -> Fixture);
-    for (make, place, cases) in [(resident, "device", cases::on_device()), (streamed, "host", cases::on_gpu())] {
-        for case in cases {
-            let points = [false, true].map(|sticky| fail_each(&case, make, kinds, &allowed, sticky));
-            println!("{:<44} {:>3} operations on {place} tensors", case.name, points[0]);
-            assert!(points[0] > 0, "{}: nothing of the device was used", case.name);
-        }
+    // The device's context is made once, and not for every fixture.
+    let open = Fixture::on_gpu(1);
+    for given in cases::on_gpu() {
+        fail_on_a_gpu(&given, Fixture::on_gpu, true);
+        fail_on_a_gpu(&given, Fixture::streamed, false);
     }
+    for given in cases::in_chunks() {
+        fail_on_a_gpu(&given, Fixture::streamed, false);
+    }
+    drop(open);
     assert_eq!(ffi::purlin_live_handles(), 0);
 }

@@ -19,25 +19,62 @@ pub struct Case {
     pub prepare: fn(&Fixture) -> Call,
 }
 
+/// Whether a call on a GPU context uses the device although its tensors lie on the host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Host tensors are streamed through the device.
+    Device,
+    /// They stay on the host; those on the device are worked on there, or copied.
+    Host,
+}
+
+/// A case for a GPU context.
+pub struct OnGpu {
+    pub case: Case,
+    pub work: Work,
+    /// Number of tensors or voxels.
+    pub count: i64,
+}
+
 /// All calls.
 pub fn all() -> Vec<Case> {
-    let tensors = base().into_iter().chain(families::packed()).chain(families::on_any_backend());
-    tensors.chain(fdk::on_any_backend()).chain(fdk::where_tensors_lie()).chain(fdk::on_host()).collect()
+    let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
+    let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
+    let cases = families.into_iter().chain(scans).flatten();
+    base().into_iter().chain([copy_case()]).chain(cases).collect()
 }
 
-/// Those that use a GPU.
-pub fn on_gpu() -> Vec<Case> {
-    families::on_any_backend().into_iter().chain(fdk::on_any_backend()).collect()
+/// Those that may use a GPU.
+pub fn on_gpu() -> Vec<OnGpu> {
+    let group = |cases: Vec<Case>, work, count| cases.into_iter().map(move |case| OnGpu { case, work, count });
+    // A search waits for the device dozens of times a tensor: one is enough. The eigensolver of matrices, the last of
+    // them, is the host's.
+    let mut searches: Vec<OnGpu> = group(families::searches(), Work::Device, 1).collect();
+    if let Some(matrices) = searches.last_mut() {
+        matrices.work = Work::Host;
+    }
+    group(families::on_any_backend(), Work::Device, 300)
+        .chain(group(fdk::on_any_backend(), Work::Device, 7))
+        .chain(group(fdk::where_tensors_lie(), Work::Host, 7))
+        .chain(group(families::packed(), Work::Host, 300))
+        .chain(group(families::on_the_host(), Work::Host, 300))
+        .chain(group(vec![copy_case()], Work::Host, 300))
+        .chain(searches)
+        .collect()
 }
 
-/// Those that use a GPU where their tensors lie on it.
-pub fn on_device() -> Vec<Case> {
-    on_gpu().into_iter().chain(fdk::where_tensors_lie()).collect()
+/// Those whose host tensors are so many that they take several chunks, on several streams.
+pub fn in_chunks() -> Vec<OnGpu> {
+    families::in_chunks().into_iter().map(|case| OnGpu { case, work: Work::Device, count: 9000 }).collect()
 }
 
 /// Those that read and write files.
 pub fn on_files() -> Vec<Case> {
     fdk::on_files()
+}
+
+fn copy_case() -> Case {
+    Case { name: "purlin_tensor_copy", allocations: 0, prepare: copy }
 }
 
 fn base() -> Vec<Case> {
@@ -47,7 +84,6 @@ fn base() -> Vec<Case> {
         Case { name: "purlin_tensor_create_symmetric", allocations: 1, prepare: tensor_create_symmetric },
         Case { name: "purlin_matrix_create", allocations: 1, prepare: matrix_create },
         Case { name: "purlin_matrix_copy_csr", allocations: 3, prepare: matrix_copy_csr },
-        Case { name: "purlin_tensor_copy", allocations: 0, prepare: copy },
     ]
 }
 

@@ -13,11 +13,12 @@ const STARTS: i64 = 12;
 /// Measurements of a scheme.
 const MEASURED: i64 = 40;
 
-/// Calls on packed tensors, which are made on the host alone.
+/// Calls on packed tensors, which run where the tensors lie.
 pub fn packed() -> Vec<Case> {
     vec![
         Case { name: "purlin_symmetric_convert", allocations: 1, prepare: convert },
-        Case { name: "purlin_symmetric_from_full", allocations: 1, prepare: from_full },
+        Case { name: "purlin_symmetric_from_full", allocations: 1, prepare: |f| from_full(f, 1) },
+        Case { name: "purlin_symmetric_from_full, checked", allocations: 1, prepare: |f| from_full(f, 0) },
         Case { name: "purlin_symmetric_to_full", allocations: 1, prepare: to_full },
         Case { name: "purlin_symmetric_norm", allocations: 1, prepare: norm },
         Case { name: "purlin_symmetric_identity", allocations: 1, prepare: identity },
@@ -36,23 +37,52 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_sshopm_solve, n = 5", allocations: 3, prepare: |f| solve(f, 3, 5, PURLIN_F64, 0) },
         Case { name: "purlin_sshopm_solve, m = 2", allocations: 3, prepare: |f| solve(f, 2, 4, PURLIN_F64, 0) },
         Case { name: "purlin_sshopm_solve, given starts", allocations: 3, prepare: solve_from },
+        Case { name: "purlin_sshopm_product", allocations: 1, prepare: product },
+        Case { name: "purlin_sshopm_classify", allocations: 1, prepare: classify },
+        Case { name: "purlin_dwi_fit", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_OLS, PURLIN_DWI_CLAMP) },
+        Case {
+            name: "purlin_dwi_fit, weighted",
+            allocations: 3,
+            prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP),
+        },
+        Case { name: "purlin_dwi_sh_to_tensor", allocations: 1, prepare: sh_to_tensor },
+        Case { name: "purlin_dwi_tensor_to_sh", allocations: 1, prepare: tensor_to_sh },
+        Case { name: "purlin_dwi_peaks", allocations: 3, prepare: |f| peaks(f, 0) },
+        Case { name: "purlin_dwi_peaks, harmonics", allocations: 3, prepare: |f| peaks(f, PURLIN_SH_MRTRIX3) },
+    ]
+}
+
+/// Calls that take one tensor after the other.
+pub fn searches() -> Vec<Case> {
+    vec![
         Case { name: "purlin_sshopm_all", allocations: 3, prepare: |f| all(f, 4) },
         Case { name: "purlin_sshopm_all, m = 2", allocations: 3, prepare: |f| all(f, 2) },
-        Case { name: "purlin_sshopm_product", allocations: 1, prepare: product },
+    ]
+}
+
+/// Calls whose arithmetic is the host's on either backend.
+pub fn on_the_host() -> Vec<Case> {
+    vec![
         Case { name: "purlin_sshopm_starts, random", allocations: 1, prepare: |f| starts(f, PURLIN_STARTS_RANDOM) },
         Case {
             name: "purlin_sshopm_starts, sphere",
             allocations: 1,
             prepare: |f| starts(f, PURLIN_STARTS_FIBONACCI_SPHERE),
         },
-        Case { name: "purlin_sshopm_classify", allocations: 1, prepare: classify },
-        Case { name: "purlin_dwi_fit", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_OLS) },
-        Case { name: "purlin_dwi_fit, weighted", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_WLS) },
         Case { name: "purlin_dwi_csa", allocations: 3, prepare: csa },
-        Case { name: "purlin_dwi_sh_to_tensor", allocations: 1, prepare: sh_to_tensor },
-        Case { name: "purlin_dwi_tensor_to_sh", allocations: 1, prepare: tensor_to_sh },
-        Case { name: "purlin_dwi_peaks", allocations: 3, prepare: |f| peaks(f, 0) },
-        Case { name: "purlin_dwi_peaks, harmonics", allocations: 3, prepare: |f| peaks(f, PURLIN_SH_MRTRIX3) },
+        Case {
+            name: "purlin_dwi_fit, left-out signals",
+            allocations: 3,
+            prepare: |f| fit(f, PURLIN_DWI_OLS, PURLIN_DWI_SKIP),
+        },
+    ]
+}
+
+/// Calls for batches that are cut into chunks.
+pub fn in_chunks() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_sshopm_solve, chunks", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F32, 0) },
+        Case { name: "purlin_dwi_fit, chunks", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP) },
     ]
 }
 
@@ -63,10 +93,11 @@ fn convert(f: &Fixture) -> Call {
     })
 }
 
-fn from_full(f: &Fixture) -> Call {
-    let (context, full) = (f.context, f.dense(PURLIN_F64, &[3, 3, 3, f.count], noise));
+fn from_full(f: &Fixture, symmetrize: i32) -> Call {
+    // Alike under permutation, as long as only the number of the tensor counts.
+    let (context, full) = (f.context, f.dense(PURLIN_F64, &[3, 3, 3, f.count], |k| noise(k / 27)));
     let packed = f.symmetric(PURLIN_F64, 3, 3);
-    Box::new(move || c!(purlin_symmetric_from_full(context, null(), full, 1, 0.0, packed)))
+    Box::new(move || c!(purlin_symmetric_from_full(context, null(), full, symmetrize, 0.0, packed)))
 }
 
 fn to_full(f: &Fixture) -> Call {
@@ -178,12 +209,12 @@ fn scheme(f: &Fixture) -> [*mut purlin_tensor; 3] {
     [signals, bvals, bvecs]
 }
 
-fn fit(f: &Fixture, weighting: i32) -> Call {
+fn fit(f: &Fixture, weighting: i32, nonpositive: i32) -> Call {
     let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
     let (tensors, mask) = (f.symmetric(PURLIN_F64, 4, 3), f.dense(PURLIN_U8, &[f.count], |k| (k % 5) as f64));
     let (s0, status) = (f.dense(PURLIN_F64, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
     let mut o = initialised!(purlin_dwi_fit_options, purlin_dwi_fit_options_init);
-    o.weighting = weighting;
+    (o.weighting, o.nonpositive) = (weighting, nonpositive);
     let none = null();
     Box::new(move || {
         let o = &raw const o;

@@ -69,13 +69,13 @@ impl Fixture {
     }
 
     /// Device tensors in a context on a GPU.
-    pub fn on_gpu() -> Self {
-        Self::new(PURLIN_BACKEND_CUDA, 300, Place::Device, 2)
+    pub fn on_gpu(count: i64) -> Self {
+        Self::new(PURLIN_BACKEND_CUDA, count, Place::Device, 2)
     }
 
     /// Host tensors in a context on a GPU, which streams them.
-    pub fn streamed() -> Self {
-        Self::new(PURLIN_BACKEND_CUDA, 300, Place::Host, 2)
+    pub fn streamed(count: i64) -> Self {
+        Self::new(PURLIN_BACKEND_CUDA, count, Place::Host, 2)
     }
 
     fn new(backend: i32, count: i64, place: Place, threads: i32) -> Self {
