@@ -50,8 +50,8 @@ fn compute<T: Real>(c: &Arc<Context>, a: &Tensor, x: &Tensor, free: usize) -> Ve
     data(&out)
 }
 
-fn check<T: Real>(isa: Isa, m: usize, n: usize) {
-    let c = with_isa(2, Some(isa));
+fn check<T: Real>(c: &Arc<Context>, m: usize, n: usize) {
+    let isa = c.isa();
     let shape = Symmetric { order: m, dimension: n };
     let (v, t) = (5, 2);
     // Rounded to T first, so that both sides see the same numbers.
@@ -64,13 +64,13 @@ fn check<T: Real>(isa: Isa, m: usize, n: usize) {
     }
     // A vector with zeros: nothing may divide by a component.
     vectors[1..n].fill(0.0);
-    let a = symmetric::<T>(&c, m, n, &entries);
-    let x = from_slice(&c, &[n, v], &vectors.iter().map(|x| T::from_f64(*x)).collect::<Vec<_>>());
-    let mut norms = dense::<T>(&c, &[t]);
-    norm(&c, None, &a, Norm::Frobenius, &mut norms).unwrap();
+    let a = symmetric::<T>(c, m, n, &entries);
+    let x = from_slice(c, &[n, v], &vectors.iter().map(|x| T::from_f64(*x)).collect::<Vec<_>>());
+    let mut norms = dense::<T>(c, &[t]);
+    norm(c, None, &a, Norm::Frobenius, &mut norms).unwrap();
     let norms = data::<T>(&norms);
     for free in 0..=2.min(m) {
-        let got = compute::<T>(&c, &a, &x, free);
+        let got = compute::<T>(c, &a, &x, free);
         let size = n.pow(u32::try_from(free).unwrap());
         for tensor in 0..t {
             // A sum of n^(m-free) products of m - free factors, summed in a tree of at most m n additions a level.
@@ -90,12 +90,13 @@ fn check<T: Real>(isa: Isa, m: usize, n: usize) {
 #[test]
 fn products_equal_the_definition() {
     for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|i| *i <= Isa::detect()) {
+        let c = with_isa(2, Some(isa));
         for m in 2..=8 {
             for n in 1..=6usize {
                 // The plain loop takes n^m steps.
                 if n.pow(u32::try_from(m).unwrap()) <= 50_000 {
-                    check::<f64>(isa, m, n);
-                    check::<f32>(isa, m, n);
+                    check::<f64>(&c, m, n);
+                    check::<f32>(&c, m, n);
                 }
             }
         }
