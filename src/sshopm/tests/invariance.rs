@@ -4,6 +4,8 @@ use super::support::*;
 use crate::backend::cpu::Isa;
 use crate::rng;
 use crate::sshopm::{Goal, Method, Options, StartKind};
+use crate::tensor::Symmetric;
+use crate::tensor::symmetric::rank;
 
 /// Random tensors of order m in dimension 3.
 fn random(m: usize, count: usize) -> Vec<f64> {
@@ -61,13 +63,13 @@ fn rotation_by_an_axis_permutation_permutes_the_vectors() {
     let c = context(1);
     let count = 10;
     let entries = random(4, count);
-    let shape = crate::tensor::Symmetric { order: 4, dimension: 3 };
+    let shape = Symmetric { order: 4, dimension: 3 };
     let mut turned = entries.clone();
     let mut walk = crate::tensor::symmetric::Monomials::new(shape).unwrap();
     while let Some((r, tuple)) = walk.next_tuple() {
         let mut image: Vec<usize> = tuple.iter().map(|i| (i + 1) % 3).collect();
         image.sort_unstable();
-        let to = crate::tensor::symmetric::rank(shape, &image).unwrap();
+        let to = rank(shape, &image).unwrap();
         for t in 0..count {
             turned[15 * t + to] = entries[15 * t + r];
         }
@@ -81,6 +83,78 @@ fn rotation_by_an_axis_permutation_permutes_the_vectors() {
             assert!((s.values[k] - z.values[k]).abs() < 1e-11);
             let dot: f64 = (0..3).map(|i| s.vectors[3 * k + i] * z.vectors[3 * k + (i + 1) % 3]).sum();
             assert!((dot.abs() - 1.0).abs() < 1e-12, "{dot}");
+        }
+    }
+}
+
+/// The matrix of a random rotation.
+fn rotation(k: u32) -> [[f64; 3]; 3] {
+    let q: [f64; 4] = std::array::from_fn(|i| rng::normal(8, 61, i as u64, k));
+    let s = 2.0 / q.iter().map(|c| c * c).sum::<f64>();
+    let [w, v @ ..] = q;
+    std::array::from_fn(|i| {
+        std::array::from_fn(|j| match (j + 3 - i) % 3 {
+            0 => 1.0 - s * (v[(i + 1) % 3].powi(2) + v[(i + 2) % 3].powi(2)),
+            1 => s * (v[i] * v[j] - w * v[(i + 2) % 3]),
+            _ => s * (v[i] * v[j] + w * v[(i + 1) % 3]),
+        })
+    })
+}
+
+fn rotated(q: &[[f64; 3]; 3], x: &[f64]) -> [f64; 3] {
+    q.map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum())
+}
+
+/// Applies a rotation to each index of a packed tensor.
+fn turned(shape: Symmetric, q: &[[f64; 3]; 3], packed: &[f64]) -> Vec<f64> {
+    let size = 3usize.pow(shape.order as u32);
+    let place = |p: usize| {
+        let mut index: Vec<usize> = (0..shape.order).map(|axis| p / 3usize.pow(axis as u32) % 3).collect();
+        index.sort_unstable();
+        rank(shape, &index).unwrap()
+    };
+    let mut full: Vec<f64> = (0..size).map(|p| packed[place(p)]).collect();
+    for stride in (0..shape.order).map(|axis| 3usize.pow(axis as u32)) {
+        for first in (0..size).filter(|p| p / stride % 3 == 0) {
+            let line = [0, 1, 2].map(|i| full[first + i * stride]);
+            for (i, x) in rotated(q, &line).into_iter().enumerate() {
+                full[first + i * stride] = x;
+            }
+        }
+    }
+    let mut out = vec![0.0; packed.len()];
+    (0..size).for_each(|p| out[place(p)] = full[p]);
+    out
+}
+
+#[test]
+fn rotation_of_tensor_and_starts_rotates_the_vectors() {
+    let c = context(1);
+    let (count, kept) = (8, 8);
+    let near: Vec<f64> = (0..300).map(|k| rng::normal(8, 62, 0, k)).collect();
+    for (m, turn) in [(3, 0), (3, 1), (4, 2), (4, 3), (5, 4), (6, 5)] {
+        let (shape, q) = (Symmetric { order: m, dimension: 3 }, rotation(turn));
+        let entries = random(m, count);
+        let there: Vec<f64> = entries.chunks_exact(shape.count()).flat_map(|a| turned(shape, &q, a)).collect();
+        let far: Vec<f64> = near.chunks_exact(3).flat_map(|x| rotated(&q, x)).collect();
+        for goal in [Goal::Maxima, Goal::Minima] {
+            let o = Options { goal, tolerance: 1e-12, ..Options::default() };
+            let solve = |entries: &[f64], from: &[f64]| {
+                let from = from_slice(&c, &[3, from.len() / 3], from);
+                run::<f64>(&c, &symmetric::<f64>(&c, m, 3, entries), Some(&from), &o, kept)
+            };
+            let (s, z) = (solve(&entries, &near), solve(&there, &far));
+            assert_eq!(s.count, z.count, "order {m}");
+            for t in 0..count {
+                for k in kept * t..kept * t + s.count[t] as usize {
+                    assert!((s.values[k] - z.values[k]).abs() < 1e-11, "order {m}: {} {}", s.values[k], z.values[k]);
+                    let image = rotated(&q, &s.vectors[3 * k..3 * k + 3]);
+                    let dot: f64 = image.iter().zip(&z.vectors[3 * k..]).map(|(a, b)| a * b).sum();
+                    // An eigenvector of odd order has a sign of its own.
+                    let dot = if m % 2 == 1 { dot } else { dot.abs() };
+                    assert!((dot - 1.0).abs() < 1e-12, "order {m}: {dot}");
+                }
+            }
         }
     }
 }
