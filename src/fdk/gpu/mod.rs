@@ -6,6 +6,7 @@
 
 mod buffers;
 mod clock;
+mod intake;
 pub(super) mod pieces;
 mod rows;
 mod tables;
@@ -20,13 +21,14 @@ use super::options::Edge;
 use super::plan::{Batch, Plan};
 use super::run::Part;
 use crate::backend::gpu::kernels::fdk as kernels;
-use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, Lender, Rows, Staging};
+use crate::backend::gpu::{Event, Gpu, GpuStream, Lender, Staging};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 use buffers::{Buffers, Sizes};
 use clock::{Clock, Stage};
+use intake::Place;
 use kernels::{Backprojection, Fov, Layout, Raw, Shape, Slab, Store};
 use rows::FilterRows;
 pub(super) use tables::Tables;
@@ -216,55 +218,6 @@ impl GpuOps {
         self.throttle()
     }
 
-    /// Where the pixels of a batch are on the device: in a slot, or in the caller's memory.
-    fn fetch<'b>(
-        &mut self,
-        plan: &Plan,
-        batch: Batch<'_>,
-        bands: &[Range<usize>; 2],
-        pixels: Pixels<'_, 'b, Staging>,
-    ) -> Result<Place<'b>> {
-        let d = &plan.geometry.detector;
-        let size = self.cut.as_ref().ok_or_else(unprepared)?.input.number.size();
-        let (row, count) = (d.columns * size, batch.views.len());
-        let rows = |first: usize, band: &Range<usize>| Rows {
-            offset: (first * d.rows + band.start) * row,
-            pitch: d.rows * row,
-            width: band.len() * row,
-            count,
-        };
-        let streams = Arc::clone(&self.streams);
-        if let (Pixels::Device { scan, first }, true) = (&pixels, batch.rows == d.rows) {
-            return Ok(Place::Caller(scan, rows(*first, &(0..d.rows)).offset));
-        }
-        let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
-        let at = buffers.next_slot();
-        let slot = &mut buffers.slots[at];
-        if let Some(free) = slot.free.take() {
-            free.make_wait(&streams.upload)?;
-        }
-        let (memory, gpu) = (&mut slot.memory, &self.gpu);
-        let bytes = |band: &Range<usize>| count * band.len() * row;
-        let offsets = [0, bytes(&bands[0])];
-        let total = offsets[1] + bytes(&bands[1]);
-        self.clock.span(Stage::Upload, &streams.upload, || match pixels {
-            Pixels::Read(buffer) => buffer.upload(&streams.upload, 0, total, memory, 0),
-            Pixels::Lent(lent) => {
-                let lender = lent.lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
-                bands.iter().zip(offsets).try_for_each(|(band, offset)| {
-                    lender.upload_rows(UPLOAD, lent.scan, rows(batch.views[0], band), memory, offset)
-                })
-            }
-            Pixels::Device { scan, first } => bands
-                .iter()
-                .zip(offsets)
-                .try_for_each(|(band, offset)| gpu.copy_rows(&streams.upload, scan, rows(first, band), memory, offset)),
-        })?;
-        self.tally.uploaded += to_u64(total);
-        streams.compute.wait_for(&streams.upload)?;
-        Ok(Place::Slot(at))
-    }
-
     /// Enqueues a piece's way through the last kernel; returns where it then lies.
     fn converted(&mut self, job: Job<'_>, at: usize, first: usize, count: usize) -> Result<bool> {
         let plan = job.plan;
@@ -300,12 +253,6 @@ impl GpuOps {
         self.clock.span(Stage::Download, stream, || store.run(&gpu, stream))?;
         Ok(output != Number::F32)
     }
-}
-
-/// Where a batch's pixels lie on the device.
-enum Place<'b> {
-    Slot(usize),
-    Caller(&'b DeviceMemory, usize),
 }
 
 /// The cylinder outside of which voxels are zeroed, if that is asked for.

@@ -1,0 +1,71 @@
+//! The way of a batch's pixels onto the device.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::algorithm::Pixels;
+use super::super::plan::{Batch, Plan};
+use super::clock::Stage;
+use super::{GpuOps, UPLOAD, unprepared};
+use crate::backend::gpu::{DeviceMemory, Rows, Staging};
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+/// Where a batch's pixels lie on the device.
+pub(super) enum Place<'b> {
+    /// A slot of raw rows.
+    Slot(usize),
+    /// The caller's memory, from a byte on.
+    Caller(&'b DeviceMemory, usize),
+}
+
+impl GpuOps {
+    /// Where the pixels of a batch are on the device: in a slot, or in the caller's memory.
+    pub(super) fn fetch<'b>(
+        &mut self,
+        plan: &Plan,
+        batch: Batch<'_>,
+        bands: &[Range<usize>; 2],
+        pixels: Pixels<'_, 'b, Staging>,
+    ) -> Result<Place<'b>> {
+        let d = &plan.geometry.detector;
+        let size = self.cut.as_ref().ok_or_else(unprepared)?.input.number.size();
+        let (row, count) = (d.columns * size, batch.views.len());
+        let rows = |first: usize, band: &Range<usize>| Rows {
+            offset: (first * d.rows + band.start) * row,
+            pitch: d.rows * row,
+            width: band.len() * row,
+            count,
+        };
+        let streams = Arc::clone(&self.streams);
+        if let (Pixels::Device { scan, first }, true) = (&pixels, batch.rows == d.rows) {
+            return Ok(Place::Caller(scan, rows(*first, &(0..d.rows)).offset));
+        }
+        let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
+        let at = buffers.next_slot();
+        let slot = &mut buffers.slots[at];
+        if let Some(free) = slot.free.take() {
+            free.make_wait(&streams.upload)?;
+        }
+        let (memory, gpu) = (&mut slot.memory, &self.gpu);
+        let bytes = |band: &Range<usize>| count * band.len() * row;
+        let offsets = [0, bytes(&bands[0])];
+        let total = offsets[1] + bytes(&bands[1]);
+        self.clock.span(Stage::Upload, &streams.upload, || match pixels {
+            Pixels::Read(buffer) => buffer.upload(&streams.upload, 0, total, memory, 0),
+            Pixels::Lent(lent) => {
+                let lender = lent.lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
+                bands.iter().zip(offsets).try_for_each(|(band, offset)| {
+                    lender.upload_rows(UPLOAD, lent.scan, rows(batch.views[0], band), memory, offset)
+                })
+            }
+            Pixels::Device { scan, first } => bands
+                .iter()
+                .zip(offsets)
+                .try_for_each(|(band, offset)| gpu.copy_rows(&streams.upload, scan, rows(first, band), memory, offset)),
+        })?;
+        self.tally.uploaded += to_u64(total);
+        streams.compute.wait_for(&streams.upload)?;
+        Ok(Place::Slot(at))
+    }
+}
