@@ -29,6 +29,8 @@ value() { sed -n "s/^$1=//p" "$here/BUNDLE"; }
 library=$(cd "$here/lib" && ls libpurlin.so.*.*.* | head -n 1)
 ln -sfn "$library" "$here/lib/libpurlin.so.0"
 ln -sfn libpurlin.so.0 "$here/lib/libpurlin.so"
+# The programs travel packed.
+find "$here/tests" "$here/fault" "$here/benches" -name '*.gz' -exec gunzip -f {} +
 chmod -R u+x "$here/tests" "$here/fault" "$here/benches" 2>/dev/null
 
 # Programs find their data by cargo's variable, or by the path of the repository they were built in: where that path
