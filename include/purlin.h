@@ -140,7 +140,8 @@
 #define PURLIN_SSHOPM_BOTH 2
 
 /**
- * Safeguarded Newton steps, with power steps where the Hessian is not definite.
+ * Safeguarded Newton steps. For n = 3 the Hessian is shifted as far as the step then goes uphill and no further than
+ * 2/m; for other n, or with a constant shift, power steps where the Hessian is not definite or the step is long.
  */
 #define PURLIN_SSHOPM_HYBRID 0
 
@@ -982,7 +983,7 @@ typedef struct purlin_sshopm_options {
   int32_t compatibility;
   /**
    * 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
-   * even order only. 0: on A itself.
+   * even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
    */
   int32_t remove_isotropic;
   /**
@@ -1086,7 +1087,7 @@ typedef struct purlin_sshopm_results {
    */
   struct purlin_tensor *start_iterations;
   /**
-   * Real, V x T: its last shift.
+   * Real, V x T: its last shift, of the power step, or for n = 3 and HYBRID of the Hessian.
    */
   struct purlin_tensor *start_shifts;
   /**

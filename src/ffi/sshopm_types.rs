@@ -15,7 +15,8 @@ pub const PURLIN_SSHOPM_MINIMA: i32 = 1;
 /// Both; maxima come first. For odd m either goal alone finds all of them.
 pub const PURLIN_SSHOPM_BOTH: i32 = 2;
 
-/// Safeguarded Newton steps, with power steps where the Hessian is not definite.
+/// Safeguarded Newton steps. For n = 3 the Hessian is shifted as far as the step then goes uphill and no further than
+/// 2/m; for other n, or with a constant shift, power steps where the Hessian is not definite or the step is long.
 pub const PURLIN_SSHOPM_HYBRID: i32 = 0;
 /// The shifted power method alone.
 pub const PURLIN_SSHOPM_POWER: i32 = 1;
@@ -127,7 +128,7 @@ pub struct purlin_sshopm_options {
     /// PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
     pub compatibility: i32,
     /// 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
-    /// even order only. 0: on A itself.
+    /// even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
     pub remove_isotropic: i32,
     /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
     /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
@@ -211,7 +212,7 @@ pub struct purlin_sshopm_results {
     pub start_residuals: *mut purlin_tensor,
     /// I32, V x T: its iterations.
     pub start_iterations: *mut purlin_tensor,
-    /// Real, V x T: its last shift.
+    /// Real, V x T: its last shift, of the power step, or for n = 3 and HYBRID of the Hessian.
     pub start_shifts: *mut purlin_tensor,
     /// I32, V x T: one of PURLIN_START_*.
     pub start_status: *mut purlin_tensor,

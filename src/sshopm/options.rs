@@ -38,7 +38,8 @@ choice! {
 choice! {
     /// The iteration.
     Method {
-        /// Newton's method where it is safe, else a shifted power step.
+        /// Newton's method, made safe: in dimension 3 and without a constant shift by a shift of the Hessian, else by power
+        /// steps where it is not safe.
         Hybrid = 0,
         /// Shifted power steps alone (SS-HOPM).
         Power = 1,
@@ -48,7 +49,7 @@ choice! {
 choice! {
     /// The shift of a power step.
     Shift {
-        /// The smallest that keeps the step monotone, from the curvature at the iterate.
+        /// From the curvature at the iterate: the smallest that keeps a power step monotone.
         Adaptive = 0,
         /// [`Options::shift`].
         Fixed = 1,
@@ -198,7 +199,7 @@ pub struct Options {
     /// Other programs' conventions.
     pub compatibility: Compatibility,
     /// Takes 0.9 of the smallest value over the starts out of a tensor of even order, as a multiple of the identity,
-    /// and adds it to lambda afterwards: fewer steps, the same pairs.
+    /// and adds it to lambda afterwards: fewer steps, the same pairs. The hybrid in dimension 3 does not need it.
     pub remove_isotropic: bool,
     /// Pairs closer than this angle (rad) are one; 0 for one degree.
     pub merge_angle: f64,
@@ -303,7 +304,7 @@ pub struct Results<'a> {
     pub start_residuals: Option<&'a mut Tensor>,
     /// I32 [V, T]: iterations of each start.
     pub start_iterations: Option<&'a mut Tensor>,
-    /// Real [V, T]: shift of the last power step of each start.
+    /// Real [V, T]: shift of the last step of each start: of a power step, or of the Hessian for the hybrid in dimension 3.
     pub start_shifts: Option<&'a mut Tensor>,
     /// I32 [V, T]: [`StartStatus`].
     pub start_status: Option<&'a mut Tensor>,

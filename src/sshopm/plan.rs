@@ -19,7 +19,8 @@ pub enum SignRule {
 /// The iteration, with its shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Iteration {
-    /// Newton where safe, else a power step with the smallest safe shift.
+    /// Newton's step uphill by the smallest safe shift of the Hessian in dimension 3; in others Newton where safe, else a
+    /// power step with the smallest safe shift.
     Hybrid,
     /// Newton where safe, else a power step with a constant shift.
     HybridConstant(ConstantShift),

@@ -82,6 +82,8 @@ pub fn resolve<T: Real>(
         n if n < 0 => return Err(Error::invalid("warmup", format!("is {n}, less than -1"))),
         n => n.unsigned_abs(),
     };
+    // The step of the hybrid in dimension 3 is the same with and without a multiple of the identity.
+    let indifferent = iteration == Iteration::Hybrid && shape.dimension == 3 && warmup == 0;
     let (start_set, start_count) = starts_of::<T>(shape, options, starts)?;
     let (multinomials, identity) = Plan::<T>::tables(shape)?;
     let plan = Plan {
@@ -95,7 +97,7 @@ pub fn resolve<T: Real>(
         max_iterations,
         warmup,
         scale: !compatible,
-        remove_isotropic: options.remove_isotropic && !compatible,
+        remove_isotropic: options.remove_isotropic && !compatible && !indifferent,
         sign: if compatible || options.sign == Sign::Raw { SignRule::Raw } else { SignRule::Canonical },
         starts: start_set,
         start_count,

@@ -33,9 +33,10 @@ pub fn status_of(state: f64) -> StartStatus {
 /// Which step is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Newton's where it is safe, else a power step with the smallest safe shift.
+    /// Newton's by the smallest safe shift of the Hessian in dimension 3; in others where it is safe, else a power step with
+    /// the smallest safe shift.
     Hybrid,
-    /// As `Hybrid`, with the tensor's constant shift in the power steps.
+    /// Newton's where it is safe, else a power step with the tensor's constant shift.
     HybridConstant,
     /// Power with the tensor's constant shift.
     Power,

@@ -1,10 +1,12 @@
-//! The iterations in any dimension, on arrays of vectors. The method is that of [`super::three`].
+//! The iterations in any dimension, on arrays of vectors. The method is that of [`super::three`], but for the hybrid: in
+//! other dimensions than 3 it takes Newton's step where H is negative definite and the step short, else a power step.
 
 use super::chain::{Chain, Contracted, packed};
 use super::flight::{Flight, Job, Rule, Step, state};
 use super::linear::{cholesky_solve, least_eigenvalue, least_eigenvalue_bound, qr_solve};
 use super::steps::{Status, tiny2};
 use super::three::{adaptive_shift, newton_judge};
+use super::uphill::uphill;
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::error::Result;
@@ -171,6 +173,21 @@ impl<T: Real> General<T> {
         solved
     }
 
+    /// The hybrid's step in dimension 3, into `d`. Returns the shift.
+    #[inline(always)]
+    fn uphill<S: Simd<T>>(&mut self, simd: S, m: usize, lambda: S::V, residual2: S::V) -> S::V {
+        let lanes = S::V::LEN;
+        let vector = |a: &[T]| [simd.load(a), simd.load(&a[lanes..]), simd.load(&a[2 * lanes..])];
+        let b = &self.contracted.matrix;
+        let (upper, lower) = (vector(b), vector(&b[3 * lanes..]));
+        let b = [upper[0], upper[1], upper[2], lower[0], lower[1], lower[2]];
+        let step = uphill(simd, m, b, vector(&self.r), lambda, residual2, vector(&self.x));
+        for i in 0..3 {
+            step.w[i].mul(step.inverse).store(&mut self.d[i * lanes..]);
+        }
+        step.shift
+    }
+
     /// Moves the lanes of `going` to the direction of x + `d` (`relative`) or of `d`.
     #[inline(always)]
     fn move_to<S: Simd<T>>(
@@ -315,10 +332,14 @@ fn step<T: Real, S: Simd<T>>(
                 let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
                 margin.add(bend).max(zero)
             };
-            let definite = work.newton(simd, m, n, beta, lambda, false);
-            let newton = definite
-                .and(inner(simd, &work.d, &work.d, n).lt(simd.splat(T::from_f64(0.25))))
-                .and(simd.splat(rule.warmup).lt(status.iterations));
+            let beyond = simd.splat(rule.warmup).lt(status.iterations);
+            let (newton, shift) = if n == 3 && rule.step == Step::Hybrid {
+                (beyond, work.uphill(simd, m, lambda, status.residual2))
+            } else {
+                let definite = work.newton(simd, m, n, beta, lambda, false);
+                let short = inner(simd, &work.d, &work.d, n).lt(simd.splat(T::from_f64(0.25)));
+                (definite.and(short).and(beyond), zero)
+            };
             let weight = lambda.add(alpha);
             let vanished = running.and(weight.abs().le(simd.splat(T::from_f64(1e-30)))).and_not(newton);
             status.end(simd, vanished, state::ZERO);
@@ -329,7 +350,7 @@ fn step<T: Real, S: Simd<T>>(
                 let d = simd.load(&work.d[i * lanes..]);
                 S::V::select(newton, d, power).store(&mut work.d[i * lanes..]);
             }
-            status.shift = S::V::select(going, S::V::select(newton, zero, alpha), status.shift);
+            status.shift = S::V::select(going, S::V::select(newton, shift, alpha), status.shift);
             work.move_to(simd, n, going, status, true);
             going
         }

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`nested`], [`chain`] | products with a tensor: generated for dimension 3, by contraction for any shape |
-//! | [`three`], [`general`] | the iterations on them, with [`steps`], [`pool`], [`flight`], [`linear`] |
+//! | [`three`], [`general`] | the iterations on them, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
 //! | [`load`], [`reduce`], [`write`] | one tensor in; its pairs out |
 //! | [`feed`], [`tensor`] | from entries to results: many tensors through a pool of lanes, one at a time |
 //! | [`batch`] | products and classification |
@@ -25,6 +25,7 @@ pub mod reduce;
 pub mod steps;
 pub mod tensor;
 pub mod three;
+pub mod uphill;
 pub mod write;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,6 +4,7 @@ use super::flight::{Job, Rule, Step, state};
 use super::nested::{self, Entries, Form, PerLane};
 use super::pool::{Pool, job_of, row, stopped};
 use super::steps::{Status, tiny2};
+use super::uphill::{Uphill, uphill};
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
 use crate::sshopm::options::Test;
@@ -189,6 +190,24 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
         move_to(simd, going, status, x, next, norm2, rule.test == Test::Step);
         return going;
     }
+    if rule.step == Step::Hybrid {
+        let Uphill { mut w, mut inverse, mut shift } = uphill(simd, F::ORDER, b, r, lambda, residual2, *x);
+        if rule.warmup > T::ZERO {
+            // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
+            let warming = status.iterations.le(simd.splat(rule.warmup));
+            let alpha = warming_shift(simd, F::ORDER, b, lambda, residual2);
+            let weight = simd.splat(T::ONE).div(lambda.add(alpha));
+            for i in 0..3 {
+                w[i] = S::V::select(warming, r[i], w[i]);
+            }
+            inverse = S::V::select(warming, weight, inverse);
+            shift = S::V::select(warming, alpha, shift);
+        }
+        status.shift = S::V::select(running, shift, status.shift);
+        let next = [w[0].mul_add(inverse, x[0]), w[1].mul_add(inverse, x[1]), w[2].mul_add(inverse, x[2])];
+        move_to(simd, running, status, x, next, dot(next, next), rule.test == Test::Step);
+        return running;
+    }
     let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
     let k = simd.splat(T::from_f64((F::ORDER - 1) as f64));
     let (trace_b, determinant_b) = tangent_invariants(b, lambda, residual2);
@@ -218,18 +237,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
             .and(zero.lt(determinant))
             .and(dot(d, d).lt(half.mul(half)))
             .and(simd.splat(rule.warmup).lt(status.iterations));
-        let alpha = if rule.step == Step::HybridConstant {
-            job.shift
-        } else {
-            // The largest of 0, tau' - lambda_min(h) and tau' - (m-1) lambda with h = (m-1) U'BU and
-            // tau' = 1e-3 |lambda|: (m-1) B + alpha I is then positive on the plane and, where lambda < 0, along x
-            // too. A little more keeps lambda + alpha away from 0 where lambda is 0.
-            let half = trace_b.mul(simd.splat(T::from_f64(0.5)));
-            let spread = half.mul_add(half, zero.sub(determinant_b)).max(zero);
-            let most = spread.sqrt().sub(half).max(zero.sub(lambda));
-            let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
-            k.mul_add(most, margin).max(zero)
-        };
+        let alpha = job.shift;
         // y + alpha x is (lambda + alpha) x + r: as a direction, x + r / (lambda + alpha).
         let weight = lambda.add(alpha);
         let vanished = running.and(weight.abs().le(simd.splat(T::from_f64(1e-30)))).and_not(newton);
@@ -246,6 +254,20 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
     let norm2 = dot(next, next);
     move_to(simd, going, status, x, next, norm2, rule.test == Test::Step);
     going
+}
+
+/// The shift of the hybrid's power steps: the largest of 0, tau' - lambda_min(h) and tau' - (m-1) lambda with
+/// h = (m-1) U'BU and tau' = 1e-3 |lambda|. (m-1) B + alpha I is then positive on the plane and, where lambda < 0, along x
+/// too. A little more keeps lambda + alpha away from 0 where lambda is 0.
+#[inline(always)]
+fn warming_shift<T: Real, S: Simd<T>>(simd: S, m: usize, b: [S::V; 6], lambda: S::V, residual2: S::V) -> S::V {
+    let zero = simd.splat(T::ZERO);
+    let (trace, determinant) = tangent_invariants(b, lambda, residual2);
+    let half = trace.mul(simd.splat(T::from_f64(0.5)));
+    let spread = half.mul_add(half, zero.sub(determinant)).max(zero);
+    let most = spread.sqrt().sub(half).max(zero.sub(lambda));
+    let margin = lambda.abs().mul_add(simd.splat(T::from_f64(1e-3)), simd.splat(T::from_f64(1e-6)));
+    simd.splat(T::from_f64((m - 1) as f64)).mul_add(most, margin).max(zero)
 }
 
 /// The end of a Newton search for all pairs: within the floor of the residual, and one more step after that, which
