@@ -117,11 +117,30 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
   purlin::fdk::convert(p);
 }
 
-extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_FILTER_THREADS)
-    purlin_fdk_filter(const __grid_constant__ purlin_fdk_filter_params p) {
-  extern __shared__ float shared[];
-  purlin::fdk::filter(p, shared);
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
+    purlin_fdk_place(const __grid_constant__ purlin_fdk_filter_params p) {
+  purlin::fdk::place_rows(p);
 }
+
+// Up to 96 registers a thread: 20 warps of short rows share a multiprocessor.
+#define PURLIN_FDK_FILTER(log)                                                                                          \
+  extern "C" __global__ void __launch_bounds__(purlin::fdk::Passes<log>::THREADS,                                       \
+                                               (log) < 13 ? 640 / purlin::fdk::Passes<log>::THREADS : 1)                \
+      purlin_fdk_filter_##log(const __grid_constant__ purlin_fdk_filter_params p) {                                     \
+    purlin::fdk::filter<log>(p);                                                                                        \
+  }
+
+PURLIN_FDK_FILTER(4)
+PURLIN_FDK_FILTER(5)
+PURLIN_FDK_FILTER(6)
+PURLIN_FDK_FILTER(7)
+PURLIN_FDK_FILTER(8)
+PURLIN_FDK_FILTER(9)
+PURLIN_FDK_FILTER(10)
+PURLIN_FDK_FILTER(11)
+PURLIN_FDK_FILTER(12)
+PURLIN_FDK_FILTER(13)
+PURLIN_FDK_FILTER(14)
 
 extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
     purlin_fdk_store(const __grid_constant__ purlin_fdk_store_params p) {

@@ -15,29 +15,38 @@ namespace fdk {
 //   w = 1 + w_x dx + w_y dy,  u = (u_0 + u_x dx + u_y dy) / w,  v = (v_0 + v_x dx + v_y dy + v_z k) / w,
 // u and v from the window's corner; v grows along the walk, window lines are panel rows forwards or backwards.
 struct alignas(16) ColumnView {
-  float w_x, w_y, u_0, u_x;
-  float u_y, v_0, v_x, v_y;
+  float w_x, w_y, u_x, u_y;
+  float u_0, v_0, v_x, v_y;
   float v_z, weight;
-  // Lines and columns of the window that begin a pair of pixels that exist.
-  int first_line, first_column;
+  // Bits below, and bytes from a line of the window to the next one in the image.
+  int flags, pitch;
   uint64_t rows, mirror;
-  int turned;
-};
+  // Lines and columns of the window that begin a pair of pixels that exist.
+  int first_line, first_column, unused[2];
 
-__device__ inline bool make_column_view(const Backproject &p, const Tile &t, bool mirrored, int n, ColumnView &out) {
+  // v may pass more than one row from a voxel to the next.
+  static constexpr int STEEP = 1;
+  // Some voxel of the tile may see pixels that do not exist.
+  static constexpr int RIM = 2;
+};
+static_assert(sizeof(ColumnView) == 80, "read in quarters by their places");
+
+__device__ inline bool make_column_view(const Backproject &p, const Tile &t, int slices, bool mirrored, int n, ColumnView &out) {
   const int view = address<const int>(p.index)[n];
   const double *m = address<const double>(p.views) + static_cast<int64_t>(view) * PURLIN_LAUNCH_FDK_VIEW;
   const double cz = static_cast<double>(t.z);
   const double scale = 1.0 / Affine(m + 8, t, 0.0, 1.0).at;
   const Affine u(m, t, 0.0, scale), v(m + 4, t, cz, scale), w(m + 8, t, 0.0, scale);
   const int sign = v.z < 0.0 ? -1 : 1;
-  double u_low = 1e30, u_high = -1e30, v_low = 1e30;
+  double u_low = 1e30, u_high = -1e30, v_low = 1e30, v_high = -1e30, nearest = 1e30;
   for (int corner = 0; corner < 4; ++corner) {
     const double dx = corner & 1 ? t.half_x : -t.half_x, dy = corner & 2 ? t.half_y : -t.half_y;
-    const double r = 1.0 / w(dx, dy, 0.0), at_u = u(dx, dy, 0.0) * r, at_v = sign * v(dx, dy, 0.0) * r;
+    const double depth = w(dx, dy, 0.0), r = 1.0 / depth, at_u = u(dx, dy, 0.0) * r, at_v = sign * v(dx, dy, 0.0) * r;
+    nearest = fmin(nearest, depth);
     u_low = fmin(u_low, at_u);
     u_high = fmax(u_high, at_u);
     v_low = fmin(v_low, at_v);
+    v_high = fmax(v_high, at_v + (slices - 1) * fabs(v.z) * r);
   }
   if (!(u_high > -1.0 && u_low < p.columns)) return false;
   // A little lower than needed, as threads round otherwise.
@@ -48,7 +57,7 @@ __device__ inline bool make_column_view(const Backproject &p, const Tile &t, boo
   if (!lines.seen && !(mirrored && images.seen)) return false;
   out.rows = lines.line;
   out.mirror = images.line;
-  out.turned = sign < 0;
+  out.pitch = sign * 4 * p.pitch;
   out.w_x = static_cast<float>(w.x);
   out.w_y = static_cast<float>(w.y);
   out.u_0 = static_cast<float>(u.at - column);
@@ -60,6 +69,8 @@ __device__ inline bool make_column_view(const Backproject &p, const Tile &t, boo
   out.v_z = static_cast<float>(fabs(v.z));
   out.weight = static_cast<float>(m[12] * scale * scale);
   const double low = sign > 0 ? 0.0 : 1.0 - p.panel_rows;
+  const bool whole = u_low > 0.01 && u_high < p.columns - 1.01 && v_low > low + 0.01 && v_high < low + p.panel_rows - 1.01;
+  out.flags = (fabs(v.z) > 0.9999 * nearest ? ColumnView::STEEP : 0) | (whole ? 0 : ColumnView::RIM);
   out.first_line = static_cast<int>(fmax(low - line, -1e6));
   out.first_column = -static_cast<int>(column);
   return true;
@@ -140,11 +151,13 @@ struct Column {
   // A line of the mirror image's window stands beside that of the window.
   static constexpr int PITCH = MIRROR ? 2 * SAMPLES : SAMPLES;
 
+  // Views between two barriers; as many more are fetched meanwhile.
+  static constexpr int TOGETHER = SAMPLES == PURLIN_LAUNCH_FDK_NARROW ? PURLIN_LAUNCH_FDK_TOGETHER_NARROW : PURLIN_LAUNCH_FDK_TOGETHER_WIDE;
+
   float sum[DEPTH], sum_mirror[MIRROR ? DEPTH : 1];
 
-  // `s` is the address of the first sample; samples count from `first` on for `bytes`. STEEP: v may pass more than one row
-  // from a voxel to the next.
-  template <bool STEEP>
+  // `s` is the address of the first sample. RIM: samples count from `first` on for `bytes`.
+  template <bool STEEP, bool RIM>
   __device__ __forceinline__ void walk(uint32_t s, float a, float b, float part, float step, uint32_t first, uint32_t bytes) {
     Walk<PITCH, 0> row;
     Walk<PITCH, 4 * SAMPLES> other;
@@ -152,7 +165,7 @@ struct Column {
     if (MIRROR) other.start(s, a, b);
 #pragma unroll
     for (int k = 0; k < DEPTH; ++k) {
-      if (SKIP)
+      if (RIM)
         sum[k] += s - first < bytes ? row.value(part) : 0.0f;
       else
         row.add(part, sum[k]);
@@ -168,30 +181,47 @@ struct Column {
     }
   }
 
-  __device__ __forceinline__ void add(const Backproject &p, const ColumnView &v, uint32_t window, float dx, float dy) {
-    const float r = reciprocal(fmaf(v.w_x, dx, fmaf(v.w_y, dy, 1.0f)));
-    const Split u(fmaf(v.u_x, dx, fmaf(v.u_y, dy, v.u_0)) * r), line(fmaf(v.v_x, dx, fmaf(v.v_y, dy, v.v_0)) * r);
-    const float step = v.v_z * r;
-    float weight = v.weight * r * r;
-    if (SKIP && static_cast<unsigned>(u.whole() - v.first_column) >= static_cast<unsigned>(p.columns - 1)) weight = 0.0f;
-    const float b = weight * u.part, a = weight - b;
+  // `entry` is the address of the view's ColumnView.
+  __device__ __forceinline__ void add(const Backproject &p, uint32_t entry, uint32_t window, float dx, float dy) {
+    const float4 g = quarter<0>(entry), h = quarter<16>(entry), i = quarter<32>(entry);
+    const float r = reciprocal(fmaf(g.x, dx, fmaf(g.y, dy, 1.0f)));
+    const Split u(fmaf(g.z, dx, fmaf(g.w, dy, h.x)) * r), line(fmaf(h.z, dx, fmaf(h.w, dy, h.y)) * r);
+    const float step = i.x * r;
+    float weight = i.y * r * r;
+    const int flags = __float_as_int(i.z);
     const uint32_t s = window - Split::ORIGIN * (4 * PITCH + 4) + line.bits * (4 * PITCH) + u.bits * 4;
-    const uint32_t first = SKIP ? s - 4 * PITCH * static_cast<uint32_t>(line.whole() - v.first_line) : 0;
-    const uint32_t bytes = SKIP ? 4 * PITCH * static_cast<uint32_t>(p.panel_rows - 1) : 0;
-    if (__any_sync(0xffffffffu, step > 1.0f))
-      walk<true>(s, a, b, line.part, step, first, bytes);
+    if (SKIP && flags & ColumnView::RIM) {
+      const float4 there = quarter<64>(entry);
+      if (static_cast<unsigned>(u.whole() - __float_as_int(there.y)) >= static_cast<unsigned>(p.columns - 1)) weight = 0.0f;
+      const uint32_t first = s - 4 * PITCH * static_cast<uint32_t>(line.whole() - __float_as_int(there.x));
+      const float b = weight * u.part;
+      walk<true, SKIP>(s, weight - b, b, line.part, step, first, 4 * PITCH * static_cast<uint32_t>(p.panel_rows - 1));
+      return;
+    }
+    const float b = weight * u.part, a = weight - b;
+    if (flags & ColumnView::STEEP)
+      walk<true, false>(s, a, b, line.part, step, 0, 0);
     else
-      walk<false>(s, a, b, line.part, step, first, bytes);
+      walk<false, false>(s, a, b, line.part, step, 0, 0);
   }
 
   __device__ void run(const Backproject &p, float *windows, ColumnView *table, int *seen) {
     const Tile tile(p, DEPTH);
     const Fetch<SAMPLES, PITCH> fetch(p);
     const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(windows));
-    const uint32_t bytes = 4 * p.window_rows * PITCH, end = base + STAGES * bytes;
-    auto stage = [&](int n, uint32_t to) {
-      fetch(table[n].rows, table[n].turned, to, p.window_rows);
-      if (MIRROR) fetch(table[n].mirror, !table[n].turned, to + 4 * SAMPLES, p.window_rows);
+    const uint32_t entries = static_cast<uint32_t>(__cvta_generic_to_shared(table));
+    const uint32_t bytes = 4 * p.window_rows * PITCH;
+    // What the addresses of the two halves of the windows add up to.
+    const uint32_t both = 2 * base + TOGETHER * bytes;
+    auto stage = [&](uint32_t entry, uint32_t to) {
+      const float4 lines = quarter<48>(entry);
+      const int pitch = __float_as_int(sample<44>(entry));
+      const uint64_t rows = bits_64(lines.x, lines.y), mirror = bits_64(lines.z, lines.w);
+      fetch.template first_lines<0>(rows, pitch, to);
+      if (MIRROR) fetch.template first_lines<4 * SAMPLES>(mirror, -pitch, to);
+      if (!fetch.is_more()) return;
+      fetch.template other_lines<0>(rows, pitch, to);
+      if (MIRROR) fetch.template other_lines<4 * SAMPLES>(mirror, -pitch, to);
     };
     float *own = address<float>(p.volume), *mirror = address<float>(p.volume_mirror);
     const int64_t slice = p.nx * p.ny, at = tile.iy * p.nx + tile.ix;
@@ -206,23 +236,27 @@ struct Column {
     }
     for (int first = 0; first < p.batch; first += CHUNK) {
       const int count = build_table(table, seen, first, p.batch, [&](int n, ColumnView &entry) {
-        return make_column_view(p, tile, MIRROR, n, entry);
+        return make_column_view(p, tile, DEPTH, MIRROR, n, entry);
       });
+      uint32_t window = base, entry = entries;
 #pragma unroll
-      for (int n = 0; n < STAGES - 1; ++n) {
-        if (n < count) stage(n, base + n * bytes);
-        copy_commit();
-      }
-      uint32_t window = base, next = base + (STAGES - 1) * bytes;
+      for (int m = 0; m < TOGETHER; ++m)
+        if (m < count) stage(entry + m * sizeof(ColumnView), window + m * bytes);
+      copy_commit();
 #pragma unroll 1
-      for (int n = 0; n < count; ++n) {
-        copy_wait<STAGES - 2>();
+      for (int n = 0; n < count; n += TOGETHER) {
+        copy_wait<0>();
         __syncthreads();
-        if (n + STAGES - 1 < count) stage(n + STAGES - 1, next);
+        const uint32_t next = both - window;
+#pragma unroll
+        for (int m = 0; m < TOGETHER; ++m)
+          if (n + m + TOGETHER < count) stage(entry + (m + TOGETHER) * sizeof(ColumnView), next + m * bytes);
         copy_commit();
-        add(p, table[n], window, tile.dx, tile.dy);
-        window = window + bytes == end ? base : window + bytes;
-        next = next + bytes == end ? base : next + bytes;
+#pragma unroll
+        for (int m = 0; m < TOGETHER; ++m)
+          if (m == 0 || n + m < count) add(p, entry + m * sizeof(ColumnView), window + m * bytes, tile.dx, tile.dy);
+        entry += TOGETHER * sizeof(ColumnView);
+        window = next;
       }
       // The table and the stages are free again when all have passed here.
       copy_wait<0>();

@@ -1,8 +1,9 @@
-// Weights, smooth extrapolation and ramp of two rows a block, in one complex transform.
+// Weights, smooth extrapolation and ramp of two rows at a time, in one complex transform.
 //
-// The rows are the real and imaginary part of a complex row; the response is real and even, so they stay apart. The
-// transform is in place in shared memory: forwards from natural order to that of reversed digits (radix 8, the first pass
-// 2 or 4 if the length asks for it), where the response is looked up by frequency, and backwards the same way in reverse.
+// The rows are the real and imaginary part of a complex row; the response is real and even, so they stay apart. A thread
+// keeps 16 samples in registers and does a pass over them; between passes they change hands in shared memory, in place:
+// forwards from natural order to that of reversed digits, where the response is laid out likewise, and backwards in
+// reverse. The first pass reads the image itself and the last one writes it.
 #ifndef PURLIN_FDK_FILTER_CUH
 #define PURLIN_FDK_FILTER_CUH
 
@@ -11,7 +12,7 @@
 namespace purlin {
 namespace fdk {
 
-struct Complex {
+struct alignas(8) Complex {
   float x, y;
 };
 __device__ __forceinline__ Complex operator+(Complex a, Complex b) { return {a.x + b.x, a.y + b.y}; }
@@ -66,152 +67,331 @@ struct Butterfly<8, BACK> {
   }
 };
 
-// The complex row in shared memory. A gap every 32 samples keeps the strides of the passes off single banks.
-struct Line {
-  float *x, *y;
-  __device__ Line(float *shared, int length) : x(shared), y(shared + length + length / 32) {}
-  __device__ __forceinline__ static int place(int i) { return i + (i >> 5); }
-  __device__ __forceinline__ Complex get(int i) const { return {x[place(i)], y[place(i)]}; }
-  __device__ __forceinline__ void set(int i, Complex v) const {
-    x[place(i)] = v.x;
-    y[place(i)] = v.y;
+// exp(-2 pi i e / 16) or, backwards, its inverse, times a number, for the e that a transform of 16 meets.
+template <bool BACK>
+__device__ __forceinline__ Complex turn_16(Complex a, int e) {
+  constexpr float h = 0.70710678f, c = 0.92387953f, s = 0.38268343f;
+  const Complex q = quarter_turn<BACK>(a);
+  switch (e) {
+    case 0: return a;
+    case 1: return {fmaf(s, q.x, c * a.x), fmaf(s, q.y, c * a.y)};
+    case 2: return {h * (a.x + q.x), h * (a.y + q.y)};
+    case 3: return {fmaf(c, q.x, s * a.x), fmaf(c, q.y, s * a.y)};
+    case 4: return q;
+    case 6: return {h * (q.x - a.x), h * (q.y - a.y)};
+    default: return {-fmaf(s, q.x, c * a.x), -fmaf(s, q.y, c * a.y)};  // 9
+  }
+}
+template <bool BACK>
+struct Butterfly<16, BACK> {
+  __device__ static __forceinline__ void run(Complex *v) {
+    Complex w[4][4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      Complex four[4] = {v[j], v[j + 4], v[j + 8], v[j + 12]};
+      Butterfly<4, BACK>::run(four);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) w[k][j] = turn_16<BACK>(four[k], j * k);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      Butterfly<4, BACK>::run(w[k]);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) v[k + 4 * j] = w[k][j];
+    }
   }
 };
 
-// One pass over sub-transforms of length 2^log_m: R-point transforms of numbers m / R apart, with the roots behind them
-// (forwards) or before them (backwards).
+// How a transform of 2^LOG samples is done: passes of at most 16 points, fewer for the longest as a block's registers are
+// then divided among 1024 threads.
+template <int LOG>
+struct Passes {
+  static constexpr int LENGTH = 1 << LOG, THREADS = LENGTH / 16 < 32 ? 32 : LENGTH / 16;
+  // Whether the response is kept in shared memory, in the order of its use.
+  static constexpr bool STORED = LENGTH <= PURLIN_LAUNCH_FDK_FILTER_STORED;
+  static constexpr int COUNT = LOG < 9 ? 2 : LOG < 13 ? 3 : LOG < 14 ? 4 : 5;
+  // log2 of a pass' points, the outermost pass first.
+  __host__ __device__ static constexpr int digit(int pass) { return LOG / COUNT + (pass < LOG % COUNT ? 1 : 0); }
+  // log2 of the length that a pass divides.
+  __host__ __device__ static constexpr int rest(int pass) { return pass == 0 ? LOG : rest(pass - 1) - digit(pass - 1); }
+  // The frequency that the first number of the innermost pass' transform t belongs to: digits of t, the most significant
+  // one first, are the frequency's from the least significant one on.
+  __device__ static int frequency(int t) {
+    int f = 0, done = 0, left = LOG - digit(COUNT - 1);
+#pragma unroll
+    for (int pass = 0; pass < COUNT - 1; ++pass) {
+      left -= digit(pass);
+      f |= (t >> left & ((1 << digit(pass)) - 1)) << done;
+      done += digit(pass);
+    }
+    return f;
+  }
+};
+
+// Where a sample lies: a gap every 16 keeps the strides of the passes off single banks.
+__device__ __forceinline__ int place(int i) { return i + (i >> 4); }
+
+// Times the powers of a root: v[k] by the o k-th of the roots of `length`, which are `step` apart in the table. Products of
+// two spare most loads; volatile, as roots that are kept from one pair of rows to the next would spill.
 template <int R, bool BACK>
-__device__ void pass(const Line &line, const Complex *roots, int log_length, int log_m) {
-  constexpr int LOG_R = R == 8 ? 3 : R == 4 ? 2 : 1;
-  const int log_q = log_m - LOG_R, q = 1 << log_q, length = 1 << log_length;
-  for (int t = threadIdx.x; t < length / R; t += blockDim.x) {
-    const int o = t & (q - 1), base = (t >> log_q << log_m) + o;
-    Complex v[R];
-#pragma unroll
-    for (int k = 0; k < R; ++k) v[k] = line.get(base + (k << log_q));
-    auto turn = [&]() {
-#pragma unroll
-      for (int k = 1; k < R; ++k) {
-        Complex w = roots[o * k << (log_length - log_m)];
-        if (BACK) w.y = -w.y;
-        v[k] = v[k] * w;
-      }
-    };
-    if (BACK) turn();
-    Butterfly<R, BACK>::run(v);
-    if (!BACK) turn();
-#pragma unroll
-    for (int k = 0; k < R; ++k) line.set(base + (k << log_q), v[k]);
-  }
-  __syncthreads();
-}
-
-// The last pass forwards, the response, and the first pass backwards.
-__device__ inline void innermost(const Line &line, const float *response, int log_length, int log_first) {
-  const int length = 1 << log_length;
-  for (int t = threadIdx.x; t < length / 8; t += blockDim.x) {
-    Complex v[8];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) v[k] = line.get(8 * t + k);
-    Butterfly<8, false>::run(v);
-    // A place's digits from the most significant one on are its frequency's from the least significant one on.
-    int frequency = 0, done = 0, rest = log_length - 3;
-    int digit_bits = log_first;
-    while (rest > 0) {
-      rest -= digit_bits;
-      frequency |= (t >> rest & ((1 << digit_bits) - 1)) << done;
-      done += digit_bits;
-      digit_bits = 3;
-    }
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const int f = frequency + (k << (log_length - 3));
-      const float r = __ldg(response + min(f, length - f));
-      v[k] = {v[k].x * r, v[k].y * r};
-    }
-    Butterfly<8, true>::run(v);
-#pragma unroll
-    for (int k = 0; k < 8; ++k) line.set(8 * t + k, v[k]);
-  }
-  __syncthreads();
-}
-
-__device__ inline void ramp(const purlin_fdk_filter_params &p, const Line &line) {
-  const Complex *roots = reinterpret_cast<const Complex *>(p.roots);
-  const int log_length = 31 - __clz(p.length), log_first = log_length % 3 ? log_length % 3 : 3;
-  if (log_first == 1) pass<2, false>(line, roots, log_length, log_length);
-  if (log_first == 2) pass<4, false>(line, roots, log_length, log_length);
-  const int log_rest = log_first == 3 ? log_length : log_length - log_first;
-  for (int log_m = log_rest; log_m > 3; log_m -= 3) pass<8, false>(line, roots, log_length, log_m);
-  innermost(line, reinterpret_cast<const float *>(p.response), log_length, log_first);
-  for (int log_m = 6; log_m <= log_rest; log_m += 3) pass<8, true>(line, roots, log_length, log_m);
-  if (log_first == 2) pass<4, true>(line, roots, log_length, log_length);
-  if (log_first == 1) pass<2, true>(line, roots, log_length, log_length);
-}
-
-// Weight of the ray through pixel (i, j), counted from the panel's centre.
-__device__ __forceinline__ float ray_weight(const float *view, const float *table, int column, float i, float j) {
-  const float along = fmaf(view[0], i, fmaf(view[1], j, view[2]));
-  const float square = fmaf(fmaf(view[3], i, fmaf(view[4], j, view[6])), i, fmaf(fmaf(view[5], j, view[7]), j, 1.0f));
-  const float weight = view[8] * along / sqrtf(square);
-  return table ? weight * __ldg(table + column) : weight;
-}
-
-// Block x takes lines 2 x and 2 x + 1 of the image of batch view y.
-__device__ inline void filter(const purlin_fdk_filter_params &p, float *shared) {
-  const int first = 2 * blockIdx.x, n = blockIdx.y, rows[2] = {first - p.top, first + 1 - p.top};
-  const bool weigh = p.flags & PURLIN_LAUNCH_FDK_WEIGH, filtered = p.flags & PURLIN_LAUNCH_FDK_RAMP;
-  bool there[2];
-  const float *source[2];
-  float j[2];
-  for (int h = 0; h < 2; ++h) {
-    there[h] = rows[h] >= 0 && rows[h] < p.rows;
-    source[h] = reinterpret_cast<const float *>(p.input) + (static_cast<int64_t>(n) * p.rows + (there[h] ? rows[h] : 0)) * p.columns;
-    j[h] = static_cast<float>(p.first_row + rows[h]) - 0.5f * static_cast<float>(p.panel_rows - 1);
-  }
-  float view[9];
-  const float *table = nullptr;
-  if (weigh) {
-    const float *entry = reinterpret_cast<const float *>(p.views) +
-                         static_cast<int64_t>(reinterpret_cast<const int *>(p.index)[n]) * PURLIN_LAUNCH_FDK_FILTER_VIEW;
-    for (int k = 0; k < 9; ++k) view[k] = __ldg(entry + k);
-    const float row = __ldg(entry + 9);
-    if (p.ray_weights && row >= 0.0f)
-      table = reinterpret_cast<const float *>(p.ray_weights) + static_cast<int64_t>(row) * p.columns;
-  }
-  const float centre = 0.5f * static_cast<float>(p.columns - 1);
-  auto pixel = [&](int h, int column) {
-    if (!there[h] || column < 0 || column >= p.columns) return 0.0f;
-    const float value = __ldg(source[h] + column);
-    return weigh ? value * ray_weight(view, table, column, static_cast<float>(column) - centre, j[h]) : value;
+__device__ __forceinline__ void twist(Complex *v, const Complex *roots, int o, int step) {
+  auto root = [&](int k) {
+    Complex w;
+    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(w.x), "=f"(w.y) : "l"(roots + o * k * step));
+    return Complex{w.x, BACK ? -w.y : w.y};
   };
-  const Line line(shared, p.length);
-  if (filtered && (there[0] || there[1])) {
-    for (int i = threadIdx.x; i < p.length; i += blockDim.x) line.set(i, {pixel(0, i - p.added_left), pixel(1, i - p.added_left)});
-    __syncthreads();
-    if (p.extrapolated) {
-      const int last = p.added_left + p.columns - 1;
-      for (int k = threadIdx.x + 1; k <= p.extrapolated; k += blockDim.x) {
-        const float fall = __ldg(reinterpret_cast<const float *>(p.fall) + k - 1);
-        const int mirror = min(k, p.columns - 1);
-        const Complex a = line.get(p.added_left + mirror), b = line.get(last - mirror);
-        line.set((p.added_left + p.length - k) & (p.length - 1), {a.x * fall, a.y * fall});
-        line.set((last + k) & (p.length - 1), {b.x * fall, b.y * fall});
-      }
-      __syncthreads();
-    }
-    ramp(p, line);
+  Complex low[4] = {{1.0f, 0.0f}, root(1)};
+  v[1] = v[1] * low[1];
+  if (R > 2) {
+    low[2] = root(2);
+    low[3] = low[1] * low[2];
+    v[2] = v[2] * low[2];
+    v[3] = v[3] * low[3];
   }
-  for (int h = 0; h < 2 && first + h < p.height; ++h) {
-    float *out = reinterpret_cast<float *>(p.output) + (static_cast<int64_t>(n) * p.height + first + h) * p.pitch;
-    const float *values = h ? line.y : line.x;
-    for (int i = threadIdx.x; i < p.pitch; i += blockDim.x) {
-      const int column = i - p.left;
-      float value = 0.0f;
-      if (there[h] && column >= 0 && column < p.output_columns)
-        value = filtered ? values[Line::place(column)] : pixel(h, column - p.added_left);
-      out[i] = value;
+  if (R > 4) {
+    const Complex four = root(4);
+    Complex high = four;
+#pragma unroll
+    for (int k = 4; k < R; k += 4) {
+      if (k == 8) high = root(8);
+      if (k == 12) high = high * four;
+      v[k] = v[k] * high;
+#pragma unroll
+      for (int j = 1; j < 4; ++j) v[k + j] = v[k + j] * (high * low[j]);
     }
+  }
+}
+
+// A transform's place within a pass: numbers `1 << LOG_Q` apart from `base` on.
+template <int LOG_M, int LOG_R>
+struct Stride {
+  static constexpr int LOG_Q = LOG_M - LOG_R, R = 1 << LOG_R;
+  int o, at;
+  __device__ __forceinline__ explicit Stride(int t) : o(t & ((1 << LOG_Q) - 1)), at(place((t >> LOG_Q << LOG_M) + o)) {}
+  // No carry into the gaps: either the numbers are multiples of 16 apart, or they fill a power of two.
+  __device__ __forceinline__ int operator()(int k) const { return at + place(k << LOG_Q); }
+};
+
+// Calls `with(t)` for a thread's transforms of a pass of 2^LOG_R points.
+template <int LOG, int LOG_R, class With>
+__device__ __forceinline__ void for_transforms(const With &with) {
+  constexpr int count = 1 << (LOG - LOG_R), threads = Passes<LOG>::THREADS;
+#pragma unroll
+  for (int first = 0; first < count; first += threads) {
+    const int t = first + static_cast<int>(threadIdx.x);
+    if (count % threads == 0 || t < count) with(t);
+  }
+}
+
+// Passes from PASS on, down to the response and up again. The outermost one is the caller's.
+template <int LOG, int PASS>
+__device__ __forceinline__ void inner_passes(Complex *line, const Complex *roots, const float *response) {
+  using P = Passes<LOG>;
+  constexpr int log_m = P::rest(PASS), log_r = P::digit(PASS), R = 1 << log_r;
+  if constexpr (PASS + 1 == P::COUNT) {
+    for_transforms<LOG, log_r>([&](int t) {
+      const Stride<log_m, log_r> at(t);
+      Complex v[R];
+#pragma unroll
+      for (int k = 0; k < R; ++k) v[k] = line[at(k)];
+      Butterfly<R, false>::run(v);
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        const int f = (P::STORED ? 0 : P::frequency(t)) + (k << (LOG - log_r));
+        const float r = P::STORED ? response[f | t] : __ldg(response + min(f, P::LENGTH - f));
+        v[k] = {v[k].x * r, v[k].y * r};
+      }
+      Butterfly<R, true>::run(v);
+#pragma unroll
+      for (int k = 0; k < R; ++k) line[at(k)] = v[k];
+    });
+    __syncthreads();
+  } else {
+    for_transforms<LOG, log_r>([&](int t) {
+      const Stride<log_m, log_r> at(t);
+      Complex v[R];
+#pragma unroll
+      for (int k = 0; k < R; ++k) v[k] = line[at(k)];
+      Butterfly<R, false>::run(v);
+      twist<R, false>(v, roots, at.o, 1 << (LOG - log_m));
+#pragma unroll
+      for (int k = 0; k < R; ++k) line[at(k)] = v[k];
+    });
+    __syncthreads();
+    inner_passes<LOG, PASS + 1>(line, roots, response);
+    for_transforms<LOG, log_r>([&](int t) {
+      const Stride<log_m, log_r> at(t);
+      Complex v[R];
+#pragma unroll
+      for (int k = 0; k < R; ++k) v[k] = line[at(k)];
+      twist<R, true>(v, roots, at.o, 1 << (LOG - log_m));
+      Butterfly<R, true>::run(v);
+#pragma unroll
+      for (int k = 0; k < R; ++k) line[at(k)] = v[k];
+    });
+    __syncthreads();
+  }
+}
+
+// Weights of a view's rays, and where its pixels are.
+struct Rows {
+  const purlin_fdk_filter_params &p;
+  bool weigh, there[2];
+  const float *source[2], *table;
+  float slope, square, weight[2], linear[2], constant[2];
+
+  // Lines `first` and `first + 1` of the image of batch view n.
+  __device__ __forceinline__ Rows(const purlin_fdk_filter_params &p, int first, int n) : p(p), weigh(p.flags & PURLIN_LAUNCH_FDK_WEIGH), table(nullptr) {
+    const float *view = nullptr;
+    if (weigh) {
+      view = reinterpret_cast<const float *>(p.views) +
+             static_cast<int64_t>(reinterpret_cast<const int *>(p.index)[n]) * PURLIN_LAUNCH_FDK_FILTER_VIEW;
+      const float row = __ldg(view + 9);
+      if (p.ray_weights && row >= 0.0f)
+        table = reinterpret_cast<const float *>(p.ray_weights) + static_cast<int64_t>(row) * p.columns;
+      slope = __ldg(view + 8) * __ldg(view);
+      square = __ldg(view + 3);
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int row = first + h - p.top;
+      there[h] = row >= 0 && row < p.rows;
+      source[h] = reinterpret_cast<const float *>(p.input) + (static_cast<int64_t>(n) * p.rows + (there[h] ? row : 0)) * p.columns;
+      if (weigh) {
+        const float j = static_cast<float>(p.first_row + row) - 0.5f * static_cast<float>(p.panel_rows - 1);
+        weight[h] = __ldg(view + 8) * fmaf(__ldg(view + 1), j, __ldg(view + 2));
+        linear[h] = fmaf(__ldg(view + 4), j, __ldg(view + 6));
+        constant[h] = fmaf(fmaf(__ldg(view + 5), j, __ldg(view + 7)), j, 1.0f);
+      }
+    }
+  }
+
+  // Both rows' pixels in a column of the panel.
+  __device__ __forceinline__ Complex pixels(int column) const {
+    float v[2];
+    const float i = static_cast<float>(column) - 0.5f * static_cast<float>(p.columns - 1);
+    const float by = table ? __ldg(table + column) : 1.0f;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      v[h] = there[h] ? __ldg(source[h] + column) : 0.0f;
+      if (weigh) {
+        float root;
+        asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(fmaf(fmaf(square, i, linear[h]), i, constant[h])));
+        v[h] *= by * (fmaf(slope, i, weight[h]) * root);
+      }
+    }
+    return {v[0], v[1]};
+  }
+
+  // What is transformed: the panel's columns, those extrapolated on both sides, which may come round the end, and zeros.
+  __device__ __forceinline__ Complex sample(int at) const {
+    int column = at - p.added_left;
+    bool there = static_cast<unsigned>(column) < static_cast<unsigned>(p.columns);
+    float fall = 1.0f;
+    if (p.extrapolated && !there) {
+      const int right = column - (p.columns - 1), left = -column & (p.length - 1);
+      const bool beyond = right >= 1 && right <= p.extrapolated;
+      const int k = beyond ? right : left, mirror = min(k, p.columns - 1);
+      there = k <= p.extrapolated;
+      if (there) fall = __ldg(reinterpret_cast<const float *>(p.fall) + k - 1);
+      column = beyond ? p.columns - 1 - mirror : mirror;
+    }
+    if (!there) return {0.0f, 0.0f};
+    const Complex v = pixels(column);
+    return {v.x * fall, v.y * fall};
+  }
+};
+
+// A line of the image, as far as it is in the image.
+struct Out {
+  float *line;
+  __device__ __forceinline__ Out(const purlin_fdk_filter_params &p, int line, int n)
+      : line(line < p.height ? reinterpret_cast<float *>(p.output) + (static_cast<int64_t>(n) * p.height + line) * p.pitch : nullptr) {}
+  __device__ __forceinline__ void zero(int from, int to) const {
+    if (line)
+      for (int i = from + static_cast<int>(threadIdx.x); i < to; i += blockDim.x) line[i] = 0.0f;
+  }
+};
+
+// Block x takes some pairs of lines of the image of batch view y.
+template <int LOG>
+__device__ __forceinline__ void filter(const purlin_fdk_filter_params &p) {
+  using P = Passes<LOG>;
+  constexpr int log_r = P::digit(0), R = 1 << log_r, log_last = P::digit(P::COUNT - 1);
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  Complex *line = reinterpret_cast<Complex *>(shared_bytes);
+  float *response = reinterpret_cast<float *>(line + place(P::LENGTH));
+  const Complex *roots = reinterpret_cast<const Complex *>(p.roots);
+  const int n = blockIdx.y;
+  const float *given = reinterpret_cast<const float *>(p.response);
+  if (P::STORED) {
+    for_transforms<LOG, log_last>([&](int t) {
+      const int frequency = P::frequency(t);
+#pragma unroll
+      for (int k = 0; k < 1 << log_last; ++k) {
+        const int f = frequency + (k << (LOG - log_last));
+        response[k << (LOG - log_last) | t] = __ldg(given + min(f, P::LENGTH - f));
+      }
+    });
+  }
+#pragma unroll 1
+  for (int pair = 0; pair < PURLIN_LAUNCH_FDK_FILTER_PAIRS; ++pair) {
+    const int first = 2 * (blockIdx.x * PURLIN_LAUNCH_FDK_FILTER_PAIRS + pair);
+    if (first >= p.height) break;
+    const Rows rows(p, first, n);
+    const Out out[2] = {Out(p, first, n), Out(p, first + 1, n)};
+    if (!rows.there[0] && !rows.there[1]) {
+      out[0].zero(0, p.pitch);
+      out[1].zero(0, p.pitch);
+      continue;
+    }
+    for_transforms<LOG, log_r>([&](int t) {
+      const Stride<LOG, log_r> at(t);
+      Complex v[R];
+#pragma unroll
+      for (int k = 0; k < R; ++k) v[k] = rows.sample(t + (k << (LOG - log_r)));
+      Butterfly<R, false>::run(v);
+      twist<R, false>(v, roots, t, 1);
+#pragma unroll
+      for (int k = 0; k < R; ++k) line[at(k)] = v[k];
+    });
+    __syncthreads();
+    inner_passes<LOG, 1>(line, roots, P::STORED ? response : given);
+    for_transforms<LOG, log_r>([&](int t) {
+      const Stride<LOG, log_r> at(t);
+      Complex v[R];
+#pragma unroll
+      for (int k = 0; k < R; ++k) v[k] = line[at(k)];
+      twist<R, true>(v, roots, t, 1);
+      Butterfly<R, true>::run(v);
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        const int column = t + (k << (LOG - log_r));
+        if (column >= p.output_columns) continue;
+        if (out[0].line) out[0].line[p.left + column] = rows.there[0] ? v[k].x : 0.0f;
+        if (out[1].line) out[1].line[p.left + column] = rows.there[1] ? v[k].y : 0.0f;
+      }
+    });
+    for (const Out &o : out) {
+      o.zero(0, p.left);
+      o.zero(p.left + p.output_columns, p.pitch);
+    }
+    // The next pair's first pass writes where other threads may still read.
+    __syncthreads();
+  }
+}
+
+// Without the ramp: block x takes lines 2 x and 2 x + 1 of the image of batch view y.
+__device__ inline void place_rows(const purlin_fdk_filter_params &p) {
+  const int first = 2 * blockIdx.x, n = blockIdx.y;
+  const Rows rows(p, first, n);
+  const Out out[2] = {Out(p, first, n), Out(p, first + 1, n)};
+  for (int i = threadIdx.x; i < p.pitch; i += blockDim.x) {
+    const int column = i - p.left - p.added_left;
+    const bool there = static_cast<unsigned>(column) < static_cast<unsigned>(p.columns);
+    const Complex v = there ? rows.pixels(column) : Complex{0.0f, 0.0f};
+    if (out[0].line) out[0].line[i] = v.x;
+    if (out[1].line) out[1].line[i] = v.y;
   }
 }
 

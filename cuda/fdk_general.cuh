@@ -110,6 +110,10 @@ struct General {
     const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(windows));
     const uint32_t bytes = 4 * p.window_rows * SAMPLES, end = base + STAGES * bytes;
     const int depth = static_cast<int>(p.mirror - tile.z < DEPTH ? p.mirror - tile.z : DEPTH);
+    auto stage = [&](int n, uint32_t to) {
+      fetch.template first_lines<0>(table[n].rows, 4 * p.pitch, to);
+      if (fetch.is_more()) fetch.template other_lines<0>(table[n].rows, 4 * p.pitch, to);
+    };
     float *own = address<float>(p.volume);
     const int64_t slice = p.nx * p.ny, at = tile.iy * p.nx + tile.ix;
 #pragma unroll
@@ -125,7 +129,7 @@ struct General {
       if (STAGED) {
 #pragma unroll
         for (int n = 0; n < STAGES - 1; ++n) {
-          if (n < count) fetch(table[n].rows, false, base + n * bytes, p.window_rows);
+          if (n < count) stage(n, base + n * bytes);
           copy_commit();
         }
       }
@@ -134,7 +138,7 @@ struct General {
         if (STAGED) {
           copy_wait<STAGES - 2>();
           __syncthreads();
-          if (n + STAGES - 1 < count) fetch(table[n + STAGES - 1].rows, false, next, p.window_rows);
+          if (n + STAGES - 1 < count) stage(n + STAGES - 1, next);
           copy_commit();
         }
         if (depth == DEPTH)

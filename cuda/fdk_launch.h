@@ -34,10 +34,9 @@
 
 /* flags of the filter */
 #define PURLIN_LAUNCH_FDK_WEIGH 1    /* cosine and ray weights; else they are 1 */
-#define PURLIN_LAUNCH_FDK_RAMP 2     /* the ramp; else the rows are only placed */
 
 #define PURLIN_LAUNCH_FDK_THREADS 256
-#define PURLIN_LAUNCH_FDK_FILTER_THREADS 512 /* most threads of a block of the filter */
+#define PURLIN_LAUNCH_FDK_FILTER_PAIRS 4 /* pairs of lines that a block of the filter takes */
 #define PURLIN_LAUNCH_FDK_SANITIZED 0 /* counters: uint64, added to */
 #define PURLIN_LAUNCH_FDK_CLAMPED 1
 #define PURLIN_LAUNCH_FDK_COUNTERS 2
@@ -64,10 +63,13 @@ typedef struct purlin_fdk_convert_params {
  *   a n, b n, c n, a a, 2 a b, b b, 2 a c, 2 b c, weight, table row or -1 (as numbers), 0, 0
  * with the ray c + a i + b j through pixel (i, j) counted from the panel's centre ((columns - 1) / 2, (panel_rows - 1) / 2),
  * scaled so that |c| = 1, and n the unit vector from the source to the isocentre.
- * Dynamic shared memory: 2 floats for each of length + length / 32 samples; none without the ramp.
- * `length` is a power of two, 16 to PURLIN_LAUNCH_FDK_MAX_LENGTH, at least output_columns plus twice `extrapolated`.
- * Grid: ceil(height / 2) x views blocks: lines of the border are zeroed. */
+ *
+ * purlin_fdk_filter_<n>: the ramp with transforms of `length` = 2^n, which is 16 to PURLIN_LAUNCH_FDK_MAX_LENGTH and at
+ * least output_columns plus twice `extrapolated`. Blocks of max(length / 16, 32) threads with 8.5 bytes of dynamic shared
+ * memory a sample, and 4 more up to length FILTER_STORED. purlin_fdk_place: without the ramp.
+ * Grid: all pairs of lines x views, FILTER_PAIRS of them a block with the ramp: lines of the border are zeroed. */
 #define PURLIN_LAUNCH_FDK_MAX_LENGTH 16384
+#define PURLIN_LAUNCH_FDK_FILTER_STORED 4096 /* longest transform whose response is kept in shared memory */
 #define PURLIN_LAUNCH_FDK_FILTER_VIEW 12 /* floats of an entry of `views` */
 typedef struct purlin_fdk_filter_params {
   uint64_t input;         /* float [columns, rows, batch] */
@@ -105,18 +107,20 @@ typedef struct purlin_fdk_filter_params {
  * PURLIN_LAUNCH_FDK_MIRROR_SLICES slices k together with their mirror images mirror - k, which see rows mirror_row - r
  * where the former see r. `volume` begins at slice `first`, `volume_mirror` at slice `first_mirror`.
  * purlin_fdk_general_*: any matrices, PURLIN_LAUNCH_FDK_GENERAL_SLICES slices a tile.
- * Both: *_40 and *_72 by the samples of a line of the window; dynamic shared memory STAGES * window_rows * samples * 4
- * bytes (twice that for *_mirror). The images' border is as wide as a window on every side, `left` and `pitch` are
- * multiples of 4 and `images` lies on 16 bytes.
+ * Both: *_40 and *_72 by the samples of a line of the window. Dynamic shared memory: STAGES windows of window_rows lines,
+ * 4 bytes a sample; along columns twice TOGETHER windows, of twice the size for *_mirror. The images' border is as wide as
+ * a window on every side, `left` and `pitch` are multiples of 4 and `images` lies on 16 bytes.
  * purlin_fdk_plain_*: any matrices and sizes, no staging; a border of 2 is enough.
  * *_skip: a sample counts only if its four pixels exist, else pixels outside are 0.
  *
  * Grid: tiles along x, y, and along z those that reach into the slab. */
 #define PURLIN_LAUNCH_FDK_TILE 16
-#define PURLIN_LAUNCH_FDK_COLUMN_SLICES 32
-#define PURLIN_LAUNCH_FDK_MIRROR_SLICES 16
+#define PURLIN_LAUNCH_FDK_COLUMN_SLICES 40
+#define PURLIN_LAUNCH_FDK_MIRROR_SLICES 20
 #define PURLIN_LAUNCH_FDK_GENERAL_SLICES 16
 #define PURLIN_LAUNCH_FDK_STAGES 3
+#define PURLIN_LAUNCH_FDK_TOGETHER_NARROW 2 /* views that a column's walks take between two barriers */
+#define PURLIN_LAUNCH_FDK_TOGETHER_WIDE 1
 #define PURLIN_LAUNCH_FDK_CHUNK 32       /* views whose numbers a block keeps at once */
 #define PURLIN_LAUNCH_FDK_NARROW 40      /* samples of a line of a window */
 #define PURLIN_LAUNCH_FDK_WIDE 72

@@ -51,6 +51,18 @@ __device__ __forceinline__ float sample(uint32_t shared) {
   return v;
 }
 
+// 16 bytes of a table in shared memory, OFFSET bytes behind an address.
+template <int OFFSET>
+__device__ __forceinline__ float4 quarter(uint32_t shared) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4+%5];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(shared), "n"(OFFSET));
+  return v;
+}
+
+__device__ __forceinline__ uint64_t bits_64(float low, float high) {
+  return static_cast<uint64_t>(__float_as_uint(high)) << 32 | __float_as_uint(low);
+}
+
 // A block's voxels.
 struct Tile {
   int64_t x, y, z;          // the first one
@@ -87,8 +99,9 @@ struct Affine {
   __device__ double operator()(double dx, double dy, double dz) const { return at + x * dx + y * dy + z * dz; }
 };
 
+template <int OFFSET>
 __device__ __forceinline__ void copy_async_16(uint32_t shared, uint64_t global) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0+%2], [%1], 16;" ::"r"(shared), "l"(global), "n"(OFFSET) : "memory");
 }
 __device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int PENDING>
@@ -111,34 +124,30 @@ __device__ inline Lines window_lines(const Backproject &p, int view, int64_t row
   return {p.images + 4 * ((static_cast<int64_t>(view) * p.height + from) * p.pitch + p.left + column), seen};
 }
 
-// Copies of windows from global to shared memory: each thread takes 16 bytes of every so many lines.
+// Copies of windows from global to shared memory: each thread takes 16 bytes of every so many lines, nearly always of one.
 template <int SAMPLES, int PITCH>
 struct Fetch {
   static constexpr int QUADS = SAMPLES / 4, AT_ONCE = THREADS / QUADS;
-  int row, pitch;
-  int64_t forwards, backwards;
+  int row, column, rows;
   uint32_t target;
-  __device__ explicit Fetch(const Backproject &p) : row(threadIdx.x / QUADS), pitch(4 * p.pitch) {
-    const int column = threadIdx.x % QUADS * 16;
-    forwards = static_cast<int64_t>(row) * pitch + column;
-    backwards = -static_cast<int64_t>(row) * pitch + column;
+  __device__ explicit Fetch(const Backproject &p) : row(threadIdx.x / QUADS), column(threadIdx.x % QUADS * 16), rows(p.window_rows) {
     target = 4 * row * PITCH + column;
     // Threads that are left over begin beyond any window.
-    if (row >= AT_ONCE) row = 1 << 20;
+    if (row >= AT_ONCE) row = 1 << 16;
   }
-  __device__ __forceinline__ void operator()(uint64_t line, bool turned, uint32_t to, int rows) const {
-    if (row < rows) {
-      uint64_t source = line + static_cast<uint64_t>(turned ? backwards : forwards);
-      to += target;
-      copy_async_16(to, source);
+  // Lines are `pitch` bytes apart, backwards if that is negative; the window begins OFFSET bytes behind `to`.
+  template <int OFFSET>
+  __device__ __forceinline__ void first_lines(uint64_t line, int pitch, uint32_t to) const {
+    if (row < rows) copy_async_16<OFFSET>(to + target, line + static_cast<int64_t>(row * pitch + column));
+  }
+  // The rest, if the window has more lines than a block takes at once.
+  template <int OFFSET>
+  __device__ __forceinline__ void other_lines(uint64_t line, int pitch, uint32_t to) const {
 #pragma unroll 1
-      for (int r = row + AT_ONCE; r < rows; r += AT_ONCE) {
-        source += static_cast<int64_t>(turned ? -AT_ONCE * pitch : AT_ONCE * pitch);
-        to += 4 * AT_ONCE * PITCH;
-        copy_async_16(to, source);
-      }
-    }
+    for (int r = row + AT_ONCE; r < rows; r += AT_ONCE)
+      copy_async_16<OFFSET>(to + 4 * PITCH * r + column, line + static_cast<int64_t>(r * pitch + column));
   }
+  __device__ __forceinline__ bool is_more() const { return rows > AT_ONCE; }
 };
 
 // Calls `make(n, entry)` for the views of a chunk, one lane each, and keeps the entries that it says are seen, in order.

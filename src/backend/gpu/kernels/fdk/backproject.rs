@@ -89,7 +89,8 @@ pub struct Backprojection<'a> {
     pub size: [usize; 3],
     /// Rows of the whole panel.
     pub panel_rows: usize,
-    /// What is added to. Stored rows must hold all that [`Shape::walked`] is seen through.
+    /// What is added to. Unless all rows of the panel are stored, it begins where tiles do ([`Shape::walked`]), and stored
+    /// rows hold all that it is seen through.
     pub slab: Slab<'a>,
     /// With a plane of symmetry: the slab's mirror image, made at the same time. Without it `slab` is looked up for both
     /// halves, so a slab on one side of the plane takes twice as long.
@@ -127,6 +128,9 @@ impl Backprojection<'_> {
         };
         if self.slab.slices == 0 || self.batch == 0 || l.rows == 0 {
             return Ok(());
+        }
+        if l.rows < self.panel_rows {
+            self.check_slabs()?;
         }
         let other = self.mirror_slab.as_ref().unwrap_or(&self.slab);
         let (start, tiles) = self.tiles(other);
@@ -181,6 +185,18 @@ impl Backprojection<'_> {
         // SAFETY: every array was checked against the kernel's extents; the numbers of the views are below `scan` by the
         // caller's word, and windows stay inside the images' borders.
         unsafe { launch(&kernel, stream, grid, &parameters) }
+    }
+
+    /// Whether the walks to the slabs' slices begin in one of them.
+    fn check_slabs(&self) -> Result<()> {
+        let pieces = || std::iter::once(&self.slab).chain(&self.mirror_slab).map(|s| s.first..s.first + s.slices);
+        for piece in pieces() {
+            let walked = self.shape.walked(piece.start, piece.len(), self.size[2]);
+            if let Some(k) = walked.clone().find(|k| !pieces().any(|p| p.contains(k))) {
+                return Err(Error::Internal(format!("slices {piece:?} without the rows of slice {k}, in {walked:?}")));
+            }
+        }
+        Ok(())
     }
 
     fn name(&self) -> String {

@@ -172,7 +172,6 @@ impl Filter<'_> {
                 .as_ref()
                 .map_or(Ok(0), |t| t.0.array("ray weights", product("ray weights", &[self.columns, t.1])?, 4))
         };
-        let flag = |on, bit| if on { bit } else { 0 };
         let parameters = FilterParams {
             input: self.input.array("projections", product("projections", &[self.columns, l.rows, self.batch])?, 4)?,
             output: self.output.array("filtered", product("filtered", &[l.samples(), self.batch])?, 4)?,
@@ -199,18 +198,21 @@ impl Filter<'_> {
             pitch: small("pitch", l.pitch)?,
             height: small("height", l.height)?,
             batch: small("batch", self.batch)?,
-            flags: flag(self.rays.is_some(), c::FDK_WEIGH) | flag(self.ramp.is_some(), c::FDK_RAMP),
+            flags: if self.rays.is_some() { c::FDK_WEIGH } else { 0 },
         };
-        let kernel = gpu.kernel("fdk", "purlin_fdk_filter")?;
-        let most = c::FDK_FILTER_THREADS.unsigned_abs();
-        // A thread for each butterfly of eight, as far as a block has that many.
-        let threads = if length == 0 { 256 } else { u32::try_from(length / 8).unwrap_or(most).clamp(32, most) };
         let blocks = |n: usize| u32::try_from(n).map_err(|_| Error::NotSupported(format!("{n} rows in one launch")));
-        let grid = Grid {
-            blocks: [blocks(l.height.div_ceil(2))?, blocks(self.batch)?, 1],
-            threads,
-            shared: 8 * (length + length / 32),
+        let (pairs, views) = (l.height.div_ceil(2), blocks(self.batch)?);
+        let (name, grid) = if length == 0 {
+            let grid = Grid { blocks: [blocks(pairs)?, views, 1], threads: c::FDK_THREADS.unsigned_abs(), shared: 0 };
+            ("purlin_fdk_place".into(), grid)
+        } else {
+            let groups = blocks(pairs.div_ceil(size(c::FDK_FILTER_PAIRS)))?;
+            let threads = u32::try_from(length / 16).unwrap_or(u32::MAX).max(32);
+            let response = if length <= size(c::FDK_FILTER_STORED) { 4 * length } else { 0 };
+            let grid = Grid { blocks: [groups, views, 1], threads, shared: 8 * (length + length / 16) + response };
+            (format!("purlin_fdk_filter_{}", length.ilog2()), grid)
         };
+        let kernel = gpu.kernel("fdk", &name)?;
         // SAFETY: every array was checked against the kernel's extents; the numbers of the views are below `scan` and those
         // of table rows inside the table by the caller's word.
         unsafe { launch(&kernel, stream, grid, &parameters) }

@@ -129,12 +129,9 @@ impl Shape {
         let wanted = extent.map(|e| e.min(1e6).ceil());
         let (width, window_rows) = (wanted[0] as usize + 3 + 3, wanted[1] as usize + 4);
         let fitting = [Width::Narrow, Width::Wide].into_iter().find(|w| w.samples() >= width);
-        let halves = if mirror.is_some() { 2 } else { 1 };
-        let bytes = |w: Width| size(c::FDK_STAGES) * window_rows * w.samples() * 4 * halves;
-        match fitting {
-            Some(width) if bytes(width) <= MOST_SHARED => {
-                Self { kind: if upright { Kind::Column } else { Kind::General }, width, window_rows, mirror }
-            }
+        let kind = if upright { Kind::Column } else { Kind::General };
+        match fitting.map(|width| Self { kind, width, window_rows, mirror }) {
+            Some(shape) if shape.shared() <= MOST_SHARED => shape,
             _ => Self { kind: Kind::Plain, width: Width::Narrow, window_rows: 2, mirror: None },
         }
     }
@@ -172,10 +169,13 @@ impl Shape {
     /// Bytes of shared memory of a block.
     pub(super) fn shared(&self) -> usize {
         let halves = if self.mirror.is_some() { 2 } else { 1 };
-        match self.kind {
-            Kind::Plain => 0,
-            _ => size(c::FDK_STAGES) * self.window_rows * self.width.samples() * 4 * halves,
-        }
+        let windows = match (self.kind, self.width) {
+            (Kind::Plain, _) => 0,
+            (Kind::General, _) => size(c::FDK_STAGES),
+            (Kind::Column, Width::Narrow) => 2 * size(c::FDK_TOGETHER_NARROW),
+            (Kind::Column, Width::Wide) => 2 * size(c::FDK_TOGETHER_WIDE),
+        };
+        windows * self.window_rows * self.width.samples() * 4 * halves
     }
 
     /// Zeros that the kernel needs around an image: columns and rows. An even number of rows, as lines are filtered in
