@@ -35,8 +35,8 @@ pub const PURLIN_FDK_EDGE_SKIP: i32 = 1;
 
 /// Bilinear samples in f32.
 pub const PURLIN_FDK_INTERPOLATION_EXACT: i32 = 0;
-/// For general matrices on a GPU by its texture unit, whose fractions have 8 bits: up to 6e-4 of the density scale off.
-/// Elsewhere the same as EXACT.
+/// Leave to round positions where that is faster, up to 6e-4 of the density scale off. At present the same as EXACT,
+/// which no other kernel outruns.
 pub const PURLIN_FDK_INTERPOLATION_FAST: i32 = 1;
 
 /// Arithmetic in f32; positions and weights are prepared in f64.
