@@ -37,10 +37,11 @@ static void removed(const char *name) {
   CHECK(remove(in_folder(name)) == 0);
 }
 
-/* `bytes` bytes behind `head`. */
+/* `bytes` bytes behind `head`; either may be none. */
 static void store(const char *name, const char *head, size_t head_bytes, const void *data, size_t bytes) {
   FILE *file = fopen(in_folder(name), "wb");
-  CHECK(file && fwrite(head, 1, head_bytes, file) == head_bytes && fwrite(data, 1, bytes, file) == bytes);
+  CHECK(file && (head_bytes == 0 || fwrite(head, 1, head_bytes, file) == head_bytes));
+  CHECK(file && (bytes == 0 || fwrite(data, 1, bytes, file) == bytes));
   if (file) fclose(file);
 }
 
