@@ -167,6 +167,10 @@ impl FdkOps for DoubleOps {
             values.iter_mut().for_each(|v| *v = *v * scale + offset);
             encode_all(&self.context, self.output, values, out);
         });
+        if plan.options.fov_mask {
+            let bytes = values.len() * self.output.size();
+            plan.mask_unseen(self.first + first, self.output, &mut out[..bytes]);
+        }
         Ok(())
     }
 

@@ -72,6 +72,8 @@ pub struct View {
     /// Columns of the inverse of the matrix's left part: the direction of the ray through pixel (i, j) is
     /// `inverse (i, j, 1)`.
     pub inverse: [[f64; 3]; 3],
+    /// What the matrix as given was divided by; 1 for an orbit.
+    pub scale: f64,
 }
 
 impl View {
@@ -123,6 +125,7 @@ impl View {
             source_to_detector: focal * detector.column_pitch,
             angle: source[1].atan2(source[0]).rem_euclid(TAU),
             inverse,
+            scale: sign,
         })
     }
 }
@@ -177,6 +180,7 @@ impl Geometry {
                 source_to_detector: sdd,
                 angle: angle.rem_euclid(TAU),
                 inverse: inverse(m).ok_or_else(|| Error::invalid("angles", format!("view {n} is singular")))?,
+                scale: 1.0,
             });
         }
         Ok(geometry)

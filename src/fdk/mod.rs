@@ -3,6 +3,7 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`], [`pushed`], [`run`] | a reconstruction that is set up; a scan that is pushed; a run over a whole one |
+//! | [`fov`] | what every view sees |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | how, and what came of it |
 //! | [`weights`] | angular weights; weights of rays measured twice |
@@ -18,6 +19,7 @@ pub mod counts;
 pub mod cpu;
 pub mod cut;
 pub mod double;
+pub mod fov;
 pub mod geometry;
 pub mod gpu;
 pub mod info;

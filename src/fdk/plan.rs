@@ -118,7 +118,8 @@ impl Plan {
             });
             let weight = match options.mode {
                 Mode::Fdk => angular * view.source_distance() * view.source_to_detector,
-                Mode::RabbitCt => 1.0,
+                // w as the given matrix has it.
+                Mode::RabbitCt => 1.0 / (view.scale * view.scale),
             };
             views.push(ViewPlan { matrix, weight });
         }

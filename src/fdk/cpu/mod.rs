@@ -194,6 +194,10 @@ impl FdkOps for CpuOps {
             Target::Write(buffer) if number == Number::F32 => {
                 let out = &mut buffer.as_mut_slice::<f32>()?[..count * slice];
                 timed(&mut self.tally.download, || slab.store(pool, first, scale, offset, out));
+                if plan.options.fov_mask {
+                    let bytes = &mut buffer.as_mut_slice::<u8>()?[..count * slice * number.size()];
+                    plan.mask_unseen(self.first + first, number, bytes);
+                }
                 return Ok(());
             }
             Target::Write(buffer) => buffer.as_mut_slice::<u8>()?,
@@ -211,6 +215,9 @@ impl FdkOps for CpuOps {
                 encode_all(&self.context, number, values, out);
             }
         });
+        if plan.options.fov_mask {
+            plan.mask_unseen(self.first + first, number, &mut out[..count * slice * number.size()]);
+        }
         Ok(())
     }
 

@@ -1,4 +1,6 @@
+mod choices;
 mod device;
+mod physics;
 mod scans;
 mod session;
 

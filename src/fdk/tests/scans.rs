@@ -20,16 +20,16 @@ use crate::progress::ProgressFn;
 
 /// What a test asks for besides the plan.
 #[derive(Clone, Copy, Default)]
-struct Output {
-    scale: f64,
-    offset: f64,
-    slab: usize,
-    batch: usize,
+pub(super) struct Output {
+    pub scale: f64,
+    pub offset: f64,
+    pub slab: usize,
+    pub batch: usize,
 }
 
-const PLAIN: Output = Output { scale: 1.0, offset: 0.0, slab: 0, batch: 0 };
+pub(super) const PLAIN: Output = Output { scale: 1.0, offset: 0.0, slab: 0, batch: 0 };
 
-fn context(threads: usize, host_memory_limit: u64) -> std::sync::Arc<Context> {
+pub(super) fn context(threads: usize, host_memory_limit: u64) -> std::sync::Arc<Context> {
     let options =
         ContextOptions { backend: BackendChoice::Cpu, threads, host_memory_limit, ..ContextOptions::default() };
     Context::new(options).unwrap()
@@ -41,29 +41,29 @@ fn plan(name: &'static str) -> (Plan, Vec<f32>) {
     (Plan::new(case.geometry, GRID, Options::default()).unwrap(), projections)
 }
 
-fn bytes(number: Number, values: &[f32]) -> Vec<u8> {
+pub(super) fn bytes(number: Number, values: &[f32]) -> Vec<u8> {
     let mut out = vec![0; values.len() * number.size()];
     encode(number, values, &mut out);
     out
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
+pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
 }
 
-fn projection_info(plan: &Plan, number: Number) -> ArrayInfo {
+pub(super) fn projection_info(plan: &Plan, number: Number) -> ArrayInfo {
     let d = &plan.geometry.detector;
     ArrayInfo::new(number, &[d.columns, d.rows, plan.views.len()]).unwrap()
 }
 
-fn volume_info(plan: &Plan) -> ArrayInfo {
+pub(super) fn volume_info(plan: &Plan) -> ArrayInfo {
     let mut info = ArrayInfo::new(Number::F32, &plan.grid.size).unwrap();
     info.spacing = Some(plan.grid.spacing.to_vec());
     info.origin = Some(plan.grid.origin.to_vec());
     info
 }
 
-fn run(
+pub(super) fn run(
     plan: &Plan,
     counts: Option<&Counts>,
     output: &Output,
@@ -84,7 +84,7 @@ fn run(
     fdk.reconstruct(None, Projections::Source(source), Volume::Sink(sink), progress)
 }
 
-fn in_memory(plan: &Plan, projections: &[f32], output: &Output, limit: u64) -> (Vec<f32>, Info) {
+pub(super) fn in_memory(plan: &Plan, projections: &[f32], output: &Output, limit: u64) -> (Vec<f32>, Info) {
     let input = bytes(Number::F32, projections);
     let mut out = vec![0xffu8; plan.voxels() * 4];
     let mut source = HostSource::new(projection_info(plan, Number::F32), &input).unwrap();
