@@ -1,3 +1,4 @@
+mod accuracy;
 mod choices;
 mod device;
 mod physics;
