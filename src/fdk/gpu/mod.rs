@@ -20,8 +20,9 @@ use super::counts::Counts;
 use super::options::Edge;
 use super::plan::{Batch, Plan};
 use super::run::Part;
+use crate::alloc;
 use crate::backend::gpu::kernels::fdk as kernels;
-use crate::backend::gpu::{Event, Gpu, GpuStream, Lender, Staging};
+use crate::backend::gpu::{Event, Gpu, GpuStream, Lender, Region, Staging};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -224,7 +225,6 @@ impl GpuOps {
         let [nx, ny, _] = plan.grid.size;
         let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
         let plain = scale == 1.0 && offset == 0.0 && !plan.options.fov_mask;
-        let _ = first;
         if plain && self.output == Number::F32 {
             return Ok(false);
         }
@@ -239,30 +239,51 @@ impl GpuOps {
             Some(memory) if output != Number::F32 => memory.region(0, bytes * output.size())?,
             _ => source,
         };
-        let store = Store {
-            source,
-            size: [nx, ny, count],
-            scale,
-            offset,
-            fov: fov(plan),
-            output: target,
-            number: raw(output),
-            swap: false,
-        };
+        let launches = stores(plan, output, first, count, source, target)?;
         let stream = &self.streams.download;
-        self.clock.span(Stage::Download, stream, || store.run(&gpu, stream))?;
+        self.clock.span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
         Ok(output != Number::F32)
     }
 }
 
-/// The cylinder outside of which voxels are zeroed, if that is asked for.
-fn fov(plan: &Plan) -> Option<Fov> {
+/// The disc outside of which the voxels of slice `k` are zeroed, if that is asked for.
+fn fov(plan: &Plan, k: usize) -> Option<Fov> {
     let (origin, spacing) = (plan.grid.origin, plan.grid.spacing);
-    plan.options.fov_mask.then(|| Fov {
-        centre: [-origin[0] / spacing[0], -origin[1] / spacing[1]],
-        radius: plan.fov_radius() / spacing[0],
-        ratio: spacing[1] / spacing[0],
+    plan.options.fov_mask.then(|| {
+        let radius = plan.seen_radius(k);
+        let centre = [-origin[0] / spacing[0], -origin[1] / spacing[1]];
+        // Where nothing is seen, a point that is no voxel's.
+        let centre = if radius < 0.0 { [-1e9; 2] } else { centre };
+        Fov { centre, radius: radius.max(0.0) / spacing[0], ratio: spacing[1] / spacing[0] }
     })
+}
+
+/// The last kernel's launches for slices from `first` on: one for all, or one each where every slice has a disc of its own.
+fn stores<'a>(
+    plan: &Plan,
+    number: Number,
+    first: usize,
+    count: usize,
+    source: Region<'a>,
+    output: Region<'a>,
+) -> Result<Vec<Store<'a>>> {
+    let [nx, ny, _] = plan.grid.size;
+    let (slice, size) = (nx * ny, number.size());
+    let together = if plan.options.fov_mask { 1 } else { count.max(1) };
+    let mut launches = alloc::with_capacity("launches", count.div_ceil(together))?;
+    for k in (0..count).step_by(together) {
+        launches.push(Store {
+            source: source.part(k * slice * 4, together * slice * 4)?,
+            size: [nx, ny, together],
+            scale: plan.options.output_scale,
+            offset: plan.options.output_offset,
+            fov: fov(plan, first + k),
+            output: output.part(k * slice * size, together * slice * size)?,
+            number: raw(number),
+            swap: false,
+        });
+    }
+    Ok(launches)
 }
 
 impl FdkOps for GpuOps {
@@ -460,19 +481,14 @@ impl FdkOps for GpuOps {
         match to {
             Target::Device(volume) => {
                 let source = self.buffers.as_ref().ok_or_else(unprepared)?.slab(job)?.region(at, count * slice)?;
-                let store = Store {
-                    source,
-                    size: [nx, ny, count],
-                    scale: plan.options.output_scale,
-                    offset: plan.options.output_offset,
-                    fov: fov(plan),
-                    output: volume.region(first * nx * ny * number.size(), bytes)?,
-                    number: raw(number),
-                    swap: false,
-                };
-                let plain = store.scale == 1.0 && store.offset == 0.0 && store.fov.is_none();
+                let output = volume.region(first * nx * ny * number.size(), bytes)?;
+                let o = &plan.options;
+                let plain = o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask;
                 if job.volume.is_none() || !plain {
-                    self.clock.span(Stage::Download, &streams.download, || store.run(&gpu, &streams.download))?;
+                    let launches = stores(plan, number, first, count, source, output)?;
+                    let stream = &streams.download;
+                    self.clock
+                        .span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
                 }
             }
             Target::Write(buffer) => {

@@ -52,6 +52,7 @@ pub(super) struct Scan {
     pub dims: [usize; 3],
     pub projections: Vec<f32>,
     pub geometry: crate::fdk::geometry::Geometry,
+    pub grid: crate::fdk::geometry::Grid,
 }
 
 pub(super) fn scan(name: &'static str) -> Scan {
@@ -61,12 +62,13 @@ pub(super) fn scan(name: &'static str) -> Scan {
         dims: [d.columns, d.rows, case.geometry.views.len()],
         projections: case.projections.iter().map(|p| *p as f32).collect(),
         geometry: case.geometry,
+        grid: GRID,
     }
 }
 
 impl Scan {
     pub(super) fn fdk(&self, context: &Arc<Context>, options: Options) -> Fdk {
-        Fdk::new(context, self.geometry.clone(), Some(GRID), options).unwrap()
+        Fdk::new(context, self.geometry.clone(), Some(self.grid), options).unwrap()
     }
 
     pub(super) fn tensor(&self, context: &Arc<Context>) -> Tensor {
