@@ -213,7 +213,19 @@ inline Outcome iterate(const Form &form, const double *start, const Settings &s,
       auto e = eigenvalues(h, n - 1);
       vector<double> d(n - 1);
       for (int i = 0; i + 1 < n; ++i) d[i] = -dot(n, &u[i * n], r.data());
-      if (o.iterations >= s.warmup && n > 1 && e.back() < 0 && solve(h, d, n - 1) && dot(n - 1, d.data(), d.data()) < 0.25) {
+      if (o.iterations >= s.warmup && n == 3) {
+        // Newton's step with H less the least multiple of the identity that makes it negative definite and the step no
+        // longer than 2 / m.
+        const double k = m - 1, top = e.back() / k;
+        const double gentlest = std::max(-top, 0.5 * m / k * o.residual + 1e-150);
+        o.shift = k * (gentlest + top);
+        for (int i = 0; i < 2; ++i) h[i * 3] -= o.shift;
+        if (!solve(h, d, 2)) d.assign(2, 0.0);
+        next = o.x;
+        for (int i = 0; i < 2; ++i)
+          for (int c = 0; c < n; ++c) next[c] += d[i] * u[i * n + c];
+        moved = true;
+      } else if (o.iterations >= s.warmup && n > 1 && e.back() < 0 && solve(h, d, n - 1) && dot(n - 1, d.data(), d.data()) < 0.25) {
         next = o.x;
         for (int i = 0; i + 1 < n; ++i)
           for (int c = 0; c < n; ++c) next[c] += d[i] * u[i * n + c];

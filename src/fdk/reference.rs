@@ -3,6 +3,7 @@
 
 use realfft::RealFftPlanner;
 
+use super::cpu::filter::real_ends;
 use super::options::{Edge, Mode};
 use super::plan::Plan;
 use crate::alloc;
@@ -35,6 +36,7 @@ pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], f
         extrapolate(plan, &mut line);
         forward.process(&mut line, &mut spectrum).map_err(failed)?;
         spectrum.iter_mut().zip(&plan.response).for_each(|(s, r)| *s *= r);
+        real_ends(&mut spectrum);
         backward.process(&mut spectrum, &mut line).map_err(failed)?;
         out.copy_from_slice(&line[..plan.columns]);
     }

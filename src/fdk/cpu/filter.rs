@@ -204,9 +204,21 @@ impl Filter {
         for (s, r) in scratch.spectrum.iter_mut().zip(&self.response) {
             *s = s.scale(*r);
         }
+        real_ends(&mut scratch.spectrum);
         self.backward.process_with_scratch(&mut scratch.spectrum, line, &mut scratch.backward).map_err(failed)?;
         scratch.rows[target].copy_from_slice(&line[..plan.columns]);
         Ok(replaced)
+    }
+}
+
+/// A spectrum of real samples is real at both ends; after a pixel that is not finite it is not, which the transform would
+/// refuse instead of passing on what is not finite.
+pub(in crate::fdk) fn real_ends<T: Default>(spectrum: &mut [realfft::num_complex::Complex<T>]) {
+    if let Some(first) = spectrum.first_mut() {
+        first.im = T::default();
+    }
+    if let Some(last) = spectrum.last_mut() {
+        last.im = T::default();
     }
 }
 

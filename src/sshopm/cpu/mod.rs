@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`nested`], [`chain`] | products with a tensor: generated for dimension 3, by contraction for any shape |
 //! | [`three`], [`general`] | the iterations on them, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
-//! | [`load`], [`reduce`], [`write`] | one tensor in; its pairs out |
+//! | [`load`], [`reduce`], [`mod@write`] | one tensor in; its pairs out |
 //! | [`feed`], [`tensor`] | from entries to results: many tensors through a pool of lanes, one at a time |
 //! | [`batch`] | products and classification |
 //!
