@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/results.md from the files under benches/results: for each device its newest run, as the benches wrote it."""
+"""Writes docs/results.md from the files under benches/results: for each device the runs of its newest commit, as the benches
+wrote them."""
 
 import json
 import sys
@@ -80,14 +81,21 @@ def run(path: Path) -> list[str]:
     return out
 
 
+def runs_of_newest_commit(folder: Path) -> list[Path]:
+    """A device's runs of the commit that ran last: parts of a bench may have been run one by one."""
+    files = sorted(folder.glob("*.json"))
+    commits = {path: json.loads(path.read_text())["build"].get("commit") for path in files}
+    return [path for path in files if commits[path] == commits[files[-1]]]
+
+
 def main() -> int:
     folders = sorted(p for p in (ROOT / "benches/results").iterdir() if p.is_dir())
-    newest = [max(folder.glob("*.json")) for folder in folders if any(folder.glob("*.json"))]
+    newest = [path for folder in folders for path in runs_of_newest_commit(folder)]
     text = [
         "# Results",
         "",
         "Made by `tools/results.py` from the files under `benches/results`, which `make bench` and the GPU bundle's `run.sh`",
-        "write: for each device the newest run, every figure as the bench printed it. A ratio compares figures of one run.",
+        "write: for each device the runs of the newest commit, every figure as the bench printed it. A ratio compares figures of one run.",
         "",
     ]
     for path in newest:
