@@ -10,7 +10,7 @@
 //! | [`ramp`] | the filter's response |
 //! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
 //! | [`algorithm`] | the method, for every device |
-//! | [`cpu`], [`double`], [`reference`] | on threads, in f32 and in f64 |
+//! | [`cpu`], [`double`], [`mod@reference`] | on threads, in f32 and in f64 |
 //! | [`gpu`] | on a GPU |
 //! | [`phantom`] | a test object with exact projections |
 

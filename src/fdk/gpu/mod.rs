@@ -46,7 +46,7 @@ const PIECE_BYTES: usize = 32 << 20;
 /// Volumes below this are made in one slab: there is nothing to gain by overlap.
 const SMALL_VOLUME: usize = 64 << 20;
 
-/// Streams of copies in, work, and copies out; the order is that of the lanes of [`run_lent`].
+/// Streams of copies in, work, and copies out; the order is that of the lanes of `run_lent`.
 pub struct Streams {
     upload: GpuStream,
     compute: GpuStream,
