@@ -15,6 +15,7 @@ pub mod alloc;
 pub mod backend;
 pub mod blocks;
 pub mod context;
+pub mod dense;
 pub mod dwi;
 pub mod error;
 #[cfg(feature = "fault-injection")]
@@ -25,6 +26,7 @@ pub mod log;
 pub mod matrix;
 pub mod progress;
 pub mod rng;
+pub mod rsvd;
 pub mod scalar;
 pub mod shape;
 pub mod sshopm;

@@ -1,4 +1,9 @@
-//! Element types: the run-time tag [`DType`] and the compile-time traits [`Element`] and [`Real`].
+//! Element types: the run-time tag [`DType`] and the compile-time traits [`Element`], [`Real`] and [`Scalar`].
+
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use faer::traits::{ComplexField, RealField};
+pub use num_complex::Complex;
 
 use crate::error::{Error, Result};
 
@@ -115,19 +120,20 @@ macro_rules! element {
     )*};
 }
 element!(
-    f32 => F32, f64 => F64, i32 => I32, i64 => I64, u8 => U8, u16 => U16, i8 => I8, i16 => I16, u32 => U32
+    f32 => F32, f64 => F64, i32 => I32, i64 => I64, u8 => U8, u16 => U16, i8 => I8, i16 => I16, u32 => U32,
+    Complex<f32> => CF32, Complex<f64> => CF64
 );
 
 /// A real floating-point type: `f32` or `f64`.
 pub trait Real:
     Element
     + PartialOrd
-    + std::ops::Add<Output = Self>
-    + std::ops::Sub<Output = Self>
-    + std::ops::Mul<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
     + std::ops::Div<Output = Self>
     + std::ops::Neg<Output = Self>
-    + std::ops::AddAssign
+    + AddAssign
     + std::ops::SubAssign
     + std::ops::MulAssign
     + std::iter::Sum
@@ -186,6 +192,101 @@ macro_rules! real {
     )*};
 }
 real!(f32, f64);
+
+/// A number that dense and sparse linear algebra computes with: `f32`, `f64` and their complex.
+pub trait Scalar:
+    Element + ComplexField<Real = Self::Part> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + AddAssign
+{
+    /// The real type of its parts.
+    type Part: Real + Scalar<Part = Self::Part> + RealField;
+    /// Whether it has an imaginary part.
+    const IS_COMPLEX: bool;
+    /// Rounded from f64; a real type drops `im`.
+    fn from_parts(re: f64, im: f64) -> Self;
+    /// Real part, exact in f64.
+    fn re(self) -> f64;
+    /// Imaginary part, exact in f64.
+    fn im(self) -> f64;
+    /// Complex conjugate.
+    fn conjugate(self) -> Self;
+}
+
+macro_rules! scalar {
+    ($($t:ident),*) => {$(
+        impl Scalar for $t {
+            type Part = $t;
+            const IS_COMPLEX: bool = false;
+            #[inline(always)]
+            fn from_parts(re: f64, _: f64) -> Self {
+                re as $t
+            }
+            #[inline(always)]
+            fn re(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn im(self) -> f64 {
+                0.0
+            }
+            #[inline(always)]
+            fn conjugate(self) -> Self {
+                self
+            }
+        }
+
+        impl Scalar for Complex<$t> {
+            type Part = $t;
+            const IS_COMPLEX: bool = true;
+            #[inline(always)]
+            fn from_parts(re: f64, im: f64) -> Self {
+                Self::new(re as $t, im as $t)
+            }
+            #[inline(always)]
+            fn re(self) -> f64 {
+                f64::from(self.re)
+            }
+            #[inline(always)]
+            fn im(self) -> f64 {
+                f64::from(self.im)
+            }
+            #[inline(always)]
+            fn conjugate(self) -> Self {
+                self.conj()
+            }
+        }
+    )*};
+}
+scalar!(f32, f64);
+
+/// Evaluates `$body` with the type `$t` standing for one of the four types of linear algebra, as the run-time tag says;
+/// another tag is an error that names the argument.
+macro_rules! with_scalar {
+    ($dtype:expr, $argument:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            $crate::scalar::DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            $crate::scalar::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            $crate::scalar::DType::CF32 => {
+                type $t = $crate::scalar::Complex<f32>;
+                $body
+            }
+            $crate::scalar::DType::CF64 => {
+                type $t = $crate::scalar::Complex<f64>;
+                $body
+            }
+            other => Err($crate::error::Error::invalid(
+                $argument,
+                format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()),
+            )),
+        }
+    };
+}
+pub(crate) use with_scalar;
 
 /// Evaluates `$body` with the type `$t` standing for `f32` or `f64`, as the run-time tag says; another tag is an error
 /// that names the argument.

@@ -1,0 +1,1 @@
+//! [`super::Algebra`] on the GPU.

@@ -1,0 +1,125 @@
+//! Dense linear algebra of a backend, as the families that compute with matrices need it: products, orthonormal bases,
+//! small singular value and eigenvalue problems, random matrices. Written for what follows the data in size; the data
+//! themselves are the families' business.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `orthonormal` | orthonormal bases by the CholeskyQR ladder, for whatever offers its steps |
+//! | `sketch` | what a random matrix is drawn from |
+//! | `cpu`, `gpu` | [`Algebra`] on a backend |
+
+pub mod cpu;
+pub mod gpu;
+pub mod orthonormal;
+pub mod sketch;
+
+use crate::error::Result;
+use crate::scalar::Scalar;
+use sketch::Sketch;
+
+/// What a factor of a product is taken as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// As it is.
+    Plain,
+    /// Its conjugate transpose.
+    Adjoint,
+}
+
+/// Singular value decomposition A = U diag(s) V^H of a p-by-q matrix, r = min(p, q).
+pub struct Svd<M> {
+    /// p-by-r, orthonormal columns.
+    pub u: M,
+    /// r values, not increasing.
+    pub s: Vec<f64>,
+    /// q-by-r, orthonormal columns.
+    pub v: M,
+}
+
+/// How a step of CholeskyQR ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// X = Q R was replaced by Q. `spread` is the smallest of R's diagonal over the largest: about 1 / cond(X).
+    Done {
+        /// Smallest over largest diagonal element of R.
+        spread: f64,
+    },
+    /// X^H X is not positive definite to working precision (or not finite); X is as it was.
+    Failed,
+}
+
+/// Dense matrices of a backend: column-major, at least one copy of each in the backend's memory.
+///
+/// Work may be queued; what returns numbers to the host waits for it. No function reads or writes what it was not
+/// given. Sums have a fixed order, so that the same calls give the same bits.
+pub trait Algebra<T: Scalar> {
+    /// A matrix.
+    type Matrix;
+
+    /// A zeroed matrix, charged to the context's budget.
+    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Self::Matrix>;
+
+    /// Rows and columns.
+    fn shape(&self, m: &Self::Matrix) -> (usize, usize);
+
+    /// A matrix from host memory, column-major with leading dimension `ld`.
+    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<Self::Matrix>;
+
+    /// To host memory, column-major with leading dimension `ld`; complete on return.
+    fn download(&mut self, m: &Self::Matrix, data: &mut [T], ld: usize) -> Result<()>;
+
+    /// Columns `from .. from + count` of `source` to those of `target` from `to` on. The rows are equal.
+    fn copy_columns(
+        &mut self,
+        source: &Self::Matrix,
+        from: usize,
+        count: usize,
+        target: &mut Self::Matrix,
+        to: usize,
+    ) -> Result<()>;
+
+    /// C = alpha op(A) op(B) + beta C. With beta = 0 nothing of C is read.
+    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &Self::Matrix,
+        op_a: Op,
+        b: &Self::Matrix,
+        op_b: Op,
+        beta: f64,
+        c: &mut Self::Matrix,
+    ) -> Result<()>;
+
+    /// Multiplies column j by `factors[j]`.
+    fn scale_columns(&mut self, m: &mut Self::Matrix, factors: &[f64]) -> Result<()>;
+
+    /// The conjugate transpose of `m`.
+    fn adjoint(&mut self, what: &'static str, m: &Self::Matrix) -> Result<Self::Matrix>;
+
+    /// Fills a matrix with the random numbers of `sketch`, whose row `first_row` is the matrix's first and whose column
+    /// `first_column` likewise.
+    fn fill(&mut self, m: &mut Self::Matrix, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()>;
+
+    /// Sum of the squares of the moduli, in f64.
+    fn norm2(&mut self, m: &Self::Matrix) -> Result<f64>;
+
+    /// Euclidean norms of the columns.
+    fn column_norms(&mut self, m: &Self::Matrix) -> Result<Vec<f64>>;
+
+    /// For each column the first entry of largest modulus, real and imaginary part.
+    fn column_peaks(&mut self, m: &Self::Matrix) -> Result<Vec<(f64, f64)>>;
+
+    /// One step of CholeskyQR: G = X^H X + shift I in at least f64, G = R^H R, X becomes X R^-1 and `r` R. `shift` is in
+    /// units of ||X||_F^2; 0 is the plain step.
+    fn cholesky_step(&mut self, x: &mut Self::Matrix, shift: f64, r: &mut Self::Matrix) -> Result<Step>;
+
+    /// X = Q R by Householder reflections; X becomes Q (rows >= columns), `r` R. Q is orthonormal whatever X is.
+    fn householder(&mut self, x: &mut Self::Matrix, r: &mut Self::Matrix) -> Result<()>;
+
+    /// The thin singular value decomposition of a small matrix, accurate to a few units of roundoff of its norm.
+    fn svd(&mut self, a: &Self::Matrix) -> Result<Svd<Self::Matrix>>;
+
+    /// Eigenvalues of a Hermitian matrix, of which the lower triangle is read, not increasing, and its eigenvectors.
+    fn eigen(&mut self, a: &Self::Matrix) -> Result<(Vec<f64>, Self::Matrix)>;
+}

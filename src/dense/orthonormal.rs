@@ -1,0 +1,1 @@
+//! Orthonormal bases by the ladder of CholeskyQR steps.

@@ -1,0 +1,97 @@
+//! The matrix whose factors are sought, as the backends read it.
+
+use crate::backend::memory::Memory;
+use crate::blocks::source::Source;
+use crate::dense::Op;
+use crate::error::Result;
+use crate::matrix::Csr;
+use crate::scalar::{DType, Scalar};
+use crate::shape::Order;
+
+/// A matrix known by its products alone.
+pub trait Operator<T: Scalar>: Send {
+    /// Rows and columns.
+    fn shape(&self) -> (usize, usize);
+
+    /// Y = op(A) X for `count` vectors, column-major, packed, in host memory.
+    ///
+    /// # Errors
+    /// What the caller's function reported.
+    fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()>;
+}
+
+/// Where the entries are.
+pub enum Data<'a, T: Scalar> {
+    /// In memory, on the host or the first context's device. Entry (i, j) is element `i * row_stride +
+    /// j * column_stride`; one of the two is 1.
+    Dense {
+        /// The memory, which begins with entry (0, 0).
+        memory: &'a Memory,
+        /// Type of the entries: T's own, or a real one that is converted.
+        dtype: DType,
+        /// Elements from one row to the next.
+        row_stride: usize,
+        /// Elements from one column to the next.
+        column_stride: usize,
+    },
+    /// Read in blocks; converted to T.
+    Streamed {
+        /// The array, [columns, rows] where a row is contiguous, [rows, columns] where a column is.
+        source: &'a mut (dyn Source + 'a),
+        /// Whether a row (`RowMajor`) or a column is contiguous.
+        order: Order,
+    },
+    /// Compressed sparse rows.
+    Csr(&'a Csr),
+    /// Products alone.
+    Operator(&'a mut (dyn Operator<T> + 'a)),
+}
+
+/// The matrix of a problem, oriented so that its rows are the axis that is cut.
+pub struct Problem<'a, T: Scalar> {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// The entries.
+    pub data: Data<'a, T>,
+}
+
+/// What is subtracted from the entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Center {
+    /// Nothing.
+    None,
+    /// The mean of each column of the oriented problem.
+    Columns,
+    /// The mean of each row of the oriented problem.
+    Rows,
+}
+
+/// Rows of the data that stay on the device between passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resident {
+    /// As many as there is room for.
+    Auto,
+    /// So many at most.
+    AtMost(usize),
+}
+
+/// How the data are cut and read.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Rows of a block, 0 to choose.
+    pub block_rows: usize,
+    /// Rows that stay on the device.
+    pub resident: Resident,
+    /// Whether every second pass runs backwards, so that the blocks read last are used first (FIFO).
+    pub alternate: bool,
+    /// What is subtracted.
+    pub center: Center,
+    /// Whether each column is divided by its standard deviation (of m - 1).
+    pub scale: bool,
+    /// Columns that tall matrices have together at the most, for planning.
+    pub tall_columns: usize,
+    /// Elements of the other matrices together at the most, for planning.
+    pub small_elements: usize,
+}
