@@ -9,6 +9,14 @@
 pub mod stream {
     /// Start vectors of SS-HOPM: row = index of the tensor, column = start * n + component.
     pub const STARTS: u32 = 1;
+    /// Sketches of the randomized SVD: row and column of the random matrix.
+    pub const SKETCH: u32 = 2;
+    /// The second sketch of the one-pass method.
+    pub const TEST: u32 = 3;
+    /// Probes of error estimates, which must know nothing of the sketch.
+    pub const PROBES: u32 = 4;
+    /// Directions that take the place of dependent columns.
+    pub const FRESH: u32 = 5;
 }
 
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];

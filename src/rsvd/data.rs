@@ -64,7 +64,7 @@ pub enum Center {
     None,
     /// The mean of each column of the oriented problem.
     Columns,
-    /// The mean of each row of the oriented problem.
+    /// The mean of each row of the oriented problem. A row is whole in its block, so this needs no earlier pass.
     Rows,
 }
 
@@ -90,6 +90,8 @@ pub struct Setting {
     pub center: Center,
     /// Whether each column is divided by its standard deviation (of m - 1).
     pub scale: bool,
+    /// A power of two that every entry counts times, 1 as a rule: where squares would overflow or vanish.
+    pub factor: f64,
     /// Columns that tall matrices have together at the most, for planning.
     pub tall_columns: usize,
     /// Elements of the other matrices together at the most, for planning.
