@@ -1401,8 +1401,8 @@ typedef int32_t (*purlin_read_fn)(const int64_t *first,
  * `first` and `count` have one number an axis: the first element and how many. `block` holds exactly those elements,
  * packed with the first axis fastest, in the machine's byte order and aligned as the element type; it is the
  * function's to read until it returns. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
- * the number. It is called from a thread of purlin's, one call at a time, each element once, in order along the last
- * axis, and must not throw, longjmp, unwind or use the objects of the run, but to cancel it.
+ * the number. Blocks come in any order, and each element comes in exactly one. The function is called from threads of
+ * purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to cancel it.
  */
 typedef int32_t (*purlin_write_fn)(const int64_t *first,
                                    const int64_t *count,

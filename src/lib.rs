@@ -8,8 +8,10 @@
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
 //! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed |
+//! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
 //! | [`sshopm`] | eigenpairs of symmetric tensors |
 //! | [`dwi`] | diffusion MRI: tensors from signals, spherical harmonics, fibre directions |
+//! | [`fdk`] | cone-beam CT: projections to volumes, at once or view by view |
 
 pub mod alloc;
 pub mod backend;

@@ -211,10 +211,9 @@ fn difference(n: usize, room: usize, cpu: &Found, gpu: &Found) -> Difference {
 
 /// Solves the same batch here and there.
 ///
-/// A start near a ridge between two basins ends on either side of it, by rounding or by how a step is formed. On an H200
-/// at most 0.31 % of the iterations of a batch did (order 8, F32, guaranteed shift; elsewhere 0.21 %), and a pair that one
-/// side lacked had at most 3 starts of 64 (the same; elsewhere 1). Allowed is three times the first and twice the second;
-/// three iterations are none too many for the batches of a few hundred.
+/// A start near a ridge between two basins ends on either side of it, by rounding or by how a step is formed. Of a batch's
+/// iterations 1 % may do so, and three in the batches of a few hundred; a pair that one side lacks may have had a tenth of
+/// the starts.
 fn compare<T: Real>(shape: Symmetric, items: usize, variants: &[(Goal, Method, Shift)]) {
     let (cpu, gpu) = (context(BackendChoice::Cpu, 0), context(BackendChoice::Cuda, 0));
     let n = shape.dimension;
