@@ -1,6 +1,7 @@
 mod accuracy;
 mod choices;
 mod device;
+mod kernels;
 mod physics;
 mod scans;
 mod session;
