@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::algorithm::{FdkOps, Slices};
+use super::ops::{FdkOps, Slices};
 use super::plan::Plan;
 use crate::blocks::number::Number;
 use crate::context::Context;
@@ -40,15 +40,52 @@ pub struct Needs {
 /// Most panel windows that a cut looks at.
 const MOST_WINDOWS: usize = 1 << 20;
 
+/// How the units of a volume are dealt out to devices: in rounds, in each of which every device gets a slab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deal {
+    /// Units of the volume.
+    pub units: usize,
+    /// Units of a slab of the first round and of every other round; in the last one what is left is shared evenly.
+    pub each: [usize; 2],
+    /// Devices.
+    pub devices: usize,
+}
+
+impl Deal {
+    /// First unit of a round, and units of a slab.
+    fn round(&self, round: usize) -> (usize, usize) {
+        let start = if round == 0 { 0 } else { self.devices * (self.each[0] + (round - 1) * self.each[1]) };
+        let left = self.units.saturating_sub(start);
+        (start, self.each[round.min(1)].min(left.div_ceil(self.devices)))
+    }
+
+    /// Number of slabs, none of which is empty.
+    pub fn slabs(&self) -> usize {
+        let rest = self.units.saturating_sub(self.devices * self.each[0]);
+        let rounds = 1 + rest.div_ceil(self.devices * self.each[1]);
+        let (start, each) = self.round(rounds - 1);
+        self.devices * (rounds - 1) + (self.units - start).div_ceil(each.max(1))
+    }
+
+    /// The units of slab `k`, which device `k % devices` works on.
+    pub fn slab(&self, k: usize) -> Range<usize> {
+        let (start, each) = self.round(k / self.devices);
+        let begin = (start + k % self.devices * each).min(self.units);
+        begin..(begin + each).min(self.units)
+    }
+}
+
 /// How a scan is cut, for one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Slices of the first slab.
+    /// Most slices of each device's first slab.
     pub first: usize,
-    /// Slices of every other slab.
+    /// Most slices of every other slab.
     pub slices: usize,
     /// Number of slabs of the volume.
     pub slabs: usize,
+    /// How they are dealt out.
+    pub deal: Deal,
     /// Devices that share the slabs.
     pub devices: usize,
     /// Views that are back-projected together.
@@ -72,6 +109,11 @@ pub struct Cut {
 }
 
 impl Cut {
+    /// The slices of slab `k`.
+    pub fn slab(&self, ops: &impl FdkOps, plan: &Plan, k: usize) -> Slices {
+        ops.slices_of(plan, self.deal.slab(k))
+    }
+
     /// Whether a device works on more than one slab, so that one may be on its way out while the next is made.
     pub fn alternates(&self) -> bool {
         self.slabs > self.devices
@@ -111,7 +153,7 @@ impl Cut {
         let step = if self.keep || self.any_order { views } else { self.launch };
         (0..self.slabs)
             .flat_map(|k| {
-                let slices = ops.slab(plan, self, k);
+                let slices = self.slab(ops, plan, k);
                 (0..views).step_by(step.max(1)).map(move |v| self.rows_of(plan, slices, v).len())
             })
             .max()
@@ -153,9 +195,9 @@ impl Room {
     /// What both have.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
-        let (host, device) = if other.host < self.host { (other, self) } else { (self, other) };
-        let device = if device.device < host.device { device } else { host };
-        Self { host: host.host, device: device.device, host_limit: host.host_limit, device_limit: device.device_limit }
+        let host = if other.host < self.host { other } else { self };
+        let device = if other.device < self.device { other } else { self };
+        Self { host: host.host, host_limit: host.host_limit, device: device.device, device_limit: device.device_limit }
     }
 
     fn holds(&self, needs: Needs) -> bool {
@@ -204,12 +246,17 @@ impl Task<'_> {
     fn trial(&self, ops: &impl FdkOps, trial: Trial) -> Cut {
         let Trial { first, slices, launch, batch, keep, any_order } = trial;
         let nz = self.plan.grid.size[2];
-        let whole = |n: usize| n.next_multiple_of(ops.slice_group()).min(nz).max(1);
+        let group = ops.slice_group();
+        let whole = |n: usize| n.next_multiple_of(group).min(nz).max(1);
         let (first, slices) = (whole(first), whole(slices));
+        let units = ops.units(self.plan);
+        let each = [first, slices].map(|n| if n >= nz { units } else { n.div_ceil(group) });
+        let deal = Deal { units, each, devices: self.devices.max(1) };
         let mut cut = Cut {
             first,
             slices,
-            slabs: 1,
+            slabs: deal.slabs(),
+            deal,
             devices: self.devices,
             launch,
             batch: batch.min(launch),
@@ -221,7 +268,6 @@ impl Task<'_> {
             output: self.output,
             needs: Needs::default(),
         };
-        cut.slabs = ops.slabs(self.plan, &cut);
         cut.keep &= cut.alternates();
         cut.rows = cut.most_rows(ops, self.plan);
         cut.needs = ops.needs(self.plan, &cut);
@@ -314,6 +360,33 @@ impl Task<'_> {
                 batch /= 2;
             } else {
                 launch /= 2;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_deal_out_every_unit_once_and_evenly() {
+        for units in 1..60 {
+            for devices in 1..6 {
+                for each in [[1, 1], [7, 2], [3, 5], [60, 60], [13, 1]] {
+                    let deal = Deal { units, each, devices };
+                    let slabs: Vec<_> = (0..deal.slabs()).map(|k| deal.slab(k)).collect();
+                    assert!(slabs.iter().all(|s| !s.is_empty()), "{deal:?}");
+                    let dealt: Vec<usize> = slabs.iter().cloned().flatten().collect();
+                    assert_eq!(dealt, (0..units).collect::<Vec<_>>(), "{deal:?}");
+                    assert!(deal.slab(slabs.len()).is_empty(), "{deal:?}");
+                    for (k, slab) in slabs.iter().enumerate() {
+                        assert!(slab.len() <= each[(k / devices).min(1)], "{deal:?}");
+                    }
+                    let share = |d: usize| slabs.iter().skip(d).step_by(devices).map(|s| s.len()).sum::<usize>();
+                    let most = (0..devices).map(share).max().unwrap();
+                    assert_eq!(most, units.div_ceil(devices), "{deal:?}");
+                }
             }
         }
     }

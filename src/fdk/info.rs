@@ -1,7 +1,9 @@
 //! What a reconstruction is like: its plan, and figures of the last run.
 
-use super::algorithm::{Cut, Tally, Times};
+use super::algorithm::Times;
+use super::cut::Cut;
 use super::geometry::Grid;
+use super::ops::Tally;
 use super::plan::Plan;
 use super::weights::Redundancy;
 use crate::shape::to_i64;

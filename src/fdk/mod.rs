@@ -3,18 +3,20 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`], [`pushed`], [`run`] | a reconstruction that is set up; a scan that is pushed; a run over a whole one |
+//! | `lane` | a slab to which views are added as they come |
 //! | [`fov`] | what every view sees |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | how, and what came of it |
 //! | [`weights`] | angular weights; weights of rays measured twice |
 //! | [`ramp`] | the filter's response |
 //! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
-//! | [`algorithm`] | the method, for every device |
+//! | [`algorithm`], [`ops`], [`arrays`] | the method, for every device; what it needs of one; a run's arrays |
 //! | [`cpu`], [`double`], [`mod@reference`] | on threads, in f32 and in f64 |
 //! | [`gpu`] | on a GPU |
 //! | [`phantom`] | a test object with exact projections |
 
 pub mod algorithm;
+pub mod arrays;
 pub mod counts;
 pub mod cpu;
 pub mod cut;
@@ -23,6 +25,8 @@ pub mod fov;
 pub mod geometry;
 pub mod gpu;
 pub mod info;
+mod lane;
+pub mod ops;
 pub mod options;
 pub mod phantom;
 pub mod pieces;

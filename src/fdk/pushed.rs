@@ -3,34 +3,29 @@
 //! Where the volume fits the devices, views are added to it as they come: a batch is filled on the host while those
 //! before are worked on. Where it does not, views are kept as line integrals and reconstructed slab by slab in the end.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::algorithm::{
-    BUFFERS, Cut, FdkOps, Flow, HostBuffer, Job, Pixels, SharedSink, Slices, Tally, Target, Times, Way, WriteSlices,
-    write_pieces,
-};
-use super::cpu::CpuOps;
-use super::double::DoubleOps;
-use super::gpu::GpuOps;
+use super::algorithm::Times;
+use super::arrays::SharedSink;
+use super::cut::Way;
 use super::info::Info;
-use super::plan::{Batch, Plan};
-use super::run::{self, Device, Setting};
+use super::lane::{Incoming, Stage, lanes};
+use super::ops::Tally;
+use super::run::{self, Setting};
 use super::session::{Fdk, Projections, Volume};
 use crate::alloc;
-use crate::backend::gpu::{DeviceMemory, GpuStream};
+use crate::backend::gpu::GpuStream;
 use crate::blocks::number::{Number, decode};
 use crate::blocks::tensor::TensorSink;
-use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::progress::{CancelFlag, Progress, ProgressFn};
+use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
 use crate::shape::{Order, to_i64};
 use crate::stream::{self, Stream};
-use crate::tensor::{Location, Tensor, copy_strided};
+use crate::tensor::{Location, Tensor};
 
 /// A scan on its way.
 pub(super) struct Pushed {
@@ -53,215 +48,6 @@ enum Store {
     Lanes(Vec<Box<dyn Stage>>),
     /// The views, as line integrals.
     Kept { views: Tensor, clamped: u64 },
-}
-
-/// One slab in the making and the batch that is being filled, on any device.
-trait Stage: Send + Sync {
-    /// Takes views from host memory.
-    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()>;
-
-    /// Takes views from device memory, packed.
-    fn push_device(
-        &mut self,
-        plan: &Plan,
-        views: &[usize],
-        from: &DeviceMemory,
-        queue: Option<&GpuStream>,
-    ) -> Result<()>;
-
-    /// Works on what has come so far.
-    fn flush(&mut self, plan: &Plan) -> Result<()>;
-
-    /// Writes the slab, all of whose views have come.
-    fn write(&mut self, plan: &Plan, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times>;
-
-    /// Stores the slab on the device.
-    fn store_device(&mut self, plan: &Plan, volume: &DeviceMemory, queue: Option<&GpuStream>) -> Result<()>;
-
-    /// Stores the slab in its place in the volume in host memory.
-    fn store_now(&mut self, plan: &Plan, volume: &mut [u8], slice: usize) -> Result<()>;
-
-    /// The type of the volume's elements.
-    fn set_output(&mut self, number: Number);
-
-    /// Waits, and says what was counted.
-    fn finish(&mut self) -> Result<Tally>;
-}
-
-/// Views in host memory.
-struct Incoming<'a> {
-    bytes: &'a [u8],
-    number: Number,
-    /// Elements from one column, row and view to the next.
-    strides: [usize; 3],
-    context: &'a Context,
-}
-
-impl Incoming<'_> {
-    /// Copies some rows of view `k`, packed.
-    fn rows(&self, k: usize, rows: Range<usize>, columns: usize, out: &mut [u8]) {
-        let size = self.number.size();
-        let begin = (k * self.strides[2] + rows.start * self.strides[1]) * size;
-        if rows.is_empty() {
-            return;
-        }
-        let strides = &self.strides[..2];
-        copy_strided(size, &self.bytes[begin..], strides, out, &[1, columns], &[columns, rows.len()]);
-    }
-}
-
-struct Lane<O: FdkOps> {
-    ops: O,
-    cut: Cut,
-    slices: Slices,
-    rows: Range<usize>,
-    buffers: Vec<O::Buffer>,
-    /// The buffer that is being filled, and its views.
-    at: usize,
-    views: Vec<usize>,
-}
-
-impl<O: FdkOps> Lane<O> {
-    fn new(mut ops: O, plan: &Plan, cut: &Cut, k: usize) -> Result<Self> {
-        let slices = ops.slab(plan, cut, k);
-        let job = Job { plan, volume: None };
-        ops.prepare(job, cut)?;
-        ops.begin(job, slices)?;
-        let rows = cut.rows_of(plan, slices, 0);
-        let bytes = cut.batch * cut.rows * plan.geometry.detector.columns * cut.input.number.size();
-        let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
-        for _ in 0..BUFFERS {
-            buffers.push(ops.buffer("projections as pushed", bytes)?);
-        }
-        let views = alloc::with_capacity("views of a batch", cut.batch)?;
-        Ok(Self { ops, cut: *cut, slices, rows, buffers, at: 0, views })
-    }
-}
-
-impl<O> Stage for Lane<O>
-where
-    O: FdkOps + Send + Sync,
-    O::Buffer: Sync,
-{
-    fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()> {
-        let columns = plan.geometry.detector.columns;
-        let each = self.rows.len() * columns * self.cut.input.number.size();
-        let mut done = 0;
-        while done < views.len() {
-            let (filled, rows) = (self.views.len(), &self.rows);
-            let count = (self.cut.batch - filled).min(views.len() - done);
-            if each > 0 {
-                let contents = self.buffers[self.at].contents()?;
-                let slots = &mut contents[filled * each..(filled + count) * each];
-                from.context.pool().run(|| {
-                    slots
-                        .par_chunks_mut(each)
-                        .enumerate()
-                        .for_each(|(k, slot)| from.rows(done + k, rows.clone(), columns, slot));
-                });
-            }
-            self.views.extend_from_slice(&views[done..done + count]);
-            done += count;
-            if self.views.len() == self.cut.batch {
-                self.flush(plan)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn push_device(
-        &mut self,
-        plan: &Plan,
-        views: &[usize],
-        from: &DeviceMemory,
-        queue: Option<&GpuStream>,
-    ) -> Result<()> {
-        // In the order in which views came.
-        self.flush(plan)?;
-        if let Some(queue) = queue {
-            self.ops.follow(queue)?;
-        }
-        let job = Job { plan, volume: None };
-        for (n, part) in views.chunks(self.cut.batch).enumerate() {
-            let batch = Batch { views: part, first_row: self.rows.start, rows: self.rows.len() };
-            self.ops.add(job, batch, Pixels::Device { scan: from, first: n * self.cut.batch })?;
-        }
-        queue.map_or(Ok(()), |q| self.ops.precede(q))
-    }
-
-    fn flush(&mut self, plan: &Plan) -> Result<()> {
-        if self.views.is_empty() {
-            return Ok(());
-        }
-        let batch = Batch { views: &self.views, first_row: self.rows.start, rows: self.rows.len() };
-        let outcome = self.ops.add(Job { plan, volume: None }, batch, Pixels::Read(&mut self.buffers[self.at]));
-        self.views.clear();
-        self.at = (self.at + 1) % self.buffers.len();
-        outcome
-    }
-
-    fn write(&mut self, plan: &Plan, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times> {
-        let (job, slices) = (Job { plan, volume: None }, self.slices);
-        let ((), write) = write_pieces(&mut self.ops, plan, &self.cut, sink, |ops, writer| {
-            slices.pieces().try_for_each(|piece| writer.store(ops, job, piece, flag))
-        })?;
-        Ok(Times { write, ..Times::default() })
-    }
-
-    fn store_device(&mut self, plan: &Plan, volume: &DeviceMemory, queue: Option<&GpuStream>) -> Result<()> {
-        if let Some(queue) = queue {
-            self.ops.follow(queue)?;
-        }
-        let (ops, job) = (&mut self.ops, Job { plan, volume: None });
-        self.slices.pieces().try_for_each(|(first, count)| ops.store(job, first, count, Target::Device(volume)))?;
-        queue.map_or(Ok(()), |q| self.ops.precede(q))
-    }
-
-    fn store_now(&mut self, plan: &Plan, volume: &mut [u8], slice: usize) -> Result<()> {
-        let (ops, job) = (&mut self.ops, Job { plan, volume: None });
-        self.slices.pieces().try_for_each(|(first, count)| {
-            ops.store_now(job, first, count, &mut volume[first * slice..(first + count) * slice])
-        })
-    }
-
-    fn set_output(&mut self, number: Number) {
-        self.ops.set_output(number);
-        self.cut.output.number = number;
-    }
-
-    fn finish(&mut self) -> Result<Tally> {
-        self.ops.finish()
-    }
-}
-
-/// A stage for each context, and the cut that they share.
-type Lanes = (Vec<Box<dyn Stage>>, Cut);
-
-/// The stages of a scan that fits; `None` if it does not.
-fn lanes(setting: &Setting, number: Number) -> Result<Option<Lanes>> {
-    let (plan, contexts) = (&*setting.plan, &setting.contexts);
-    let input = Flow { number, way: Way::Buffered };
-    let output = Flow { number: Number::F32, way: Way::Buffered };
-    let task = setting.task(input, output, contexts)?;
-    let counts = || setting.counts.clone();
-    macro_rules! stages {
-        ($ops:expr) => {{
-            let make = $ops;
-            let Some(cut) = task.cut_in_core(&make(&contexts[0])?) else {
-                return Ok(None);
-            };
-            let mut stages: Vec<Box<dyn Stage>> = Vec::with_capacity(contexts.len());
-            for (k, context) in (0..cut.slabs).zip(contexts) {
-                stages.push(Box::new(Lane::new(make(context)?, plan, &cut, k)?));
-            }
-            Ok(Some((stages, cut)))
-        }};
-    }
-    match setting.device(&contexts[0]) {
-        Device::Cpu => stages!(|c: &Arc<Context>| CpuOps::new(c, plan, counts())),
-        Device::Double => stages!(|c: &Arc<Context>| Ok::<_, Error>(DoubleOps::new(c, counts()))),
-        Device::Gpu(_) => stages!(|c: &Arc<Context>| GpuOps::new(c, c.gpu("context")?, plan, counts())),
-    }
 }
 
 impl Pushed {

@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::algorithm::{
-    Cut, FdkOps, Flow, Input, Job, Lent, Output, Share, SharedSink, SharedSource, Slices, Tally, Task, Times, Way,
-    reconstruct, steps,
-};
+use super::algorithm::{Share, Times, reconstruct, steps};
+use super::arrays::{Input, Output, SharedSink, SharedSource};
 use super::counts::Counts;
 use super::cpu::CpuOps;
-use super::cut::Room;
+use super::cut::{Cut, Flow, Room, Task, Way};
 use super::double::DoubleOps;
 use super::gpu::{GpuOps, run_lent};
 use super::info::{Info, number};
+use super::ops::{FdkOps, Job, Lent, Slices, Tally};
 use super::options::Precision;
 use super::plan::Plan;
 use super::session::{Projections, Volume};
@@ -85,7 +84,7 @@ impl Setting {
     fn slabs(&self, context: &Arc<Context>, cut: &Cut) -> Result<Vec<Slices>> {
         let plan = &*self.plan;
         fn of(ops: &impl FdkOps, plan: &Plan, cut: &Cut) -> Vec<Slices> {
-            (0..cut.slabs).map(|k| ops.slab(plan, cut, k)).collect()
+            (0..cut.slabs).map(|k| cut.slab(ops, plan, k)).collect()
         }
         Ok(match self.device(context) {
             Device::Cpu => of(&CpuOps::new(context, plan, None)?, plan, cut),

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::algorithm::{BUFFERS, Cut, FdkOps, Flow, Job, Needs, Pixels, Slices, Tally, Target, Way};
 use super::counts::Counts;
+use super::cut::{Cut, Flow, Needs, Way};
+use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target};
 use super::plan::{Batch, Plan};
 use crate::backend::memory::{Charge, HostMemory};
 use crate::blocks::number::{Number, decode, encode};

@@ -1,6 +1,7 @@
 //! The device memory of a run.
 
-use super::super::algorithm::{Cut, FdkOps, Job, Way};
+use super::super::cut::{Cut, Way};
+use super::super::ops::Job;
 use super::super::plan::Plan;
 use super::{GpuOps, SLOTS, unprepared};
 use crate::backend::gpu::kernels::fdk::COUNTERS;
@@ -34,7 +35,7 @@ impl Sizes {
         let stored = if cut.keep { plan.views.len() } else { cut.launch };
         let layout = ops.shape.layout(plan.columns, 0, cut.rows);
         let slice = nx * ny * 4;
-        let counts = |k: usize| ops.slab(plan, cut, k).count();
+        let counts = |k: usize| cut.slab(ops, plan, k).count();
         let largest = |from: usize| (from..cut.slabs).map(counts).max().unwrap_or(0) * slice;
         // In the caller's own memory there is nothing to alternate.
         let in_place = output.way == Way::Resident && output.number == Number::F32 && !cut.any_order;
@@ -42,7 +43,7 @@ impl Sizes {
             (true, _) => [0, 0],
             (false, false) => [largest(0), 0],
             // Every device begins with one of the first slabs.
-            (false, true) => [largest(0), largest(if cut.devices == 1 { 1 } else { 0 })],
+            (false, true) => [largest(0), largest(cut.devices)],
         };
         let narrow = output.way != Way::Resident && output.number != Number::F32;
         Self {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::algorithm::Tally;
+use super::super::ops::Tally;
 use crate::backend::gpu::{Event, GpuStream};
 use crate::error::Result;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::algorithm::Pixels;
+use super::super::ops::Pixels;
 use super::super::plan::{Batch, Plan};
 use super::clock::Stage;
 use super::{GpuOps, UPLOAD, unprepared};

@@ -7,7 +7,9 @@
 mod buffers;
 mod clock;
 mod intake;
+mod outlet;
 pub(super) mod pieces;
+mod project;
 mod rows;
 mod tables;
 
@@ -15,27 +17,24 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::algorithm::{BUFFERS, Cut, FdkOps, Flow, HostBuffer, Job, Needs, Pixels, Slices, Tally, Target, Times, Way};
+use super::algorithm::Times;
 use super::counts::Counts;
+use super::cut::{Cut, Flow, Needs, Way};
+use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target};
 use super::options::Edge;
 use super::plan::{Batch, Plan};
 use super::run::Part;
-use crate::alloc;
 use crate::backend::gpu::kernels::fdk as kernels;
-use crate::backend::gpu::{Event, Gpu, GpuStream, Lender, Region, Staging};
+use crate::backend::gpu::{Event, Gpu, GpuStream, Lender, Staging};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::shape::to_u64;
 use buffers::{Buffers, Sizes};
 use clock::{Clock, Stage};
 use intake::Place;
-use kernels::{Backprojection, Fov, Layout, Raw, Shape, Slab, Store};
+use kernels::{Layout, Raw, Shape};
 use rows::FilterRows;
 pub(super) use tables::Tables;
-
-/// Launches of the back-projection that may be waiting: few enough to stop soon, enough to keep the device busy.
-const IN_FLIGHT: usize = 4;
 
 /// Views that are back-projected together: the slab is read and written once for them.
 const LAUNCH: usize = 64;
@@ -161,129 +160,6 @@ impl GpuOps {
         };
         self.slices.pieces().map(place).collect()
     }
-
-    /// Waits until few enough launches are on their way.
-    fn throttle(&mut self) -> Result<()> {
-        while self.in_flight.len() >= IN_FLIGHT {
-            if let Some(event) = self.in_flight.pop_front() {
-                event.synchronize()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the images that are stored and not added yet.
-    fn flush(&mut self, job: Job<'_>) -> Result<()> {
-        if self.pending == 0 {
-            return Ok(());
-        }
-        let range = self.stored - self.pending..self.stored;
-        self.project(job, range)?;
-        self.pending = 0;
-        if !self.cut.as_ref().is_some_and(|c| c.keep) {
-            self.stored = 0;
-        }
-        Ok(())
-    }
-
-    /// Adds stored images to the slab.
-    fn project(&mut self, job: Job<'_>, images: Range<usize>) -> Result<()> {
-        let plan = job.plan;
-        let (buffers, tables) =
-            (self.buffers.as_ref().ok_or_else(unprepared)?, self.tables.as_ref().ok_or_else(unprepared)?);
-        let each = self.layout.samples() * 4;
-        let memory = buffers.slab(job)?;
-        let slice = plan.grid.size[0] * plan.grid.size[1] * 4;
-        let mut slabs = Vec::with_capacity(2);
-        for (first, slices, at) in self.pieces(job, slice) {
-            slabs.push(Slab { memory: memory.region(at, slices * slice)?, first, slices });
-        }
-        let Some(slab) = slabs.first().copied() else { return Ok(()) };
-        let task = Backprojection {
-            images: buffers.images.region(images.start * each, images.len() * each)?,
-            layout: self.layout,
-            index: buffers.index.region(images.start * 4, images.len() * 4)?,
-            batch: images.len(),
-            views: tables.views(),
-            scan: plan.views.len(),
-            shape: self.shape,
-            skip: plan.options.edge == Edge::Skip,
-            size: plan.grid.size,
-            panel_rows: plan.geometry.detector.rows,
-            slab,
-            mirror_slab: slabs.get(1).copied(),
-        };
-        let (gpu, stream) = (&self.gpu, &self.streams.compute);
-        self.clock.span(Stage::Backproject, stream, || task.run(gpu, stream))?;
-        self.in_flight.push_back(stream.record()?);
-        self.throttle()
-    }
-
-    /// Enqueues a piece's way through the last kernel; returns where it then lies.
-    fn converted(&mut self, job: Job<'_>, at: usize, first: usize, count: usize) -> Result<bool> {
-        let plan = job.plan;
-        let [nx, ny, _] = plan.grid.size;
-        let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
-        let plain = scale == 1.0 && offset == 0.0 && !plan.options.fov_mask;
-        if plain && self.output == Number::F32 {
-            return Ok(false);
-        }
-        let (gpu, output) = (self.gpu.clone(), self.output);
-        let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
-        let bytes = count * nx * ny;
-        if output != Number::F32 {
-            buffers.make_converted(&gpu, bytes * output.size())?;
-        }
-        let source = buffers.slab(job)?.region(at, bytes * 4)?;
-        let target = match &buffers.converted {
-            Some(memory) if output != Number::F32 => memory.region(0, bytes * output.size())?,
-            _ => source,
-        };
-        let launches = stores(plan, output, first, count, source, target)?;
-        let stream = &self.streams.download;
-        self.clock.span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
-        Ok(output != Number::F32)
-    }
-}
-
-/// The disc outside of which the voxels of slice `k` are zeroed, if that is asked for.
-fn fov(plan: &Plan, k: usize) -> Option<Fov> {
-    let (origin, spacing) = (plan.grid.origin, plan.grid.spacing);
-    plan.options.fov_mask.then(|| {
-        let radius = plan.seen_radius(k);
-        let centre = [-origin[0] / spacing[0], -origin[1] / spacing[1]];
-        // Where nothing is seen, a point that is no voxel's.
-        let centre = if radius < 0.0 { [-1e9; 2] } else { centre };
-        Fov { centre, radius: radius.max(0.0) / spacing[0], ratio: spacing[1] / spacing[0] }
-    })
-}
-
-/// The last kernel's launches for slices from `first` on: one for all, or one each where every slice has a disc of its own.
-fn stores<'a>(
-    plan: &Plan,
-    number: Number,
-    first: usize,
-    count: usize,
-    source: Region<'a>,
-    output: Region<'a>,
-) -> Result<Vec<Store<'a>>> {
-    let [nx, ny, _] = plan.grid.size;
-    let (slice, size) = (nx * ny, number.size());
-    let together = if plan.options.fov_mask { 1 } else { count.max(1) };
-    let mut launches = alloc::with_capacity("launches", count.div_ceil(together))?;
-    for k in (0..count).step_by(together) {
-        launches.push(Store {
-            source: source.part(k * slice * 4, together * slice * 4)?,
-            size: [nx, ny, together],
-            scale: plan.options.output_scale,
-            offset: plan.options.output_offset,
-            fov: fov(plan, first + k),
-            output: output.part(k * slice * size, together * slice * size)?,
-            number: raw(number),
-            swap: false,
-        });
-    }
-    Ok(launches)
 }
 
 impl FdkOps for GpuOps {
@@ -294,20 +170,44 @@ impl FdkOps for GpuOps {
         sides * self.shape.slice_group()
     }
 
+    fn units(&self, plan: &Plan) -> usize {
+        self.mirrored(plan).map_or(plan.grid.size[2].div_ceil(self.shape.slice_group()), |(tiles, _, _)| tiles)
+    }
+
+    fn slices_of(&self, plan: &Plan, units: Range<usize>) -> Slices {
+        let nz = plan.grid.size[2];
+        let Some((tiles, depth, plane)) = self.mirrored(plan) else {
+            let group = self.shape.slice_group();
+            let first = (units.start * group).min(nz);
+            return Slices::row(first, (units.end * group).min(nz) - first);
+        };
+        if units == (0..tiles) {
+            return Slices::row(0, nz);
+        }
+        // Above the plane the tiles themselves, below it what mirrors them.
+        let above = (plane + units.start * depth).min(nz)..(plane + units.end * depth).min(nz);
+        let mirror = self.shape.mirror.map_or(0, |m| m.slices);
+        let image = |end: usize| (mirror + 1).saturating_sub(plane + end * depth).min(plane).min(nz);
+        let below = image(units.end)..image(units.start);
+        Slices { main: (above.start, above.len()), mirror: (below.start, below.len()) }
+    }
+
     fn preferred_slices(&self, plan: &Plan, input: Flow, output: Flow, devices: usize) -> (usize, usize) {
         let [nx, ny, nz] = plan.grid.size;
         let slice = nx * ny * 4;
+        let devices = devices.max(1);
         if output.way == Way::Resident || slice * nz <= SMALL_VOLUME * devices {
-            let each = nz.div_ceil(devices.max(1));
+            let each = nz.div_ceil(devices);
             return (each, each);
         }
         // The last slab's way out is not hidden behind work, so slabs are small; but the first hides the scan's way in.
-        let slices = nz.div_ceil(8 * devices.max(1)).max(PIECE_BYTES.div_ceil(slice));
-        let first = match input.way {
-            _ if devices > 1 => slices,
-            Way::Buffered => nz.div_ceil(2),
-            Way::Lent | Way::Resident => nz.div_ceil(4),
+        // That takes each of several devices as long as one alone, which has more work to hide it behind.
+        let slices = nz.div_ceil(8 * devices).max(PIECE_BYTES.div_ceil(slice));
+        let quarters = match input.way {
+            Way::Buffered => 2 * devices,
+            Way::Lent | Way::Resident => devices,
         };
+        let first = (nz * quarters.min(3)).div_ceil(4 * devices);
         (first.max(slices), slices)
     }
 
@@ -323,37 +223,6 @@ impl FdkOps for GpuOps {
     fn write_slices(&self, plan: &Plan) -> usize {
         let [nx, ny, nz] = plan.grid.size;
         (PIECE_BYTES / (nx * ny * 4).max(1)).clamp(1, nz)
-    }
-
-    fn slabs(&self, plan: &Plan, cut: &Cut) -> usize {
-        let nz = plan.grid.size[2];
-        match self.mirrored(plan) {
-            Some(_) if cut.first >= nz => 1,
-            Some((tiles, depth, _)) => {
-                let (first, each) = (cut.first.div_ceil(2 * depth), cut.slices.div_ceil(2 * depth));
-                1 + tiles.saturating_sub(first).div_ceil(each.max(1))
-            }
-            None => 1 + nz.saturating_sub(cut.first).div_ceil(cut.slices.max(1)),
-        }
-    }
-
-    fn slab(&self, plan: &Plan, cut: &Cut, k: usize) -> Slices {
-        let nz = plan.grid.size[2];
-        if k == 0 && cut.first >= nz {
-            return Slices::row(0, nz);
-        }
-        let (Some((tiles, depth, plane)), Some(mirror)) = (self.mirrored(plan), self.shape.mirror) else {
-            let first = if k == 0 { 0 } else { (cut.first + (k - 1) * cut.slices).min(nz) };
-            return Slices::row(first, if k == 0 { cut.first } else { cut.slices }.min(nz - first));
-        };
-        let (thick, each) = (cut.first.div_ceil(2 * depth), cut.slices.div_ceil(2 * depth));
-        let a = if k == 0 { 0 } else { thick + (k - 1) * each };
-        let b = (if k == 0 { thick } else { a + each }).min(tiles);
-        // Above the plane the tiles themselves, below it what mirrors them.
-        let above = (plane + a * depth).min(nz)..(plane + b * depth).min(nz);
-        let image = |end: usize| (mirror.slices + 1).saturating_sub(plane + end * depth).min(plane).min(nz);
-        let below = image(b)..image(a);
-        Slices { main: (above.start, above.len()), mirror: (below.start, below.len()) }
     }
 
     fn needs(&self, plan: &Plan, cut: &Cut) -> Needs {
@@ -465,64 +334,7 @@ impl FdkOps for GpuOps {
 
     fn store(&mut self, job: Job<'_>, first: usize, count: usize, to: Target<'_, '_, Staging>) -> Result<()> {
         self.flush(job)?;
-        let plan = job.plan;
-        let [nx, ny, _] = plan.grid.size;
-        let slice = nx * ny * 4;
-        let inside = |p: &(usize, usize, usize)| first >= p.0 && first + count <= p.0 + p.1;
-        let Some((start, _, begin)) = self.pieces(job, slice).into_iter().find(inside) else {
-            return Err(Error::Internal(format!("slices {first} to {} of another slab", first + count)));
-        };
-        let at = begin + (first - start) * slice;
-        let streams = Arc::clone(&self.streams);
-        streams.download.wait_for(&streams.compute)?;
-        let gpu = self.gpu.clone();
-        let number = self.output;
-        let bytes = count * nx * ny * number.size();
-        match to {
-            Target::Device(volume) => {
-                let source = self.buffers.as_ref().ok_or_else(unprepared)?.slab(job)?.region(at, count * slice)?;
-                let output = volume.region(first * nx * ny * number.size(), bytes)?;
-                let o = &plan.options;
-                let plain = o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask;
-                if job.volume.is_none() || !plain {
-                    let launches = stores(plan, number, first, count, source, output)?;
-                    let stream = &streams.download;
-                    self.clock
-                        .span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
-                }
-            }
-            Target::Write(buffer) => {
-                let is_converted = self.converted(job, at, first, count)?;
-                let buffers = self.buffers.as_ref().ok_or_else(unprepared)?;
-                let (memory, from) = buffers.outgoing(job, is_converted, at)?;
-                self.clock.span(Stage::Download, &streams.download, || {
-                    buffer.download(&streams.download, memory, from, 0, bytes)
-                })?;
-                self.tally.downloaded += to_u64(bytes);
-            }
-            Target::Lent(out, lender) => {
-                let lender = lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
-                // As many slices at a time as the converted ones have room for.
-                let together = self.write_slices(plan).max(1);
-                let mut rest = out;
-                let mut done = 0;
-                while done < count {
-                    let part = if number == Number::F32 { count } else { together.min(count - done) };
-                    let (head, tail) = rest.split_at_mut(part * nx * ny * number.size());
-                    rest = tail;
-                    let is_converted = self.converted(job, at + done * slice, first + done, part)?;
-                    let buffers = self.buffers.as_ref().ok_or_else(unprepared)?;
-                    let (memory, from) = buffers.outgoing(job, is_converted, at + done * slice)?;
-                    self.clock
-                        .span(Stage::Download, &streams.download, || lender.download(DOWNLOAD, memory, from, head))?;
-                    done += part;
-                }
-                self.tally.downloaded += to_u64(bytes);
-            }
-        }
-        let free = streams.download.record()?;
-        self.buffers.as_mut().ok_or_else(unprepared)?.release_slab(free);
-        Ok(())
+        self.bring_out(job, first, count, to)
     }
 
     fn store_now(&mut self, job: Job<'_>, first: usize, count: usize, out: &mut [u8]) -> Result<()> {

@@ -1,0 +1,150 @@
+//! The way of slices off the device.
+
+use std::sync::Arc;
+
+use super::super::ops::{FdkOps, Job, Target};
+use super::super::plan::Plan;
+use super::clock::Stage;
+use super::kernels::{Fov, Store};
+use super::{DOWNLOAD, GpuOps, raw, unprepared};
+use crate::alloc;
+use crate::backend::gpu::{Region, Staging};
+use crate::blocks::number::Number;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+impl GpuOps {
+    /// Enqueues the way of finished slices to where they go.
+    pub(super) fn bring_out(
+        &mut self,
+        job: Job<'_>,
+        first: usize,
+        count: usize,
+        to: Target<'_, '_, Staging>,
+    ) -> Result<()> {
+        let plan = job.plan;
+        let [nx, ny, _] = plan.grid.size;
+        let slice = nx * ny * 4;
+        let inside = |p: &(usize, usize, usize)| first >= p.0 && first + count <= p.0 + p.1;
+        let Some((start, _, begin)) = self.pieces(job, slice).into_iter().find(inside) else {
+            return Err(Error::Internal(format!("slices {first} to {} of another slab", first + count)));
+        };
+        let at = begin + (first - start) * slice;
+        let streams = Arc::clone(&self.streams);
+        streams.download.wait_for(&streams.compute)?;
+        let gpu = self.gpu.clone();
+        let number = self.output;
+        let bytes = count * nx * ny * number.size();
+        match to {
+            Target::Device(volume) => {
+                let source = self.buffers.as_ref().ok_or_else(unprepared)?.slab(job)?.region(at, count * slice)?;
+                let output = volume.region(first * nx * ny * number.size(), bytes)?;
+                let o = &plan.options;
+                let plain = o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask;
+                if job.volume.is_none() || !plain {
+                    let launches = stores(plan, number, first, count, source, output)?;
+                    let stream = &streams.download;
+                    self.clock
+                        .span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
+                }
+            }
+            Target::Write(buffer) => {
+                let is_converted = self.converted(job, at, first, count)?;
+                let buffers = self.buffers.as_ref().ok_or_else(unprepared)?;
+                let (memory, from) = buffers.outgoing(job, is_converted, at)?;
+                self.clock.span(Stage::Download, &streams.download, || {
+                    buffer.download(&streams.download, memory, from, 0, bytes)
+                })?;
+                self.tally.downloaded += to_u64(bytes);
+            }
+            Target::Lent(out, lender) => {
+                let lender = lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
+                // As many slices at a time as the converted ones have room for.
+                let together = self.write_slices(plan).max(1);
+                let mut rest = out;
+                let mut done = 0;
+                while done < count {
+                    let part = if number == Number::F32 { count } else { together.min(count - done) };
+                    let (head, tail) = rest.split_at_mut(part * nx * ny * number.size());
+                    rest = tail;
+                    let is_converted = self.converted(job, at + done * slice, first + done, part)?;
+                    let buffers = self.buffers.as_ref().ok_or_else(unprepared)?;
+                    let (memory, from) = buffers.outgoing(job, is_converted, at + done * slice)?;
+                    self.clock
+                        .span(Stage::Download, &streams.download, || lender.download(DOWNLOAD, memory, from, head))?;
+                    done += part;
+                }
+                self.tally.downloaded += to_u64(bytes);
+            }
+        }
+        let free = streams.download.record()?;
+        self.buffers.as_mut().ok_or_else(unprepared)?.release_slab(free);
+        Ok(())
+    }
+
+    /// Enqueues a piece's way through the last kernel; returns where it then lies.
+    fn converted(&mut self, job: Job<'_>, at: usize, first: usize, count: usize) -> Result<bool> {
+        let plan = job.plan;
+        let [nx, ny, _] = plan.grid.size;
+        let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
+        let plain = scale == 1.0 && offset == 0.0 && !plan.options.fov_mask;
+        if plain && self.output == Number::F32 {
+            return Ok(false);
+        }
+        let (gpu, output) = (self.gpu.clone(), self.output);
+        let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
+        let bytes = count * nx * ny;
+        if output != Number::F32 {
+            buffers.make_converted(&gpu, bytes * output.size())?;
+        }
+        let source = buffers.slab(job)?.region(at, bytes * 4)?;
+        let target = match &buffers.converted {
+            Some(memory) if output != Number::F32 => memory.region(0, bytes * output.size())?,
+            _ => source,
+        };
+        let launches = stores(plan, output, first, count, source, target)?;
+        let stream = &self.streams.download;
+        self.clock.span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
+        Ok(output != Number::F32)
+    }
+}
+
+/// The disc outside of which the voxels of slice `k` are zeroed, if that is asked for.
+fn fov(plan: &Plan, k: usize) -> Option<Fov> {
+    let (origin, spacing) = (plan.grid.origin, plan.grid.spacing);
+    plan.options.fov_mask.then(|| {
+        let radius = plan.seen_radius(k);
+        let centre = [-origin[0] / spacing[0], -origin[1] / spacing[1]];
+        // Where nothing is seen, a point that is no voxel's.
+        let centre = if radius < 0.0 { [-1e9; 2] } else { centre };
+        Fov { centre, radius: radius.max(0.0) / spacing[0], ratio: spacing[1] / spacing[0] }
+    })
+}
+
+/// The last kernel's launches for slices from `first` on: one for all, or one each where every slice has a disc of its own.
+fn stores<'a>(
+    plan: &Plan,
+    number: Number,
+    first: usize,
+    count: usize,
+    source: Region<'a>,
+    output: Region<'a>,
+) -> Result<Vec<Store<'a>>> {
+    let [nx, ny, _] = plan.grid.size;
+    let (slice, size) = (nx * ny, number.size());
+    let together = if plan.options.fov_mask { 1 } else { count.max(1) };
+    let mut launches = alloc::with_capacity("launches", count.div_ceil(together))?;
+    for k in (0..count).step_by(together) {
+        launches.push(Store {
+            source: source.part(k * slice * 4, together * slice * 4)?,
+            size: [nx, ny, together],
+            scale: plan.options.output_scale,
+            offset: plan.options.output_offset,
+            fov: fov(plan, first + k),
+            output: output.part(k * slice * size, together * slice * size)?,
+            number: raw(number),
+            swap: false,
+        });
+    }
+    Ok(launches)
+}
