@@ -20,6 +20,8 @@ pub enum Kind {
     File = 16,
     /// The loading of a module of kernels, once a context.
     Load = 32,
+    /// A call of one of NVIDIA's numerical libraries.
+    Library = 64,
 }
 
 static REMAINING: AtomicI64 = AtomicI64::new(-1);

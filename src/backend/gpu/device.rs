@@ -14,6 +14,8 @@ use cudarc::driver::sys::CUdevice_attribute::{
 };
 use cudarc::driver::sys::{CUcontext, CUdevice, CUevent, CUmemoryPool, CUstream};
 
+use super::cublas::Handles as BlasHandles;
+use super::cusolver::Handles as SolverHandles;
 use super::driver::{self, Api};
 use super::module::Modules;
 use crate::backend::fork;
@@ -119,6 +121,8 @@ pub(super) struct Device {
     pub(super) info: DeviceInfo,
     pub(super) budget: Arc<Budget>,
     pub(super) modules: Modules,
+    pub(super) blas: BlasHandles,
+    pub(super) solvers: SolverHandles,
     handle: CUdevice,
     context: CUcontext,
     /// Where device memory comes from; absent on devices that cannot allocate in stream order.
@@ -151,6 +155,8 @@ impl Device {
             info,
             budget: Arc::clone(budget),
             modules: Modules::default(),
+            blas: BlasHandles::default(),
+            solvers: SolverHandles::default(),
             handle,
             context,
             pool: None,
@@ -262,6 +268,8 @@ impl Drop for Device {
         // SAFETY: every handle was made in this context and is used no more; what failed to be made is null or absent.
         unsafe {
             if (api.cuCtxPushCurrent_v2)(self.context) == driver::SUCCESS {
+                self.blas.destroy();
+                self.solvers.destroy();
                 self.modules.unload(api);
                 for stream in [self.allocations, self.releases].into_iter().filter(|s| !s.is_null()) {
                     let _ = (api.cuStreamSynchronize)(stream);

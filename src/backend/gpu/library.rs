@@ -1,6 +1,6 @@
 //! NVIDIA's numerical libraries, which are optional: found when a family needs one, named when it is missing.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 
 use crate::error::{Error, Result};
 
@@ -33,12 +33,20 @@ impl Library {
     /// # Errors
     /// [`Error::NoDevice`] naming the library, with the loader's words, if it is not to be had.
     pub fn find(self) -> Result<String> {
+        self.load().map(|found| found.name)
+    }
+
+    /// The library, loaded.
+    ///
+    /// # Errors
+    /// As for [`Library::find`].
+    pub(super) fn load(self) -> Result<Loaded> {
         let (base, versions) = self.names();
         let mut problem = String::new();
         for version in versions {
             let name = format!("{base}.{version}");
             match open(&name) {
-                Ok(()) => return Ok(name),
+                Ok(handle) => return Ok(Loaded { name, handle }),
                 // The newest one's message is the one to show.
                 Err(text) if problem.is_empty() => problem = text,
                 Err(_) => {}
@@ -49,12 +57,70 @@ impl Library {
     }
 }
 
-/// Loads a library, which then stays loaded: unloading CUDA libraries at run time is not safe.
-fn open(name: &str) -> std::result::Result<(), String> {
+/// A library that was found. It stays loaded: unloading CUDA libraries at run time is not safe.
+pub(super) struct Loaded {
+    name: String,
+    handle: *mut c_void,
+}
+
+impl Loaded {
+    /// The address of the function `name`.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if the library has no such function.
+    pub(super) fn symbol(&self, name: &str) -> Result<*mut c_void> {
+        let text = CString::new(name).map_err(|_| Error::Internal(format!("function name {name:?}")))?;
+        // SAFETY: a handle of the loader that is never closed, and a text that ends with a zero.
+        let found = unsafe { libc::dlsym(self.handle, text.as_ptr()) };
+        if found.is_null() {
+            return Err(Error::NoDevice(format!("{} has no {name}: it is too old", self.name)));
+        }
+        Ok(found)
+    }
+}
+
+/// Declares a table of functions of an optional library that return plain numbers. A Rust enum would make a number that
+/// a newer library invents undefined behaviour.
+macro_rules! functions {
+    ($table:ident of $library:expr; $($name:ident($($argument:ty),* $(,)?);)*) => {
+        #[allow(non_snake_case, reason = "the library's own names")]
+        struct $table {
+            $($name: unsafe extern "C" fn($($argument),*) -> i32,)*
+        }
+
+        impl $table {
+            /// The library's functions, looked up on first use.
+            fn get() -> $crate::error::Result<&'static Self> {
+                static TABLE: std::sync::OnceLock<$table> = std::sync::OnceLock::new();
+                if let Some(table) = TABLE.get() {
+                    return Ok(table);
+                }
+                let library = $library.load()?;
+                let table = Self {
+                    $($name: {
+                        let found = library.symbol(stringify!($name))?;
+                        // SAFETY: not null, and the type is that of the library's header for this name.
+                        unsafe {
+                            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($argument),*) -> i32>(
+                                found,
+                            )
+                        }
+                    },)*
+                };
+                Ok(TABLE.get_or_init(|| table))
+            }
+        }
+    };
+}
+pub(super) use functions;
+
+/// Loads a library.
+fn open(name: &str) -> std::result::Result<*mut c_void, String> {
     let name = CString::new(name).map_err(|e| e.to_string())?;
     // SAFETY: a text that ends with a zero; the library's initialisers are NVIDIA's.
-    if !unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null() {
-        return Ok(());
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if !handle.is_null() {
+        return Ok(handle);
     }
     // SAFETY: null or text that is valid until this thread's next call of the loader.
     let text = unsafe { libc::dlerror() };

@@ -47,6 +47,30 @@ impl DeviceMemory {
         what: &'static str,
         bytes: usize,
     ) -> Result<Self> {
+        let stream = home.as_ref().map_or(device.allocations, |q| q.raw());
+        let is_shared = home.is_none();
+        let memory = Self::allocate_uninitialised(device, home, what, bytes)?;
+        if bytes > 0 {
+            let entered = device.enter()?;
+            // SAFETY: `bytes` bytes were allocated at `address`, in the order of `stream`.
+            let code = unsafe { (entered.api().cuMemsetD8Async)(memory.address, 0, bytes, stream) };
+            entered.check("cuMemsetD8Async", code)?;
+            if is_shared {
+                // SAFETY: a handle of this device.
+                let code = unsafe { (entered.api().cuStreamSynchronize)(stream) };
+                entered.check("cuStreamSynchronize", code)?;
+            }
+        }
+        Ok(memory)
+    }
+
+    /// As [`DeviceMemory::allocate`], with whatever is in the memory: for what is written before it is read.
+    pub(super) fn allocate_uninitialised(
+        device: &Arc<Device>,
+        home: Option<Arc<Queue>>,
+        what: &'static str,
+        bytes: usize,
+    ) -> Result<Self> {
         device.check_alive()?;
         let wanted = to_u64(bytes);
         let refused = |limit| Error::OutOfDeviceMemory { what, bytes: wanted, limit };
@@ -80,12 +104,7 @@ impl DeviceMemory {
         let is_shared = home.is_none();
         let memory =
             Self { address, bytes, owner: Owner::Purlin { device: Arc::clone(device), home, _charge: charge } };
-        if bytes > 0 {
-            // SAFETY: `bytes` bytes were allocated at `address`, in the order of `stream`.
-            let code = unsafe { (entered.api().cuMemsetD8Async)(address, 0, bytes, stream) };
-            entered.check("cuMemsetD8Async", code)?;
-        }
-        if is_shared {
+        if is_shared && bytes > 0 {
             // SAFETY: a handle of this device.
             let code = unsafe { (entered.api().cuStreamSynchronize)(stream) };
             entered.check("cuStreamSynchronize", code)?;

@@ -11,9 +11,13 @@
 //! | `memory`, `copy`, `staging` | device and page-locked memory; copies between them |
 //! | `stream` | queues and events |
 //! | `module`, `launch`, `kernels` | embedded kernels, launches, and a safe function for each kernel |
-//! | `library` | optional libraries such as cuBLAS |
+//! | `library` | optional libraries: found and their functions looked up |
+//! | `cublas`, `cusolver` | products and factorisations of dense matrices |
+//! | `view` | a matrix in device memory |
 
 mod copy;
+mod cublas;
+mod cusolver;
 mod device;
 mod driver;
 pub mod kernels;
@@ -23,6 +27,7 @@ mod memory;
 mod module;
 mod staging;
 mod stream;
+mod view;
 
 use std::sync::Arc;
 
@@ -31,12 +36,15 @@ use crate::error::{Error, Result};
 use device::Device;
 
 pub use copy::{Lender, Rows, Transfers};
+pub use cublas::{Blas, Precision};
+pub use cusolver::{Solver, Work};
 pub use device::DeviceInfo;
 pub use library::Library;
 pub use memory::{DeviceMemory, PinnedMemory, Region};
 pub use module::Kernel;
 pub use staging::{Staging, StagingRing};
 pub use stream::{Event, GpuStream};
+pub use view::{Transpose, View};
 
 /// Version of the nvcc that compiled the kernels of this build, `none` if there are none.
 pub fn build_cuda() -> &'static str {
@@ -123,6 +131,21 @@ impl Gpu {
         DeviceMemory::allocate(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
     }
 
+    /// As [`Gpu::allocate`], with whatever is in the memory: for what is written before it is read.
+    pub fn allocate_uninitialised(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
+        DeviceMemory::allocate_uninitialised(&self.device, None, what, bytes)
+    }
+
+    /// As [`Gpu::allocate_on`], with whatever is in the memory.
+    pub fn allocate_uninitialised_on(
+        &self,
+        stream: &GpuStream,
+        what: &'static str,
+        bytes: usize,
+    ) -> Result<DeviceMemory> {
+        DeviceMemory::allocate_uninitialised(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
+    }
+
     /// Page-locked host memory, zeroed.
     pub fn allocate_pinned(&self, what: &'static str, bytes: usize) -> Result<PinnedMemory> {
         PinnedMemory::allocate(&self.device, what, bytes)
@@ -168,6 +191,18 @@ fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// Where a call of a library can be made to fail by a test.
+#[cfg(feature = "fault-injection")]
+fn library_fault(call: &'static str) -> Result<()> {
+    injected(crate::fault::Kind::Library, call)
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+fn library_fault(_: &'static str) -> Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

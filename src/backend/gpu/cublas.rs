@@ -1,0 +1,406 @@
+//! Products of dense matrices by cuBLAS.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::sys::CUstream;
+
+use super::device::Device;
+use super::library::{Library, functions};
+use super::memory::DeviceMemory;
+use super::stream::GpuStream;
+use super::view::{Transpose, View};
+use super::{Gpu, library_fault};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
+
+type Handle = *mut c_void;
+/// handle, operations, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc
+type Gemm = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const c_void,
+    u64,
+    c_int,
+    u64,
+    c_int,
+    *const c_void,
+    u64,
+    c_int,
+) -> i32;
+/// handle, triangle, operation, n, k, alpha, A, lda, beta, C, ldc
+type Syrk = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const c_void,
+    u64,
+    c_int,
+    *const c_void,
+    u64,
+    c_int,
+) -> i32;
+/// handle, side, triangle, operation, diagonal, m, n, alpha, A, lda, B, ldb
+type Trsm = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const c_void,
+    u64,
+    c_int,
+    u64,
+    c_int,
+) -> i32;
+
+functions! {
+    Functions of Library::Cublas;
+    cublasCreate_v2(*mut Handle);
+    cublasDestroy_v2(Handle);
+    cublasSetStream_v2(Handle, CUstream);
+    cublasSetWorkspace_v2(Handle, u64, usize);
+    cublasSetMathMode(Handle, c_int);
+    cublasSgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
+        u64, c_int);
+    cublasDgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
+        u64, c_int);
+    cublasCgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
+        u64, c_int);
+    cublasZgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
+        u64, c_int);
+    cublasSsyrk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
+    cublasDsyrk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
+    cublasCherk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
+    cublasZherk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
+    cublasStrsm_v2(Handle, c_int, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int);
+    cublasDtrsm_v2(Handle, c_int, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int);
+    cublasCtrsm_v2(Handle, c_int, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int);
+    cublasZtrsm_v2(Handle, c_int, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int);
+}
+
+impl Functions {
+    fn gemm(&self, dtype: DType) -> Result<Gemm> {
+        Ok(match dtype {
+            DType::F32 => self.cublasSgemm_v2,
+            DType::F64 => self.cublasDgemm_v2,
+            DType::CF32 => self.cublasCgemm_v2,
+            DType::CF64 => self.cublasZgemm_v2,
+            other => return Err(unknown(other)),
+        })
+    }
+
+    fn syrk(&self, dtype: DType) -> Result<Syrk> {
+        Ok(match dtype {
+            DType::F32 => self.cublasSsyrk_v2,
+            DType::F64 => self.cublasDsyrk_v2,
+            DType::CF32 => self.cublasCherk_v2,
+            DType::CF64 => self.cublasZherk_v2,
+            other => return Err(unknown(other)),
+        })
+    }
+
+    fn trsm(&self, dtype: DType) -> Result<Trsm> {
+        Ok(match dtype {
+            DType::F32 => self.cublasStrsm_v2,
+            DType::F64 => self.cublasDtrsm_v2,
+            DType::CF32 => self.cublasCtrsm_v2,
+            DType::CF64 => self.cublasZtrsm_v2,
+            other => return Err(unknown(other)),
+        })
+    }
+}
+
+fn unknown(dtype: DType) -> Error {
+    Error::Internal(format!("{} in linear algebra", dtype.name()))
+}
+
+/// `CUBLAS_FILL_MODE_LOWER`.
+const LOWER: c_int = 0;
+/// `CUBLAS_FILL_MODE_UPPER`.
+const UPPER: c_int = 1;
+/// `CUBLAS_SIDE_LEFT`.
+const LEFT: c_int = 0;
+/// `CUBLAS_SIDE_RIGHT`.
+const RIGHT: c_int = 1;
+/// `CUBLAS_DIAG_NON_UNIT`.
+const NON_UNIT: c_int = 0;
+
+/// What NVIDIA recommends for the Hopper generation and later, and before.
+const WORKSPACES: [usize; 2] = [32 << 20, 4 << 20];
+
+fn operation(transpose: Transpose) -> c_int {
+    match transpose {
+        Transpose::Plain => 0,
+        Transpose::Transpose => 1,
+        Transpose::Adjoint => 2,
+    }
+}
+
+fn name(code: i32) -> &'static str {
+    match code {
+        1 => "CUBLAS_STATUS_NOT_INITIALIZED",
+        3 => "CUBLAS_STATUS_ALLOC_FAILED",
+        7 => "CUBLAS_STATUS_INVALID_VALUE",
+        8 => "CUBLAS_STATUS_ARCH_MISMATCH",
+        11 => "CUBLAS_STATUS_MAPPING_ERROR",
+        13 => "CUBLAS_STATUS_EXECUTION_FAILED",
+        14 => "CUBLAS_STATUS_INTERNAL_ERROR",
+        15 => "CUBLAS_STATUS_NOT_SUPPORTED",
+        _ => "an unknown error",
+    }
+}
+
+fn check(call: &'static str, code: i32) -> Result<()> {
+    if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: name(code).into(), code }) }
+}
+
+/// Handles of a device that nobody uses now. Making one takes longer than most calls.
+#[derive(Default)]
+pub(super) struct Handles {
+    idle: Mutex<Vec<Handle>>,
+}
+
+impl Handles {
+    fn take(&self) -> Option<Handle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, handle: Handle) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    }
+
+    /// Destroys them; the device's context is current.
+    pub(super) fn destroy(&self) {
+        while let Some(handle) = self.take() {
+            if let Ok(functions) = Functions::get() {
+                // SAFETY: made in `Blas::new` and used by nobody.
+                let _ = unsafe { (functions.cublasDestroy_v2)(handle) };
+            }
+        }
+    }
+}
+
+/// How products of 32-bit numbers are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// In 32 bits.
+    Full,
+    /// Factors rounded to 11 bits, sums in 32: for what needs no more than a direction.
+    Reduced,
+}
+
+/// cuBLAS on one stream, with a workspace of its own, so that the same calls give the same bits.
+pub struct Blas {
+    functions: &'static Functions,
+    device: Arc<Device>,
+    handle: Handle,
+    // In the order of the stream, like the calls that use it.
+    workspace: DeviceMemory,
+    stream: GpuStream,
+    // A handle serves one thread at a time.
+    _single: PhantomData<Cell<()>>,
+}
+
+// SAFETY: a handle may go from thread to thread; `Blas` is not Sync.
+unsafe impl Send for Blas {}
+
+impl Blas {
+    /// cuBLAS for work on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if the library is not there; device memory for its workspace.
+    pub fn new(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
+        library_fault("cublasCreate")?;
+        let functions = Functions::get()?;
+        let device = Arc::clone(&gpu.device);
+        let bytes = WORKSPACES[usize::from(device.info.compute_capability.0 < 9)];
+        let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", bytes)?;
+        let entered = device.enter()?;
+        let handle = match device.blas.take() {
+            Some(handle) => handle,
+            None => {
+                let mut handle = std::ptr::null_mut();
+                // SAFETY: writes one handle; the device's context is current.
+                check("cublasCreate", unsafe { (functions.cublasCreate_v2)(&mut handle) })?;
+                handle
+            }
+        };
+        drop(entered);
+        let blas = Self { functions, device, handle, workspace, stream: stream.clone(), _single: PhantomData };
+        let entered = blas.device.enter()?;
+        // Setting the stream resets the workspace, so it comes first.
+        // SAFETY: handles of this device; the workspace lives as long as the value.
+        unsafe {
+            check("cublasSetStream", (functions.cublasSetStream_v2)(blas.handle, stream.queue().raw()))?;
+            let (address, bytes) = (blas.workspace.address(), blas.workspace.bytes());
+            check("cublasSetWorkspace", (functions.cublasSetWorkspace_v2)(blas.handle, address, bytes))?;
+        }
+        drop(entered);
+        blas.set_precision(Precision::Full)?;
+        Ok(blas)
+    }
+
+    /// How products of 32-bit numbers are computed from now on; [`Precision::Full`] at first.
+    pub fn set_precision(&self, precision: Precision) -> Result<()> {
+        let mode = match precision {
+            Precision::Full => 0,
+            Precision::Reduced => 3,
+        };
+        let _entered = self.device.enter()?;
+        // SAFETY: a handle of this device.
+        check("cublasSetMathMode", unsafe { (self.functions.cublasSetMathMode)(self.handle, mode) })
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &GpuStream {
+        &self.stream
+    }
+
+    /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 nothing of C is read.
+    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+    pub fn multiply<T: Scalar>(
+        &self,
+        alpha: f64,
+        a: View<'_>,
+        op_a: Transpose,
+        b: View<'_>,
+        op_b: Transpose,
+        beta: f64,
+        c: View<'_>,
+    ) -> Result<()> {
+        let ((m, k), (inner, n)) = (op_a.shape(&a), op_b.shape(&b));
+        if k != inner || (m, n) != (c.rows, c.cols) {
+            let (p, q) = (c.rows, c.cols);
+            return Err(Error::Internal(format!("a product {m} x {k} times {inner} x {n} is no {p} x {q}")));
+        }
+        let (from, with, to) = (a.address::<T>("a")?, b.address::<T>("b")?, c.address::<T>("c")?);
+        if m == 0 || n == 0 {
+            return Ok(());
+        }
+        let (alpha, beta) = (T::from_parts(alpha, 0.0), T::from_parts(beta, 0.0));
+        let gemm = self.functions.gemm(T::DTYPE)?;
+        library_fault("cublasXgemm")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: the three matrices lie inside their memories, as `address` checked; the scalars are read at once.
+        let code = unsafe {
+            gemm(
+                self.handle,
+                operation(op_a),
+                operation(op_b),
+                int("rows", m)?,
+                int("columns", n)?,
+                int("inner", k)?,
+                (&raw const alpha).cast(),
+                from,
+                int("ld", a.ld.max(1))?,
+                with,
+                int("ld", b.ld.max(1))?,
+                (&raw const beta).cast(),
+                to,
+                int("ld", c.ld.max(1))?,
+            )
+        };
+        check("cublasXgemm", code)
+    }
+
+    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C; the rest of C is left
+    /// alone.
+    pub fn rank_update<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
+        let (n, k) = if outer { (a.rows, a.cols) } else { (a.cols, a.rows) };
+        if (c.rows, c.cols) != (n, n) {
+            return Err(Error::Internal(format!("A^H A has {n} rows, its matrix {} x {}", c.rows, c.cols)));
+        }
+        let (from, to) = (a.address::<T>("a")?, c.address::<T>("c")?);
+        if n == 0 {
+            return Ok(());
+        }
+        // The complex routines take real scalars, which are the first part of a complex one.
+        let (alpha, beta) = (T::from_parts(alpha, 0.0), T::from_parts(beta, 0.0));
+        let op = operation(match (outer, T::IS_COMPLEX) {
+            (true, _) => Transpose::Plain,
+            (false, true) => Transpose::Adjoint,
+            (false, false) => Transpose::Transpose,
+        });
+        let syrk = self.functions.syrk(T::DTYPE)?;
+        library_fault("cublasXherk")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: as in `multiply`.
+        let code = unsafe {
+            syrk(
+                self.handle,
+                LOWER,
+                op,
+                int("order", n)?,
+                int("inner", k)?,
+                (&raw const alpha).cast(),
+                from,
+                int("ld", a.ld.max(1))?,
+                (&raw const beta).cast(),
+                to,
+                int("ld", c.ld.max(1))?,
+            )
+        };
+        check("cublasXherk", code)
+    }
+
+    /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
+    pub fn solve_upper<T: Scalar>(&self, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
+        let order = if right { b.cols } else { b.rows };
+        if (r.rows, r.cols) != (order, order) {
+            return Err(Error::Internal(format!("a triangle {} x {} for {order} unknowns", r.rows, r.cols)));
+        }
+        let (with, to) = (r.address::<T>("r")?, b.address::<T>("b")?);
+        if b.rows == 0 || b.cols == 0 {
+            return Ok(());
+        }
+        let alpha = T::from_parts(1.0, 0.0);
+        let trsm = self.functions.trsm(T::DTYPE)?;
+        library_fault("cublasXtrsm")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: as in `multiply`.
+        let code = unsafe {
+            trsm(
+                self.handle,
+                if right { RIGHT } else { LEFT },
+                UPPER,
+                operation(Transpose::Plain),
+                NON_UNIT,
+                int("rows", b.rows)?,
+                int("columns", b.cols)?,
+                (&raw const alpha).cast(),
+                with,
+                int("ld", r.ld.max(1))?,
+                to,
+                int("ld", b.ld.max(1))?,
+            )
+        };
+        check("cublasXtrsm", code)
+    }
+}
+
+impl Drop for Blas {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.device.enter() {
+            // The workspace goes, and maybe the stream: an idle handle must know of neither.
+            // SAFETY: a handle of this device.
+            let _ = unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
+        }
+        self.device.blas.put(self.handle);
+    }
+}
+
+/// A size as the library takes it.
+pub(super) fn int(what: &str, value: usize) -> Result<c_int> {
+    c_int::try_from(value).map_err(|_| Error::NotSupported(format!("{what}: {value} is more than cuBLAS takes")))
+}

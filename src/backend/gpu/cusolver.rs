@@ -1,0 +1,282 @@
+//! Factorisations of dense matrices by cuSOLVER, which is optional: whoever uses it has a way without.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::sys::CUstream;
+
+use super::cublas::int;
+use super::device::Device;
+use super::library::{Library, functions};
+use super::memory::{DeviceMemory, Region};
+use super::stream::GpuStream;
+use super::view::View;
+use super::{Gpu, library_fault};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element, Scalar};
+
+type Handle = *mut c_void;
+
+functions! {
+    Functions of Library::Cusolver;
+    cusolverDnCreate(*mut Handle);
+    cusolverDnDestroy(Handle);
+    cusolverDnSetStream(Handle, CUstream);
+    cusolverDnDpotrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
+    cusolverDnZpotrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
+    cusolverDnDpotrf(Handle, c_int, c_int, u64, c_int, u64, c_int, u64);
+    cusolverDnZpotrf(Handle, c_int, c_int, u64, c_int, u64, c_int, u64);
+    cusolverDnSgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
+    cusolverDnDgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
+    cusolverDnCgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
+    cusolverDnZgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
+    cusolverDnSgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnDgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnCgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnZgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnSorgqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
+    cusolverDnDorgqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
+    cusolverDnCungqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
+    cusolverDnZungqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
+    cusolverDnSorgqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnDorgqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnCungqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnZungqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnDsyevd_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
+    cusolverDnZheevd_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
+    cusolverDnDsyevd(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+    cusolverDnZheevd(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
+}
+
+/// `CUBLAS_FILL_MODE_LOWER`.
+const LOWER: c_int = 0;
+/// `CUBLAS_FILL_MODE_UPPER`.
+const UPPER: c_int = 1;
+/// `CUSOLVER_EIG_MODE_VECTOR`.
+const VECTORS: c_int = 1;
+
+fn name(code: i32) -> &'static str {
+    match code {
+        1 => "CUSOLVER_STATUS_NOT_INITIALIZED",
+        2 => "CUSOLVER_STATUS_ALLOC_FAILED",
+        3 => "CUSOLVER_STATUS_INVALID_VALUE",
+        4 => "CUSOLVER_STATUS_ARCH_MISMATCH",
+        5 => "CUSOLVER_STATUS_MAPPING_ERROR",
+        6 => "CUSOLVER_STATUS_EXECUTION_FAILED",
+        7 => "CUSOLVER_STATUS_INTERNAL_ERROR",
+        9 => "CUSOLVER_STATUS_NOT_SUPPORTED",
+        _ => "an unknown error",
+    }
+}
+
+fn check(call: &'static str, code: i32) -> Result<()> {
+    if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: name(code).into(), code }) }
+}
+
+/// Handles of a device that nobody uses now.
+#[derive(Default)]
+pub(super) struct Handles {
+    idle: Mutex<Vec<Handle>>,
+}
+
+impl Handles {
+    fn take(&self) -> Option<Handle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, handle: Handle) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    }
+
+    /// Destroys them; the device's context is current.
+    pub(super) fn destroy(&self) {
+        while let Some(handle) = self.take() {
+            if let Ok(functions) = Functions::get() {
+                // SAFETY: made in `Solver::new` and used by nobody.
+                let _ = unsafe { (functions.cusolverDnDestroy)(handle) };
+            }
+        }
+    }
+}
+
+/// Memory that a factorisation works in, kept for the next one.
+#[derive(Default)]
+pub struct Work {
+    memory: Option<DeviceMemory>,
+}
+
+impl Work {
+    fn at_least(&mut self, gpu: &Gpu, stream: &GpuStream, bytes: usize) -> Result<Region<'_>> {
+        if self.memory.as_ref().is_none_or(|m| m.bytes() < bytes) {
+            self.memory = None;
+            self.memory = Some(gpu.allocate_uninitialised_on(stream, "workspace of cuSOLVER", bytes)?);
+        }
+        self.memory.as_ref().map(DeviceMemory::whole).ok_or_else(|| Error::Internal("no workspace".into()))
+    }
+}
+
+/// cuSOLVER on one stream. Whether a factorisation succeeded is a number in device memory, `info`: 0 if it did.
+pub struct Solver {
+    functions: &'static Functions,
+    gpu: Gpu,
+    device: Arc<Device>,
+    handle: Handle,
+    stream: GpuStream,
+    // A handle serves one thread at a time.
+    _single: PhantomData<Cell<()>>,
+}
+
+// SAFETY: a handle may go from thread to thread; `Solver` is not Sync.
+unsafe impl Send for Solver {}
+
+impl Solver {
+    /// cuSOLVER for work on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if the library is not there.
+    pub fn new(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
+        library_fault("cusolverDnCreate")?;
+        let functions = Functions::get()?;
+        let device = Arc::clone(&gpu.device);
+        let entered = device.enter()?;
+        let handle = match device.solvers.take() {
+            Some(handle) => handle,
+            None => {
+                let mut handle = std::ptr::null_mut();
+                // SAFETY: writes one handle; the device's context is current.
+                check("cusolverDnCreate", unsafe { (functions.cusolverDnCreate)(&mut handle) })?;
+                handle
+            }
+        };
+        drop(entered);
+        let solver = Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), _single: PhantomData };
+        let entered = solver.device.enter()?;
+        // SAFETY: handles of this device.
+        let code = unsafe { (functions.cusolverDnSetStream)(solver.handle, stream.queue().raw()) };
+        check("cusolverDnSetStream", code)?;
+        drop(entered);
+        Ok(solver)
+    }
+
+    /// Replaces the upper triangle of a Hermitian matrix in f64 by R with A = R^H R; `info` > 0 if A is not positive
+    /// definite. The lower triangle is not read.
+    pub fn cholesky<W: Scalar>(&self, a: View<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+        let f = self.functions;
+        let (sizes, run) = match W::DTYPE {
+            DType::F64 => (f.cusolverDnDpotrf_bufferSize, f.cusolverDnDpotrf),
+            DType::CF64 => (f.cusolverDnZpotrf_bufferSize, f.cusolverDnZpotrf),
+            other => return Err(unknown(other)),
+        };
+        let (n, ld, at) = (int("order", a.rows)?, int("ld", a.ld.max(1))?, square::<W>(&a)?);
+        library_fault("cusolverDnXpotrf")?;
+        let _entered = self.device.enter()?;
+        let mut length = 0;
+        // SAFETY: writes one integer.
+        check("cusolverDnXpotrf_bufferSize", unsafe { sizes(self.handle, UPPER, n, at, ld, &mut length) })?;
+        let room = self.room::<W>(work, length)?;
+        // SAFETY: the matrix lies inside its memory, the workspace has the length that was asked for.
+        let code = unsafe { run(self.handle, UPPER, n, at, ld, room, length, info.array("info", 1, 4)?) };
+        check("cusolverDnXpotrf", code)
+    }
+
+    /// Householder QR: R into the upper triangle of `a`, reflections below it and in `tau`, one element a column.
+    pub fn qr<T: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+        let f = self.functions;
+        let (sizes, run) = match T::DTYPE {
+            DType::F32 => (f.cusolverDnSgeqrf_bufferSize, f.cusolverDnSgeqrf),
+            DType::F64 => (f.cusolverDnDgeqrf_bufferSize, f.cusolverDnDgeqrf),
+            DType::CF32 => (f.cusolverDnCgeqrf_bufferSize, f.cusolverDnCgeqrf),
+            DType::CF64 => (f.cusolverDnZgeqrf_bufferSize, f.cusolverDnZgeqrf),
+            other => return Err(unknown(other)),
+        };
+        let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
+        let (at, tau) = (a.address::<T>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<T>())?);
+        library_fault("cusolverDnXgeqrf")?;
+        let _entered = self.device.enter()?;
+        let mut length = 0;
+        // SAFETY: writes one integer.
+        check("cusolverDnXgeqrf_bufferSize", unsafe { sizes(self.handle, m, n, at, ld, &mut length) })?;
+        let room = self.room::<T>(work, length)?;
+        // SAFETY: as in `cholesky`.
+        let code = unsafe { run(self.handle, m, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
+        check("cusolverDnXgeqrf", code)
+    }
+
+    /// Q of what [`Solver::qr`] left in `a` and `tau`, in place of it.
+    pub fn orthogonal<T: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+        let f = self.functions;
+        let (sizes, run) = match T::DTYPE {
+            DType::F32 => (f.cusolverDnSorgqr_bufferSize, f.cusolverDnSorgqr),
+            DType::F64 => (f.cusolverDnDorgqr_bufferSize, f.cusolverDnDorgqr),
+            DType::CF32 => (f.cusolverDnCungqr_bufferSize, f.cusolverDnCungqr),
+            DType::CF64 => (f.cusolverDnZungqr_bufferSize, f.cusolverDnZungqr),
+            other => return Err(unknown(other)),
+        };
+        let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
+        let (at, tau) = (a.address::<T>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<T>())?);
+        library_fault("cusolverDnXorgqr")?;
+        let _entered = self.device.enter()?;
+        let mut length = 0;
+        // SAFETY: writes one integer.
+        check("cusolverDnXorgqr_bufferSize", unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
+        let room = self.room::<T>(work, length)?;
+        // SAFETY: as in `cholesky`.
+        let code = unsafe { run(self.handle, m, n, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
+        check("cusolverDnXorgqr", code)
+    }
+
+    /// Eigenvalues, not decreasing, of a Hermitian matrix in f64 of which the lower triangle is read, and eigenvectors
+    /// in its place.
+    pub fn eigen<W: Scalar>(&self, a: View<'_>, values: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+        let f = self.functions;
+        let (sizes, run) = match W::DTYPE {
+            DType::F64 => (f.cusolverDnDsyevd_bufferSize, f.cusolverDnDsyevd),
+            DType::CF64 => (f.cusolverDnZheevd_bufferSize, f.cusolverDnZheevd),
+            other => return Err(unknown(other)),
+        };
+        let (n, ld, at) = (int("order", a.rows)?, int("ld", a.ld.max(1))?, square::<W>(&a)?);
+        let values = values.array("values", a.rows, 8)?;
+        library_fault("cusolverDnXsyevd")?;
+        let _entered = self.device.enter()?;
+        let mut length = 0;
+        // SAFETY: writes one integer.
+        let code = unsafe { sizes(self.handle, VECTORS, LOWER, n, at, ld, values, &mut length) };
+        check("cusolverDnXsyevd_bufferSize", code)?;
+        let room = self.room::<W>(work, length)?;
+        // SAFETY: as in `cholesky`.
+        let code =
+            unsafe { run(self.handle, VECTORS, LOWER, n, at, ld, values, room, length, info.array("info", 1, 4)?) };
+        check("cusolverDnXsyevd", code)
+    }
+
+    /// Address of a workspace of `length` elements.
+    fn room<E: Element>(&self, work: &mut Work, length: c_int) -> Result<u64> {
+        let length = usize::try_from(length).unwrap_or(0).max(1);
+        let bytes = length.saturating_mul(size_of::<E>());
+        work.at_least(&self.gpu, &self.stream, bytes)?.array("workspace", length, size_of::<E>())
+    }
+}
+
+impl Drop for Solver {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.device.enter() {
+            // The stream may go: an idle handle must not know of it.
+            // SAFETY: a handle of this device.
+            let _ = unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
+        }
+        self.device.solvers.put(self.handle);
+    }
+}
+
+fn square<T: Element>(a: &View<'_>) -> Result<u64> {
+    if a.rows != a.cols {
+        return Err(Error::Internal(format!("{} x {} elements are not square", a.rows, a.cols)));
+    }
+    a.address::<T>("a")
+}
+
+fn unknown(dtype: DType) -> Error {
+    Error::Internal(format!("{} in a factorisation", dtype.name()))
+}

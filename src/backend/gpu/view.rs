@@ -1,0 +1,89 @@
+//! A matrix in device memory, as kernels and libraries take it.
+
+use super::memory::Region;
+use crate::error::{Error, Result};
+use crate::scalar::Element;
+
+/// What a factor of a product is taken as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transpose {
+    /// As it is.
+    Plain,
+    /// Its transpose. A row-major matrix is the transpose of what the same memory holds by columns.
+    Transpose,
+    /// Its conjugate transpose.
+    Adjoint,
+}
+
+impl Transpose {
+    /// Rows and columns of `view` taken so.
+    pub fn shape(self, view: &View<'_>) -> (usize, usize) {
+        if self == Self::Plain { (view.rows, view.cols) } else { (view.cols, view.rows) }
+    }
+}
+
+/// A column-major matrix in device memory. The type of its elements is that of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// From the first element to at least the last.
+    pub memory: Region<'a>,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// Elements from one column to the next, at least the rows.
+    pub ld: usize,
+}
+
+impl<'a> View<'a> {
+    /// A matrix without gaps between its columns.
+    pub fn packed(memory: Region<'a>, rows: usize, cols: usize) -> Self {
+        Self { memory, rows, cols, ld: rows }
+    }
+
+    /// Elements from the first to one past the last.
+    fn elements(&self) -> Result<usize> {
+        if self.rows == 0 || self.cols == 0 {
+            return Ok(0);
+        }
+        let reach = (self.cols - 1).checked_mul(self.ld).and_then(|e| e.checked_add(self.rows));
+        match reach {
+            Some(reach) if self.ld >= self.rows => Ok(reach),
+            _ => Err(Error::Internal(format!("{} x {} elements, {} a column", self.rows, self.cols, self.ld))),
+        }
+    }
+
+    /// The part from (`row`, `column`) on with the given rows and columns.
+    pub fn part<T: Element>(&self, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
+        let inside = row.checked_add(rows).is_some_and(|r| r <= self.rows)
+            && column.checked_add(cols).is_some_and(|c| c <= self.cols);
+        if !inside {
+            let (m, n) = (self.rows, self.cols);
+            return Err(Error::Internal(format!("{rows} x {cols} elements at ({row}, {column}) of {m} x {n}")));
+        }
+        let mut part = Self { rows, cols, ..*self };
+        let bytes = part.elements()?.checked_mul(size_of::<T>());
+        let offset = if bytes == Some(0) { Some(0) } else { column.checked_mul(self.ld).map(|c| c + row) };
+        let offset = offset.and_then(|o| o.checked_mul(size_of::<T>()));
+        let (Some(offset), Some(bytes)) = (offset, bytes) else {
+            return Err(Error::Internal("a view past the end of memory".into()));
+        };
+        part.memory = self.memory.part(offset, bytes)?;
+        Ok(part)
+    }
+
+    /// Columns `from .. from + count`.
+    pub fn columns<T: Element>(&self, from: usize, count: usize) -> Result<Self> {
+        self.part::<T>((0, from), (self.rows, count))
+    }
+
+    /// Rows `from .. from + count`.
+    pub fn rows<T: Element>(&self, from: usize, count: usize) -> Result<Self> {
+        self.part::<T>((from, 0), (count, self.cols))
+    }
+
+    /// The address, if the memory holds the matrix with elements of type `T`, aligned to their size.
+    pub(super) fn address<T: Element>(&self, what: &str) -> Result<u64> {
+        self.memory.array(what, self.elements()?, size_of::<T>())
+    }
+}
