@@ -44,7 +44,7 @@ fn high(word: u64) -> u32 {
 /// The two uniform numbers of a cell, U in (0, 1] and V in [0, 1), both multiples of 2^-53.
 fn uniforms(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
     const STEP: f64 = 1.0 / 9_007_199_254_740_992.0;
-    let x = philox([low(row), high(row), cell, stream], [low(seed), high(seed)]);
+    let x = words(seed, stream, row, cell);
     let u = ((u64::from(x[0]) << 32 | u64::from(x[1])) >> 11) + 1;
     let v = (u64::from(x[2]) << 32 | u64::from(x[3])) >> 11;
     // At most 2^53: exact in f64.
@@ -53,17 +53,34 @@ fn uniforms(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
 
 /// A standard normal number (Box and Muller): columns 2k and 2k + 1 are the cosine and the sine of one cell.
 pub fn normal(seed: u64, stream: u32, row: u64, column: u32) -> f64 {
-    let (u, v) = uniforms(seed, stream, row, column >> 1);
+    let (even, odd) = normals(seed, stream, row, column >> 1);
+    if column & 1 == 0 { even } else { odd }
+}
+
+/// The two normal numbers of a cell, columns `2 cell` and `2 cell + 1`.
+pub fn normals(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
+    let (u, v) = uniforms(seed, stream, row, cell);
     let radius = (-2.0 * ln(u)).sqrt();
     let (cosine, sine) = cos_sin_turn(v);
-    radius * if column & 1 == 0 { cosine } else { sine }
+    (radius * cosine, radius * sine)
 }
 
 /// A number uniform in [-1, 1): columns 2k and 2k + 1 are the two uniforms of one cell.
 pub fn uniform(seed: u64, stream: u32, row: u64, column: u32) -> f64 {
-    let (u, v) = uniforms(seed, stream, row, column >> 1);
+    let (even, odd) = symmetric_uniforms(seed, stream, row, column >> 1);
+    if column & 1 == 0 { even } else { odd }
+}
+
+/// The two numbers uniform in [-1, 1) of a cell, columns `2 cell` and `2 cell + 1`.
+pub fn symmetric_uniforms(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
+    let (u, v) = uniforms(seed, stream, row, cell);
     // 1 - 2u turns (0, 1] into [-1, 1).
-    if column & 1 == 0 { 2.0f64.mul_add(-u, 1.0) } else { 2.0f64.mul_add(v, -1.0) }
+    (2.0f64.mul_add(-u, 1.0), 2.0f64.mul_add(v, -1.0))
+}
+
+/// The four words of a cell.
+pub fn words(seed: u64, stream: u32, row: u64, cell: u32) -> [u32; 4] {
+    philox([low(row), high(row), cell, stream], [low(seed), high(seed)])
 }
 
 /// Natural logarithm of a normal number in (0, 1], to about one unit in the last place.

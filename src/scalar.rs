@@ -199,6 +199,8 @@ pub trait Scalar:
 {
     /// The real type of its parts.
     type Part: Real + Scalar<Part = Self::Part> + RealField;
+    /// The same in double precision.
+    type Wide: Scalar<Part = f64, Wide = Self::Wide>;
     /// Whether it has an imaginary part.
     const IS_COMPLEX: bool;
     /// Rounded from f64; a real type drops `im`.
@@ -209,12 +211,17 @@ pub trait Scalar:
     fn im(self) -> f64;
     /// Complex conjugate.
     fn conjugate(self) -> Self;
+    /// In double precision, exact.
+    fn widen(self) -> Self::Wide;
+    /// Rounded from double precision.
+    fn narrow(wide: Self::Wide) -> Self;
 }
 
 macro_rules! scalar {
     ($($t:ident),*) => {$(
         impl Scalar for $t {
             type Part = $t;
+            type Wide = f64;
             const IS_COMPLEX: bool = false;
             #[inline(always)]
             fn from_parts(re: f64, _: f64) -> Self {
@@ -232,10 +239,19 @@ macro_rules! scalar {
             fn conjugate(self) -> Self {
                 self
             }
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn narrow(wide: f64) -> Self {
+                wide as $t
+            }
         }
 
         impl Scalar for Complex<$t> {
             type Part = $t;
+            type Wide = Complex<f64>;
             const IS_COMPLEX: bool = true;
             #[inline(always)]
             fn from_parts(re: f64, im: f64) -> Self {
@@ -252,6 +268,14 @@ macro_rules! scalar {
             #[inline(always)]
             fn conjugate(self) -> Self {
                 self.conj()
+            }
+            #[inline(always)]
+            fn widen(self) -> Complex<f64> {
+                Complex::new(f64::from(self.re), f64::from(self.im))
+            }
+            #[inline(always)]
+            fn narrow(wide: Complex<f64>) -> Self {
+                Self::new(wide.re as $t, wide.im as $t)
             }
         }
     )*};

@@ -1,4 +1,26 @@
 //! Random matrices whose entries are a function of their place.
+//!
+//! Entry (i, j) follows from (seed, stream, i, j) alone, so that a matrix is the same for any cut into blocks, number of
+//! threads or device. With c = j for a real type, and columns c = 2j and 2j + 1 for the real and the imaginary part of
+//! a complex one:
+//!
+//! | distribution | part c of row i |
+//! |---|---|
+//! | Gaussian | [`rng::normal`] of (i, c): cell c / 2 |
+//! | uniform | [`rng::uniform`] of (i, c): cell c / 2 |
+//! | Rademacher | bit c mod 32 of word 0 of cell c / 32: set -1, clear 1 |
+//! | sparse sign | see below |
+//!
+//! Sparse sign: in each row one of the columns 8g to 8g + 7 holds a number and the others are 0. Cell g tells which: 8g
+//! plus the three lowest bits of word 0. Bits 0 and 1 of word 1 are the signs of the real and the imaginary part: set
+//! -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries a row, wherever the
+//! matrix is cut.
+
+use crate::rng;
+use crate::scalar::Scalar;
+
+/// Columns of a sparse sign matrix of which one holds a number.
+const GROUP: u32 = 8;
 
 /// Distribution of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +31,7 @@ pub enum Distribution {
     Uniform,
     /// -1 or 1; for complex types each part.
     Rademacher,
-    /// A few entries a row, -1 or 1, the others 0.
+    /// One in eight entries of a row -1 or 1 (for complex types each part), the others 0.
     SparseSign,
 }
 
@@ -22,4 +44,139 @@ pub struct Sketch {
     pub seed: u64,
     /// What it is drawn for, one of [`crate::rng::stream`].
     pub stream: u32,
+}
+
+fn sign(word: u32, bit: u32) -> f64 {
+    if word >> bit & 1 == 1 { -1.0 } else { 1.0 }
+}
+
+impl Sketch {
+    /// Entry (row, column).
+    pub fn entry<T: Scalar>(&self, row: u64, column: u32) -> T {
+        if T::IS_COMPLEX {
+            let (re, im) = self.pair(row, column);
+            return T::from_parts(re, im);
+        }
+        let value = match self.distribution {
+            Distribution::Gaussian => rng::normal(self.seed, self.stream, row, column),
+            Distribution::Uniform => rng::uniform(self.seed, self.stream, row, column),
+            Distribution::Rademacher => sign(rng::words(self.seed, self.stream, row, column / 32)[0], column % 32),
+            Distribution::SparseSign => self.sparse(row, column).0,
+        };
+        T::from_parts(value, 0.0)
+    }
+
+    /// Columns `2 cell` and `2 cell + 1` of a real matrix, which cost little more than one; or the two parts of entry
+    /// (row, cell) of a complex one.
+    fn pair(&self, row: u64, cell: u32) -> (f64, f64) {
+        match self.distribution {
+            Distribution::Gaussian => rng::normals(self.seed, self.stream, row, cell),
+            Distribution::Uniform => rng::symmetric_uniforms(self.seed, self.stream, row, cell),
+            Distribution::Rademacher => {
+                let word = rng::words(self.seed, self.stream, row, cell / 16)[0];
+                let bit = cell % 16 * 2;
+                (sign(word, bit), sign(word, bit + 1))
+            }
+            Distribution::SparseSign => self.sparse(row, cell),
+        }
+    }
+
+    fn sparse(&self, row: u64, column: u32) -> (f64, f64) {
+        let word = rng::words(self.seed, self.stream, row, column / GROUP);
+        if word[0] % GROUP == column % GROUP { (sign(word[1], 0), sign(word[1], 1)) } else { (0.0, 0.0) }
+    }
+
+    /// Rows from `first_row` on of one column.
+    pub fn fill_column<T: Scalar>(&self, first_row: u64, column: u32, out: &mut [T]) {
+        for (row, value) in (first_row..).zip(out) {
+            *value = self.entry(row, column);
+        }
+    }
+
+    /// Rows from `first_row` on of columns `column`, which is even, and `column + 1`.
+    pub fn fill_pair<T: Scalar>(&self, first_row: u64, column: u32, even: &mut [T], odd: &mut [T]) {
+        if T::IS_COMPLEX || self.distribution == Distribution::SparseSign {
+            self.fill_column(first_row, column, even);
+            self.fill_column(first_row, column + 1, odd);
+            return;
+        }
+        for ((row, even), odd) in (first_row..).zip(even).zip(odd) {
+            let (a, b) = self.pair(row, column / 2);
+            (*even, *odd) = (T::from_parts(a, 0.0), T::from_parts(b, 0.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::Complex;
+
+    const ALL: [Distribution; 4] =
+        [Distribution::Gaussian, Distribution::Uniform, Distribution::Rademacher, Distribution::SparseSign];
+
+    fn sketch(distribution: Distribution) -> Sketch {
+        Sketch { distribution, seed: 42, stream: 0 }
+    }
+
+    #[test]
+    fn real_normals_are_the_generators_own() {
+        let s = sketch(Distribution::Gaussian);
+        // The known answers of the generator, which its own tests hold to sixty digits.
+        assert!((s.entry::<f64>(7, 5) - 1.460_481_392_068_240_5).abs() < 1e-15);
+        assert!((s.entry::<f64>(8_589_934_597, 10) + 0.481_277_988_282_367_6).abs() < 1e-15);
+        assert_eq!(s.entry::<f32>(7, 5), s.entry::<f64>(7, 5) as f32);
+        let z: Complex<f64> = s.entry(3, 4);
+        assert_eq!((z.re, z.im), (rng::normal(42, 0, 3, 8), rng::normal(42, 0, 3, 9)));
+    }
+
+    #[test]
+    fn columns_and_pairs_are_made_of_entries() {
+        for d in ALL {
+            let s = sketch(d);
+            let (mut even, mut odd, mut alone) = ([9.0f64; 13], [9.0; 13], [9.0; 13]);
+            for column in [0, 6, 30, 62] {
+                s.fill_pair(5, column, &mut even, &mut odd);
+                s.fill_column(5, column + 1, &mut alone);
+                assert_eq!(odd, alone);
+                for (row, value) in (5..).zip(even) {
+                    assert_eq!(value, s.entry::<f64>(row, column), "{d:?}");
+                }
+            }
+            let (mut even, mut odd) = ([Complex::new(9.0f32, 9.0); 5], [Complex::new(9.0f32, 9.0); 5]);
+            s.fill_pair(2, 4, &mut even, &mut odd);
+            assert_eq!(odd[3], s.entry(5, 5));
+            assert_eq!(even[0], s.entry(2, 4));
+        }
+    }
+
+    #[test]
+    fn signs_are_signs_and_sparse_rows_hold_one_in_eight() {
+        let (dense, sparse) = (sketch(Distribution::Rademacher), sketch(Distribution::SparseSign));
+        let mut sums = [0.0f64; 2];
+        for row in 0..4000 {
+            let mut full = 0;
+            for column in 0..24 {
+                let x: f64 = dense.entry(row, column);
+                assert!(x == 1.0 || x == -1.0);
+                sums[0] += x;
+                let z: Complex<f64> = sparse.entry(row, column);
+                assert_eq!(z.re, sparse.entry::<f64>(row, column));
+                assert_eq!(z.re == 0.0, z.im == 0.0);
+                full += usize::from(z.re != 0.0);
+                sums[1] += z.re;
+            }
+            assert_eq!(full, 3);
+        }
+        // Five standard deviations of sums of 96 000 and of 12 000 signs.
+        assert!(sums[0].abs() < 5.0 * 96_000f64.sqrt() && sums[1].abs() < 5.0 * 12_000f64.sqrt(), "{sums:?}");
+    }
+
+    #[test]
+    fn every_column_of_a_group_is_hit() {
+        let s = sketch(Distribution::SparseSign);
+        let counts: Vec<usize> = (0..8).map(|j| (0..8000).filter(|&i| s.entry::<f64>(i, j) != 0.0).count()).collect();
+        // Expected 1000 with a standard deviation of 29.6.
+        assert!(counts.iter().all(|&c| (850..1150).contains(&c)), "{counts:?}");
+    }
 }

@@ -1,0 +1,290 @@
+//! Factorisations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
+
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::householder::{
+    apply_block_householder_sequence_on_the_left_in_place_scratch,
+    apply_block_householder_sequence_on_the_left_in_place_with_conj,
+};
+use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj};
+use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
+use faer::linalg::svd::{ComputeSvdVectors, svd as faer_svd, svd_scratch};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place_with_conj;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::super::{Step, Svd};
+use super::matrix::{CpuMatrix, pieces, split_rows};
+use super::mismatch;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// Rows that are taken to double precision at a time: with 128 columns they stay in a second-level cache.
+const PANEL: usize = 256;
+
+/// Working memory of a factorisation, charged to the context while `work` uses it.
+fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
+    let what = "working memory of a factorisation";
+    let bytes = need.unaligned_bytes_required();
+    let _charge = context.host_budget().charge_host(what, bytes)?;
+    alloc::fault_point(what, bytes)?;
+    let mut memory = MemBuffer::try_new(need).map_err(|_| alloc::out_of_memory(what, bytes))?;
+    Ok(work(MemStack::new(&mut memory)))
+}
+
+/// The first rows of `x` in double precision.
+fn widen<T: Scalar>(x: MatRef<'_, T>, out: &mut [T::Wide]) {
+    for (j, column) in out.chunks_exact_mut(x.nrows()).enumerate() {
+        for (i, value) in column.iter_mut().enumerate() {
+            *value = x[(i, j)].widen();
+        }
+    }
+}
+
+/// X^H X in double precision, lower triangle, column-major.
+fn gram<T: Scalar>(context: &Context, x: MatRef<'_, T>) -> Result<Vec<T::Wide>> {
+    let what = "Gram matrix of a CholeskyQR step";
+    let (rows, cols) = x.shape();
+    let size = cols * cols;
+    // Partial sums together are no larger than the matrix.
+    let chunk = pieces(rows, (2 * cols).max(PANEL));
+    let count = rows.div_ceil(chunk).max(1);
+    let _charge = context.host_budget().charge_host(what, size * count * size_of::<T::Wide>())?;
+    let mut partial = alloc::filled(what, size * count, T::Wide::default())?;
+    context.pool().run(|| -> Result<()> {
+        partial.par_chunks_exact_mut(size).enumerate().try_for_each(|(i, part)| -> Result<()> {
+            let length = chunk.min(rows - i * chunk);
+            let mut panel = alloc::filled(what, PANEL.min(length) * cols, T::Wide::default())?;
+            let mut sum = MatMut::from_column_major_slice_mut(part, cols, cols);
+            for first in (0..length).step_by(PANEL) {
+                let height = PANEL.min(length - first);
+                let panel = &mut panel[..height * cols];
+                widen(x.subrows(i * chunk + first, height), panel);
+                let p = MatRef::from_column_major_slice(panel, height, cols);
+                matmul_with_conj(
+                    sum.as_mut(),
+                    BlockStructure::TriangularLower,
+                    Accum::Add,
+                    p.transpose(),
+                    BlockStructure::Rectangular,
+                    Conj::Yes,
+                    p,
+                    BlockStructure::Rectangular,
+                    Conj::No,
+                    T::Wide::from_parts(1.0, 0.0),
+                    Par::Seq,
+                );
+            }
+            Ok(())
+        })?;
+        let (sum, rest) = partial.split_at_mut(size);
+        for part in rest.chunks_exact(size) {
+            sum.iter_mut().zip(part).for_each(|(s, p)| *s += *p);
+        }
+        Ok(())
+    })?;
+    partial.truncate(size);
+    Ok(partial)
+}
+
+/// X := X R^-1 for R = L^H, by substitution in double precision: row by row this is stable for any R.
+fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: MatRef<'_, T::Wide>) -> Result<()> {
+    let cols = x.ncols();
+    let chunk = pieces(x.nrows(), PANEL);
+    let parts = split_rows(x, chunk);
+    context.pool().run(|| {
+        parts.into_par_iter().try_for_each(|mut part| {
+            let rows = part.nrows();
+            let mut panel = alloc::filled("panel of a CholeskyQR step", PANEL.min(rows) * cols, T::Wide::default())?;
+            for first in (0..rows).step_by(PANEL) {
+                let height = PANEL.min(rows - first);
+                let panel = &mut panel[..height * cols];
+                let mut target = part.as_mut().subrows_mut(first, height);
+                widen(target.as_ref(), panel);
+                // X R = P means R^T X^T = P^T, and R^T is the conjugate of L.
+                let p = MatMut::from_column_major_slice_mut(panel, height, cols);
+                solve_lower_triangular_in_place_with_conj(l, Conj::Yes, p.transpose_mut(), Par::Seq);
+                for (j, column) in panel.chunks_exact(height).enumerate() {
+                    for (i, &value) in column.iter().enumerate() {
+                        target[(i, j)] = T::narrow(value);
+                    }
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// One step of CholeskyQR, see [`super::Algebra::cholesky_step`].
+pub fn cholesky_step<T: Scalar>(
+    context: &Context,
+    x: &mut CpuMatrix<T>,
+    shift: f64,
+    r: &mut CpuMatrix<T>,
+) -> Result<Step> {
+    let (rows, cols) = x.shape();
+    if r.shape() != (cols, cols) {
+        return Err(mismatch("a CholeskyQR step", &[x.shape(), r.shape()]));
+    }
+    if cols == 0 {
+        return Ok(Step::Done { spread: 1.0 });
+    }
+    if rows == 0 {
+        return Ok(Step::Failed);
+    }
+    let mut g = gram(context, x.view()?)?;
+    let trace: f64 = g.iter().step_by(cols + 1).map(|d| d.re()).sum();
+    if !trace.is_finite() || trace <= 0.0 {
+        return Ok(Step::Failed);
+    }
+    for d in g.iter_mut().step_by(cols + 1) {
+        *d += T::Wide::from_parts(shift * trace, 0.0);
+    }
+    let need = cholesky_in_place_scratch::<T::Wide>(cols, Par::Seq, Default::default());
+    let factored = with_stack(context, need, |stack| {
+        let g = MatMut::from_column_major_slice_mut(&mut g, cols, cols);
+        context.pool().run(|| cholesky_in_place(g, Default::default(), Par::Seq, stack, Default::default()).is_ok())
+    })?;
+    let diagonal = || g.iter().step_by(cols + 1).map(|d| d.re());
+    let (least, most) = diagonal().fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
+    // A smaller pivot is the remainder of numbers that were squared below the range of normal ones.
+    if !factored || !diagonal().all(f64::is_finite) || least < 1e-150 {
+        return Ok(Step::Failed);
+    }
+    divide(context, x.view_mut()?, MatRef::from_column_major_slice(&g, cols, cols))?;
+    let upper = r.slice_mut()?;
+    for j in 0..cols {
+        for i in 0..cols {
+            upper[j * cols + i] = if i <= j { T::narrow(g[i * cols + j].conjugate()) } else { T::default() };
+        }
+    }
+    Ok(Step::Done { spread: least / most })
+}
+
+/// X = Q R, see [`super::Algebra::householder`].
+pub fn householder<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut CpuMatrix<T>) -> Result<()> {
+    let (rows, cols) = x.shape();
+    if r.shape() != (cols, cols) || rows < cols {
+        return Err(mismatch("a Householder factorisation", &[x.shape(), r.shape()]));
+    }
+    if cols == 0 {
+        return Ok(());
+    }
+    x.check_finite(context, "a Householder factorisation")?;
+    let budget = context.host_budget();
+    let block = recommended_block_size::<T>(rows, cols);
+    let mut coefficients = CpuMatrix::<T>::zeros("Householder coefficients", block, cols, budget)?;
+    let mut q = CpuMatrix::<T>::zeros("Householder basis", rows, cols, budget)?;
+    let need = StackReq::any_of(&[
+        qr_in_place_scratch::<T>(rows, cols, block, Par::Seq, Default::default()),
+        apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(rows, block, cols),
+    ]);
+    with_stack(context, need, |stack| {
+        context.pool().run(|| -> Result<()> {
+            qr_in_place(x.view_mut()?, coefficients.view_mut()?, Par::Seq, stack, Default::default());
+            let factored = x.view()?;
+            let mut upper = r.view_mut()?;
+            for j in 0..cols {
+                for i in 0..cols {
+                    upper[(i, j)] = if i <= j { factored[(i, j)] } else { T::default() };
+                }
+            }
+            let mut basis = q.view_mut()?;
+            for j in 0..cols {
+                basis[(j, j)] = T::from_parts(1.0, 0.0);
+            }
+            apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                factored,
+                coefficients.view()?,
+                Conj::No,
+                basis,
+                Par::Seq,
+                stack,
+            );
+            Ok(())
+        })
+    })??;
+    *x = q;
+    Ok(())
+}
+
+/// The thin singular value decomposition, see [`super::Algebra::svd`].
+pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> {
+    let (rows, cols) = a.shape();
+    let rank = rows.min(cols);
+    let budget = context.host_budget();
+    let mut u = CpuMatrix::<T>::zeros("left singular vectors", rows, rank, budget)?;
+    let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, rank, budget)?;
+    let mut s = alloc::filled("singular values", rank, 0.0)?;
+    if rank == 0 {
+        return Ok(Svd { u, s, v });
+    }
+    a.check_finite(context, "singular values")?;
+    let mut values = alloc::filled("singular values", rank, T::default())?;
+    let thin = ComputeSvdVectors::Thin;
+    let need = svd_scratch::<T>(rows, cols, thin, thin, Par::Seq, Default::default());
+    let converged = with_stack(context, need, |stack| {
+        context.pool().run(|| -> Result<bool> {
+            let (left, right) = (u.view_mut()?, v.view_mut()?);
+            let diagonal = DiagMut::from_slice_mut(&mut values);
+            Ok(faer_svd(a.view()?, diagonal, Some(left), Some(right), Par::Seq, stack, Default::default()).is_ok())
+        })
+    })??;
+    s.iter_mut().zip(&values).for_each(|(s, value)| *s = value.re());
+    if !converged || !s.iter().all(|s| s.is_finite()) {
+        return Err(Error::Numerical(format!("singular values of a {rows} x {cols} matrix do not converge")));
+    }
+    Ok(Svd { u, s, v })
+}
+
+/// Eigenvalues and eigenvectors, see [`super::Algebra::eigen`].
+pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> {
+    let (order, cols) = a.shape();
+    if order != cols {
+        return Err(mismatch("eigenvalues", &[a.shape()]));
+    }
+    let budget = context.host_budget();
+    let mut vectors = CpuMatrix::<T>::zeros("eigenvectors", order, order, budget)?;
+    let mut values = alloc::filled("eigenvalues", order, T::default())?;
+    if order == 0 {
+        return Ok((alloc::with_capacity("eigenvalues", 0)?, vectors));
+    }
+    let mut ascending = CpuMatrix::<T>::zeros("eigenvectors", order, order, budget)?;
+    lower_is_finite(a)?;
+    let need = self_adjoint_evd_scratch::<T>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    let converged = with_stack(context, need, |stack| {
+        context.pool().run(|| -> Result<bool> {
+            let diagonal = DiagMut::from_slice_mut(&mut values);
+            let u = Some(ascending.view_mut()?);
+            Ok(self_adjoint_evd(a.view()?, diagonal, u, Par::Seq, stack, Default::default()).is_ok())
+        })
+    })??;
+    let mut descending = alloc::with_capacity("eigenvalues", order)?;
+    descending.extend(values.iter().rev().map(|v| v.re()));
+    if !converged || !descending.iter().all(|s| s.is_finite()) {
+        return Err(Error::Numerical(format!("eigenvalues of a matrix of order {order} do not converge")));
+    }
+    let from = ascending.slice()?;
+    for (to, from) in vectors.slice_mut()?.chunks_exact_mut(order).zip(from.chunks_exact(order).rev()) {
+        to.copy_from_slice(from);
+    }
+    Ok((descending, vectors))
+}
+
+fn lower_is_finite<T: Scalar>(a: &CpuMatrix<T>) -> Result<()> {
+    let order = a.rows();
+    let finite = a
+        .slice()?
+        .chunks_exact(order)
+        .enumerate()
+        .all(|(j, column)| column[j..].iter().all(|x| (x.re() + x.im()).is_finite()));
+    if finite {
+        Ok(())
+    } else {
+        Err(Error::Numerical("eigenvalues of a matrix with numbers that are not finite".into()))
+    }
+}

@@ -1,0 +1,132 @@
+//! Products of matrices, cut into tasks.
+
+use faer::linalg::matmul::matmul_with_conj;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::super::Op;
+use super::matrix::{pieces, split_columns, split_rows};
+use super::mismatch;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// A matrix as it stands in a product.
+#[derive(Clone, Copy)]
+pub struct Factor<'a, T> {
+    view: MatRef<'a, T>,
+    conj: Conj,
+}
+
+impl<'a, T: Scalar> Factor<'a, T> {
+    /// op(view).
+    pub fn new(view: MatRef<'a, T>, op: Op) -> Self {
+        match op {
+            Op::Plain => Self { view, conj: Conj::No },
+            Op::Adjoint => Self { view: view.transpose(), conj: Conj::Yes },
+        }
+    }
+
+    fn rows(self, first: usize, count: usize) -> Self {
+        Self { view: self.view.subrows(first, count), ..self }
+    }
+
+    fn columns(self, first: usize, count: usize) -> Self {
+        Self { view: self.view.subcols(first, count), ..self }
+    }
+
+    fn shape(self) -> (usize, usize) {
+        self.view.shape()
+    }
+}
+
+/// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by the calling thread alone.
+pub fn one_task<T: Scalar>(alpha: f64, a: Factor<'_, T>, b: Factor<'_, T>, accumulate: Accum, c: MatMut<'_, T>) {
+    matmul_with_conj(c, accumulate, a.view, a.conj, b.view, b.conj, T::from_parts(alpha, 0.0), Par::Seq);
+}
+
+/// Multiplications below which a second thread costs more than it brings.
+const SMALL: usize = 1 << 18;
+
+/// Rows or columns of C in a task, at least.
+const BAND: usize = 128;
+
+/// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads. Not to be called on one of them.
+pub fn multiply<T: Scalar>(
+    context: &Context,
+    alpha: f64,
+    a: Factor<'_, T>,
+    b: Factor<'_, T>,
+    accumulate: Accum,
+    mut c: MatMut<'_, T>,
+) -> Result<()> {
+    let ((rows, depth), (other, cols)) = (a.shape(), b.shape());
+    if depth != other || c.shape() != (rows, cols) {
+        return Err(mismatch("a product", &[a.shape(), b.shape(), c.shape()]));
+    }
+    if rows.saturating_mul(cols).saturating_mul(depth) <= SMALL {
+        context.pool().run(|| one_task(alpha, a, b, accumulate, c));
+        return Ok(());
+    }
+    let side = rows.max(cols);
+    if depth >= 4 * side.max(BAND) {
+        return sum_over_depth(context, alpha, a, b, accumulate, c);
+    }
+    if rows >= cols {
+        let chunk = pieces(rows, BAND);
+        let parts = split_rows(c.as_mut(), chunk);
+        context.pool().run(|| {
+            parts.into_par_iter().enumerate().for_each(|(i, c)| {
+                let a = a.rows(i * chunk, c.nrows());
+                one_task(alpha, a, b, accumulate, c);
+            });
+        });
+    } else {
+        let chunk = pieces(cols, BAND);
+        let parts = split_columns(c.as_mut(), chunk);
+        context.pool().run(|| {
+            parts.into_par_iter().enumerate().for_each(|(i, c)| {
+                let b = b.columns(i * chunk, c.ncols());
+                one_task(alpha, a, b, accumulate, c);
+            });
+        });
+    }
+    Ok(())
+}
+
+/// A product of long rows with long columns: each task has a stretch of them, and the sums are added in order.
+fn sum_over_depth<T: Scalar>(
+    context: &Context,
+    alpha: f64,
+    a: Factor<'_, T>,
+    b: Factor<'_, T>,
+    accumulate: Accum,
+    mut c: MatMut<'_, T>,
+) -> Result<()> {
+    let ((rows, depth), cols) = (a.shape(), b.shape().1);
+    // Partial sums together are no larger than the factors.
+    let chunk = pieces(depth, 2 * rows.max(cols).max(BAND));
+    let count = depth.div_ceil(chunk);
+    let what = "partial sums of a product";
+    let size = rows * cols;
+    let _charge = context.host_budget().charge_host(what, size * count * size_of::<T>())?;
+    let mut partial = alloc::filled(what, size * count, T::default())?;
+    context.pool().run(|| {
+        partial.par_chunks_exact_mut(size).enumerate().for_each(|(i, part)| {
+            let (first, length) = (i * chunk, chunk.min(depth - i * chunk));
+            let part = MatMut::from_column_major_slice_mut(part, rows, cols);
+            one_task(alpha, a.columns(first, length), b.rows(first, length), Accum::Replace, part);
+        });
+        let (sum, rest) = partial.split_at_mut(size);
+        for part in rest.chunks_exact(size) {
+            sum.iter_mut().zip(part).for_each(|(s, p)| *s += *p);
+        }
+        for (j, column) in sum.chunks_exact(rows).enumerate() {
+            for (i, &x) in column.iter().enumerate() {
+                c[(i, j)] = if accumulate == Accum::Add { c[(i, j)] + x } else { x };
+            }
+        }
+    });
+    Ok(())
+}
