@@ -98,6 +98,16 @@
 #define PURLIN_CSR 1
 
 /**
+ * Read in blocks from a source.
+ */
+#define PURLIN_STREAMED 2
+
+/**
+ * Known by its products alone.
+ */
+#define PURLIN_OPERATOR 3
+
+/**
  * Packed values are the tensor's entries.
  */
 #define PURLIN_PACKING_ENTRIES 0
@@ -598,7 +608,8 @@ typedef struct purlin_context purlin_context;
 typedef struct purlin_fdk purlin_fdk;
 
 /**
- * A matrix: dense with a leading dimension, or compressed sparse rows; on the host or on the context's GPU.
+ * A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in blocks
+ * from a source; or known by its products alone. A function that needs the entries in memory refuses the last two.
  */
 typedef struct purlin_matrix purlin_matrix;
 
@@ -870,7 +881,7 @@ typedef struct purlin_matrix_info {
    */
   int32_t location;
   /**
-   * PURLIN_DENSE or PURLIN_CSR.
+   * PURLIN_DENSE, PURLIN_CSR, PURLIN_STREAMED or PURLIN_OPERATOR.
    */
   int32_t storage;
   /**
@@ -886,27 +897,27 @@ typedef struct purlin_matrix_info {
    */
   int64_t cols;
   /**
-   * Leading dimension in elements; 0 for a sparse matrix.
+   * Leading dimension in elements; 0 unless dense.
    */
   int64_t ld;
   /**
-   * Stored entries: rows * cols for a dense matrix.
+   * Stored entries: rows * cols for a dense or streamed matrix, 0 for an operator.
    */
   int64_t nnz;
   /**
-   * Bytes of all arrays.
+   * Bytes of all arrays; of a streamed matrix, of the source's; 0 for an operator.
    */
   int64_t bytes;
   /**
-   * Address of the entries or values; 0 for a pattern.
+   * Address of the entries or values; 0 for a pattern, a streamed matrix and an operator.
    */
   uint64_t data;
   /**
-   * Address of the row offsets; 0 for a dense matrix.
+   * Address of the row offsets; 0 unless sparse.
    */
   uint64_t row_ptr;
   /**
-   * Address of the column indices; 0 for a dense matrix.
+   * Address of the column indices; 0 unless sparse.
    */
   uint64_t col_idx;
   /**
@@ -1379,6 +1390,15 @@ typedef struct purlin_array_info {
    * Bytes of all elements.
    */
   int64_t bytes;
+  /**
+   * PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same), or
+   * 0.
+   */
+  int32_t flags;
+  /**
+   * 0.
+   */
+  int32_t reserved;
 } purlin_array_info;
 
 /**
@@ -1787,6 +1807,23 @@ typedef struct purlin_fdk_info {
    */
   char reason[128];
 } purlin_fdk_info;
+
+/**
+ * Multiplies vectors by a matrix: Y = A X (`adjoint` 0), or Y = A^H X (`adjoint` 1).
+ *
+ * X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its rows
+ * (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's element
+ * type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the
+ * number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not throw,
+ * longjmp, unwind or use the objects of the run, but to cancel it.
+ */
+typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
+                                   int64_t count,
+                                   const void *x,
+                                   int64_t ldx,
+                                   void *y,
+                                   int64_t ldy,
+                                   void *user);
 
 /**
  * 32-bit IEEE float.
@@ -2385,7 +2422,7 @@ purlin_status purlin_matrix_create(const struct purlin_context *context,
  * Makes a dense matrix over the caller's host memory, which must outlive the handle.
  *
  * @param      context  the context it belongs to.
- * @param      dtype    element type.
+ * @param      dtype    element type; families say which they take.
  * @param      flags    PURLIN_ROW_MAJOR, PURLIN_READ_ONLY or 0.
  * @param      rows     number of rows, not negative.
  * @param      cols     number of columns, not negative.
@@ -2509,7 +2546,7 @@ purlin_status purlin_matrix_copy_csr(const struct purlin_context *context,
  * @param      stream       NULL for the context's own.
  * @param      source       read.
  * @param      destination  written.
- * @return as purlin_tensor_copy; `PURLIN_ERROR_NOT_SUPPORTED` for sparse matrices.
+ * @return as purlin_tensor_copy; `PURLIN_ERROR_NOT_SUPPORTED` for matrices that are not dense.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_copy(const struct purlin_context *context,
@@ -3106,7 +3143,7 @@ purlin_status purlin_array_info_init(struct purlin_array_info *info,
  * tensor is locked for reading.
  *
  * @param      context  the context of the tensor.
- * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+ * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no 64-bit integers.
  * @param[out] source   the source; destroy it with purlin_source_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
  * batch, number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -3124,7 +3161,7 @@ purlin_status purlin_source_from_tensor(const struct purlin_context *context,
  * @param      context     the context it belongs to.
  * @param      path        the file.
  * @param      offset      bytes before the first element, not negative.
- * @param      dtype       element type; no complex or 64-bit integers.
+ * @param      dtype       element type; no 64-bit integers.
  * @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
  * @param      ndim        number of axes, 1 to 4.
  * @param[in]  dims        `ndim` sizes, fastest first, not negative.
@@ -3145,6 +3182,52 @@ purlin_status purlin_source_from_file(const struct purlin_context *context,
                                       int64_t ndim,
                                       const int64_t *dims,
                                       struct purlin_source **source);
+
+/**
+ * As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass is
+ * not read again. The file must not be made shorter while a run reads it: the system may then end the process.
+ *
+ * @param      context     the context it belongs to.
+ * @param      path        the file.
+ * @param      offset      bytes before the first element, not negative.
+ * @param      dtype       element type; no 64-bit integers.
+ * @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
+ * @param      ndim        number of axes, 1 to 4.
+ * @param[in]  dims        `ndim` sizes, fastest first, not negative.
+ * @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file mapped.
+ * @return as purlin_source_from_file.
+ *
+ * @pre As for purlin_source_from_file.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_mapped_file(const struct purlin_context *context,
+                                             const char *path,
+                                             int64_t offset,
+                                             purlin_dtype dtype,
+                                             int32_t endianness,
+                                             int64_t ndim,
+                                             const int64_t *dims,
+                                             struct purlin_source **source);
+
+/**
+ * A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first, as
+ * those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag PURLIN_ROW_MAJOR in
+ * purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source with that flag,
+ * either is the r x c matrix.
+ *
+ * @param      context  the context it belongs to.
+ * @param      path     the file.
+ * @param[out] source   the source; destroy it with purlin_source_destroy. It keeps the file open.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
+ * `PURLIN_ERROR_IO` (no such file, no .npy file, elements that are objects, structures, text, 64-bit integers or long
+ * doubles, no or more than 4 axes, too short), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `path` is NULL or a terminated string, `source` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_source_from_npy(const struct purlin_context *context,
+                                     const char *path,
+                                     struct purlin_source **source);
 
 /**
  * A source over a MetaImage: an .mha file, or an .mhd header with its raw file. Uncompressed, of one channel.
@@ -3190,7 +3273,7 @@ purlin_status purlin_source_from_tiff(const struct purlin_context *context,
  * mostly in order, some of them more than once.
  *
  * @param      context  the context it belongs to.
- * @param      dtype    element type; no complex or 64-bit integers.
+ * @param      dtype    element type; no 64-bit integers.
  * @param      ndim     number of axes, 1 to 4.
  * @param[in]  dims     `ndim` sizes, fastest first, not negative.
  * @param      read     the function.
@@ -3213,7 +3296,7 @@ purlin_status purlin_source_from_callback(const struct purlin_context *context,
                                           struct purlin_source **source);
 
 /**
- * Type, sizes and, where a file says so, the place in space of a source's array.
+ * Type, sizes and, where a file says so, the order and the place in space of a source's array.
  *
  * @param      source  the source.
  * @param[out] info    filled in; initialise it with purlin_array_info_init.
@@ -3239,7 +3322,7 @@ purlin_status purlin_source_destroy(struct purlin_source *source);
  * run that failed its elements are unspecified.
  *
  * @param      context  the context of the tensor.
- * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+ * @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no 64-bit integers.
  *                      Integers are rounded to the nearest and held to their range, NaN becomes 0 in them.
  * @param[out] sink     the sink; destroy it with purlin_sink_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
@@ -3259,7 +3342,7 @@ purlin_status purlin_sink_to_tensor(const struct purlin_context *context,
  * @param      context     the context it belongs to.
  * @param      path        the file; one of that name is replaced when the run has succeeded.
  * @param      offset      zero bytes before the first element, not negative.
- * @param      dtype       element type; no complex or 64-bit integers. Integers are rounded to the nearest and held to
+ * @param      dtype       element type; no 64-bit integers. Integers are rounded to the nearest and held to
  *                         their range, NaN becomes 0 in them.
  * @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
  * @param      ndim        number of axes, 1 to 4.
@@ -3803,6 +3886,56 @@ PURLIN_MUST_USE
 purlin_status purlin_fdk_ellipsoid_volume(const struct purlin_fdk *fdk,
                                           const struct purlin_tensor *ellipsoids,
                                           struct purlin_tensor *volume);
+
+/**
+ * A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose handle
+ * may be destroyed before or used for other matrices; one run at a time reads it.
+ *
+ * A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0).
+ *
+ * @param      context  the context of the source.
+ * @param      source   of two axes and any element type; a tensor's must be on the host.
+ * @param      flags    0: the source's dimensions are [rows, cols], a column is contiguous; PURLIN_ROW_MAJOR: [cols,
+ *                      rows], a row is.
+ * @param[out] matrix   the matrix, read-only, of the source's element type; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, flags, number
+ * of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (a tensor on the device), `PURLIN_ERROR_BUSY` (a run reads from
+ * it), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `matrix` is NULL or valid for writing; what was promised of the source holds while the matrix lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_from_source(const struct purlin_context *context,
+                                        const struct purlin_source *source,
+                                        purlin_flags flags,
+                                        struct purlin_matrix **matrix);
+
+/**
+ * A matrix that is known by its products with vectors.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     element type of the vectors: PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      rows      number of rows, not negative.
+ * @param      cols      number of columns, not negative.
+ * @param      apply     the function.
+ * @param      user      handed to `apply`.
+ * @param      location  where the vectors are: PURLIN_HOST.
+ * @param[out] matrix    the matrix, read-only; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, element type, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (vectors on the device),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `apply` may be called with `user` from any thread while the matrix lives; `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_from_operator(const struct purlin_context *context,
+                                          purlin_dtype dtype,
+                                          int64_t rows,
+                                          int64_t cols,
+                                          purlin_apply_fn apply,
+                                          void *user,
+                                          purlin_location location,
+                                          struct purlin_matrix **matrix);
 
 #ifdef __cplusplus
 }  // extern "C"

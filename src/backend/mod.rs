@@ -6,6 +6,7 @@
 pub mod cpu;
 pub mod fork;
 pub mod gpu;
+pub mod mapping;
 pub mod memory;
 
 /// The device a context runs on.

@@ -182,8 +182,9 @@ impl MetaImageSink {
     /// Creates an image; spacing and origin are those of `info`.
     ///
     /// # Errors
-    /// [`Error::Io`] if a file cannot be created.
+    /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
+        info.number.expect_real("dtype")?;
         let detached = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mhd"));
         let raw = path.with_extension("raw");
         let name = match raw.file_name().and_then(|n| n.to_str()) {

@@ -9,7 +9,9 @@ pub mod array;
 #[cfg(test)]
 mod device_tests;
 mod field;
+pub mod mapped;
 pub mod metaimage;
+pub mod npy;
 pub mod number;
 pub mod pipeline;
 pub mod sink;

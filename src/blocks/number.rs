@@ -1,9 +1,9 @@
 //! Numbers as files and callers hold them, and their way to the types that purlin computes with.
 
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Element};
+use crate::scalar::{Complex, DType, Element};
 
-/// Type of an external array's elements: those of a tensor's that are real and of at most 32 bits, or F64.
+/// Type of an external array's elements: those of a tensor's but for 64-bit integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// Unsigned 8-bit integer.
@@ -24,6 +24,10 @@ pub enum Number {
     F32,
     /// 64-bit IEEE float.
     F64,
+    /// Complex of two 32-bit floats.
+    Cf32,
+    /// Complex of two 64-bit floats.
+    Cf64,
 }
 
 impl Number {
@@ -33,14 +37,29 @@ impl Number {
             Self::U8 | Self::I8 => 1,
             Self::U16 | Self::I16 | Self::F16 => 2,
             Self::U32 | Self::I32 | Self::F32 => 4,
-            Self::F64 => 8,
+            Self::F64 | Self::Cf32 => 8,
+            Self::Cf64 => 16,
         }
+    }
+
+    /// Whether an element has an imaginary part.
+    pub const fn is_complex(self) -> bool {
+        matches!(self, Self::Cf32 | Self::Cf64)
+    }
+
+    /// Refuses complex numbers, naming the argument.
+    pub fn expect_real(self, argument: &str) -> Result<Self> {
+        if self.is_complex() {
+            let name = self.dtype().name();
+            return Err(Error::NotSupported(format!("{argument}: is {name}, real elements are needed")));
+        }
+        Ok(self)
     }
 
     /// The number a tensor's element type is.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for complex and 64-bit integer elements.
+    /// [`Error::NotSupported`] for 64-bit integer elements.
     pub fn of(argument: &str, dtype: DType) -> Result<Self> {
         match dtype {
             DType::U8 => Ok(Self::U8),
@@ -52,6 +71,8 @@ impl Number {
             DType::I8 => Ok(Self::I8),
             DType::I16 => Ok(Self::I16),
             DType::U32 => Ok(Self::U32),
+            DType::CF32 => Ok(Self::Cf32),
+            DType::CF64 => Ok(Self::Cf64),
             other => Err(Error::NotSupported(format!("{argument}: {} in sources and sinks", other.name()))),
         }
     }
@@ -68,6 +89,8 @@ impl Number {
             Self::I8 => DType::I8,
             Self::I16 => DType::I16,
             Self::U32 => DType::U32,
+            Self::Cf32 => DType::CF32,
+            Self::Cf64 => DType::CF64,
         }
     }
 }
@@ -97,8 +120,10 @@ impl Endianness {
 
     /// Turns elements of this order into the machine's, or back.
     pub fn swap_to_native(self, number: Number, bytes: &mut [u8]) {
-        if self != Self::NATIVE && number.size() > 1 {
-            bytes.chunks_exact_mut(number.size()).for_each(<[u8]>::reverse);
+        // Each part of a complex number has its own order of bytes.
+        let part = number.dtype().align();
+        if self != Self::NATIVE && part > 1 {
+            bytes.chunks_exact_mut(part).for_each(<[u8]>::reverse);
         }
     }
 }
@@ -107,9 +132,38 @@ impl Endianness {
 pub trait Convertible: Element {
     /// From f64, rounded.
     fn from_f64(value: f64) -> Self;
-    /// To f64.
+    /// To f64; the real part of a complex number.
     fn to_f64(self) -> f64;
+    /// From real and imaginary part; a real type drops the latter.
+    fn from_parts(re: f64, _im: f64) -> Self {
+        Self::from_f64(re)
+    }
+    /// The imaginary part.
+    fn imaginary(self) -> f64 {
+        0.0
+    }
 }
+
+macro_rules! complex {
+    ($t:ty) => {
+        impl Convertible for Complex<$t> {
+            fn from_f64(value: f64) -> Self {
+                Self::new(<$t>::from_f64(value), 0.0)
+            }
+            fn to_f64(self) -> f64 {
+                f64::from(self.re)
+            }
+            fn from_parts(re: f64, im: f64) -> Self {
+                Self::new(<$t>::from_f64(re), <$t>::from_f64(im))
+            }
+            fn imaginary(self) -> f64 {
+                f64::from(self.im)
+            }
+        }
+    };
+}
+complex!(f32);
+complex!(f64);
 
 impl Convertible for f32 {
     fn from_f64(value: f64) -> Self {
@@ -129,7 +183,8 @@ impl Convertible for f64 {
     }
 }
 
-/// Converts elements in the machine's byte order. `bytes` holds as many elements as `out`.
+/// Converts elements in the machine's byte order. `bytes` holds as many elements as `out`. Complex numbers lose their
+/// imaginary part where `T` is real.
 pub fn decode<T: Convertible>(number: Number, bytes: &[u8], out: &mut [T]) {
     macro_rules! each {
         ($t:ty) => {
@@ -140,7 +195,22 @@ pub fn decode<T: Convertible>(number: Number, bytes: &[u8], out: &mut [T]) {
             }
         };
     }
+    macro_rules! pairs {
+        ($t:ty) => {
+            for (o, b) in out.iter_mut().zip(bytes.chunks_exact(2 * size_of::<$t>())) {
+                let (re, im) = b.split_at(size_of::<$t>());
+                let part = |p: &[u8]| {
+                    let mut word = [0u8; size_of::<$t>()];
+                    word.copy_from_slice(p);
+                    f64::from(<$t>::from_ne_bytes(word))
+                };
+                *o = T::from_parts(part(re), part(im));
+            }
+        };
+    }
     match number {
+        Number::Cf32 => pairs!(f32),
+        Number::Cf64 => pairs!(f64),
         Number::U8 => each!(u8),
         Number::I8 => each!(i8),
         Number::U16 => each!(u16),
@@ -168,7 +238,18 @@ pub fn encode<T: Convertible>(number: Number, values: &[T], bytes: &mut [u8]) {
             }
         };
     }
+    macro_rules! pairs {
+        ($t:ty) => {
+            for (v, b) in values.iter().zip(bytes.chunks_exact_mut(2 * size_of::<$t>())) {
+                let (re, im) = b.split_at_mut(size_of::<$t>());
+                re.copy_from_slice(&(v.to_f64() as $t).to_ne_bytes());
+                im.copy_from_slice(&(v.imaginary() as $t).to_ne_bytes());
+            }
+        };
+    }
     match number {
+        Number::Cf32 => pairs!(f32),
+        Number::Cf64 => pairs!(f64),
         // `as` saturates, and takes NaN to 0.
         Number::U8 => each!(u8, |v| v.round_ties_even() as u8),
         Number::I8 => each!(i8, |v| v.round_ties_even() as i8),
@@ -244,6 +325,27 @@ mod tests {
         let mut back = [0f64; 5];
         decode(Number::U8, &bytes, &mut back);
         assert_eq!(back, [0.0, 0.0, 2.0, 255.0, 0.0]);
+    }
+
+    #[test]
+    fn complex_numbers_keep_their_parts_and_each_part_its_byte_order() {
+        let values = [Complex::new(1.5f64, -2.0), Complex::new(0.0, 3.0)];
+        for number in [Number::Cf32, Number::Cf64] {
+            let mut bytes = vec![0u8; 2 * number.size()];
+            encode(number, &values, &mut bytes);
+            let mut back = [Complex::default(); 2];
+            decode(number, &bytes, &mut back);
+            assert_eq!(back, values);
+            let mut real = [0f32; 2];
+            decode(number, &bytes, &mut real);
+            assert_eq!(real, [1.5, 0.0]);
+        }
+        let mut bytes: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|v| v.to_be_bytes()).collect();
+        Endianness::Big.swap_to_native(Number::Cf32, &mut bytes);
+        let mut back = [Complex::<f32>::default()];
+        decode(Number::Cf32, &bytes, &mut back);
+        assert_eq!(back, [Complex::new(1.5, -2.0)]);
+        assert!(Number::Cf64.expect_real("x").is_err());
     }
 
     #[test]

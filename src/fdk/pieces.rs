@@ -14,6 +14,7 @@ use super::session::Fdk;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::gpu::DeviceMemory;
+use crate::blocks::number::{self, Number};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element};
@@ -95,18 +96,17 @@ pub fn log_transform(
     if dims.len() < 2 {
         return Err(Error::invalid("counts", format!("has dimensions {dims:?}, [columns, rows, ...] are needed")));
     }
+    let number = Number::of("counts", input.dtype())?.expect_real("counts")?;
     let panel = dims[0] * dims[1];
     let counts = counts.check(panel)?;
     if let Some(site) = site(context, stream, input)? {
         refuse_strides("counts", input)?;
         output.check_writable("projections")?;
-        let number = crate::blocks::number::Number::of("counts", input.dtype())?;
         let out = on_device("projections", output, context, &dims, DType::F32)?;
         return device::log_transform(&site, (input.memory().device("counts")?, number), &dims, &counts, out);
     }
     let out = packed_mut::<f32>("projections", output, context, &dims)?;
     let mut source = TensorSource::new("counts", input, context.pool())?;
-    let number = source.info().number;
     let whole = Block::whole(source.info());
     let mut raw = alloc::filled("counts", out.len() * number.size(), 0u8)?;
     source.read(&whole, &mut raw)?;
@@ -116,7 +116,7 @@ pub fn log_transform(
             .zip(raw.par_chunks(columns * number.size()))
             .enumerate()
             .map(|(r, (row, raw))| {
-                crate::blocks::number::decode(number, raw, row);
+                number::decode(number, raw, row);
                 counts.apply(r % dims[1] * columns, row)
             })
             .sum()

@@ -212,7 +212,10 @@ impl Fdk {
         let needed = [d.columns, d.rows, plan.views.len()];
         match &input {
             Projections::Tensor(tensor) => self.check_projections(tensor, &needed)?,
-            Projections::Source(source) => source.info().expect_dims("projections", &needed)?,
+            Projections::Source(source) => {
+                source.info().expect_dims("projections", &needed)?;
+                source.info().number.expect_real("projections")?;
+            }
         }
         self.check_volume(&output)?;
         self.pushed = None;
@@ -245,7 +248,10 @@ impl Fdk {
                 tensor.check_writable("volume")?;
                 check_number("volume", tensor.dtype())
             }
-            Volume::Sink(sink) => sink.info().expect_dims("volume", size),
+            Volume::Sink(sink) => {
+                sink.info().expect_dims("volume", size)?;
+                sink.info().number.expect_real("volume").map(|_| ())
+            }
         }
     }
 
@@ -256,5 +262,5 @@ impl Fdk {
 }
 
 fn check_number(argument: &str, dtype: DType) -> Result<()> {
-    crate::blocks::number::Number::of(argument, dtype).map(|_| ())
+    crate::blocks::number::Number::of(argument, dtype)?.expect_real(argument).map(|_| ())
 }

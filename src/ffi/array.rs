@@ -37,11 +37,16 @@ pub struct purlin_array_info {
     pub origin: [f64; 4],
     /// Bytes of all elements.
     pub bytes: i64,
+    /// PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same), or
+    /// 0.
+    pub flags: i32,
+    /// 0.
+    pub reserved: i32,
 }
 
 versioned!(
     purlin_array_info,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, flags),
     Self {
         struct_size: size_of::<Self>(),
         dtype: 0,
@@ -50,6 +55,8 @@ versioned!(
         spacing: [f64::NAN; 4],
         origin: [f64::NAN; 4],
         bytes: 0,
+        flags: 0,
+        reserved: 0,
     }
 );
 
@@ -67,6 +74,8 @@ impl purlin_array_info {
             spacing: place(&array.spacing),
             origin: place(&array.origin),
             bytes: to_i64(array.bytes()),
+            flags: 0,
+            reserved: 0,
         }
     }
 }

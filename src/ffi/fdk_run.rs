@@ -52,13 +52,16 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let context = Arc::clone(fdk.context());
-        let lent;
+        let (lent, mut read);
         let projections = match source.origin("projections", &context)? {
             Origin::Tensor(tensor) => {
                 lent = handle::lock_shared("projections", Arc::clone(tensor))?;
                 Projections::Tensor(&lent)
             }
-            Origin::Blocks(blocks) => Projections::Source(Origin::blocks(blocks)),
+            Origin::Blocks(blocks) => {
+                read = blocks.lock("projections")?;
+                Projections::Source(&mut **read)
+            }
         };
         let done = sink.consume("volume", &context, |target| {
             with_volume(target, |volume| {

@@ -17,7 +17,8 @@ use crate::matrix::{self, Csr, CsrParts, IndexType, Matrix, Storage};
 use crate::scalar::DType;
 use crate::shape::{self, Order, to_i64};
 
-/// A matrix: dense with a leading dimension, or compressed sparse rows; on the host or on the context's GPU.
+/// A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in blocks
+/// from a source; or known by its products alone. A function that needs the entries in memory refuses the last two.
 pub struct purlin_matrix {
     _private: [u8; 0],
 }
@@ -34,6 +35,10 @@ impl Object for Matrix {
 pub const PURLIN_DENSE: i32 = 0;
 /// Compressed sparse rows.
 pub const PURLIN_CSR: i32 = 1;
+/// Read in blocks from a source.
+pub const PURLIN_STREAMED: i32 = 2;
+/// Known by its products alone.
+pub const PURLIN_OPERATOR: i32 = 3;
 
 /// What a matrix is.
 #[repr(C)]
@@ -45,7 +50,7 @@ pub struct purlin_matrix_info {
     pub dtype: i32,
     /// PURLIN_HOST or PURLIN_DEVICE.
     pub location: i32,
-    /// PURLIN_DENSE or PURLIN_CSR.
+    /// PURLIN_DENSE, PURLIN_CSR, PURLIN_STREAMED or PURLIN_OPERATOR.
     pub storage: i32,
     /// PURLIN_ROW_MAJOR and PURLIN_READ_ONLY, where they hold.
     pub flags: i32,
@@ -53,17 +58,17 @@ pub struct purlin_matrix_info {
     pub rows: i64,
     /// Number of columns.
     pub cols: i64,
-    /// Leading dimension in elements; 0 for a sparse matrix.
+    /// Leading dimension in elements; 0 unless dense.
     pub ld: i64,
-    /// Stored entries: rows * cols for a dense matrix.
+    /// Stored entries: rows * cols for a dense or streamed matrix, 0 for an operator.
     pub nnz: i64,
-    /// Bytes of all arrays.
+    /// Bytes of all arrays; of a streamed matrix, of the source's; 0 for an operator.
     pub bytes: i64,
-    /// Address of the entries or values; 0 for a pattern.
+    /// Address of the entries or values; 0 for a pattern, a streamed matrix and an operator.
     pub data: u64,
-    /// Address of the row offsets; 0 for a dense matrix.
+    /// Address of the row offsets; 0 unless sparse.
     pub row_ptr: u64,
-    /// Address of the column indices; 0 for a dense matrix.
+    /// Address of the column indices; 0 unless sparse.
     pub col_idx: u64,
     /// First index of a sparse matrix, 0 or 1.
     pub index_base: i32,
@@ -99,7 +104,7 @@ versioned!(
     }
 );
 
-fn sizes(rows: i64, cols: i64) -> Result<(usize, usize)> {
+pub(super) fn sizes(rows: i64, cols: i64) -> Result<(usize, usize)> {
     Ok((shape::size("rows", rows, 0)?, shape::size("cols", cols, 0)?))
 }
 
@@ -143,7 +148,7 @@ pub unsafe extern "C" fn purlin_matrix_create(
 /// Makes a dense matrix over the caller's host memory, which must outlive the handle.
 ///
 /// @param      context  the context it belongs to.
-/// @param      dtype    element type.
+/// @param      dtype    element type; families say which they take.
 /// @param      flags    PURLIN_ROW_MAJOR, PURLIN_READ_ONLY or 0.
 /// @param      rows     number of rows, not negative.
 /// @param      cols     number of columns, not negative.
@@ -395,7 +400,7 @@ pub unsafe extern "C" fn purlin_matrix_copy_csr(
 /// @param      stream       NULL for the context's own.
 /// @param      source       read.
 /// @param      destination  written.
-/// @return as purlin_tensor_copy; `PURLIN_ERROR_NOT_SUPPORTED` for sparse matrices.
+/// @return as purlin_tensor_copy; `PURLIN_ERROR_NOT_SUPPORTED` for matrices that are not dense.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_matrix_copy(
@@ -422,7 +427,7 @@ fn dense_range<'a>(name: &'a str, matrix: &Matrix) -> Option<super::overlap::Ran
             let bytes = layout.extent() * matrix.dtype().size();
             Some(super::overlap::Range::new(name, memory.address(), bytes, matches!(memory, Memory::Device(_))))
         }
-        Storage::Csr(_) => None,
+        Storage::Csr(_) | Storage::Streamed(_) | Storage::Operator(_) => None,
     }
 }
 
@@ -499,6 +504,15 @@ pub unsafe extern "C" fn purlin_matrix_properties(
                 value.col_idx_type = parts.col_idx_type.dtype() as i32;
                 value.owned = i32::from(parts.row_ptr.is_owned());
             }
+            Storage::Streamed(streamed) => {
+                value.storage = PURLIN_STREAMED;
+                if streamed.order() == Order::RowMajor {
+                    value.flags |= PURLIN_ROW_MAJOR;
+                }
+                value.nnz = to_i64(m.rows().saturating_mul(m.cols()));
+                value.bytes = to_i64(streamed.bytes());
+            }
+            Storage::Operator(_) => value.storage = PURLIN_OPERATOR,
         }
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::write("info", info, value) }

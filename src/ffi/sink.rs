@@ -130,7 +130,7 @@ fn insert(target: &mut *mut purlin_sink, context: Arc<Context>, to: Target) -> R
 /// run that failed its elements are unspecified.
 ///
 /// @param      context  the context of the tensor.
-/// @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+/// @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no 64-bit integers.
 ///                      Integers are rounded to the nearest and held to their range, NaN becomes 0 in them.
 /// @param[out] sink     the sink; destroy it with purlin_sink_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn purlin_sink_to_tensor(
 /// @param      context     the context it belongs to.
 /// @param      path        the file; one of that name is replaced when the run has succeeded.
 /// @param      offset      zero bytes before the first element, not negative.
-/// @param      dtype       element type; no complex or 64-bit integers. Integers are rounded to the nearest and held to
+/// @param      dtype       element type; no 64-bit integers. Integers are rounded to the nearest and held to
 ///                         their range, NaN becomes 0 in them.
 /// @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
 /// @param      ndim        number of axes, 1 to 4.

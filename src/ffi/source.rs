@@ -1,21 +1,25 @@
 //! Sources: arrays that a run reads in blocks, wherever they are.
 
 use std::ffi::{c_char, c_void};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use super::array::{self, purlin_array_info};
 use super::handle::{self, Object, Table};
 use super::options;
-use super::tensor::{purlin_dtype, purlin_tensor};
+use super::tensor::{PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::mapped::MappedSource;
 use crate::blocks::metaimage::MetaImageSource;
+use crate::blocks::npy::NpySource;
 use crate::blocks::number::{Endianness, Number};
 use crate::blocks::source::{CallbackSource, FileSource, Source};
+use crate::blocks::tensor::TensorSource;
 use crate::blocks::tiff::TiffSource;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::shape;
+use crate::matrix::SharedSource;
+use crate::shape::{self, Order};
 use crate::tensor::Tensor;
 
 /// An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
@@ -28,18 +32,54 @@ pub struct purlin_source {
 pub(super) enum Origin {
     /// In a tensor, which the source keeps alive.
     Tensor(Arc<RwLock<Tensor>>),
-    /// Anywhere else. The lock is never waited for: it makes what one thread uses at a time shareable.
-    Blocks(Mutex<Box<dyn Source>>),
+    /// Anywhere else. Matrices may share it.
+    Blocks(SharedSource),
 }
 
 /// What a handle of a source stands for.
 pub(super) struct SourceObject {
     context: Arc<Context>,
     info: ArrayInfo,
+    /// PURLIN_ROW_MAJOR where the array is known to be stored so.
+    flags: purlin_flags,
     origin: Origin,
 }
 
+/// A tensor as a source of its own: it is locked for reading while a block is read.
+struct TensorReader {
+    tensor: Arc<RwLock<Tensor>>,
+    context: Arc<Context>,
+    info: ArrayInfo,
+}
+
+impl Source for TensorReader {
+    fn info(&self) -> &ArrayInfo {
+        &self.info
+    }
+
+    fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
+        let tensor = handle::lock_shared("source", Arc::clone(&self.tensor))?;
+        TensorSource::new("source", &tensor, self.context.pool())?.read(block, out)
+    }
+}
+
 impl SourceObject {
+    /// The source, to be shared with a matrix.
+    pub(super) fn share(&self, argument: &str, context: &Arc<Context>) -> Result<SharedSource> {
+        if !Arc::ptr_eq(&self.context, context) {
+            return Err(Error::invalid(argument, "belongs to another context"));
+        }
+        match &self.origin {
+            Origin::Blocks(source) => Ok(source.clone()),
+            Origin::Tensor(tensor) => {
+                handle::lock_shared(argument, Arc::clone(tensor))?.memory().host(argument)?;
+                let reader =
+                    TensorReader { tensor: Arc::clone(tensor), context: Arc::clone(context), info: self.info.clone() };
+                Ok(SharedSource::new(Box::new(reader)))
+            }
+        }
+    }
+
     /// Where the elements are, for a call in `context`.
     pub(super) fn origin(&mut self, argument: &str, context: &Arc<Context>) -> Result<&mut Origin> {
         if Arc::ptr_eq(&self.context, context) {
@@ -87,24 +127,26 @@ impl Reader {
 }
 
 fn put(target: &mut *mut purlin_source, context: Arc<Context>, source: impl Source + 'static) -> Result<()> {
-    let info = source.info().clone();
-    let origin = Origin::Blocks(Mutex::new(Box::new(source)));
-    *target = handle::insert(SourceObject { context, info, origin })?;
-    Ok(())
+    put_with(target, context, 0, source)
 }
 
-impl Origin {
-    /// The source of blocks, which the call has to itself.
-    pub(super) fn blocks(source: &mut Mutex<Box<dyn Source>>) -> &mut dyn Source {
-        &mut **source.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
+fn put_with(
+    target: &mut *mut purlin_source,
+    context: Arc<Context>,
+    flags: purlin_flags,
+    source: impl Source + 'static,
+) -> Result<()> {
+    let info = source.info().clone();
+    let origin = Origin::Blocks(SharedSource::new(Box::new(source)));
+    *target = handle::insert(SourceObject { context, info, flags, origin })?;
+    Ok(())
 }
 
 /// A source over a tensor, which it keeps alive; the tensor's handle may be destroyed before it. During a run the
 /// tensor is locked for reading.
 ///
 /// @param      context  the context of the tensor.
-/// @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no complex or 64-bit integers.
+/// @param      tensor   dense, of 1 to 4 axes, any strides, on the host or the device; no 64-bit integers.
 /// @param[out] source   the source; destroy it with purlin_source_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a symmetric
 /// batch, number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (element type), `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -128,7 +170,7 @@ pub unsafe extern "C" fn purlin_source_from_tensor(
             tensor.expect_context("tensor", &context)?;
             array::of_tensor("tensor", &tensor)?
         };
-        *target = handle::insert(SourceObject { context, info, origin: Origin::Tensor(object) })?;
+        *target = handle::insert(SourceObject { context, info, flags: 0, origin: Origin::Tensor(object) })?;
         Ok(())
     })
 }
@@ -138,7 +180,7 @@ pub unsafe extern "C" fn purlin_source_from_tensor(
 /// @param      context     the context it belongs to.
 /// @param      path        the file.
 /// @param      offset      bytes before the first element, not negative.
-/// @param      dtype       element type; no complex or 64-bit integers.
+/// @param      dtype       element type; no 64-bit integers.
 /// @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
 /// @param      ndim        number of axes, 1 to 4.
 /// @param[in]  dims        `ndim` sizes, fastest first, not negative.
@@ -175,6 +217,82 @@ pub unsafe extern "C" fn purlin_source_from_file(
         // SAFETY: the caller promises NULL or `ndim` elements.
         let info = unsafe { array::sized(number, ndim, dims) }?;
         put(target, context, FileSource::open(&path, offset, endianness, info)?)
+    })
+}
+
+/// As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass is
+/// not read again. The file must not be made shorter while a run reads it: the system may then end the process.
+///
+/// @param      context     the context it belongs to.
+/// @param      path        the file.
+/// @param      offset      bytes before the first element, not negative.
+/// @param      dtype       element type; no 64-bit integers.
+/// @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
+/// @param      ndim        number of axes, 1 to 4.
+/// @param[in]  dims        `ndim` sizes, fastest first, not negative.
+/// @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file mapped.
+/// @return as purlin_source_from_file.
+///
+/// # Safety
+/// As for purlin_source_from_file.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_mapped_file(
+    context: *const purlin_context,
+    path: *const c_char,
+    offset: i64,
+    dtype: purlin_dtype,
+    endianness: i32,
+    ndim: i64,
+    dims: *const i64,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let offset = array::file_offset(offset)?;
+        let number = array::number(dtype)?;
+        let endianness = Endianness::from_code("endianness", endianness)?;
+        let ndim = array::axis_count(ndim)?;
+        // SAFETY: the caller promises NULL or a terminated string.
+        let path = unsafe { array::file_path("path", path) }?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        // SAFETY: the caller promises NULL or `ndim` elements.
+        let info = unsafe { array::sized(number, ndim, dims) }?;
+        put(target, context, MappedSource::open(&path, offset, endianness, info)?)
+    })
+}
+
+/// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first, as
+/// those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag PURLIN_ROW_MAJOR in
+/// purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source with that flag,
+/// either is the r x c matrix.
+///
+/// @param      context  the context it belongs to.
+/// @param      path     the file.
+/// @param[out] source   the source; destroy it with purlin_source_destroy. It keeps the file open.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
+/// `PURLIN_ERROR_IO` (no such file, no .npy file, elements that are objects, structures, text, 64-bit integers or long
+/// doubles, no or more than 4 axes, too short), `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `path` is NULL or a terminated string, `source` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_source_from_npy(
+    context: *const purlin_context,
+    path: *const c_char,
+    source: *mut *mut purlin_source,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        // SAFETY: the caller promises NULL or a terminated string.
+        let path = unsafe { array::file_path("path", path) }?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        let npy = NpySource::open(&path)?;
+        let flags = if npy.order() == Order::RowMajor { PURLIN_ROW_MAJOR } else { 0 };
+        put_with(target, context, flags, npy)
     })
 }
 
@@ -250,7 +368,7 @@ pub unsafe extern "C" fn purlin_source_from_tiff(
 /// mostly in order, some of them more than once.
 ///
 /// @param      context  the context it belongs to.
-/// @param      dtype    element type; no complex or 64-bit integers.
+/// @param      dtype    element type; no 64-bit integers.
 /// @param      ndim     number of axes, 1 to 4.
 /// @param[in]  dims     `ndim` sizes, fastest first, not negative.
 /// @param      read     the function.
@@ -289,7 +407,7 @@ pub unsafe extern "C" fn purlin_source_from_callback(
     })
 }
 
-/// Type, sizes and, where a file says so, the place in space of a source's array.
+/// Type, sizes and, where a file says so, the order and the place in space of a source's array.
 ///
 /// @param      source  the source.
 /// @param[out] info    filled in; initialise it with purlin_array_info_init.
@@ -309,7 +427,7 @@ pub unsafe extern "C" fn purlin_source_info(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        let value = purlin_array_info::of(&source.info);
+        let value = purlin_array_info { flags: source.flags, ..purlin_array_info::of(&source.info) };
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::write("info", info, value) }
     })

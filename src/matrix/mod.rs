@@ -1,18 +1,22 @@
-//! Matrices: dense with a leading dimension, and compressed sparse rows.
+//! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known by their products alone.
 
 mod csr;
+mod operator;
+mod streamed;
 
 use std::sync::Arc;
 
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::DType;
+use crate::scalar::{DType, Scalar};
 use crate::shape::{Layout, Order};
 use crate::stream::{self, Stream};
 use crate::tensor::{self, Location};
 
 pub use csr::{Csr, CsrParts, IndexType};
+pub use operator::{Operator, OperatorGuard, SharedOperator};
+pub use streamed::{SharedSource, Streamed};
 
 /// How the entries of a matrix are stored.
 pub enum Storage {
@@ -27,9 +31,46 @@ pub enum Storage {
     },
     /// Compressed sparse rows.
     Csr(Csr),
+    /// Read in blocks.
+    Streamed(Streamed),
+    /// Products alone.
+    Operator(SharedOperator),
 }
 
-/// A matrix on the host or the context's GPU.
+impl Storage {
+    /// What it is, for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Dense { .. } => "dense",
+            Self::Csr(_) => "sparse",
+            Self::Streamed(_) => "streamed",
+            Self::Operator(_) => "an operator",
+        }
+    }
+}
+
+/// The entries of a dense matrix.
+#[derive(Clone, Copy)]
+pub struct Dense<'a> {
+    /// The memory.
+    pub memory: &'a Memory,
+    /// Rows and columns with their strides.
+    pub layout: &'a Layout,
+    /// Which index runs fastest.
+    pub order: Order,
+}
+
+/// The entries of a dense matrix, to write to.
+pub struct DenseMut<'a> {
+    /// The memory.
+    pub memory: &'a mut Memory,
+    /// Rows and columns with their strides.
+    pub layout: &'a Layout,
+    /// Which index runs fastest.
+    pub order: Order,
+}
+
+/// A matrix: in the memory of the host or the context's GPU, read in blocks, or known by its products.
 pub struct Matrix {
     storage: Storage,
     dtype: DType,
@@ -92,6 +133,84 @@ impl Matrix {
         Self { storage: Storage::Csr(csr), dtype, rows, cols, read_only, context: Arc::clone(context) }
     }
 
+    /// A matrix that is read in blocks: of the axes of the source, the fastest are its rows and the last its columns
+    /// (`ColumnMajor`), or the fastest its columns and the last its rows (`RowMajor`).
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] unless the source has two axes; [`Error::Busy`] while a run reads it.
+    pub fn from_source(context: &Arc<Context>, source: SharedSource, order: Order) -> Result<Self> {
+        let (dtype, dims, bytes) = {
+            let guard = source.lock("source")?;
+            let info = guard.info();
+            (info.number.dtype(), info.dims.clone(), info.bytes())
+        };
+        let &[fast, slow] = &dims[..] else {
+            return Err(Error::invalid("source", format!("has dimensions {dims:?}, two are needed")));
+        };
+        let (rows, cols) = match order {
+            Order::ColumnMajor => (fast, slow),
+            Order::RowMajor => (slow, fast),
+        };
+        let storage = Storage::Streamed(Streamed { source, order, bytes });
+        Ok(Self { storage, dtype, rows, cols, read_only: true, context: Arc::clone(context) })
+    }
+
+    /// A matrix that is known by its products.
+    pub fn from_operator<T: Scalar>(context: &Arc<Context>, operator: Box<dyn Operator<T>>) -> Self {
+        let (rows, cols) = operator.shape();
+        let storage = Storage::Operator(SharedOperator::new(operator));
+        Self { storage, dtype: T::DTYPE, rows, cols, read_only: true, context: Arc::clone(context) }
+    }
+
+    /// The entries of a dense matrix.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for any other storage.
+    pub fn dense(&self, argument: &str) -> Result<Dense<'_>> {
+        match &self.storage {
+            Storage::Dense { memory, layout, order } => Ok(Dense { memory, layout, order: *order }),
+            other => Err(needs_dense(argument, other)),
+        }
+    }
+
+    /// The entries of a dense matrix, to write to.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for any other storage, [`Error::InvalidArgument`] for a matrix borrowed for reading.
+    pub fn dense_mut(&mut self, argument: &str) -> Result<DenseMut<'_>> {
+        match &mut self.storage {
+            Storage::Dense { .. } if self.read_only => {
+                Err(Error::invalid(argument, "was borrowed read-only and cannot be written to"))
+            }
+            Storage::Dense { memory, layout, order } => Ok(DenseMut { memory, layout, order: *order }),
+            other => Err(needs_dense(argument, other)),
+        }
+    }
+
+    /// Refuses other sizes than `rows` x `cols`.
+    pub fn expect_size(&self, argument: &str, rows: usize, cols: usize) -> Result<()> {
+        if (self.rows, self.cols) == (rows, cols) {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("is {} x {}, {rows} x {cols} is needed", self.rows, self.cols)))
+    }
+
+    /// Refuses another element type than `dtype`.
+    pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
+        if self.dtype == dtype {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, format!("is {}, {} is needed", self.dtype.name(), dtype.name())))
+    }
+
+    /// Refuses a matrix of another context.
+    pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
+        if std::ptr::eq(Arc::as_ptr(&self.context), context) {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, "belongs to another context"))
+    }
+
     /// How the entries are stored.
     pub fn storage(&self) -> &Storage {
         &self.storage
@@ -123,34 +242,23 @@ impl Matrix {
     }
 }
 
+fn needs_dense(argument: &str, storage: &Storage) -> Error {
+    Error::NotSupported(format!("{argument}: is {}, a dense matrix is needed", storage.name()))
+}
+
 /// Copies a dense matrix into another of the same size and type, in any direction between host and device.
 ///
 /// # Errors
-/// As [`tensor::copy`]; [`Error::NotSupported`] for sparse storage.
+/// As [`tensor::copy`]; [`Error::NotSupported`] for other storage than dense.
 pub fn copy(context: &Context, queue: Option<&Stream>, source: &Matrix, destination: &mut Matrix) -> Result<()> {
-    for (name, m) in [("source", source), ("destination", &*destination)] {
-        if !std::ptr::eq(Arc::as_ptr(&m.context), context) {
-            return Err(Error::invalid(name, "belongs to another context"));
-        }
-    }
-    if (source.rows, source.cols) != (destination.rows, destination.cols) {
-        let (a, b) = ((destination.rows, destination.cols), (source.rows, source.cols));
-        return Err(Error::invalid("destination", format!("is {} x {}, {} x {} is needed", a.0, a.1, b.0, b.1)));
-    }
-    if source.dtype != destination.dtype {
-        let (a, b) = (destination.dtype.name(), source.dtype.name());
-        return Err(Error::invalid("destination", format!("is {a}, {b} is needed")));
-    }
-    if destination.read_only {
-        return Err(Error::invalid("destination", "was borrowed read-only and cannot be written to"));
-    }
+    source.expect_context("source", context)?;
+    destination.expect_context("destination", context)?;
+    destination.expect_size("destination", source.rows, source.cols)?;
+    destination.expect_dtype("destination", source.dtype)?;
+    let from = source.dense("source")?;
+    let to = destination.dense_mut("destination")?;
     let queue = stream::select(context, queue)?;
-    match (&source.storage, &mut destination.storage) {
-        (Storage::Dense { memory: a, layout: la, .. }, Storage::Dense { memory: b, layout: lb, .. }) => {
-            tensor::copy_memory(context, queue, source.dtype, (a, la), (b, &*lb))
-        }
-        _ => Err(Error::NotSupported("source: copies of sparse matrices".into())),
-    }
+    tensor::copy_memory(context, queue, source.dtype, (from.memory, from.layout), (to.memory, to.layout))
 }
 
 #[cfg(test)]

@@ -66,3 +66,50 @@ fn row_major_and_strided_column_major_copy_into_each_other() {
     let mut a = a;
     assert!(copy(&c, None, &b, &mut a).is_err());
 }
+
+#[test]
+fn a_source_becomes_a_matrix_of_either_order_and_one_run_has_it() {
+    use crate::blocks::array::ArrayInfo;
+    use crate::blocks::number::Number;
+    use crate::blocks::source::CallbackSource;
+    let c = context();
+    let source = |dims: &[usize]| {
+        let info = ArrayInfo::new(Number::U8, dims).unwrap();
+        SharedSource::new(Box::new(CallbackSource::new(info, Box::new(|_, _| Ok(())))))
+    };
+    let m = Matrix::from_source(&c, source(&[3, 5]), Order::ColumnMajor).unwrap();
+    assert_eq!((m.rows(), m.cols(), m.dtype()), (3, 5, DType::U8));
+    let m = Matrix::from_source(&c, source(&[3, 5]), Order::RowMajor).unwrap();
+    assert_eq!((m.rows(), m.cols()), (5, 3));
+    let Storage::Streamed(streamed) = m.storage() else { unreachable!() };
+    let held = streamed.lock("a").unwrap();
+    assert_eq!(streamed.lock("a").map(|_| ()).unwrap_err(), Error::Busy { argument: "a".into() });
+    drop(held);
+    assert!(streamed.lock("a").is_ok());
+    assert!(Matrix::from_source(&c, source(&[3]), Order::RowMajor).is_err());
+    let e = m.dense("a").map(|_| ()).unwrap_err().to_string();
+    assert!(e.contains("a: is streamed, a dense matrix is needed"), "{e}");
+}
+
+#[test]
+fn an_operator_is_reached_with_its_own_type_alone() {
+    struct Doubled;
+    impl Operator<f64> for Doubled {
+        fn shape(&self) -> (usize, usize) {
+            (2, 2)
+        }
+        fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> Result<()> {
+            y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x);
+            Ok(())
+        }
+    }
+    let m = Matrix::from_operator::<f64>(&context(), Box::new(Doubled));
+    assert_eq!((m.rows(), m.cols(), m.dtype(), m.is_read_only()), (2, 2, DType::F64, true));
+    let Storage::Operator(shared) = m.storage() else { unreachable!() };
+    assert!(shared.lock::<f32>("a").is_err());
+    let mut guard = shared.lock::<f64>("a").unwrap();
+    let mut y = [0.0; 2];
+    guard.operator().unwrap().apply(crate::dense::Op::Plain, &[1.0, 3.0], 1, &mut y).unwrap();
+    assert_eq!(y, [2.0, 6.0]);
+    assert!(shared.lock::<f64>("a").is_err());
+}

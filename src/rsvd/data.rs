@@ -2,23 +2,10 @@
 
 use crate::backend::memory::Memory;
 use crate::blocks::source::Source;
-use crate::dense::Op;
-use crate::error::Result;
 use crate::matrix::Csr;
+pub use crate::matrix::Operator;
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
-
-/// A matrix known by its products alone.
-pub trait Operator<T: Scalar>: Send {
-    /// Rows and columns.
-    fn shape(&self) -> (usize, usize);
-
-    /// Y = op(A) X for `count` vectors, column-major, packed, in host memory.
-    ///
-    /// # Errors
-    /// What the caller's function reported.
-    fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()>;
-}
 
 /// Where the entries are.
 pub enum Data<'a, T: Scalar> {

@@ -153,7 +153,7 @@ static void arguments(void) {
   WITH(array3(context, PURLIN_F32, NX, NY, NZ, scan->projections), BAD_ARGUMENT("volume: overlaps", RECONSTRUCT(p, bad)));
   {
     static double complex_values[2 * VOXELS];
-    WITH(array3(context, PURLIN_CF64, NX, NY, NZ, complex_values), UNSUPPORTED("volume: CF64", RECONSTRUCT(p, bad)));
+    WITH(array3(context, PURLIN_CF64, NX, NY, NZ, complex_values), UNSUPPORTED("volume: is CF64", RECONSTRUCT(p, bad)));
   }
   /* Weights. */
   WITH(array2(context, PURLIN_F64, n, nu, volume), BAD_ARGUMENT("redundancy: has dim", purlin_fdk_weights(fdk, bad, NULL)));

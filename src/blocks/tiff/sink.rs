@@ -20,8 +20,8 @@ impl TiffSink {
     /// Creates a file for the array [width, height, pages]; spacing and origin, mm, go into a description as ImageJ's.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] unless there are two or three axes, none empty; [`Error::Io`] if the file cannot be
-    /// created.
+    /// [`Error::InvalidArgument`] unless there are two or three axes, none empty; [`Error::NotSupported`] for complex
+    /// elements; [`Error::Io`] if the file cannot be created.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         let header = header(path, &info)?;
         Ok(Self(FileSink::create(path, &header, Endianness::NATIVE, info)?))
@@ -102,6 +102,7 @@ fn reciprocal(length: f64) -> Option<(u32, u32)> {
 
 /// Everything before the pixels.
 fn header(path: &Path, info: &ArrayInfo) -> Result<Vec<u8>> {
+    info.number.expect_real("dtype")?;
     let (width, height, pages) = match *info.dims {
         [w, h] => (w, h, 1),
         [w, h, n] => (w, h, n),
@@ -143,6 +144,7 @@ fn header(path: &Path, info: &ArrayInfo) -> Result<Vec<u8>> {
         Number::U8 | Number::U16 | Number::U32 => 1,
         Number::I8 | Number::I16 | Number::I32 => 2,
         Number::F16 | Number::F32 | Number::F64 => 3,
+        Number::Cf32 | Number::Cf64 => 6,
     };
     let offset_kind = if big { LONG8 } else { LONG };
     for page in 0..pages {

@@ -87,7 +87,7 @@ fn unprepared() -> Error {
     Error::Internal("a slab on a device that was not prepared".into())
 }
 
-/// A number as the kernels know it.
+/// A number as the kernels know it; complex ones were refused at the door.
 pub(super) fn raw(number: Number) -> Raw {
     match number {
         Number::U8 => Raw::U8,
@@ -97,8 +97,8 @@ pub(super) fn raw(number: Number) -> Raw {
         Number::U32 => Raw::U32,
         Number::I32 => Raw::I32,
         Number::F16 => Raw::F16,
-        Number::F32 => Raw::F32,
-        Number::F64 => Raw::F64,
+        Number::F32 | Number::Cf32 => Raw::F32,
+        Number::F64 | Number::Cf64 => Raw::F64,
     }
 }
 

@@ -1,0 +1,63 @@
+//! Matrices that are known by their products alone.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::sync::{Mutex, MutexGuard};
+
+use super::streamed::lock;
+use crate::dense::Op;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// A matrix known by its products alone.
+pub trait Operator<T: Scalar>: Send {
+    /// Rows and columns.
+    fn shape(&self) -> (usize, usize);
+
+    /// Y = op(A) X for `count` vectors, column-major, packed, in host memory.
+    ///
+    /// # Errors
+    /// What the caller's function reported.
+    fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()>;
+}
+
+/// An operator of any element type; one run at a time uses it.
+pub struct SharedOperator(Mutex<Box<dyn Any + Send>>);
+
+impl SharedOperator {
+    pub(super) fn new<T: Scalar>(operator: Box<dyn Operator<T>>) -> Self {
+        Self(Mutex::new(Box::new(operator)))
+    }
+
+    /// The operator for one run; `T` is the matrix's element type.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] while another run uses it; [`Error::InvalidArgument`] for another type than the matrix's.
+    pub fn lock<T: Scalar>(&self, argument: &str) -> Result<OperatorGuard<'_, T>> {
+        let guard = lock(argument, &self.0)?;
+        if !guard.is::<Box<dyn Operator<T>>>() {
+            let problem = format!("is an operator of another type, {} is needed", T::DTYPE.name());
+            return Err(Error::invalid(argument, problem));
+        }
+        Ok(OperatorGuard { guard, marker: PhantomData })
+    }
+}
+
+/// An operator in use.
+pub struct OperatorGuard<'a, T> {
+    guard: MutexGuard<'a, Box<dyn Any + Send>>,
+    marker: PhantomData<T>,
+}
+
+impl<T: Scalar> OperatorGuard<'_, T> {
+    /// The operator.
+    ///
+    /// # Errors
+    /// None: its type was checked when it was locked.
+    pub fn operator(&mut self) -> Result<&mut dyn Operator<T>> {
+        match self.guard.downcast_mut::<Box<dyn Operator<T>>>() {
+            Some(operator) => Ok(&mut **operator),
+            None => Err(Error::Internal("an operator that changed its type".into())),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Matrices that are read in blocks.
+
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+use crate::blocks::source::Source;
+use crate::error::{Error, Result};
+use crate::shape::Order;
+
+/// A source that several objects know, and one run at a time reads.
+#[derive(Clone)]
+pub struct SharedSource(Arc<Mutex<Box<dyn Source>>>);
+
+impl SharedSource {
+    /// The source, to be shared.
+    pub fn new(source: Box<dyn Source>) -> Self {
+        Self(Arc::new(Mutex::new(source)))
+    }
+
+    /// The source for one run. Nobody waits for another run.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] while another run reads it.
+    pub fn lock(&self, argument: &str) -> Result<MutexGuard<'_, Box<dyn Source>>> {
+        lock(argument, &self.0)
+    }
+}
+
+/// A lock that is had now or not at all.
+pub(super) fn lock<'a, T: ?Sized>(argument: &str, mutex: &'a Mutex<T>) -> Result<MutexGuard<'a, T>> {
+    mutex.try_lock().map_err(|e| match e {
+        TryLockError::WouldBlock => Error::Busy { argument: argument.to_owned() },
+        TryLockError::Poisoned(_) => Error::Internal(format!("{argument}: an earlier call failed inside of it")),
+    })
+}
+
+/// The entries of a matrix that a source delivers.
+pub struct Streamed {
+    pub(super) source: SharedSource,
+    pub(super) order: Order,
+    pub(super) bytes: usize,
+}
+
+impl Streamed {
+    /// Whether a column (`ColumnMajor`, the source's axes are [rows, columns]) or a row (`RowMajor`, [columns, rows]) is
+    /// contiguous.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The source for one run.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] while another run reads it.
+    pub fn lock(&self, argument: &str) -> Result<MutexGuard<'_, Box<dyn Source>>> {
+        self.source.lock(argument)
+    }
+
+    /// Bytes of all entries, wherever they are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
