@@ -19,6 +19,8 @@ module purlin_blocks
   contains
     procedure :: from_tensor => source_from_tensor
     procedure :: from_file => source_from_file
+    procedure :: from_mapped_file => source_from_mapped_file
+    procedure :: from_npy => source_from_npy
     procedure :: from_metaimage => source_from_metaimage
     procedure :: from_tiff => source_from_tiff
     procedure :: from_callback => source_from_callback
@@ -79,6 +81,41 @@ contains
     name = terminated(path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same through a memory map: what an earlier pass left in the system's memory is not read again.
+  subroutine source_from_mapped_file(self, context, path, dtype, dims, offset, endianness, stat, errmsg)
+    class(purlin_source), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: dims(:)
+    integer(c_int64_t), intent(in), optional :: offset
+    integer(c_int32_t), intent(in), optional :: endianness
+    character(kind=c_char), allocatable, target :: name(:)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_source(self, o)
+    name = terminated(path)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_mapped_file(context%handle(), c_loc(name), &
+      first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A file of NumPy's format .npy. properties() has PURLIN_ROW_MAJOR in `flags` for C order.
+  subroutine source_from_npy(self, context, path, stat, errmsg)
+    class(purlin_source), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    character(*), intent(in) :: path
+    character(kind=c_char), allocatable, target :: name(:)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_source(self, o)
+    name = terminated(path)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_npy(context%handle(), c_loc(name), self%key))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -29,6 +29,22 @@ module purlin_c_blocks
       type(c_ptr), intent(inout) :: source
       integer(c_int32_t) :: s
     end function
+    function c_source_from_mapped_file(context, path, offset, dtype, endianness, ndim, dims, source) bind(c, &
+      name='purlin_source_from_mapped_file') result(s)
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: context, path
+      integer(c_int64_t), value :: offset, ndim
+      integer(c_int32_t), value :: dtype, endianness
+      integer(c_int64_t), intent(in) :: dims(*)
+      type(c_ptr), intent(inout) :: source
+      integer(c_int32_t) :: s
+    end function
+    function c_source_from_npy(context, path, source) bind(c, name='purlin_source_from_npy') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: context, path
+      type(c_ptr), intent(inout) :: source
+      integer(c_int32_t) :: s
+    end function
     function c_source_from_metaimage(context, path, source) bind(c, name='purlin_source_from_metaimage') result(s)
       import :: c_int32_t, c_ptr
       type(c_ptr), value :: context, path

@@ -1,12 +1,14 @@
-!> Matrices: dense with a leading dimension, or compressed sparse rows. Ownership and copies: as for purlin_context;
-!> lifetime of borrowed arrays: as for purlin_tensor.
+!> Matrices: dense with a leading dimension, compressed sparse rows, read in blocks from a source, or known by their
+!> products alone. Ownership and copies: as for purlin_context; lifetime of borrowed arrays: as for purlin_tensor.
 module purlin_matrices
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &
     c_float_complex, c_double_complex, c_int32_t, c_int64_t, c_intptr_t
   use purlin_types
   use purlin_c
+  use purlin_c_rsvd
   use purlin_library
   use purlin_execution
+  use purlin_blocks
   implicit none
   private
   public :: purlin_matrix
@@ -23,6 +25,8 @@ module purlin_matrices
     procedure, private :: csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
     generic :: csr => csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
     procedure :: csr_address => matrix_csr_address
+    procedure :: from_source => matrix_from_source
+    procedure :: from_operator => matrix_from_operator
     procedure :: copy_from => matrix_copy_from
     procedure :: properties => matrix_properties
     procedure :: destroy => matrix_destroy
@@ -109,6 +113,42 @@ contains
           row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
       end if
     end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A source of two axes, rows and columns, or with PURLIN_ROW_MAJOR in `flags` columns and rows; read in blocks. The
+  !> source may be destroyed before the matrix.
+  subroutine matrix_from_source(self, context, source, flags, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_source), intent(in) :: source
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_source(context%handle(), source%handle(), &
+      either(flags, 0), self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A matrix that is known by its products: c_funloc of a function of interface purlin_apply.
+  subroutine matrix_from_operator(self, context, dtype, rows, cols, apply, user, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows, cols
+    type(c_funptr), intent(in) :: apply
+    type(c_ptr), intent(in), optional :: user
+    type(c_ptr) :: address
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    address = c_null_ptr
+    if (present(user)) address = user
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_operator(context%handle(), dtype, rows, cols, apply, &
+      address, PURLIN_HOST, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -115,6 +115,7 @@ module purlin_types
     integer(c_int64_t) :: dims(4)
     real(c_double) :: spacing(4), origin(4)
     integer(c_int64_t) :: bytes
+    integer(c_int32_t) :: flags, reserved
   end type
 
   !> Panel and views. `angles` and `matrices` are filled in by the `create` of purlin_fdk from its arguments.
@@ -169,6 +170,16 @@ module purlin_types
     function purlin_write(first, count, block, user) bind(c) result(failed)
       import :: c_int32_t, c_ptr
       type(c_ptr), value :: first, count, block, user
+      integer(c_int32_t) :: failed
+    end function
+
+    !> Products of a matrix A with `count` vectors: y = A x, or with `adjoint` 1 y = A^H x. `x` and `y` point to columns
+    !> that are `ldx` and `ldy` elements apart. Nonzero ends the run. One call at a time, from any thread.
+    function purlin_apply(adjoint, count, x, ldx, y, ldy, user) bind(c) result(failed)
+      import :: c_int32_t, c_int64_t, c_ptr
+      integer(c_int32_t), value :: adjoint
+      integer(c_int64_t), value :: count, ldx, ldy
+      type(c_ptr), value :: x, y, user
       integer(c_int32_t) :: failed
     end function
 

@@ -23,7 +23,7 @@ function purlin_build(prefix, folder)
   include = absolute(fullfile(prefix, 'include'));
   lib = absolute(library_folder(prefix));
   folder = absolute(folder);
-  names = {'purlin_mex', 'errors', 'arguments', 'arrays', 'progress', 'symmetric', 'sshopm', 'dwi', ...
+  names = {'purlin_mex', 'errors', 'arguments', 'elements', 'arrays', 'progress', 'symmetric', 'sshopm', 'dwi', ...
            'blocks', 'fdk', 'objects'};
   sources = cellfun(@(name) absolute(fullfile(here, 'src', [name, '.c'])), names, 'UniformOutput', false);
   rpath = ['-Wl,-rpath,', lib];

@@ -4,10 +4,8 @@
 #define PURLIN_BLOCKS_HPP
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,11 +25,9 @@ namespace detail {
 
 /// A caller's block function behind the C callback. Its address is known to the library, so it never moves.
 template <class Function, class Block>
-class block_relay {
+class block_relay final : public relay_base {
  public:
   explicit block_relay(Function function) : function_(std::move(function)) {}
-  block_relay(const block_relay&) = delete;
-  block_relay& operator=(const block_relay&) = delete;
 
   static std::int32_t call(const std::int64_t* first, const std::int64_t* count, Block block, void* user) noexcept {
     auto* self = static_cast<block_relay*>(user);
@@ -39,26 +35,13 @@ class block_relay {
       self->function_(first, count, block);
       return 0;
     } catch (...) {
-      const std::lock_guard<std::mutex> hold(self->mutex_);
-      self->caught_ = std::current_exception();
+      self->keep();
       return 1;
     }
   }
 
-  /// Throws what the function threw in the last run, once.
-  void rethrow() {
-    std::exception_ptr caught;
-    {
-      const std::lock_guard<std::mutex> hold(mutex_);
-      std::swap(caught, caught_);
-    }
-    if (caught) std::rethrow_exception(caught);
-  }
-
  private:
   Function function_;
-  std::mutex mutex_;
-  std::exception_ptr caught_;
 };
 
 inline const double* data_or_null(const std::vector<double>& values, const extents& dims, const char* name) {
@@ -93,6 +76,23 @@ class source {
     return adopt(on, status, made);
   }
 
+  /// The same through a memory map: pages come and go as the system likes.
+  static source from_mapped_file(const context& on, const std::string& path, purlin_dtype dtype, const extents& dims,
+                                 std::int64_t offset = 0, std::int32_t endianness = PURLIN_LITTLE_ENDIAN) {
+    purlin_source* made = nullptr;
+    const purlin_status status = purlin_source_from_mapped_file(on.get(), path.c_str(), offset, dtype, endianness,
+                                                                dims.size(), dims.data(), &made);
+    return adopt(on, status, made);
+  }
+
+  /// A NumPy `.npy` file. `properties().flags` has `PURLIN_ROW_MAJOR` for C order, where the sizes are NumPy's shape the
+  /// other way round.
+  static source from_npy(const context& on, const std::string& path) {
+    purlin_source* made = nullptr;
+    const purlin_status status = purlin_source_from_npy(on.get(), path.c_str(), &made);
+    return adopt(on, status, made);
+  }
+
   /// A MetaImage, `.mha` or `.mhd`.
   static source from_metaimage(const context& on, const std::string& path) {
     purlin_source* made = nullptr;
@@ -113,10 +113,11 @@ class source {
   /// An array that `reader` delivers. What it throws ends the run and is thrown again from the call.
   static source from_function(const context& on, purlin_dtype dtype, const extents& dims, block_reader reader) {
     source result;
-    result.relay_ = std::make_unique<relay>(std::move(reader));
+    auto shared = std::make_shared<relay>(std::move(reader));
     purlin_source* made = nullptr;
-    const purlin_status status = purlin_source_from_callback(on.get(), dtype, dims.size(), dims.data(), &relay::call,
-                                                             result.relay_.get(), &made);
+    const purlin_status status =
+        purlin_source_from_callback(on.get(), dtype, dims.size(), dims.data(), &relay::call, shared.get(), &made);
+    result.relay_ = std::move(shared);
     result.handle_.reset(made);
     on.finish(status);
     return result;
@@ -148,8 +149,10 @@ class source {
     return result;
   }
 
-  // The handle goes first: a run that still reads ends before its function does.
-  std::unique_ptr<relay> relay_;
+  friend class matrix;
+
+  // The handle goes first: a run that still reads ends before its function does. A matrix that reads the source shares it.
+  std::shared_ptr<detail::relay_base> relay_;
   std::unique_ptr<purlin_source, detail::destroy<purlin_source, purlin_source_destroy>> handle_;
 };
 

@@ -61,6 +61,63 @@ class progress_relay {
   std::exception_ptr caught_;
 };
 
+/// The progress function of an object that outlives a call, at an address that does not move.
+class progress_keeper {
+ public:
+  explicit progress_keeper(progress function) : function_(std::move(function)) {}
+  progress_keeper(const progress_keeper&) = delete;
+  progress_keeper& operator=(const progress_keeper&) = delete;
+
+  static std::int32_t call(std::int64_t step, std::int64_t steps, double measure, void* user) noexcept {
+    auto* self = static_cast<progress_keeper*>(user);
+    try {
+      return self->function_(step, steps, measure) ? 1 : 0;
+    } catch (...) {
+      self->caught_ = std::current_exception();
+      return 1;
+    }
+  }
+
+  /// To be called when the library has returned; throws once.
+  void rethrow() {
+    if (std::exception_ptr caught = std::exchange(caught_, nullptr)) std::rethrow_exception(caught);
+  }
+
+ private:
+  progress function_;
+  std::exception_ptr caught_;
+};
+
+/// A caller's function behind the C callback of an object, which may be shared: what it throws waits for `rethrow`.
+class relay_base {
+ public:
+  relay_base() = default;
+  relay_base(const relay_base&) = delete;
+  relay_base& operator=(const relay_base&) = delete;
+  virtual ~relay_base() = default;
+
+  /// Throws what the function threw in the last run, once.
+  void rethrow() {
+    std::exception_ptr caught;
+    {
+      const std::lock_guard<std::mutex> hold(mutex_);
+      std::swap(caught, caught_);
+    }
+    if (caught) std::rethrow_exception(caught);
+  }
+
+ protected:
+  /// To be called within `catch`.
+  void keep() noexcept {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    caught_ = std::current_exception();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr caught_;
+};
+
 /// Where a context's log goes. Its address is known to the library, so it never moves.
 class log_sink {
  public:

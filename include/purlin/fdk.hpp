@@ -7,9 +7,7 @@
 
 #include <array>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "blocks.hpp"
@@ -49,32 +47,6 @@ struct options : purlin_fdk_options {
 
 namespace detail {
 
-/// The progress function of a reconstruction, at an address that does not move.
-class progress_keeper {
- public:
-  explicit progress_keeper(purlin::progress function) : function_(std::move(function)) {}
-  progress_keeper(const progress_keeper&) = delete;
-  progress_keeper& operator=(const progress_keeper&) = delete;
-
-  static std::int32_t call(std::int64_t step, std::int64_t steps, double measure, void* user) noexcept {
-    auto* self = static_cast<progress_keeper*>(user);
-    try {
-      return self->function_(step, steps, measure) ? 1 : 0;
-    } catch (...) {
-      self->caught_ = std::current_exception();
-      return 1;
-    }
-  }
-
-  void rethrow() {
-    if (std::exception_ptr caught = std::exchange(caught_, nullptr)) std::rethrow_exception(caught);
-  }
-
- private:
-  purlin::progress function_;
-  std::exception_ptr caught_;
-};
-
 inline purlin_fdk_info fresh_info() {
   purlin_fdk_info info{};
   check(purlin_fdk_info_init(&info, sizeof info));
@@ -94,8 +66,8 @@ class reconstruction {
     const purlin_fdk_geometry raw_geometry = scanner.raw();
     purlin_fdk_options raw_options = settings;
     if (settings.on_progress) {
-      progress_ = std::make_unique<detail::progress_keeper>(settings.on_progress);
-      raw_options.progress = &detail::progress_keeper::call;
+      progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
+      raw_options.progress = &purlin::detail::progress_keeper::call;
       raw_options.progress_user = progress_.get();
     }
     purlin_fdk* made = nullptr;
@@ -221,7 +193,7 @@ class reconstruction {
     return info;
   }
 
-  std::unique_ptr<detail::progress_keeper> progress_;
+  std::unique_ptr<purlin::detail::progress_keeper> progress_;
   std::unique_ptr<purlin_fdk, purlin::detail::destroy<purlin_fdk, purlin_fdk_destroy>> handle_;
 };
 

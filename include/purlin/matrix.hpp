@@ -1,14 +1,17 @@
 /// @file matrix.hpp
-/// Dense matrices with a leading dimension, and compressed sparse rows.
+/// Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known by their products alone.
 #ifndef PURLIN_MATRIX_HPP
 #define PURLIN_MATRIX_HPP
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "blocks.hpp"
 #include "context.hpp"
 #include "view.hpp"
 
@@ -25,6 +28,43 @@ struct csr_view {
   const T* values = nullptr;
   std::int32_t index_base = 0;
 };
+
+/// Products of the caller's matrix A with a block of vectors: y = A x, or y = A^H x if `adjoint`. One call at a time, from
+/// a thread of the library or the calling one.
+template <class T>
+using apply_function = std::function<void(bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y)>;
+
+namespace detail {
+
+/// A caller's product behind the C callback. Its address is known to the library, so it never moves.
+template <class T>
+class apply_relay final : public relay_base {
+ public:
+  apply_relay(std::int64_t rows, std::int64_t cols, apply_function<T> function)
+      : rows_(rows), cols_(cols), function_(std::move(function)) {}
+
+  static std::int32_t call(std::int32_t adjoint, std::int64_t count, const void* x, std::int64_t ldx, void* y,
+                           std::int64_t ldy, void* user) noexcept {
+    auto* self = static_cast<apply_relay*>(user);
+    try {
+      const std::int64_t from = adjoint != 0 ? self->rows_ : self->cols_;
+      const std::int64_t to = adjoint != 0 ? self->cols_ : self->rows_;
+      self->function_(adjoint != 0, const_matrix_view<T>{static_cast<const T*>(x), from, count, ldx},
+                      matrix_view<T>{static_cast<T*>(y), to, count, ldy});
+      return 0;
+    } catch (...) {
+      self->keep();
+      return 1;
+    }
+  }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t cols_;
+  apply_function<T> function_;
+};
+
+}  // namespace detail
 
 /// Owner of a matrix handle.
 class matrix {
@@ -109,7 +149,38 @@ class matrix {
     return detail::adopt<matrix>(on, status, made);
   }
 
+  /// A source of two axes as a matrix that is read in blocks: its sizes are rows and columns, or with `PURLIN_ROW_MAJOR`
+  /// columns and rows. The source may be destroyed before.
+  static matrix from_source(const context& on, const source& array, purlin_flags flags = 0) {
+    purlin_matrix* made = nullptr;
+    const purlin_status status = purlin_matrix_from_source(on.get(), array.get(), flags, &made);
+    matrix result(made);
+    result.relay_ = array.relay_;
+    on.finish(status);
+    return result;
+  }
+
+  /// A matrix that is known by its products. What `apply` throws ends the run and is thrown again from the call.
+  template <class T>
+  static matrix from_operator(const context& on, std::int64_t rows, std::int64_t cols, apply_function<T> apply) {
+    using relay = detail::apply_relay<T>;
+    auto shared = std::make_shared<relay>(rows, cols, std::move(apply));
+    purlin_matrix* made = nullptr;
+    const purlin_status status = purlin_matrix_from_operator(on.get(), dtype_of<T>, rows, cols, &relay::call,
+                                                             shared.get(), PURLIN_HOST, &made);
+    matrix result(made);
+    result.relay_ = std::move(shared);
+    on.finish(status);
+    return result;
+  }
+
+  /// Throws what a function behind the matrix threw in the last run. The wrappers of these headers call it.
+  void rethrow() const {
+    if (relay_) relay_->rethrow();
+  }
+
   purlin_matrix* get() const noexcept { return handle_.get(); }
+  /// Gives the handle up. A function behind the matrix goes with this object all the same.
   purlin_matrix* release() noexcept { return handle_.release(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
@@ -121,6 +192,8 @@ class matrix {
   }
 
  private:
+  // The handle goes first: a run that still reads ends before its function does.
+  std::shared_ptr<detail::relay_base> relay_;
   std::unique_ptr<purlin_matrix, detail::destroy<purlin_matrix, purlin_matrix_destroy>> handle_;
 };
 

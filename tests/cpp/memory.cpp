@@ -100,6 +100,23 @@ void matrices(const context& on) {
   EXPECT_ERROR(matrix::borrow_csr(on, sparse), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
+void outside(const context& on) {
+  const std::vector<double> values{1, 2, 3, 4, 5, 6};
+  matrix streamed;
+  {
+    const purlin::source in = purlin::source::from(on, tensor::borrow(on, values, {3, 2}));
+    streamed = matrix::from_source(on, in);
+    EXPECT(matrix::from_source(on, in, PURLIN_ROW_MAJOR).properties().rows == 2);
+  }
+  EXPECT(streamed.properties().storage == PURLIN_STREAMED && streamed.properties().rows == 3);
+  const matrix implicit = matrix::from_operator<float>(
+      on, 4, 5, [](bool, const purlin::const_matrix_view<float>&, const purlin::matrix_view<float>&) {});
+  EXPECT(implicit.properties().storage == PURLIN_OPERATOR && implicit.properties().dtype == PURLIN_F32);
+  implicit.rethrow();
+  EXPECT_ERROR(purlin::source::from_npy(on, "no such file.npy"), PURLIN_ERROR_IO);
+  EXPECT_ERROR(purlin::source::from_mapped_file(on, "no such file", PURLIN_F32, {2, 3}), PURLIN_ERROR_IO);
+}
+
 void tables() {
   namespace symmetric = purlin::symmetric;
   EXPECT(symmetric::count(4, 3) == 15 && symmetric::count(6, 10) == 5005);
@@ -159,6 +176,7 @@ void tests() {
   dense(on);
   dlpack(on);
   matrices(on);
+  outside(on);
   tables();
   packing(on);
 }

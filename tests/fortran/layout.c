@@ -22,7 +22,7 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_dwi_fit_options, progress_user),
     ROW(purlin_dwi_csa_options, progress_user),
     ROW(purlin_dwi_peaks_options, progress_user),
-    ROW(purlin_array_info, bytes),
+    ROW(purlin_array_info, reserved),
     ROW(purlin_fdk_geometry, reserved),
     ROW(purlin_fdk_grid, z0),
     ROW(purlin_fdk_options, progress_user),

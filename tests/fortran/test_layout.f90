@@ -43,7 +43,7 @@ program test_layout
   call compare(10, 'dwi_csa_options', c_sizeof(csa_options), c_loc(csa_options), c_loc(csa_options%progress_user))
   call compare(11, 'dwi_peaks_options', c_sizeof(peaks_options), c_loc(peaks_options), &
     c_loc(peaks_options%progress_user))
-  call compare(12, 'array_info', c_sizeof(array_info), c_loc(array_info), c_loc(array_info%bytes))
+  call compare(12, 'array_info', c_sizeof(array_info), c_loc(array_info), c_loc(array_info%reserved))
   call compare(13, 'fdk_geometry', c_sizeof(fdk_geometry), c_loc(fdk_geometry), c_loc(fdk_geometry%reserved))
   call compare(14, 'fdk_grid', c_sizeof(fdk_grid), c_loc(fdk_grid), c_loc(fdk_grid%z0))
   call compare(15, 'fdk_options', c_sizeof(fdk_options), c_loc(fdk_options), c_loc(fdk_options%progress_user))

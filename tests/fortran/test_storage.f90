@@ -1,9 +1,26 @@
 ! Tensors and matrices: lent, owned, copied, described, refused.
+module storage_callbacks
+  use, intrinsic :: iso_c_binding
+  implicit none
+
+contains
+
+  function no_products(adjoint, count, x, ldx, y, ldy, user) bind(c) result(failed)
+    integer(c_int32_t), value :: adjoint
+    integer(c_int64_t), value :: count, ldx, ldy
+    type(c_ptr), value :: x, y, user
+    integer(c_int32_t) :: failed
+    failed = merge(0, 1, adjoint >= 0 .and. count > 0 .and. min(ldx, ldy) > 0 .and. c_associated(x) .and. &
+      c_associated(y) .and. .not. c_associated(user))
+  end function
+end module storage_callbacks
+
 program test_storage
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_loc, c_null_ptr, c_associated
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_loc, c_funloc, c_null_ptr, c_associated
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   use purlin
   use checks
+  use storage_callbacks, only: no_products
   implicit none
 
   call lending()
@@ -13,6 +30,7 @@ program test_storage
   call dlpack()
   call dense_matrices()
   call sparse_matrices()
+  call outside()
   call check_none_live()
 
 contains
@@ -167,6 +185,32 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'array:') == 1, 'rows that are apart')
     call section%borrow_address(context, PURLIN_F64, 4_int64, 5_int64, 3_int64, c_loc(a), stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'ld') == 1, 'a leading dimension too small')
+  end subroutine
+
+  !> Matrices that are not in memory: read in blocks, or known by their products.
+  subroutine outside()
+    type(purlin_context) :: context
+    type(purlin_tensor) :: tensor
+    type(purlin_source) :: source
+    type(purlin_matrix) :: matrix
+    type(purlin_matrix_info) :: info
+    real(real64), target :: values(3, 2)
+    integer(int32) :: stat
+    values = 1
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call tensor%borrow(context, values)
+    call source%from_tensor(context, tensor)
+    call matrix%from_source(context, source)
+    call source%destroy()
+    call matrix%properties(info)
+    call check(info%storage == PURLIN_STREAMED .and. info%rows == 3 .and. info%cols == 2, 'a matrix read in blocks')
+    call matrix%from_operator(context, PURLIN_F64, 4_int64, 5_int64, c_funloc(no_products))
+    call matrix%properties(info)
+    call check(info%storage == PURLIN_OPERATOR .and. info%cols == 5, 'a matrix known by its products')
+    call source%from_npy(context, 'no such file.npy', stat=stat)
+    call check(stat == PURLIN_ERROR_IO, 'no such file')
+    call source%from_mapped_file(context, 'no such file', PURLIN_F64, [3_int64, 2_int64], stat=stat)
+    call check(stat == PURLIN_ERROR_IO, 'no such file to map')
   end subroutine
 
   subroutine sparse_matrices()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import purlin
+from purlin.blocks import Source
 
 rng = np.random.default_rng(1)
 
@@ -293,3 +295,57 @@ def test_sparse_matrices_of_scipy(cpu: purlin.Context) -> None:
     assert stored is not None and np.shares_memory(stored, source.data)
     converted = purlin.Matrix.from_scipy(source.tocsc(), context=cpu)
     assert converted.nnz == source.nnz
+    again = converted.scipy()
+    assert (again != source).nnz == 0 and not np.shares_memory(again.data, source.data)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_matrices_of_files(cpu: purlin.Context, tmp_path: Path, order: Any) -> None:
+    array = np.arange(12, dtype=np.uint16).reshape(3, 4)
+    path = tmp_path / "a.npy"
+    np.save(path, np.asarray(array, order=order))
+    source = Source.from_npy(path, context=cpu)
+    assert source.fortran_order == (order == "F")
+    assert source.info.shape == ((4, 3) if order == "F" else (3, 4)) and source.info.dtype == np.uint16
+    matrix = purlin.Matrix.from_source(source)
+    source.close()
+    assert matrix.storage == "streamed" and matrix.shape == (3, 4) and matrix.dtype == np.uint16 and matrix.nnz == 12
+    with pytest.raises(ValueError, match="storage: is streamed"):
+        matrix.numpy()
+    mapped = Source.from_mapped_file(path, (3, 4), "<u2", 128, context=cpu)
+    assert purlin.Matrix.of(mapped, context=cpu).shape == (3, 4)
+    assert purlin.Matrix.from_source(mapped, "F").shape == (4, 3)
+
+
+def test_files_that_are_no_matrices(cpu: purlin.Context, tmp_path: Path) -> None:
+    with pytest.raises(purlin.FileError, match=r"none\.npy"):
+        Source.from_npy(tmp_path / "none.npy", context=cpu)
+    np.save(tmp_path / "long.npy", np.arange(5))
+    with pytest.raises(purlin.FileError):
+        Source.from_npy(tmp_path / "long.npy", context=cpu)
+    np.save(tmp_path / "cube.npy", np.zeros((2, 3, 4), np.float32))
+    with pytest.raises(purlin.InvalidArgument):
+        purlin.Matrix.from_source(Source.from_npy(tmp_path / "cube.npy", context=cpu))
+    with pytest.raises(purlin.FileError):
+        Source.from_mapped_file(tmp_path / "cube.npy", (100, 100), "f4", context=cpu)
+
+
+def test_implicit_matrices(cpu: purlin.Context) -> None:
+    matrix = purlin.Matrix.from_operator(lambda x: x, lambda x: x, (5, 5), np.complex64, context=cpu)
+    assert matrix.storage == "operator" and matrix.shape == (5, 5) and matrix.dtype == np.complex64
+    with pytest.raises(ValueError, match="storage: is operator"):
+        matrix.numpy()
+    with pytest.raises(purlin.InvalidArgument, match="dtype"):
+        purlin.Matrix.from_operator(lambda x: x, lambda x: x, (5, 5), np.uint8, context=cpu)
+
+
+def test_what_stands_for_a_matrix(cpu: purlin.Context) -> None:
+    matrix = purlin.Matrix.of(np.eye(3, 2), context=cpu)
+    assert purlin.Matrix.of(matrix) is matrix and matrix.shape == (3, 2)
+    assert purlin.Matrix.of([[1, 2], [3, 4], [5, 6]], context=cpu).dtype == np.float64
+    assert purlin.Matrix.of(np.array([[True, False]]), context=cpu).dtype == np.uint8
+    assert purlin.Matrix.of(np.zeros((2, 2), np.int16), context=cpu).dtype == np.int16
+    sparse = pytest.importorskip("scipy.sparse", reason="no SciPy")
+    linalg: Any = pytest.importorskip("scipy.sparse.linalg", reason="no SciPy")
+    assert purlin.Matrix.of(sparse.eye(4, dtype=np.int32), context=cpu).storage == "csr"
+    assert purlin.Matrix.of(linalg.aslinearoperator(np.eye(4, 3)), context=cpu).storage == "operator"

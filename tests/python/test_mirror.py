@@ -24,6 +24,7 @@ _INTEGERS = {
     "purlin_progress_fn": _lib.PROGRESS,
     "purlin_read_fn": _lib.BLOCK,
     "purlin_write_fn": _lib.BLOCK,
+    "purlin_apply_fn": _lib.APPLY,
 }
 
 

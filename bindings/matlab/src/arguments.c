@@ -32,6 +32,7 @@ const choice nonpositives[] = {{"clamp", PURLIN_DWI_CLAMP}, {"skip", PURLIN_DWI_
 const choice formats[] = {{"unit_value", PURLIN_PEAKS_UNIT_VALUE}, {"mrtrix", PURLIN_PEAKS_MRTRIX}, {NULL, 0}};
 const choice missings[] = {{"nan", PURLIN_MISSING_NAN}, {"zero", PURLIN_MISSING_ZERO}, {NULL, 0}};
 const choice endiannesses[] = {{"little", PURLIN_LITTLE_ENDIAN}, {"big", PURLIN_BIG_ENDIAN}, {NULL, 0}};
+const choice orders[] = {{"columns", 0}, {"rows", PURLIN_ROW_MAJOR}, {NULL, 0}};
 const choice classes[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {"int8", PURLIN_I8}, {"uint8", PURLIN_U8},
   {"int16", PURLIN_I16}, {"uint16", PURLIN_U16}, {"int32", PURLIN_I32}, {"uint32", PURLIN_U32}, {NULL, 0}};
 const choice fdk_windows[] = {{"none", PURLIN_FDK_WINDOW_NONE}, {"shepp_logan", PURLIN_FDK_WINDOW_SHEPP_LOGAN},

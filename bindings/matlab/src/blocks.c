@@ -16,6 +16,7 @@ static int ends_with(const char *text, const char *end) {
 }
 
 static int is_metaimage(const char *path) { return ends_with(path, ".mha") || ends_with(path, ".mhd"); }
+static int is_npy(const char *path) { return ends_with(path, ".npy"); }
 static int is_tiff(const char *path) { return ends_with(path, ".tif") || ends_with(path, ".tiff"); }
 
 /* The fields of a struct that describes a raw file. */
@@ -36,7 +37,8 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     const char *path = text_of(name, value);
     if (is_metaimage(path)) check(purlin_source_from_metaimage(gateway_context(), path, &source));
     else if (is_tiff(path)) check(purlin_source_from_tiff(gateway_context(), 1, &path, &source));
-    else fail("invalidArgument", "%s: '%s' does not end in .mha, .mhd, .tif or .tiff", name, path);
+    else if (is_npy(path)) check(purlin_source_from_npy(gateway_context(), path, &source));
+    else fail("invalidArgument", "%s: '%s' does not end in .mha, .mhd, .npy, .tif or .tiff", name, path);
   } else if (mxIsCell(value)) {
     const char *paths[4096];
     size_t count = mxGetNumberOfElements(value);
@@ -55,6 +57,44 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     check(purlin_source_from_tensor(gateway_context(), lend_dense(name, value, 3), &source));
   }
   return temporary_source(source);
+}
+
+/* The order in which a source's elements make a matrix. */
+static purlin_flags order_of(const char *name, const mxArray *value, const purlin_source *source) {
+  purlin_array_info info;
+  int32_t order = 0;
+  check(purlin_array_info_init(&info, sizeof info));
+  check(purlin_source_info(source, &info));
+  if (info.ndim != 2) fail("invalidArgument", "%s: has %d axes, expected 2", name, (int)info.ndim);
+  if (mxIsStruct(value)) read_choice(value, "order", orders, &order);
+  else order = info.flags;
+  return order & PURLIN_ROW_MAJOR;
+}
+
+purlin_matrix *matrix_of(const char *name, const mxArray *value) {
+  purlin_matrix *matrix = NULL;
+  int32_t dtype;
+  if (mxIsUint64(value)) return (purlin_matrix *)(uintptr_t)key_argument(name, value);
+  if (mxIsChar(value) || mxIsStruct(value)) {
+    purlin_source *source = source_of(name, value);
+    check(purlin_matrix_from_source(gateway_context(), source, order_of(name, value, source), &matrix));
+    return temporary_matrix(matrix);
+  }
+  dtype = dtype_of(value);
+  if (mxGetNumberOfDimensions(value) != 2) fail("invalidArgument", "%s: is not a matrix", name);
+  if (mxIsSparse(value)) {
+    int64_t rows = (int64_t)mxGetN(value), cols = (int64_t)mxGetM(value);
+    const mwIndex *starts = mxGetJc(value);
+    int32_t index_type = sizeof(mwIndex) == 8 ? PURLIN_I64 : PURLIN_I32;
+    if (!mxIsDouble(value)) fail("invalidArgument", "%s: is sparse and not of class double", name);
+    check(purlin_matrix_borrow_csr(gateway_context(), dtype, 0, rows, cols, (int64_t)starts[rows], index_type, starts,
+                                   index_type, mxGetIr(value), elements_of(value, dtype), &matrix));
+    return temporary_matrix(matrix);
+  }
+  check(purlin_matrix_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, (int64_t)mxGetM(value),
+                             (int64_t)mxGetN(value), mxGetM(value) > 0 ? (int64_t)mxGetM(value) : 1,
+                             elements_of(value, dtype), &matrix));
+  return temporary_matrix(matrix);
 }
 
 purlin_sink *sink_of(const char *name, const mxArray *value, const purlin_fdk_info *plan) {

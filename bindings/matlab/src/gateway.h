@@ -42,7 +42,7 @@ void forget_matrix(purlin_matrix *matrix);
 typedef struct choice { const char *word; int32_t value; } choice;
 extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
   signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
-  locations[], endiannesses[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
+  locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
   fdk_precisions[], fdk_modes[];
 
 double scalar_argument(const char *name, const mxArray *value);
@@ -59,6 +59,18 @@ void read_int64(const mxArray *options, const char *name, int64_t *value);
 void read_seed(const mxArray *options, const char *name, uint64_t *value);
 void read_choice(const mxArray *options, const char *name, const choice *list, int32_t *value);
 void read_flag(const mxArray *options, const char *name, int32_t *value);
+
+/* ---- elements.c ---- */
+
+int32_t dtype_of(const mxArray *array);
+mxClassID class_of(int32_t dtype);
+int is_complex(int32_t dtype);
+/* The elements as the library reads them. MATLAB since R2018a keeps {re, im}; older ones and Octave keep two
+ * arrays, which are woven into memory that MATLAB frees after the command. */
+void *elements_of(const mxArray *array, int32_t dtype);
+/* Where the library may write the elements of a new array, and the step that ends it. */
+void *space_of(mxArray *array, int32_t dtype);
+void unweave(mxArray *array, int32_t dtype, const void *space);
 
 /* ---- arrays.c ---- */
 
@@ -112,6 +124,9 @@ void check_watched(const watch *w, purlin_status status);
 
 /* Where projections come from and where a volume goes: arrays, or files by name or description. */
 purlin_source *source_of(const char *name, const mxArray *value);
+/* A matrix to read, until the command ends: a full array in place, the transpose of a sparse one, the key of a
+ * purlin.Matrix, the name of an .npy file, or a struct that describes a raw file. */
+purlin_matrix *matrix_of(const char *name, const mxArray *value);
 purlin_sink *sink_of(const char *name, const mxArray *value, const purlin_fdk_info *plan);
 
 /* ---- commands: symmetric.c sshopm.c dwi.c fdk.c objects.c ---- */

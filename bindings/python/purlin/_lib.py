@@ -29,6 +29,8 @@ PROGRESS = CFUNCTYPE(c_int32, c_int64, c_int64, c_double, c_void_p)
 LOG = CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 # A block's first element and extents, its memory, and the user's pointer; the same shape for reading and writing.
 BLOCK = CFUNCTYPE(c_int32, POINTER(c_int64), POINTER(c_int64), c_void_p, c_void_p)
+# Whether adjoint, number of vectors, the vectors and their distance, the products and theirs, and the user's pointer.
+APPLY = CFUNCTYPE(c_int32, c_int32, c_int64, c_void_p, c_int64, c_void_p, c_int64, c_void_p)
 
 
 def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
@@ -166,6 +168,7 @@ class ArrayInfo(Structure):
         ("spacing", c_double * 4),
         ("origin", c_double * 4),
         ("bytes", c_int64),
+        *_fields(c_int32, "flags reserved"),
     ]
 
 
@@ -229,6 +232,7 @@ _TYPES: dict[str, Any] = {
     "L": POINTER(c_int64),
     "G": LOG,
     "B": BLOCK,
+    "A": APPLY,
 }
 
 _PROTOTYPES = {
@@ -260,6 +264,8 @@ _PROTOTYPES = {
     "matrix_borrow_device": "piillluP",
     "matrix_borrow_csr": "piilllipippP",
     "matrix_copy_csr": "piilllipippP",
+    "matrix_from_source": "ppiP",
+    "matrix_from_operator": "pillApiP",
     "matrix_copy": "pppp",
     "matrix_properties": "pp",
     "matrix_destroy": "p",
@@ -284,6 +290,8 @@ _PROTOTYPES = {
     "dwi_peaks": "ppppppppp",
     "source_from_tensor": "ppP",
     "source_from_file": "ppliilLP",
+    "source_from_mapped_file": "ppliilLP",
+    "source_from_npy": "ppP",
     "source_from_metaimage": "ppP",
     "source_from_tiff": "plpP",
     "source_from_callback": "pilLBpP",

@@ -1,8 +1,10 @@
-"""Matrices: dense, or compressed sparse rows."""
+"""Matrices: dense, compressed sparse rows, read in blocks, or known by their products alone."""
 
 from __future__ import annotations
 
 import ctypes
+import importlib
+from collections.abc import Callable
 from ctypes import c_void_p
 from types import TracebackType
 from typing import Any, Literal
@@ -14,9 +16,53 @@ from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialised
 from ._error import check
-from ._lib import MatrixInfo, lib
+from ._lib import APPLY, MatrixInfo, lib
 from ._memory import Array
 from ._tensor import LOCATIONS, Location
+from .blocks import BlockRelay, Source
+
+Storage = Literal["dense", "csr", "streamed", "operator"]
+_STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "streamed", c.OPERATOR: "operator"}
+
+Product = Callable[[Array], npt.ArrayLike]
+"""Called with a block of vectors as columns; returns their products, likewise."""
+
+
+class _Products:
+    """A matrix's products behind the C callback. What they raise is kept until the call is over."""
+
+    def __init__(self, apply: Product, adjoint: Product, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self._functions = (apply, adjoint)
+        self._shape = shape
+        self._dtype = dtype
+        self._caught: BaseException | None = None
+        self.pointer = APPLY(self._call)
+
+    def _vectors(self, length: int, count: int, address: int, ld: int) -> Array:
+        size = self._dtype.itemsize
+        raw = (ctypes.c_char * ((ld * (count - 1) + length) * size)).from_address(address)
+        return np.ndarray((length, count), self._dtype, memoryview(raw), 0, (size, ld * size))
+
+    def _call(self, adjoint: int, count: int, x: int, ldx: int, y: int, ldy: int, _user: int | None) -> int:
+        try:
+            rows, cols = self._shape
+            given = self._vectors(rows if adjoint else cols, count, x, ldx)
+            given.flags.writeable = False
+            out = self._vectors(cols if adjoint else rows, count, y, ldy)
+            values = np.asarray(self._functions[1 if adjoint else 0](given))
+            if values.shape != out.shape:
+                raise ValueError(f"product: returned shape {values.shape}, expected {out.shape}")
+            out[...] = values
+            return 0
+        except BaseException as error:
+            self._caught = error
+            return 1
+
+    def raise_caught(self) -> None:
+        """Raises what a product raised in the last run, once."""
+        caught, self._caught = self._caught, None
+        if caught is not None:
+            raise caught
 
 
 class _View:
@@ -36,6 +82,8 @@ class _View:
 
 class Matrix(Handle):
     """A matrix of the library, owned or borrowed."""
+
+    _relay: BlockRelay | _Products | None = None
 
     def __init__(self, handle: int | None, context: Context, *keep: object) -> None:
         super().__init__(handle, lib.purlin_matrix_destroy, context._sinks, *keep)
@@ -156,6 +204,79 @@ class Matrix(Handle):
         rows = matrix.tocsr()
         return cls.csr(rows.indptr, rows.indices, rows.data, rows.shape, copy=copy, context=context)
 
+    @classmethod
+    def from_source(
+        cls, source: Source, order: Literal["C", "F"] | None = None, *, context: Context | None = None
+    ) -> Matrix:
+        """A source of two axes, read in blocks. Its shape is the matrix's; with order "F" the matrix's transpose, as
+        column after column of a matrix lie."""
+        context = context or source.context
+        order = order or ("F" if source.fortran_order else "C")
+        made = c_void_p()
+        flags = c.ROW_MAJOR if order == "C" else 0
+        status = lib.purlin_matrix_from_source(context.handle, source.handle, flags, ctypes.byref(made))
+        owner = cls(made.value, context, source)
+        owner._relay = source._relay
+        context.finish(status)
+        return owner
+
+    @classmethod
+    def from_operator(
+        cls,
+        apply: Product,
+        adjoint: Product,
+        shape: tuple[int, int],
+        dtype: npt.DTypeLike = np.float64,
+        *,
+        context: Context | None = None,
+    ) -> Matrix:
+        """A matrix A known by its products: `apply` takes X, (n, count), to A X, and `adjoint` X, (m, count), to A^H X."""
+        context = context or default_context()
+        products = _Products(apply, adjoint, shape, np.dtype(dtype))
+        made = c_void_p()
+        status = lib.purlin_matrix_from_operator(
+            context.handle,
+            memory.dtype_number(dtype),
+            shape[0],
+            shape[1],
+            products.pointer,
+            None,
+            c.HOST,
+            ctypes.byref(made),
+        )
+        owner = cls(made.value, context, products)
+        owner._relay = products
+        context.finish(status)
+        return owner
+
+    @classmethod
+    def of(cls, value: Any, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
+        """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, a sparse matrix or a linear operator of SciPy, or
+        an array in place. Integers of 64 bits and truth values are copied as float64 and uint8."""
+        if isinstance(value, Matrix):
+            return value
+        context = context or default_context()
+        if isinstance(value, Source):
+            return cls.from_source(value, context=context)
+        if hasattr(value, "tocsr"):
+            return cls.from_scipy(value if value.dtype.kind in "fc" else value.astype(np.float64), context=context)
+        if hasattr(value, "matmat") and hasattr(value, "rmatmat"):
+            dtype = np.result_type(value.dtype or np.float64, np.float32)
+            return cls.from_operator(value.matmat, value.rmatmat, value.shape, dtype, context=context)
+        if not memory.on_cuda(value):
+            array = memory.to_numpy(value)
+            if array.dtype == np.bool_:
+                array = array.astype(np.uint8)
+            elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+                array = array.astype(np.float64)
+            value = array
+        return cls.dense(value, context=context, stream=stream)
+
+    def raise_caught(self) -> None:
+        """Raises what a function behind the matrix raised in the last run."""
+        if self._relay is not None:
+            self._relay.raise_caught()
+
     @property
     def info(self) -> Any:
         """The C struct `purlin_matrix_info`."""
@@ -178,8 +299,8 @@ class Matrix(Handle):
         return memory.dtype_of(self.info.dtype)
 
     @property
-    def storage(self) -> Literal["dense", "csr"]:
-        return "csr" if self.info.storage == c.CSR else "dense"
+    def storage(self) -> Storage:
+        return _STORAGES[self.info.storage]
 
     @property
     def location(self) -> Location:
@@ -189,7 +310,7 @@ class Matrix(Handle):
         """The elements of a dense matrix in place; from the device they are copied to the host."""
         info = self.info
         if info.storage != c.DENSE:
-            raise ValueError("storage: is csr; use arrays()")
+            raise ValueError(f"storage: is {self.storage}, expected dense")
         if info.location == c.DEVICE:
             host = Matrix.create(info.rows, info.cols, self.dtype, context=self.context)
             self.copy_to(host)
@@ -201,7 +322,7 @@ class Matrix(Handle):
         """Row pointers, column indices and values (None = pattern) of a host CSR matrix in place."""
         info = self.info
         if info.storage != c.CSR:
-            raise ValueError("storage: is dense; use numpy()")
+            raise ValueError(f"storage: is {self.storage}, expected csr")
         values = None
         if info.data:
             values = np.asarray(_View(self, info.data, (info.nnz,), (1,), info.dtype))
@@ -210,6 +331,16 @@ class Matrix(Handle):
             np.asarray(_View(self, info.col_idx, (info.nnz,), (1,), info.col_idx_type)),
             values,
         )
+
+    def scipy(self) -> Any:
+        """A host CSR matrix as SciPy's, with copies of the arrays; needs SciPy."""
+        sparse: Any = importlib.import_module("scipy.sparse")
+        info = self.info
+        pointers, columns, values = self.arrays()
+        if values is None:
+            values = np.ones(info.nnz, self.dtype)
+        arrays = (values.copy(), columns - info.index_base, pointers - info.index_base)
+        return sparse.csr_matrix(arrays, shape=(info.rows, info.cols))
 
     def copy_to(self, destination: Matrix, *, stream: Stream | None = None) -> None:
         """Copies to a matrix of the same shape and type, host or device either way."""

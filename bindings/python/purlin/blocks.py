@@ -139,6 +139,9 @@ class _End(Handle):
 class Source(_End):
     """An array that is read in blocks. A source may be used again."""
 
+    fortran_order = False
+    """Whether `info.shape` has the axes of the stored array the other way round."""
+
     def __enter__(self) -> Source:
         return self
 
@@ -180,6 +183,37 @@ class Source(_End):
         return cls._made(status, made, context)
 
     @classmethod
+    def from_mapped_file(
+        cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
+    ) -> Source:
+        """The same through a memory map: pages come and go as the system likes."""
+        context = context or default_context()
+        number, order = _type_and_order(dtype)
+        made = c_void_p()
+        status = lib.purlin_source_from_mapped_file(
+            context.handle,
+            os.fsencode(path),
+            offset,
+            number,
+            order,
+            len(shape),
+            integers(tuple(shape)[::-1]),
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def from_npy(cls, path: Path, *, context: Context | None = None) -> Source:
+        """A `.npy` file. One in Fortran order has its axes the other way round, and `fortran_order` says so; a matrix made
+        of the source has them right again."""
+        context = context or default_context()
+        made = c_void_p()
+        status = lib.purlin_source_from_npy(context.handle, os.fsencode(path), ctypes.byref(made))
+        source = cls._made(status, made, context)
+        source.fortran_order = not source._raw_info().flags & c.ROW_MAJOR
+        return source
+
+    @classmethod
     def from_metaimage(cls, path: Path, *, context: Context | None = None) -> Source:
         """A MetaImage, `.mha` or `.mhd`."""
         context = context or default_context()
@@ -219,11 +253,15 @@ class Source(_End):
         )
         return cls._made(status, made, context, relay)
 
+    def _raw_info(self) -> Any:
+        raw = initialised(ArrayInfo, "array_info")
+        check(lib.purlin_source_info(self.handle, ctypes.byref(raw)))
+        return raw
+
     @property
     def info(self) -> SourceInfo:
         """Type, shape and place."""
-        raw = initialised(ArrayInfo, "array_info")
-        check(lib.purlin_source_info(self.handle, ctypes.byref(raw)))
+        raw = self._raw_info()
 
         def known(values: Any) -> tuple[float, ...] | None:
             numbers = tuple(float(values[k]) for k in range(raw.ndim - 1, -1, -1))
