@@ -4,12 +4,7 @@ use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::linalg::householder::{
-    apply_block_householder_sequence_on_the_left_in_place_scratch,
-    apply_block_householder_sequence_on_the_left_in_place_with_conj,
-};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj};
-use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::linalg::svd::{ComputeSvdVectors, svd as faer_svd, svd_scratch};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place_with_conj;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
@@ -17,7 +12,7 @@ use rayon::prelude::*;
 
 use super::super::{Step, Svd};
 use super::matrix::{CpuMatrix, pieces, split_rows};
-use super::mismatch;
+use super::{mismatch, reflections};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -36,7 +31,7 @@ fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemSt
     Ok(work(MemStack::new(&mut memory)))
 }
 
-/// The first rows of `x` in double precision.
+/// All of `x` in double precision, column-major.
 fn widen<T: Scalar>(x: MatRef<'_, T>, out: &mut [T::Wide]) {
     for (j, column) in out.chunks_exact_mut(x.nrows()).enumerate() {
         for (i, value) in column.iter_mut().enumerate() {
@@ -176,72 +171,123 @@ pub fn householder<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut C
     }
     x.check_finite(context, "a Householder factorisation")?;
     let budget = context.host_budget();
-    let block = recommended_block_size::<T>(rows, cols);
-    let mut coefficients = CpuMatrix::<T>::zeros("Householder coefficients", block, cols, budget)?;
-    let mut q = CpuMatrix::<T>::zeros("Householder basis", rows, cols, budget)?;
-    let need = StackReq::any_of(&[
-        qr_in_place_scratch::<T>(rows, cols, block, Par::Seq, Default::default()),
-        apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(rows, block, cols),
-    ]);
-    with_stack(context, need, |stack| {
+    let block = reflections::coefficient_rows(cols);
+    let mut coefficients = CpuMatrix::zeros("Householder coefficients", block, cols, budget)?;
+    let mut q = CpuMatrix::<T::Wide>::zeros("Householder basis", rows, cols, budget)?;
+    let mut a = CpuMatrix::<T::Wide>::zeros("Householder vectors", rows, cols, budget)?;
+    with_stack(context, reflections::scratch::<T::Wide>(rows, cols), |stack| {
         context.pool().run(|| -> Result<()> {
-            qr_in_place(x.view_mut()?, coefficients.view_mut()?, Par::Seq, stack, Default::default());
-            let factored = x.view()?;
-            let mut upper = r.view_mut()?;
+            widen(x.view()?, a.slice_mut()?);
+            reflections::factor(a.view_mut()?, coefficients.view_mut()?, stack);
+            let (factored, mut basis, mut upper) = (a.view()?, q.view_mut()?, r.view_mut()?);
             for j in 0..cols {
+                basis[(j, j)] = T::Wide::from_parts(1.0, 0.0);
                 for i in 0..cols {
-                    upper[(i, j)] = if i <= j { factored[(i, j)] } else { T::default() };
+                    upper[(i, j)] = if i <= j { T::narrow(factored[(i, j)]) } else { T::default() };
                 }
             }
-            let mut basis = q.view_mut()?;
-            for j in 0..cols {
-                basis[(j, j)] = T::from_parts(1.0, 0.0);
-            }
-            apply_block_householder_sequence_on_the_left_in_place_with_conj(
-                factored,
-                coefficients.view()?,
-                Conj::No,
-                basis,
-                Par::Seq,
-                stack,
-            );
-            Ok(())
+            reflections::apply(factored, coefficients.view()?, basis, stack);
+            narrow(&q, x)
         })
-    })??;
-    *x = q;
+    })?
+}
+
+/// Rounds to the type of `to`.
+fn narrow<T: Scalar>(from: &CpuMatrix<T::Wide>, to: &mut CpuMatrix<T>) -> Result<()> {
+    to.slice_mut()?.iter_mut().zip(from.slice()?).for_each(|(to, from)| *to = T::narrow(*from));
     Ok(())
 }
 
-/// The thin singular value decomposition, see [`super::Algebra::svd`].
+/// The upper triangle of the first rows of `from`, and zeros below it.
+fn upper<T: Scalar>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
+    for j in 0..to.ncols() {
+        for i in 0..to.nrows() {
+            to[(i, j)] = if i <= j { from[(i, j)] } else { T::default() };
+        }
+    }
+}
+
+/// The thin singular value decomposition, see [`super::Algebra::svd`]; in double precision for every type.
 pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> {
     let (rows, cols) = a.shape();
     let rank = rows.min(cols);
     let budget = context.host_budget();
-    let mut u = CpuMatrix::<T>::zeros("left singular vectors", rows, rank, budget)?;
-    let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, rank, budget)?;
-    let mut s = alloc::filled("singular values", rank, 0.0)?;
+    let mut u = CpuMatrix::zeros("left singular vectors", rows, rank, budget)?;
+    let mut v = CpuMatrix::zeros("right singular vectors", cols, rank, budget)?;
     if rank == 0 {
-        return Ok(Svd { u, s, v });
+        return Ok(Svd { u, s: alloc::with_capacity("singular values", 0)?, v });
     }
     a.check_finite(context, "singular values")?;
-    let mut values = alloc::filled("singular values", rank, T::default())?;
-    let thin = ComputeSvdVectors::Thin;
-    let need = svd_scratch::<T>(rows, cols, thin, thin, Par::Seq, Default::default());
-    let converged = with_stack(context, need, |stack| {
-        context.pool().run(|| -> Result<bool> {
-            let (left, right) = (u.view_mut()?, v.view_mut()?);
-            let diagonal = DiagMut::from_slice_mut(&mut values);
-            Ok(faer_svd(a.view()?, diagonal, Some(left), Some(right), Par::Seq, stack, Default::default()).is_ok())
-        })
-    })??;
-    s.iter_mut().zip(&values).for_each(|(s, value)| *s = value.re());
-    if !converged || !s.iter().all(|s| s.is_finite()) {
-        return Err(Error::Numerical(format!("singular values of a {rows} x {cols} matrix do not converge")));
+    // Long matrices by way of their R, since reducing them whole would pass over them once a column.
+    let mut tall = CpuMatrix::<T::Wide>::zeros("matrix of singular values", rows.max(cols), rank, budget)?;
+    let (from, to) = (a.view()?, tall.slice_mut()?);
+    context.pool().run(|| widen(if rows >= cols { from } else { from.transpose() }, to));
+    let (long, s, short) = tall_svd(context, tall)?;
+    if rows >= cols {
+        narrow(&long, &mut u)?;
+        narrow(&short, &mut v)?;
+    } else {
+        // A^T = U S V^H is A = conj(V) S conj(U)^H.
+        narrow(&short, &mut u)?;
+        narrow(&long, &mut v)?;
+        for m in [&mut u, &mut v] {
+            m.slice_mut()?.iter_mut().for_each(|x| *x = x.conjugate());
+        }
     }
     Ok(Svd { u, s, v })
 }
 
-/// Eigenvalues and eigenvectors, see [`super::Algebra::eigen`].
+/// Singular vectors and values of a matrix with at least as many rows as columns.
+fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMatrix<T>, Vec<f64>, CpuMatrix<T>)> {
+    let (rows, cols) = a.shape();
+    let budget = context.host_budget();
+    let mut u = CpuMatrix::<T>::zeros("left singular vectors", rows, cols, budget)?;
+    if rows == cols {
+        let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, cols, budget)?;
+        let s = square_svd(context, a.view()?, u.view_mut()?, v.view_mut()?)?;
+        return Ok((u, s, v));
+    }
+    let block = reflections::coefficient_rows(cols);
+    let mut coefficients = CpuMatrix::<T>::zeros("Householder coefficients", block, cols, budget)?;
+    let mut r = CpuMatrix::<T>::zeros("triangular factor", cols, cols, budget)?;
+    let need = reflections::scratch::<T>(rows, cols);
+    with_stack(context, need, |stack| {
+        context.pool().run(|| -> Result<()> {
+            reflections::factor(a.view_mut()?, coefficients.view_mut()?, stack);
+            upper(a.view()?, r.view_mut()?);
+            Ok(())
+        })
+    })??;
+    let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, cols, budget)?;
+    let s = square_svd(context, r.view()?, u.view_mut()?.subrows_mut(0, cols), v.view_mut()?)?;
+    with_stack(context, need, |stack| {
+        context.pool().run(|| -> Result<()> {
+            reflections::apply(a.view()?, coefficients.view()?, u.view_mut()?, stack);
+            Ok(())
+        })
+    })??;
+    Ok((u, s, v))
+}
+
+/// Singular vectors and values of a square matrix.
+fn square_svd<T: Scalar>(context: &Context, a: MatRef<'_, T>, u: MatMut<'_, T>, v: MatMut<'_, T>) -> Result<Vec<f64>> {
+    let order = a.nrows();
+    let mut values = alloc::filled("singular values", order, T::default())?;
+    let thin = ComputeSvdVectors::Thin;
+    let need = svd_scratch::<T>(order, order, thin, thin, Par::Seq, Default::default());
+    let converged = with_stack(context, need, |stack| {
+        let diagonal = DiagMut::from_slice_mut(&mut values);
+        context.pool().run(|| faer_svd(a, diagonal, Some(u), Some(v), Par::Seq, stack, Default::default()).is_ok())
+    })?;
+    let mut s = alloc::with_capacity("singular values", order)?;
+    s.extend(values.iter().map(|value| value.re()));
+    if !converged || !s.iter().all(|s| s.is_finite()) {
+        return Err(Error::Numerical(format!("singular values of order {order} do not converge")));
+    }
+    Ok(s)
+}
+
+/// Eigenvalues and eigenvectors, see [`super::Algebra::eigen`]; in double precision for every type.
 pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> {
     let (order, cols) = a.shape();
     if order != cols {
@@ -249,18 +295,20 @@ pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>
     }
     let budget = context.host_budget();
     let mut vectors = CpuMatrix::<T>::zeros("eigenvectors", order, order, budget)?;
-    let mut values = alloc::filled("eigenvalues", order, T::default())?;
+    let mut values = alloc::filled("eigenvalues", order, T::Wide::default())?;
     if order == 0 {
         return Ok((alloc::with_capacity("eigenvalues", 0)?, vectors));
     }
-    let mut ascending = CpuMatrix::<T>::zeros("eigenvectors", order, order, budget)?;
     lower_is_finite(a)?;
-    let need = self_adjoint_evd_scratch::<T>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    let mut whole = CpuMatrix::<T::Wide>::zeros("matrix of eigenvalues", order, order, budget)?;
+    let mut ascending = CpuMatrix::<T::Wide>::zeros("eigenvectors", order, order, budget)?;
+    let need = self_adjoint_evd_scratch::<T::Wide>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
     let converged = with_stack(context, need, |stack| {
         context.pool().run(|| -> Result<bool> {
+            widen(a.view()?, whole.slice_mut()?);
             let diagonal = DiagMut::from_slice_mut(&mut values);
             let u = Some(ascending.view_mut()?);
-            Ok(self_adjoint_evd(a.view()?, diagonal, u, Par::Seq, stack, Default::default()).is_ok())
+            Ok(self_adjoint_evd(whole.view()?, diagonal, u, Par::Seq, stack, Default::default()).is_ok())
         })
     })??;
     let mut descending = alloc::with_capacity("eigenvalues", order)?;
@@ -270,7 +318,7 @@ pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>
     }
     let from = ascending.slice()?;
     for (to, from) in vectors.slice_mut()?.chunks_exact_mut(order).zip(from.chunks_exact(order).rev()) {
-        to.copy_from_slice(from);
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = T::narrow(*from));
     }
     Ok((descending, vectors))
 }

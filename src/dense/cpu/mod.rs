@@ -6,6 +6,7 @@
 mod factor;
 pub mod matrix;
 pub mod product;
+mod reflections;
 #[cfg(test)]
 mod tests;
 

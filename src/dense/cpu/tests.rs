@@ -244,6 +244,44 @@ fn singular_values_and_eigenvalues() {
     for_all_types!(singular_values_and_eigenvalues_hold);
 }
 
+fn graded_matrices_keep_their_singular_values<T: Scalar>() {
+    let mut ops = algebra();
+    let single = eps::<T>() > 1e-10;
+    for (rows, cols, exponent) in [(2000, 60, 6), (2000, 60, 15), (60, 2000, 15), (90, 90, 15)] {
+        // A rank-deficient one to working precision in single precision.
+        let rank = rows.min(cols);
+        let mut u = random::<T::Wide>(&mut ops, rows, rank, 1);
+        let mut v = random::<T::Wide>(&mut ops, cols, rank, 2);
+        let mut r = Algebra::<T::Wide>::zeros(&mut ops, "test", rank, rank).unwrap();
+        ops.householder(&mut u, &mut r).unwrap();
+        ops.householder(&mut v, &mut r).unwrap();
+        let s: Vec<f64> = (0..rank).map(|j| 10f64.powf(-f64::from(exponent) * j as f64 / rank as f64)).collect();
+        ops.scale_columns(&mut u, &s).unwrap();
+        let mut x = Algebra::<T::Wide>::zeros(&mut ops, "test", rows, cols).unwrap();
+        ops.multiply(1.0, &u, Op::Plain, &v, Op::Adjoint, 0.0, &mut x).unwrap();
+        let narrow: Vec<T> = x.slice().unwrap().iter().map(|w| T::narrow(*w)).collect();
+        let a = ops.upload("test", rows, cols, &narrow, rows).unwrap();
+        let mut svd = ops.svd(&a).unwrap();
+        // In single precision the rounding of the entries counts alone, at most u ||A||_F. In double precision each of
+        // the `rank` reflections of either side adds an eps or two, here and in the making of the matrix.
+        let bound = if single { 10.0 } else { 4.0 * rank as f64 } * eps::<T>();
+        for (want, got) in s.iter().zip(&svd.s) {
+            assert!((want - got).abs() < bound, "{rows} {cols} 1e{exponent}: {want} {got}");
+        }
+        let size = ops.norm2(&a).unwrap().sqrt();
+        ops.scale_columns(&mut svd.u, &svd.s).unwrap();
+        let vh = ops.adjoint("test", &svd.v).unwrap();
+        let off = residual(&a, &svd.u, &vh);
+        assert!(off < bound * size, "{rows} {cols} 1e{exponent}: {off}");
+        assert!(disorder(&svd.v) < bound, "{rows} {cols} 1e{exponent}: {} {bound}", disorder(&svd.v));
+    }
+}
+
+#[test]
+fn graded_matrices() {
+    for_all_types!(graded_matrices_keep_their_singular_values);
+}
+
 #[test]
 fn what_is_not_finite_is_refused_and_left_alone() {
     let mut ops = algebra();

@@ -1,1 +1,0 @@
-//! Orthonormal bases by the ladder of CholeskyQR steps.

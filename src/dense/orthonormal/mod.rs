@@ -1,0 +1,187 @@
+//! Orthonormal bases by the ladder of CholeskyQR steps.
+//!
+//! | step | taken when |
+//! |---|---|
+//! | CholeskyQR, twice | always first: orthonormal to roundoff up to a condition of about 1e8 |
+//! | columns scaled to like norms | X^H X has no Cholesky factor: often it is the columns' lengths alone |
+//! | shifted CholeskyQR, up to six times | still none: each divides the condition by about 1e4 (Fukaya et al., SISC 42, 2020) |
+//! | deflation | still none, or a column is 0: X is rank-deficient; fresh random directions replace what is missing |
+//!
+//! Conditions are those of double precision, in which [`Algebra::cholesky_step`] forms X^H X for every type. The result
+//! is orthonormal and finite, and X = Q R holds to a few units of roundoff of ||X||, whichever steps were taken.
+
+mod deflation;
+mod ladder;
+#[cfg(test)]
+mod tests;
+
+use super::sketch::Sketch;
+use super::{Algebra, Op, Step};
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// How a basis is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// CholeskyQR as often as it takes.
+    Auto,
+    /// Householder reflections, where there are such; else as [`Kind::Scqr3`].
+    Householder,
+    /// CholeskyQR once, again only where the result would not be a basis: its columns are orthogonal to u cond(X)^2.
+    Cqr,
+    /// CholeskyQR twice at least.
+    Cqr2,
+    /// Shifted CholeskyQR, then CholeskyQR twice at least.
+    Scqr3,
+}
+
+/// What a basis is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Its span counts, as in a power iteration: one step is enough unless the condition is near 1 / sqrt(u).
+    Span,
+    /// It has to be orthonormal to roundoff.
+    Basis,
+}
+
+/// How a basis is found, and for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct How {
+    /// The steps.
+    pub kind: Kind,
+    /// The accuracy.
+    pub need: Need,
+    /// The caller's seed, for fresh directions.
+    pub seed: u64,
+}
+
+/// What was done, summed over calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Plain steps of CholeskyQR.
+    pub plain: u64,
+    /// Shifted steps.
+    pub shifted: u64,
+    /// Factorisations by Householder reflections.
+    pub householder: u64,
+    /// Deflations.
+    pub deflated: u64,
+    /// Columns replaced by fresh random directions.
+    pub replaced: u64,
+}
+
+impl Counts {
+    /// How often plain steps were not enough.
+    pub fn fallbacks(&self) -> u64 {
+        self.shifted + self.deflated
+    }
+}
+
+/// What the ladder needs of matrices that have more rows than columns, beside an algebra for the small ones.
+pub trait Columns<T: Scalar> {
+    /// Dense algebra for what has as many rows as X columns.
+    type Algebra: Algebra<T>;
+    /// A matrix of which a basis is wanted.
+    type X;
+
+    /// The algebra.
+    fn algebra(&mut self) -> &mut Self::Algebra;
+
+    /// Rows and columns.
+    fn shape(&self, x: &Self::X) -> (usize, usize);
+
+    /// A zeroed matrix with the rows of `x` and `width` columns.
+    fn create(&mut self, x: &Self::X, width: usize) -> Result<Self::X>;
+
+    /// Fills it with random numbers, from column `first_column` of the sketch on.
+    fn fill(&mut self, x: &mut Self::X, sketch: &Sketch, first_column: u32) -> Result<()>;
+
+    /// Y = alpha X M + beta Y.
+    fn multiply(&mut self, alpha: f64, x: &Self::X, m: &Small<T, Self>, beta: f64, y: &mut Self::X) -> Result<()>;
+
+    /// X := X M for a square M.
+    fn transform(&mut self, x: &mut Self::X, m: &Small<T, Self>) -> Result<()>;
+
+    /// C = X^H Y.
+    fn cross(&mut self, x: &Self::X, y: &Self::X, c: &mut Small<T, Self>) -> Result<()>;
+
+    /// Euclidean norms of the columns.
+    fn norms(&mut self, x: &Self::X) -> Result<Vec<f64>>;
+
+    /// [`Algebra::cholesky_step`].
+    fn cholesky_step(&mut self, x: &mut Self::X, shift: f64, r: &mut Small<T, Self>) -> Result<Step>;
+
+    /// [`Algebra::householder`]; `false` where there is no such thing and nothing was done.
+    fn householder(&mut self, x: &mut Self::X, r: &mut Small<T, Self>) -> Result<bool>;
+}
+
+/// The matrices of the algebra of a [`Columns`].
+pub type Small<T, C> = <<C as Columns<T>>::Algebra as Algebra<T>>::Matrix;
+
+/// [`Columns`] of the matrices of an algebra itself.
+pub struct Own<'a, A>(pub &'a mut A);
+
+impl<T: Scalar, A: Algebra<T>> Columns<T> for Own<'_, A> {
+    type Algebra = A;
+    type X = A::Matrix;
+
+    fn algebra(&mut self) -> &mut A {
+        self.0
+    }
+
+    fn shape(&self, x: &A::Matrix) -> (usize, usize) {
+        self.0.shape(x)
+    }
+
+    fn create(&mut self, x: &A::Matrix, width: usize) -> Result<A::Matrix> {
+        let rows = self.0.shape(x).0;
+        self.0.zeros("part of a basis", rows, width)
+    }
+
+    fn fill(&mut self, x: &mut A::Matrix, sketch: &Sketch, first_column: u32) -> Result<()> {
+        self.0.fill(x, sketch, 0, first_column)
+    }
+
+    fn multiply(&mut self, alpha: f64, x: &A::Matrix, m: &A::Matrix, beta: f64, y: &mut A::Matrix) -> Result<()> {
+        self.0.multiply(alpha, x, Op::Plain, m, Op::Plain, beta, y)
+    }
+
+    fn transform(&mut self, x: &mut A::Matrix, m: &A::Matrix) -> Result<()> {
+        let (rows, width) = (self.0.shape(x).0, self.0.shape(m).1);
+        let mut y = self.0.zeros("transformed basis", rows, width)?;
+        self.0.multiply(1.0, x, Op::Plain, m, Op::Plain, 0.0, &mut y)?;
+        *x = y;
+        Ok(())
+    }
+
+    fn cross(&mut self, x: &A::Matrix, y: &A::Matrix, c: &mut A::Matrix) -> Result<()> {
+        self.0.multiply(1.0, x, Op::Adjoint, y, Op::Plain, 0.0, c)
+    }
+
+    fn norms(&mut self, x: &A::Matrix) -> Result<Vec<f64>> {
+        self.0.column_norms(x)
+    }
+
+    fn cholesky_step(&mut self, x: &mut A::Matrix, shift: f64, r: &mut A::Matrix) -> Result<Step> {
+        self.0.cholesky_step(x, shift, r)
+    }
+
+    fn householder(&mut self, x: &mut A::Matrix, r: &mut A::Matrix) -> Result<bool> {
+        self.0.householder(x, r).map(|()| true)
+    }
+}
+
+/// X becomes an orthonormal basis Q of its columns' span; the upper triangular R of X = Q R is returned. X has at least
+/// as many rows as columns. Where X is rank-deficient, Q has fresh random directions besides and R rows of zeros or of
+/// roundoff.
+///
+/// # Errors
+/// [`crate::error::Error::Numerical`] if X holds numbers that are not finite.
+pub fn orthonormalize<T: Scalar, C: Columns<T>>(
+    columns: &mut C,
+    x: &mut C::X,
+    how: How,
+    counts: &mut Counts,
+) -> Result<Small<T, C>> {
+    ladder::climb(columns, x, how, counts)
+}
