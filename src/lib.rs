@@ -28,6 +28,7 @@ pub mod log;
 pub mod matrix;
 pub mod progress;
 pub mod rng;
+pub mod rpca;
 pub mod rsvd;
 pub mod scalar;
 pub mod shape;

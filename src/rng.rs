@@ -17,6 +17,8 @@ pub mod stream {
     pub const PROBES: u32 = 4;
     /// Directions that take the place of dependent columns.
     pub const FRESH: u32 = 5;
+    /// Sketches of robust PCA.
+    pub const ROBUST: u32 = 6;
 }
 
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];

@@ -1,0 +1,385 @@
+//! The inexact augmented Lagrange multiplier method (Lin, Chen, Ma, arXiv 1009.5055): min ||L||_* + lambda ||S||_1 subject
+//! to L + S = M, written once.
+//!
+//! Each iteration thresholds the singular values of X = M - S + Y / mu. Only the right singular vectors and the values are
+//! computed, L = X V diag(1 - 1 / (mu s)) V^H: from X^H X where the rank is a good part of n, else from the subspace of
+//! the last iteration's vectors and some fresh ones, improved by a step of the power iteration. Whichever it is, the
+//! product with the new X is formed in the pass that makes X.
+//!
+//! The precision suffices: double-precision X^H X leaves an error of u s_1^2 / s in a value s, and the method only wants
+//! those with s > 1 / mu.
+
+use std::time::Instant;
+
+use super::ops::{LowRank, Product, RpcaOps, SmallMatrix, Start, Step, Sums};
+use super::options::{Info, Options};
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::rng::stream;
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+
+/// Singular values that are predicted before the first decomposition.
+const FIRST_RANK: usize = 10;
+/// The prediction grows by this part of n when it was too small.
+const LEAP: usize = 20;
+/// Most columns for which X^H X is formed.
+const MOST_GRAM: usize = 16_384;
+/// Relative change of ||M||_2 at which its estimate is taken: the penalty needs no more than 1 %.
+const NORM_CHANGE: f64 = 2e-3;
+/// Rounds of the subspace iteration for it.
+const NORM_ROUNDS: usize = 12;
+
+/// Right singular vectors and values of X, the leading ones or all.
+struct Spectrum<M> {
+    /// Not increasing.
+    values: Vec<f64>,
+    vectors: M,
+    /// Whether no value can be missing.
+    whole: bool,
+}
+
+/// How the next decomposition is made.
+enum Way<M> {
+    /// From X^H X.
+    Gram,
+    /// From X^H X W.
+    Power(M),
+    /// In the span of W, orthonormal columns.
+    Basis(M),
+}
+
+impl<M> Way<M> {
+    fn product(&self) -> Product<'_, M> {
+        match self {
+            Self::Gram => Product::Gram,
+            Self::Power(w) => Product::Normal(w),
+            Self::Basis(_) => Product::None,
+        }
+    }
+}
+
+/// What the outputs hold and what they are multiplied with to be in the caller's unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Solution {
+    /// Figures of the run, as far as the method knows them.
+    pub info: Info,
+    /// What L and S are multiplied with.
+    pub unit: f64,
+}
+
+struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
+    ops: &'a mut O,
+    options: &'a Options,
+    /// Columns of random numbers drawn so far: no two decompositions see the same.
+    drawn: u32,
+    /// Singular values to compute next.
+    predicted: usize,
+    passes: u64,
+    seconds_svd: f64,
+    seconds_update: f64,
+    marker: std::marker::PhantomData<T>,
+}
+
+/// Splits: X becomes L and Y becomes S.
+pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result<Solution> {
+    let began = Instant::now();
+    let (m, n) = ops.size();
+    let predicted = if options.fixed_rank > 0 { options.fixed_rank } else { FIRST_RANK }.min(n);
+    let marker = std::marker::PhantomData;
+    let mut solver =
+        Solver { ops, options, drawn: 0, predicted, passes: 0, seconds_svd: 0.0, seconds_update: 0.0, marker };
+    let mut info = Info::new(T::DTYPE);
+    info.lambda = if options.lambda > 0.0 { options.lambda } else { 1.0 / (m.max(1) as f64).sqrt() };
+    let mut unit = 1.0;
+    if m > 0 && n > 0 {
+        let start;
+        (start, unit) = solver.start()?;
+        if start.max_abs > 0.0 {
+            solver.iterate(start, unit, &mut info)?;
+        } else {
+            solver.ops.checkpoint(options.max_iterations, options.max_iterations, 0.0)?;
+        }
+    }
+    info.passes = solver.passes;
+    info.seconds_svd = solver.seconds_svd;
+    info.seconds_elementwise = solver.seconds_update;
+    info.seconds_total = began.elapsed().as_secs_f64();
+    Ok(Solution { info, unit })
+}
+
+impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
+    /// The first pass, and the unit that entries are divided by so that their squares neither overflow nor vanish.
+    fn start(&mut self) -> Result<(Start, f64)> {
+        self.ops.set_scale(self.options.scale);
+        self.passes += 1;
+        let start = self.ops.begin()?;
+        let safe = if size_of::<T::Part>() == 4 { 1e12 } else { 1e100 };
+        if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
+            return Ok((start, 1.0));
+        }
+        // A power of two, so that nothing is rounded.
+        let unit = start.max_abs.log2().floor().exp2();
+        self.ops.set_scale(self.options.scale / unit);
+        self.passes += 1;
+        Ok((self.ops.begin()?, unit))
+    }
+
+    fn iterate(&mut self, start: Start, unit: f64, info: &mut Info) -> Result<()> {
+        let options = self.options;
+        let (lambda, tolerance, frobenius) = (info.lambda, options.tolerance_of(T::DTYPE), start.norm2.sqrt());
+        let mut spectrum = self.first_spectrum()?;
+        let norm2 = spectrum.values.first().copied().unwrap_or(0.0);
+        let mut mu = if options.mu > 0.0 { options.mu * unit } else { 1.25 / norm2 };
+        let most = mu * Options::MU_GROWTH;
+        // Y_0 = M / J with J = max(||M||_2, max|M| / lambda), and S_0 = 0: X_1 = (1 + 1 / (J mu)) M.
+        let y_scale = 1.0 / norm2.max(start.max_abs / lambda);
+        let mut first = Some((1.0 + y_scale / mu, y_scale));
+        spectrum.values.iter_mut().for_each(|s| *s *= 1.0 + y_scale / mu);
+        (info.norm2, info.frobenius, info.converged) = (norm2 * unit, frobenius * unit, false);
+        for iteration in 1..=options.max_iterations {
+            let last = info.converged || iteration == options.max_iterations;
+            let rank = self.complete(&mut spectrum, 1.0 / mu, first.map_or(1.0, |f| f.0))?;
+            let mu_next = (mu * options.rho).min(most);
+            let threshold = options.threshold / unit;
+            let step = Step { mu, mu_next, lambda, first: first.take(), last, threshold };
+            let way = if last { None } else { Some(self.prepare(&spectrum, rank)?) };
+            let (sums, product) = self.update(&step, &spectrum, rank, way.as_ref())?;
+            let residual = sums.residual2.sqrt() / frobenius;
+            if !residual.is_finite() {
+                return Err(Error::Numerical(format!("the residual of iteration {iteration} is {residual}")));
+            }
+            info.converged |= residual < tolerance;
+            info.iterations = to_u64(iteration);
+            info.residual = residual;
+            if let Some(way) = way {
+                self.ops.checkpoint(iteration, options.max_iterations, residual)?;
+                spectrum = self.spectrum(way, product)?;
+                mu = mu_next;
+                continue;
+            }
+            info.rank = to_u64(rank);
+            info.mu = mu / unit;
+            info.nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>() * unit;
+            info.one_norm = sums.one_norm * unit;
+            info.nonzeros = sums.nonzeros;
+            info.objective = info.nuclear_norm + lambda * info.one_norm;
+            self.ops.checkpoint(options.max_iterations, options.max_iterations, residual)?;
+            break;
+        }
+        Ok(())
+    }
+
+    /// Most singular values that are wanted.
+    fn bound(&self) -> usize {
+        let n = self.ops.size().1;
+        let limit = |v: usize| if v == 0 { n } else { v.min(n) };
+        limit(self.options.max_rank).min(limit(self.options.fixed_rank))
+    }
+
+    /// The number of values over `least`, after more were computed where some may be missing. The values of a pass over M
+    /// are multiplied with `factor`.
+    fn complete(
+        &mut self,
+        spectrum: &mut Spectrum<SmallMatrix<T, O>>,
+        least: f64,
+        factor: f64,
+    ) -> Result<usize> {
+        let (bound, n) = (self.bound(), self.ops.size().1);
+        loop {
+            let over = spectrum.values.iter().take_while(|s| **s > least).count();
+            let computed = spectrum.values.len();
+            if spectrum.whole || over < computed || over >= bound {
+                let rank = over.min(bound);
+                // One more than the rank, or a leap where the prediction was just enough.
+                self.predicted = match self.options.fixed_rank {
+                    0 if rank < self.predicted || spectrum.whole => rank + 1,
+                    0 => rank + leap(n),
+                    fixed => fixed,
+                };
+                self.predicted = self.predicted.min(bound).max(1);
+                return Ok(rank);
+            }
+            self.predicted = (over + leap(n)).min(bound);
+            let way = self.prepare(spectrum, over)?;
+            let began = Instant::now();
+            let mut product = self.room(&way)?;
+            self.passes += 1;
+            self.ops.product(&way.product(), &mut product)?;
+            self.seconds_svd += began.elapsed().as_secs_f64();
+            *spectrum = self.spectrum(way, product)?;
+            spectrum.values.iter_mut().for_each(|s| *s *= factor);
+        }
+    }
+
+    /// Singular values of M: all, or the leading ones once the largest has settled.
+    fn first_spectrum(&mut self) -> Result<Spectrum<SmallMatrix<T, O>>> {
+        let vectors = self.ops.small().zeros("singular vectors", 1, 1)?;
+        let mut spectrum = Spectrum { values: Vec::new(), vectors, whole: false };
+        for _ in 0..NORM_ROUNDS {
+            let before = spectrum.values.first().copied();
+            let kept = spectrum.values.len().min(self.predicted);
+            let way = self.prepare(&spectrum, kept)?;
+            let began = Instant::now();
+            let mut product = self.room(&way)?;
+            self.passes += 1;
+            self.ops.product(&way.product(), &mut product)?;
+            self.seconds_svd += began.elapsed().as_secs_f64();
+            spectrum = self.spectrum(way, product)?;
+            let now = spectrum.values.first().copied().unwrap_or(0.0);
+            if spectrum.whole || before.is_some_and(|b| (now - b).abs() <= NORM_CHANGE * now) {
+                break;
+            }
+        }
+        Ok(spectrum)
+    }
+
+    /// How the next values are computed, by the count of operations; `kept` vectors of the last ones are used again.
+    fn prepare(
+        &mut self,
+        spectrum: &Spectrum<SmallMatrix<T, O>>,
+        kept: usize,
+    ) -> Result<Way<SmallMatrix<T, O>>> {
+        let (m, n) = self.ops.size();
+        let width = (self.predicted + self.options.oversampling).clamp(1, n);
+        let weights = self.ops.weights();
+        let (rows, all, l, q) = (m as f64, n as f64, width as f64, self.options.power_iterations as f64);
+        let gram = weights.gram * rows * all * all + weights.eigen * 12.0 * all.powi(3);
+        let subspace = rows * all * l * (4.0 * q + 2.0) + weights.eigen * (4.0 * all * l * l + 12.0 * l.powi(3));
+        if n <= MOST_GRAM && (gram <= subspace || width == n) {
+            return Ok(Way::Gram);
+        }
+        let kept = if self.options.warm_start { kept.min(width) } else { 0 };
+        let small = self.ops.small();
+        let mut w = small.zeros("sketch", n, width)?;
+        if kept > 0 {
+            small.copy_columns(&spectrum.vectors, 0, kept, &mut w, 0)?;
+        }
+        if kept < width {
+            let mut fresh = small.zeros("sketch", n, width - kept)?;
+            let distribution = Distribution::Gaussian;
+            let sketch = Sketch { distribution, seed: self.options.seed, stream: stream::ROBUST };
+            small.fill(&mut fresh, &sketch, 0, self.drawn)?;
+            small.copy_columns(&fresh, 0, width - kept, &mut w, kept)?;
+            self.drawn = self.drawn.wrapping_add(u32::try_from(width - kept).unwrap_or(u32::MAX));
+        }
+        if self.options.power_iterations > 0 {
+            return Ok(Way::Power(w));
+        }
+        self.orthonormalize(&mut w)?;
+        Ok(Way::Basis(w))
+    }
+
+    fn orthonormalize(&mut self, w: &mut SmallMatrix<T, O>) -> Result<()> {
+        let small = self.ops.small();
+        let width = small.shape(w).1;
+        let mut r = small.zeros("triangle", width, width)?;
+        small.householder(w, &mut r)
+    }
+
+    /// Room for the product of a way.
+    fn room(&mut self, way: &Way<SmallMatrix<T, O>>) -> Result<SmallMatrix<T, O>> {
+        let n = self.ops.size().1;
+        let small = self.ops.small();
+        match way {
+            Way::Gram => small.zeros("X^H X", n, n),
+            Way::Power(w) => {
+                let width = small.shape(w).1;
+                small.zeros("X^H X W", n, width)
+            }
+            Way::Basis(_) => small.zeros("no product", 1, 1),
+        }
+    }
+
+    /// The values and vectors, from the product of the way.
+    fn spectrum(
+        &mut self,
+        way: Way<SmallMatrix<T, O>>,
+        product: SmallMatrix<T, O>,
+    ) -> Result<Spectrum<SmallMatrix<T, O>>> {
+        let began = Instant::now();
+        let spectrum = match way {
+            Way::Gram => {
+                let (squares, vectors) = self.ops.small().eigen(&product)?;
+                Spectrum { values: roots(squares), vectors, whole: true }
+            }
+            Way::Basis(w) => self.within(&w)?,
+            Way::Power(_) => {
+                let mut basis = product;
+                self.orthonormalize(&mut basis)?;
+                for _ in 1..self.options.power_iterations {
+                    let way = Way::Power(basis);
+                    basis = self.room(&way)?;
+                    self.passes += 1;
+                    self.ops.product(&way.product(), &mut basis)?;
+                    self.orthonormalize(&mut basis)?;
+                }
+                self.within(&basis)?
+            }
+        };
+        self.seconds_svd += began.elapsed().as_secs_f64();
+        Ok(spectrum)
+    }
+
+    /// The values and vectors of X restricted to the span of `w` (Rayleigh and Ritz).
+    fn within(&mut self, w: &SmallMatrix<T, O>) -> Result<Spectrum<SmallMatrix<T, O>>> {
+        let (n, width) = self.ops.small().shape(w);
+        let mut small = self.ops.small().zeros("W^H X^H X W", width, width)?;
+        self.passes += 1;
+        self.ops.product(&Product::Projected(w), &mut small)?;
+        let algebra = self.ops.small();
+        let (squares, rotation) = algebra.eigen(&small)?;
+        let mut vectors = algebra.zeros("singular vectors", n, width)?;
+        algebra.multiply(1.0, w, Op::Plain, &rotation, Op::Plain, 0.0, &mut vectors)?;
+        Ok(Spectrum { values: roots(squares), vectors, whole: width == n })
+    }
+
+    /// One iteration; the product is what `way` wants of the new X.
+    fn update(
+        &mut self,
+        step: &Step,
+        spectrum: &Spectrum<SmallMatrix<T, O>>,
+        rank: usize,
+        way: Option<&Way<SmallMatrix<T, O>>>,
+    ) -> Result<(Sums, SmallMatrix<T, O>)> {
+        let began = Instant::now();
+        let n = self.ops.size().1;
+        let mut product = match way {
+            Some(way) => self.room(way)?,
+            None => self.ops.small().zeros("no product", 1, 1)?,
+        };
+        let wanted = way.map_or(Product::None, Way::product);
+        self.passes += 1;
+        let small = self.ops.small();
+        let mut left = small.zeros("singular vectors", n, rank.max(1))?;
+        let sums = if rank == 0 {
+            self.ops.update(step, &LowRank::Zero, &wanted, &mut product)?
+        } else {
+            small.copy_columns(&spectrum.vectors, 0, rank, &mut left, 0)?;
+            let mut right = small.zeros("singular vectors", n, rank)?;
+            small.copy_columns(&spectrum.vectors, 0, rank, &mut right, 0)?;
+            let shrink: Vec<f64> = spectrum.values[..rank].iter().map(|s| 1.0 - 1.0 / (step.mu * s)).collect();
+            small.scale_columns(&mut right, &shrink)?;
+            if 2 * rank > n {
+                let mut whole = small.zeros("V D V^H", n, n)?;
+                small.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut whole)?;
+                self.ops.update(step, &LowRank::Whole(&whole), &wanted, &mut product)?
+            } else {
+                self.ops.update(step, &LowRank::Factors(&left, &right), &wanted, &mut product)?
+            }
+        };
+        self.seconds_update += began.elapsed().as_secs_f64();
+        Ok((sums, product))
+    }
+}
+
+/// Singular values from their squares, of which the least may be negative by rounding.
+fn roots(squares: Vec<f64>) -> Vec<f64> {
+    squares.into_iter().map(|s| s.max(0.0).sqrt()).collect()
+}
+
+/// What the prediction grows by when it was too small.
+fn leap(n: usize) -> usize {
+    n.div_ceil(LEAP).max(1)
+}

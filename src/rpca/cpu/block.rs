@@ -1,0 +1,344 @@
+//! What a pass does with the blocks of a group, one after the other on one thread.
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::elementwise::{Elementwise, Pass};
+use crate::alloc;
+use crate::backend::cpu::Isa;
+use crate::error::{Error, Result};
+use crate::rpca::input::Strided;
+use crate::rpca::ops::{Start, Step, Sums};
+use crate::scalar::{Element, Scalar};
+
+/// A small matrix in the type of the data, column-major and packed.
+pub(super) struct Small<T> {
+    pub(super) values: Vec<T>,
+    pub(super) cols: usize,
+}
+
+/// [`crate::rpca::ops::Product`] in the type of the data.
+pub(super) enum Product<T> {
+    None,
+    Gram,
+    Normal(Small<T>),
+    Projected(Small<T>),
+}
+
+/// [`crate::rpca::ops::LowRank`] in the type of the data; the second factor is B^H.
+pub(super) enum LowRank<T> {
+    Zero,
+    Whole(Small<T>),
+    Factors(Small<T>, Small<T>),
+}
+
+/// What a pass does.
+pub(super) enum Task<T> {
+    /// Norms of M.
+    Begin,
+    /// A product with X, or with M where there is no X yet.
+    Product,
+    /// An iteration.
+    Update(Step, LowRank<T>),
+}
+
+/// A pass over blocks of rows.
+pub(super) struct Job<T> {
+    pub(super) task: Task<T>,
+    pub(super) product: Product<T>,
+    pub(super) columns: usize,
+    /// Rows of a block.
+    pub(super) block: usize,
+    pub(super) scale: f64,
+    pub(super) isa: Isa,
+}
+
+/// Sums of a group.
+pub(super) struct Partial<T: Elementwise> {
+    pub(super) start: Start,
+    pub(super) sums: Sums,
+    /// The product, in double precision; empty where none is formed.
+    pub(super) product: Vec<T::Wide>,
+}
+
+/// Memory of a thread.
+struct Buffers<T: Elementwise> {
+    m: Vec<T>,
+    low_rank: Vec<T>,
+    narrow: Vec<T>,
+    wide: Vec<T::Wide>,
+    mask: Vec<u8>,
+    sum: Vec<T>,
+}
+
+impl<T: Elementwise> Job<T> {
+    /// Rows and columns of the product.
+    pub(super) fn product_shape(&self) -> (usize, usize) {
+        match &self.product {
+            Product::None => (0, 0),
+            Product::Gram => (self.columns, self.columns),
+            Product::Normal(w) => (self.columns, w.cols),
+            Product::Projected(w) => (w.cols, w.cols),
+        }
+    }
+
+    /// Bytes that a group takes.
+    pub(super) fn group_bytes(&self, masked: bool) -> usize {
+        let whole = self.block * self.columns;
+        let (rows, cols) = self.product_shape();
+        let sum = if matches!(self.product, Product::Normal(_)) { rows * cols } else { 0 };
+        (2 * whole + self.narrow() + sum) * size_of::<T>()
+            + (self.wide() + rows * cols) * size_of::<T::Wide>()
+            + if masked { whole } else { 0 }
+    }
+
+    /// Elements of P = X W or X A.
+    fn narrow(&self) -> usize {
+        let factors = match &self.task {
+            Task::Update(_, LowRank::Factors(left, _)) => left.cols,
+            _ => 0,
+        };
+        let product = match &self.product {
+            Product::Normal(w) | Product::Projected(w) => w.cols,
+            _ => 0,
+        };
+        self.block * factors.max(product)
+    }
+
+    /// Elements of what is summed in double precision.
+    fn wide(&self) -> usize {
+        if T::DTYPE == T::Wide::DTYPE {
+            return 0;
+        }
+        match &self.product {
+            Product::Gram => self.block * self.columns,
+            Product::Projected(w) => self.block * w.cols,
+            _ => 0,
+        }
+    }
+
+    fn buffers(&self, masked: bool) -> Result<Buffers<T>> {
+        const WHAT: &str = "blocks of a pass";
+        let (zero, whole) = (T::from_parts(0.0, 0.0), self.block * self.columns);
+        let (rows, cols) = self.product_shape();
+        let sum = if matches!(self.product, Product::Normal(_)) { rows * cols } else { 0 };
+        Ok(Buffers {
+            m: alloc::filled(WHAT, whole, zero)?,
+            low_rank: alloc::filled(WHAT, whole, zero)?,
+            narrow: alloc::filled(WHAT, self.narrow(), zero)?,
+            wide: alloc::filled(WHAT, self.wide(), T::Wide::from_parts(0.0, 0.0))?,
+            mask: alloc::filled(WHAT, if masked { whole } else { 0 }, 0)?,
+            sum: alloc::filled(WHAT, sum, zero)?,
+        })
+    }
+
+    /// Works on `rows` rows from `first` on; `x` and `y` are theirs, or empty where the task needs none.
+    pub(super) fn group(
+        &self,
+        first: usize,
+        rows: usize,
+        entries: Strided<'_>,
+        mask: Option<Strided<'_>>,
+        x: &mut [T],
+        y: &mut [T],
+    ) -> Result<Partial<T>> {
+        let mut buffers = self.buffers(mask.is_some())?;
+        let (product_rows, product_cols) = self.product_shape();
+        let zero = T::Wide::from_parts(0.0, 0.0);
+        let product = alloc::filled("product of a group", product_rows * product_cols, zero)?;
+        let mut partial = Partial { start: Start::default(), sums: Sums::default(), product };
+        for from in (0..rows).step_by(self.block) {
+            let count = self.block.min(rows - from);
+            let (begin, length) = (from * self.columns, count * self.columns);
+            let mut block = Block { job: self, rows: count, buffers: &mut buffers, partial: &mut partial };
+            let part = |whole: &mut [T]| if whole.is_empty() { 0..0 } else { begin..begin + length };
+            let (x_range, y_range) = (part(x), part(y));
+            block.run(first + from, entries, mask, &mut x[x_range], &mut y[y_range])?;
+        }
+        for (total, v) in partial.product.iter_mut().zip(&buffers.sum) {
+            *total = v.widen();
+        }
+        Ok(partial)
+    }
+}
+
+/// One block.
+struct Block<'a, T: Elementwise> {
+    job: &'a Job<T>,
+    rows: usize,
+    buffers: &'a mut Buffers<T>,
+    partial: &'a mut Partial<T>,
+}
+
+impl<T: Elementwise> Block<'_, T> {
+    fn run(
+        &mut self,
+        first: usize,
+        entries: Strided<'_>,
+        mask: Option<Strided<'_>>,
+        x: &mut [T],
+        y: &mut [T],
+    ) -> Result<()> {
+        let (columns, length) = (self.job.columns, self.rows * self.job.columns);
+        if x.is_empty() || !matches!(self.job.task, Task::Product) {
+            entries.block(first, columns, self.job.scale, &mut self.buffers.m[..length])?;
+            if let Some(mask) = mask {
+                self.read_mask(first, mask, length)?;
+            }
+        }
+        match &self.job.task {
+            Task::Begin => self.begin(first, length),
+            Task::Product => {
+                if x.is_empty() {
+                    // Taken out of the buffers and put back, so that it can be read while the others are written.
+                    let m = std::mem::take(&mut self.buffers.m);
+                    self.product(&m[..length]);
+                    self.buffers.m = m;
+                } else {
+                    self.product(x);
+                }
+                Ok(())
+            }
+            Task::Update(step, low_rank) => {
+                self.update(step, low_rank, mask.is_some(), x, y);
+                self.product(x);
+                Ok(())
+            }
+        }
+    }
+
+    /// Hidden entries count as 0, whatever stands there.
+    fn read_mask(&mut self, first: usize, mask: Strided<'_>, length: usize) -> Result<()> {
+        let Buffers { m, mask: flags, .. } = &mut *self.buffers;
+        mask.flags(first, self.job.columns, &mut flags[..length])?;
+        for (x, seen) in m[..length].iter_mut().zip(&flags[..length]) {
+            if *seen == 0 {
+                *x = T::from_parts(0.0, 0.0);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, first: usize, length: usize) -> Result<()> {
+        let start = &mut self.partial.start;
+        for x in &self.buffers.m[..length] {
+            let square = x.re() * x.re() + x.im() * x.im();
+            start.norm2 += square;
+            let modulus = if square.is_normal() { square.sqrt() } else { x.re().hypot(x.im()) };
+            if modulus > start.max_abs {
+                start.max_abs = modulus;
+            }
+            if !(x.re().is_finite() && x.im().is_finite()) {
+                let last = first + self.rows - 1;
+                return Err(Error::invalid("m", format!("has a number that is not finite in {first} to {last} of its longer axis")));
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, step: &Step, low_rank: &LowRank<T>, masked: bool, x: &mut [T], y: &mut [T]) {
+        let (rows, columns, length) = (self.rows, self.job.columns, x.len());
+        let Buffers { m, low_rank: product, narrow, mask, .. } = &mut *self.buffers;
+        let m = &m[..length];
+        if let Some((x_scale, y_scale)) = step.first {
+            let scaled = |v: &T, by: f64| T::from_parts(v.re() * by, v.im() * by);
+            x.iter_mut().zip(m).for_each(|(x, v)| *x = scaled(v, x_scale));
+            y.iter_mut().zip(m).for_each(|(y, v)| *y = scaled(v, y_scale));
+        }
+        let product = &mut product[..length];
+        let one = T::from_parts(1.0, 0.0);
+        let block = MatRef::from_column_major_slice(&*x, rows, columns);
+        match low_rank {
+            LowRank::Zero => product.fill(T::from_parts(0.0, 0.0)),
+            LowRank::Whole(k) => {
+                let k = MatRef::from_column_major_slice(&k.values, columns, columns);
+                let out = MatMut::from_column_major_slice_mut(product, rows, columns);
+                matmul(out, Accum::Replace, block, k, one, Par::Seq);
+            }
+            LowRank::Factors(left, right) => {
+                let rank = left.cols;
+                let narrow = &mut narrow[..rows * rank];
+                let a = MatRef::from_column_major_slice(&left.values, columns, rank);
+                let b = MatRef::from_column_major_slice(&right.values, rank, columns);
+                matmul(
+                    MatMut::from_column_major_slice_mut(narrow, rows, rank),
+                    Accum::Replace,
+                    block,
+                    a,
+                    one,
+                    Par::Seq,
+                );
+                let p = MatRef::from_column_major_slice(&*narrow, rows, rank);
+                let out = MatMut::from_column_major_slice_mut(product, rows, columns);
+                matmul(out, Accum::Replace, p, b, one, Par::Seq);
+            }
+        }
+        let pass = Pass {
+            low_rank: product,
+            m,
+            x,
+            y,
+            mask: masked.then_some(&mask[..length]),
+            inverse: 1.0 / step.mu,
+            mu: step.mu,
+            shrink: step.lambda / step.mu,
+            keep: 1.0 + step.mu / step.mu_next,
+            last: step.last,
+            threshold: step.threshold,
+        };
+        let sums = T::pass(self.job.isa, pass);
+        self.partial.sums = self.partial.sums.and(sums);
+    }
+
+    /// Adds the block's part of the product.
+    fn product(&mut self, x: &[T]) {
+        let (rows, columns) = (self.rows, self.job.columns);
+        let Buffers { narrow, wide, sum, .. } = &mut *self.buffers;
+        let total = &mut self.partial.product;
+        let block = MatRef::from_column_major_slice(x, rows, columns);
+        let one = T::from_parts(1.0, 0.0);
+        match &self.job.product {
+            Product::None => {}
+            Product::Gram => gram::<T>(x, rows, columns, wide, total),
+            Product::Normal(w) | Product::Projected(w) => {
+                let narrow = &mut narrow[..rows * w.cols];
+                let w_view = MatRef::from_column_major_slice(&w.values, columns, w.cols);
+                let out = MatMut::from_column_major_slice_mut(narrow, rows, w.cols);
+                matmul(out, Accum::Replace, block, w_view, one, Par::Seq);
+                if matches!(self.job.product, Product::Projected(_)) {
+                    gram::<T>(narrow, rows, w.cols, wide, total);
+                    return;
+                }
+                let p = MatRef::from_column_major_slice(&*narrow, rows, w.cols);
+                let out = MatMut::from_column_major_slice_mut(sum, columns, w.cols);
+                matmul(out, Accum::Add, block.adjoint(), p, one, Par::Seq);
+            }
+        }
+    }
+}
+
+/// Adds the lower triangle of A^H A, in double precision.
+fn gram<T: Elementwise>(a: &[T], rows: usize, cols: usize, wide: &mut [T::Wide], total: &mut [T::Wide]) {
+    let one = T::Wide::from_parts(1.0, 0.0);
+    let mut add = |a: MatRef<'_, T::Wide>| {
+        triangular(
+            MatMut::from_column_major_slice_mut(&mut *total, cols, cols),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            a.adjoint(),
+            BlockStructure::Rectangular,
+            a,
+            BlockStructure::Rectangular,
+            one,
+            Par::Seq,
+        );
+    };
+    if let Some(a) = T::as_wide(a) {
+        add(MatRef::from_column_major_slice(a, rows, cols));
+        return;
+    }
+    let wide = &mut wide[..a.len()];
+    wide.iter_mut().zip(a).for_each(|(w, v)| *w = v.widen());
+    add(MatRef::from_column_major_slice(wide, rows, cols));
+}

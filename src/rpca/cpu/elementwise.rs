@@ -1,0 +1,255 @@
+//! The elementwise pass over a block.
+
+use crate::backend::cpu::Isa;
+use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
+use crate::rpca::ops::Sums;
+use crate::scalar::{Complex, Real, Scalar};
+
+/// A block's arrays, all of one length, and the numbers of the iteration.
+pub struct Pass<'a, T> {
+    /// The low-rank part.
+    pub low_rank: &'a [T],
+    /// The matrix.
+    pub m: &'a [T],
+    /// Becomes X, or L.
+    pub x: &'a mut [T],
+    /// Y, and becomes Y, or S.
+    pub y: &'a mut [T],
+    /// 0 where an entry is not observed.
+    pub mask: Option<&'a [u8]>,
+    /// 1 / mu.
+    pub inverse: f64,
+    /// mu.
+    pub mu: f64,
+    /// lambda / mu.
+    pub shrink: f64,
+    /// 1 + mu / mu_next.
+    pub keep: f64,
+    /// Whether X becomes L and Y becomes S.
+    pub last: bool,
+    /// Entries of S that are no larger are not counted.
+    pub threshold: f64,
+}
+
+/// Types for which the pass is vector code.
+pub trait Elementwise: Scalar {
+    /// The pass.
+    fn pass(isa: Isa, pass: Pass<'_, Self>) -> Sums;
+    /// The same numbers, where the type is the double-precision one already.
+    fn as_wide(values: &[Self]) -> Option<&[Self::Wide]>;
+}
+
+/// Entries whose sums are formed in the type itself, before they are added in double precision.
+const CHUNK: usize = 4096;
+/// Independent sums.
+const LANES: usize = 16;
+
+/// An entry's way through the iteration.
+trait Entry: Scalar {
+    /// `x` held to `limit` in modulus.
+    fn clip(self, limit: Self::Part) -> Self;
+    fn times(self, factor: Self::Part) -> Self;
+    /// Square of the modulus.
+    fn square(self) -> Self::Part;
+    fn modulus(self) -> Self::Part;
+}
+
+macro_rules! real {
+    ($t:ident, |$values:ident| $wide:expr) => {
+        impl Entry for $t {
+            #[inline(always)]
+            fn clip(self, limit: $t) -> $t {
+                // A NaN stays one.
+                if self > limit {
+                    limit
+                } else if self < -limit {
+                    -limit
+                } else {
+                    self
+                }
+            }
+            #[inline(always)]
+            fn times(self, factor: $t) -> $t {
+                self * factor
+            }
+            #[inline(always)]
+            fn square(self) -> $t {
+                self * self
+            }
+            #[inline(always)]
+            fn modulus(self) -> $t {
+                self.abs()
+            }
+        }
+
+        impl Entry for Complex<$t> {
+            #[inline(always)]
+            fn clip(self, limit: $t) -> Self {
+                let modulus = self.modulus();
+                if modulus > limit { self.times(limit / modulus) } else { self }
+            }
+            #[inline(always)]
+            fn times(self, factor: $t) -> Self {
+                Self::new(self.re * factor, self.im * factor)
+            }
+            #[inline(always)]
+            fn square(self) -> $t {
+                self.re * self.re + self.im * self.im
+            }
+            #[inline(always)]
+            fn modulus(self) -> $t {
+                self.square().sqrt()
+            }
+        }
+
+        impl Elementwise for $t {
+            fn pass(isa: Isa, pass: Pass<'_, Self>) -> Sums {
+                dispatch::<$t, _>(isa, Chunks(pass))
+            }
+            fn as_wide($values: &[Self]) -> Option<&[Self::Wide]> {
+                $wide
+            }
+        }
+
+        impl Elementwise for Complex<$t> {
+            fn pass(isa: Isa, pass: Pass<'_, Self>) -> Sums {
+                dispatch::<$t, _>(isa, Chunks(pass))
+            }
+            fn as_wide($values: &[Self]) -> Option<&[Self::Wide]> {
+                $wide
+            }
+        }
+    };
+}
+real!(f32, |_values| None);
+real!(f64, |values| Some(values));
+
+struct Chunks<'a, T>(Pass<'a, T>);
+
+impl<T: Entry> Kernel<T::Part> for Chunks<'_, T> {
+    type Output = Sums;
+    #[inline(always)]
+    fn run<S: Simd<T::Part>>(self, _: S) -> Sums {
+        let Pass { low_rank, m, x, y, mask, inverse, mu, shrink, keep, last, threshold } = self.0;
+        let part = |v: f64| <T::Part as Real>::from_f64(v);
+        let n = Numbers {
+            inverse: part(inverse),
+            mu: part(mu),
+            shrink: part(shrink),
+            keep: part(keep),
+            threshold: part(threshold),
+        };
+        let mut sums = Sums::default();
+        let length = x.len();
+        for from in (0..length).step_by(CHUNK) {
+            let range = from..(from + CHUNK).min(length);
+            let (l, m, x, y) = (&low_rank[range.clone()], &m[range.clone()], &mut x[range.clone()], &mut y[range.clone()]);
+            let chunk = match (mask, last) {
+                (Some(mask), _) => masked(l, m, &mask[range], x, y, &n, last),
+                (None, false) => update(l, m, x, y, &n),
+                (None, true) => finish(l, m, x, y, &n),
+            };
+            sums = sums.and(chunk);
+        }
+        sums
+    }
+}
+
+struct Numbers<P> {
+    inverse: P,
+    mu: P,
+    shrink: P,
+    keep: P,
+    threshold: P,
+}
+
+/// T = M - L + Y / mu in two parts: what is left over by the shrinking, c = T - S, and Z = c - Y / mu = M - L - S.
+#[inline(always)]
+fn parts<T: Entry>(l: T, m: T, y: T, n: &Numbers<T::Part>) -> (T, T, T) {
+    let t = m - l + y.times(n.inverse);
+    let c = t.clip(n.shrink);
+    (t, c, c - y.times(n.inverse))
+}
+
+/// Y := mu c, X := M - S + Y / mu_next = M - T + (1 + mu / mu_next) c.
+#[inline(always)]
+fn update<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
+    let mut squares = [T::Part::ZERO; LANES];
+    let whole = x.len() / LANES * LANES;
+    let (l, m, x, y) = (&l[..x.len()], &m[..x.len()], x, y);
+    let y = &mut y[..x.len()];
+    let mut at = 0;
+    while at < whole {
+        let (l, m) = (&l[at..at + LANES], &m[at..at + LANES]);
+        let (x, y) = (&mut x[at..at + LANES], &mut y[at..at + LANES]);
+        let mut i = 0;
+        while i < LANES {
+            let (t, c, z) = parts(l[i], m[i], y[i], n);
+            squares[i] += z.square();
+            y[i] = c.times(n.mu);
+            x[i] = m[i] - t + c.times(n.keep);
+            i += 1;
+        }
+        at += LANES;
+    }
+    while at < x.len() {
+        let (t, c, z) = parts(l[at], m[at], y[at], n);
+        squares[at % LANES] += z.square();
+        y[at] = c.times(n.mu);
+        x[at] = m[at] - t + c.times(n.keep);
+        at += 1;
+    }
+    Sums { residual2: total(&squares), one_norm: 0.0, nonzeros: 0 }
+}
+
+/// X := L, Y := S.
+#[inline(always)]
+fn finish<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
+    let (mut squares, mut moduli, mut nonzeros) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES], 0);
+    for at in 0..x.len() {
+        let (t, c, z) = parts(l[at], m[at], y[at], n);
+        let s = t - c;
+        squares[at % LANES] += z.square();
+        moduli[at % LANES] += s.modulus();
+        nonzeros += u64::from(s.modulus() > n.threshold);
+        (x[at], y[at]) = (l[at], s);
+    }
+    Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros }
+}
+
+/// The same where some entries are not observed: there X := L and Y := 0.
+#[inline(always)]
+fn masked<T: Entry>(
+    l: &[T],
+    m: &[T],
+    mask: &[u8],
+    x: &mut [T],
+    y: &mut [T],
+    n: &Numbers<T::Part>,
+    last: bool,
+) -> Sums {
+    let (mut squares, mut moduli, mut nonzeros) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES], 0);
+    for at in 0..x.len() {
+        if mask[at] == 0 {
+            (x[at], y[at]) = (l[at], T::from_parts(0.0, 0.0));
+            continue;
+        }
+        let (t, c, z) = parts(l[at], m[at], y[at], n);
+        squares[at % LANES] += z.square();
+        if last {
+            let s = t - c;
+            moduli[at % LANES] += s.modulus();
+            nonzeros += u64::from(s.modulus() > n.threshold);
+            (x[at], y[at]) = (l[at], s);
+        } else {
+            y[at] = c.times(n.mu);
+            x[at] = m[at] - t + c.times(n.keep);
+        }
+    }
+    Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros }
+}
+
+#[inline(always)]
+fn total<P: Real>(lanes: &[P]) -> f64 {
+    lanes.iter().map(|v| v.to_f64()).sum()
+}

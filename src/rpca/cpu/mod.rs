@@ -1,0 +1,373 @@
+//! [`RpcaOps`] on the CPU.
+//!
+//! X and Y lie in blocks of rows, each packed and column-major, so that a block and all that is made of it stay in a
+//! core's cache from the first product to the last. Groups of blocks go to the threads; what they sum is added in their
+//! order, and they are cut by sizes alone, so that results do not depend on the number of threads.
+
+mod block;
+pub mod elementwise;
+mod store;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::input::{Entries, Strided};
+use super::ops::{self, RpcaOps, Start, Step, Sums, Weights};
+use super::options::Options;
+use crate::alloc;
+use crate::backend::memory::HostMemory;
+use crate::blocks::pipeline::read_ahead;
+use crate::context::Context;
+use crate::dense::cpu::CpuAlgebra;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::scalar::{Element, Scalar};
+use crate::shape::{to_i64, to_u64};
+use block::{Job, LowRank, Partial, Product, Small, Task};
+use elementwise::Elementwise;
+use store::Store;
+
+/// Bytes of a block that leave room for what is made of it in a second-level cache.
+const BLOCK_BYTES: usize = 1 << 18;
+/// Fewest and most rows of a block.
+const BLOCK_ROWS: (usize, usize) = (32, 1024);
+/// Most groups: each has a product of its own.
+const GROUPS: usize = 32;
+/// Bytes of all groups' products that are no burden.
+const PRODUCTS_BYTES: usize = 1 << 26;
+/// Bytes of a panel that is read or written at once.
+const PANEL_BYTES: usize = 1 << 25;
+
+/// How the matrix is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cut {
+    /// Rows of a block.
+    block: usize,
+    /// Rows of a panel, a multiple of it or all there are.
+    panel: usize,
+    /// Groups of a panel.
+    groups: usize,
+    /// Whether X and Y are in memory.
+    in_memory: bool,
+}
+
+impl Cut {
+    fn new(context: &Context, size: (usize, usize), bytes: usize, in_memory: bool, block_rows: usize) -> Self {
+        let (m, n) = size;
+        let room = usize::try_from(context.host_budget().available()).unwrap_or(usize::MAX);
+        let row = (n * bytes).max(1);
+        let target = BLOCK_BYTES.min(room / (16 * context.pool().threads().max(1)));
+        let block = (target / row).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1) / 8 * 8;
+        let groups = (PRODUCTS_BYTES.min(room / 8) / (n * n * 8).max(1)).clamp(1, GROUPS);
+        let arrays = row.saturating_mul(m).saturating_mul(2);
+        let arrays_in_memory = arrays <= room / 2;
+        let panel = if in_memory && arrays_in_memory {
+            m.max(1)
+        } else {
+            let rows = if block_rows > 0 { block_rows } else { PANEL_BYTES.min(room / 32) / row };
+            rows.clamp(1, m.max(1)).next_multiple_of(block)
+        };
+        Self { block, panel, groups, in_memory: arrays_in_memory }
+    }
+}
+
+/// Robust PCA on the threads of a context.
+pub struct CpuOps<'a, T: Elementwise> {
+    context: Arc<Context>,
+    algebra: CpuAlgebra,
+    progress: &'a Progress<'a>,
+    entries: Entries<'a>,
+    mask: Option<Entries<'a>>,
+    size: (usize, usize),
+    cut: Cut,
+    scale: f64,
+    x: Store,
+    y: Store,
+    /// Whether X and Y hold anything yet.
+    begun: bool,
+    bytes_read: u64,
+    read: Duration,
+    element: std::marker::PhantomData<T>,
+}
+
+/// Which arrays a pass needs.
+#[derive(Clone, Copy)]
+struct Needs {
+    m: bool,
+    x: bool,
+    y: bool,
+}
+
+/// Buffers of a panel that is read.
+struct Raw {
+    m: HostMemory,
+    mask: HostMemory,
+}
+
+impl<'a, T: Elementwise> CpuOps<'a, T> {
+    /// Work on `entries`, m-by-n with m >= n, and the mask of the observed ones.
+    pub fn new(
+        context: &Arc<Context>,
+        progress: &'a Progress<'a>,
+        entries: Entries<'a>,
+        mask: Option<Entries<'a>>,
+        size: (usize, usize),
+        options: &Options,
+    ) -> Result<Self> {
+        let held = entries.panel_bytes(1, 1) + mask.as_ref().map_or(0, |m| m.panel_bytes(1, 1)) == 0;
+        let cut = Cut::new(context, size, size_of::<T>(), held, options.block_rows);
+        let elements = size.0 * size.1;
+        let store = |what: &'static str| match cut.in_memory {
+            true => Store::memory::<T>(what, elements, context.host_budget()),
+            false => Store::file::<T>(what, elements),
+        };
+        Ok(Self {
+            algebra: CpuAlgebra::new(context),
+            context: Arc::clone(context),
+            progress,
+            entries,
+            mask,
+            size,
+            cut,
+            scale: 1.0,
+            x: store("X of robust PCA")?,
+            y: store("Y of robust PCA")?,
+            begun: false,
+            bytes_read: 0,
+            read: Duration::ZERO,
+            element: std::marker::PhantomData,
+        })
+    }
+
+    /// Rows of what is read or worked on at once, and how many such pieces there are.
+    pub fn blocks(&self) -> (u64, u64) {
+        let rows = self.cut.panel.min(self.size.0);
+        (to_u64(rows), to_u64(self.size.0.div_ceil(rows.max(1))))
+    }
+
+    /// Bytes read from sources, and the seconds that took.
+    pub fn reading(&self) -> (u64, f64) {
+        (self.bytes_read, self.read.as_secs_f64())
+    }
+
+    /// L and S of each panel in turn: `take(first row, rows, rows of a block, L, S)`.
+    pub fn results(&mut self, mut take: impl FnMut(usize, usize, usize, &mut [T], &mut [T]) -> Result<()>) -> Result<()> {
+        let (m, n) = self.size;
+        let mut buffers = self.panel_buffers()?;
+        for first in (0..m).step_by(self.cut.panel) {
+            self.progress.check()?;
+            let rows = self.cut.panel.min(m - first);
+            let x = self.x.load(first * n, rows * n, &mut buffers.0)?;
+            let y = self.y.load(first * n, rows * n, &mut buffers.1)?;
+            take(first, rows, self.cut.block, x, y)?;
+        }
+        Ok(())
+    }
+
+    /// Room for a panel of X and of Y that are in files.
+    fn panel_buffers(&self) -> Result<(HostMemory, HostMemory)> {
+        let elements = if self.cut.in_memory { 0 } else { self.cut.panel.min(self.size.0) * self.size.1 };
+        let make = || HostMemory::allocate("panel of robust PCA", elements * size_of::<T>(), self.context.host_budget());
+        Ok((make()?, make()?))
+    }
+
+    fn job(&self, task: Task<T>, product: Product<T>) -> Job<T> {
+        let Cut { block, .. } = self.cut;
+        Job { task, product, columns: self.size.1, block, scale: self.scale, isa: self.context.isa() }
+    }
+
+    /// One pass over all panels.
+    fn sweep(&mut self, job: &Job<T>, needs: Needs) -> Result<Partial<T>> {
+        let (m, n) = self.size;
+        let cut = self.cut;
+        let (mut x_buffer, mut y_buffer) = self.panel_buffers()?;
+        let budget = self.context.host_budget();
+        let (rows, cols) = job.product_shape();
+        let threads = self.context.pool().threads().min(cut.groups);
+        let bytes = threads * job.group_bytes(self.mask.is_some()) + cut.groups * rows * cols * size_of::<T::Wide>();
+        let _charge = budget.charge_host("blocks of a pass", bytes)?;
+        let zero = T::Wide::from_parts(0.0, 0.0);
+        let product = alloc::filled("product of a pass", rows * cols, zero)?;
+        let mut total = Partial { start: Start::default(), sums: Sums::default(), product };
+        let most = cut.panel.min(m);
+        let raw = |entries: Option<&Entries<'_>>| {
+            let bytes = entries.filter(|_| needs.m).map_or(0, |e| e.panel_bytes(most, n));
+            HostMemory::allocate("panel of the matrix", bytes, budget)
+        };
+        let mut buffers = Vec::new();
+        for _ in 0..2 {
+            buffers.push(Raw { m: raw(Some(&self.entries))?, mask: raw(self.mask.as_ref())? });
+        }
+        let (window, mut reader) = self.entries.split("m")?;
+        let (mask_window, mut mask_reader) = match &mut self.mask {
+            Some(mask) => mask.split("mask").map(|(w, r)| (Some(w), r))?,
+            None => (None, None),
+        };
+        let (context, progress, x_store, y_store) = (&self.context, self.progress, &mut self.x, &mut self.y);
+        let mut work = |panel: usize, raw: &mut Raw| -> Result<()> {
+            progress.check()?;
+            let (first, rows) = (panel * cut.panel, cut.panel.min(m - panel * cut.panel));
+            let (begin, count) = (first * n, rows * n);
+            let x = if needs.x { x_store.load(begin, count, &mut x_buffer)? } else { &mut [] };
+            let y = if needs.y { y_store.load(begin, count, &mut y_buffer)? } else { &mut [] };
+            let entries = window.rows(first, rows, n, raw.m.as_slice()?);
+            let mask = match mask_window {
+                Some(w) => Some(w.rows(first, rows, n, raw.mask.as_slice()?)),
+                None => None,
+            };
+            for part in panel_pass(context, job, &cut, (rows, n), entries, mask, x, y) {
+                let part = part?;
+                total.start.norm2 += part.start.norm2;
+                total.start.max_abs = total.start.max_abs.max(part.start.max_abs);
+                total.sums = total.sums.and(part.sums);
+                total.product.iter_mut().zip(&part.product).for_each(|(t, p)| *t += *p);
+            }
+            if matches!(job.task, Task::Update(..)) {
+                x_store.save::<T>(begin, count, &x_buffer)?;
+                y_store.save::<T>(begin, count, &y_buffer)?;
+            }
+            Ok(())
+        };
+        let panels = m.div_ceil(cut.panel);
+        if !needs.m || (reader.is_none() && mask_reader.is_none()) {
+            let mut raw = buffers.remove(0);
+            for panel in 0..panels {
+                work(panel, &mut raw)?;
+            }
+            return Ok(total);
+        }
+        let read = |panel: usize, raw: &mut Raw| -> Result<()> {
+            let (first, rows) = (panel * cut.panel, cut.panel.min(m - panel * cut.panel));
+            if let Some(reader) = &mut reader {
+                reader.read(first, rows, raw.m.as_mut_slice()?)?;
+            }
+            if let Some(reader) = &mut mask_reader {
+                reader.read(first, rows, raw.mask.as_mut_slice()?)?;
+            }
+            Ok(())
+        };
+        let times = read_ahead(panels, buffers, read, &mut work)?;
+        let bytes = self.entries.panel_bytes(m, n) + self.mask.as_ref().map_or(0, |mask| mask.panel_bytes(m, n));
+        self.bytes_read += to_u64(bytes);
+        self.read += times.read;
+        Ok(total)
+    }
+
+    fn factor(&self, matrix: &CpuMatrix<T::Wide>, adjoint: bool) -> Result<Small<T>> {
+        let (rows, cols) = matrix.shape();
+        let source = matrix.slice()?;
+        let mut values = alloc::with_capacity("factor", rows * cols)?;
+        if adjoint {
+            for j in 0..rows {
+                values.extend((0..cols).map(|i| T::narrow(source[i * rows + j].conjugate())));
+            }
+            return Ok(Small { values, cols: rows });
+        }
+        values.extend(source.iter().map(|v| T::narrow(*v)));
+        Ok(Small { values, cols })
+    }
+
+    fn wanted(&self, product: &ops::Product<'_, CpuMatrix<T::Wide>>) -> Result<Product<T>> {
+        Ok(match product {
+            ops::Product::None => Product::None,
+            ops::Product::Gram => Product::Gram,
+            ops::Product::Normal(w) => Product::Normal(self.factor(w, false)?),
+            ops::Product::Projected(w) => Product::Projected(self.factor(w, false)?),
+        })
+    }
+}
+
+/// The groups of a panel.
+#[allow(clippy::too_many_arguments, reason = "what a panel is")]
+fn panel_pass<T: Elementwise>(
+    context: &Context,
+    job: &Job<T>,
+    cut: &Cut,
+    (rows, columns): (usize, usize),
+    entries: Strided<'_>,
+    mask: Option<Strided<'_>>,
+    x: &mut [T],
+    y: &mut [T],
+) -> Vec<Result<Partial<T>>> {
+    let blocks = rows.div_ceil(cut.block);
+    let group = blocks.div_ceil(cut.groups).max(1) * cut.block;
+    let count = rows.div_ceil(group);
+    let mut parts = Vec::with_capacity(count);
+    let (mut x, mut y) = (x.chunks_mut((group * columns).max(1)), y.chunks_mut((group * columns).max(1)));
+    for index in 0..count {
+        parts.push((index * group, x.next().unwrap_or_default(), y.next().unwrap_or_default()));
+    }
+    context.pool().run(|| {
+        parts
+            .into_par_iter()
+            .map(|(first, x, y)| job.group(first, group.min(rows - first), entries, mask, x, y))
+            .collect()
+    })
+}
+
+fn put<T: Scalar>(values: &[T], out: &mut CpuMatrix<T>) -> Result<()> {
+    if !values.is_empty() {
+        out.slice_mut()?.copy_from_slice(values);
+    }
+    Ok(())
+}
+
+impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
+    type Small = CpuAlgebra;
+
+    fn small(&mut self) -> &mut CpuAlgebra {
+        &mut self.algebra
+    }
+
+    fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    fn weights(&self) -> Weights {
+        // One triangle of X^H X; single precision is summed in double, at half the speed.
+        let gram = if T::DTYPE == T::Wide::DTYPE { 1.0 } else { 2.0 };
+        Weights { gram, eigen: 1.5 }
+    }
+
+    fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()> {
+        self.progress.report(to_i64(iteration), to_i64(iterations), residual)
+    }
+
+    fn set_scale(&mut self, scale: f64) {
+        self.scale = scale;
+    }
+
+    fn begin(&mut self) -> Result<Start> {
+        let job = self.job(Task::Begin, Product::None);
+        Ok(self.sweep(&job, Needs { m: true, x: false, y: false })?.start)
+    }
+
+    fn product(&mut self, product: &ops::Product<'_, CpuMatrix<T::Wide>>, out: &mut CpuMatrix<T::Wide>) -> Result<()> {
+        let job = self.job(Task::Product, self.wanted(product)?);
+        let needs = Needs { m: !self.begun, x: self.begun, y: false };
+        let sums = self.sweep(&job, needs)?;
+        put(&sums.product, out)
+    }
+
+    fn update(
+        &mut self,
+        step: &Step,
+        low_rank: &ops::LowRank<'_, CpuMatrix<T::Wide>>,
+        product: &ops::Product<'_, CpuMatrix<T::Wide>>,
+        out: &mut CpuMatrix<T::Wide>,
+    ) -> Result<Sums> {
+        let low_rank = match low_rank {
+            ops::LowRank::Zero => LowRank::Zero,
+            ops::LowRank::Whole(k) => LowRank::Whole(self.factor(k, false)?),
+            ops::LowRank::Factors(a, b) => LowRank::Factors(self.factor(a, false)?, self.factor(b, true)?),
+        };
+        let job = self.job(Task::Update(*step, low_rank), self.wanted(product)?);
+        let sums = self.sweep(&job, Needs { m: true, x: true, y: true })?;
+        self.begun = true;
+        put(&sums.product, out)?;
+        Ok(sums.sums)
+    }
+}

@@ -1,0 +1,95 @@
+//! An array as long as the matrix, in host memory or in a file that has no name.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::backend::memory::{Budget, HostMemory};
+use crate::blocks::source::{file_fault, io_error};
+use crate::error::Result;
+use crate::scalar::Element;
+use crate::shape::{product, to_u64};
+
+/// Elements of T from 0 to `elements`, all of them zero at first.
+pub(super) enum Store {
+    /// In memory.
+    Memory(HostMemory),
+    /// In a file.
+    File(Scratch),
+}
+
+impl Store {
+    /// In memory if the budget allows it.
+    pub(super) fn memory<T: Element>(what: &'static str, elements: usize, budget: &Arc<Budget>) -> Result<Self> {
+        let bytes = product(what, elements, size_of::<T>())?;
+        Ok(Self::Memory(HostMemory::allocate(what, bytes, budget)?))
+    }
+
+    /// In a file.
+    pub(super) fn file<T: Element>(what: &'static str, elements: usize) -> Result<Self> {
+        Ok(Self::File(Scratch::create(to_u64(product(what, elements, size_of::<T>())?))?))
+    }
+
+    /// Elements from `first` on: those in memory, or `buffer`, which is filled from the file.
+    pub(super) fn load<'a, T: Element>(
+        &'a mut self,
+        first: usize,
+        count: usize,
+        buffer: &'a mut HostMemory,
+    ) -> Result<&'a mut [T]> {
+        match self {
+            Self::Memory(memory) => Ok(&mut memory.as_mut_slice()?[first..first + count]),
+            Self::File(file) => {
+                file.read(first * size_of::<T>(), &mut buffer.as_mut_slice::<u8>()?[..count * size_of::<T>()])?;
+                Ok(&mut buffer.as_mut_slice()?[..count])
+            }
+        }
+    }
+
+    /// Writes what [`Store::load`] gave back to the file; nothing in memory.
+    pub(super) fn save<T: Element>(&mut self, first: usize, count: usize, buffer: &HostMemory) -> Result<()> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::File(file) => {
+                file.write(first * size_of::<T>(), &buffer.as_slice::<u8>()?[..count * size_of::<T>()])
+            }
+        }
+    }
+}
+
+/// A file that nobody else can open and that is gone with the process.
+pub(super) struct Scratch {
+    file: File,
+    path: PathBuf,
+}
+
+impl Scratch {
+    fn create(bytes: u64) -> Result<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("purlin-rpca-{}-{number}", std::process::id()));
+        file_fault(&path, "create")?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(|e| io_error(&path, "create", &e))?;
+        std::fs::remove_file(&path).map_err(|e| io_error(&path, "remove", &e))?;
+        // Zeros that take no room until they are written.
+        file.set_len(bytes).map_err(|e| io_error(&path, "size", &e))?;
+        Ok(Self { file, path })
+    }
+
+    fn read(&self, offset: usize, out: &mut [u8]) -> Result<()> {
+        file_fault(&self.path, "read")?;
+        self.file.read_exact_at(out, to_u64(offset)).map_err(|e| io_error(&self.path, "read", &e))
+    }
+
+    fn write(&self, offset: usize, data: &[u8]) -> Result<()> {
+        file_fault(&self.path, "write")?;
+        self.file.write_all_at(data, to_u64(offset)).map_err(|e| io_error(&self.path, "write", &e))
+    }
+}

@@ -1,0 +1,209 @@
+//! The matrix, seen with its longer axis as rows, and blocks of its rows.
+
+use crate::backend::memory::Memory;
+use crate::blocks::array::Block;
+use crate::blocks::number::{Number, decode};
+use crate::blocks::source::Source;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
+use crate::shape::Order;
+
+/// Where the entries are.
+pub enum Entries<'a> {
+    /// In memory: entry (i, j) is element `i * row_stride + j * column_stride`, one of which is 1.
+    Memory {
+        /// The memory, which begins with entry (0, 0).
+        memory: &'a Memory,
+        /// Type of the entries.
+        dtype: DType,
+        /// Elements from one row to the next.
+        row_stride: usize,
+        /// Elements from one column to the next.
+        column_stride: usize,
+    },
+    /// Read in blocks: a source of [rows, columns] (`ColumnMajor`) or [columns, rows] (`RowMajor`).
+    Streamed {
+        /// The source.
+        source: &'a mut (dyn Source + 'a),
+        /// Whether a column or a row is contiguous.
+        order: Order,
+    },
+}
+
+impl<'a> Entries<'a> {
+    /// The same with rows and columns exchanged.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        match self {
+            Self::Memory { memory, dtype, row_stride, column_stride } => {
+                Self::Memory { memory, dtype, row_stride: column_stride, column_stride: row_stride }
+            }
+            Self::Streamed { source, order } => {
+                let order = match order {
+                    Order::ColumnMajor => Order::RowMajor,
+                    Order::RowMajor => Order::ColumnMajor,
+                };
+                Self::Streamed { source, order }
+            }
+        }
+    }
+
+    /// Type of the entries.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Self::Memory { dtype, .. } => *dtype,
+            Self::Streamed { source, .. } => source.info().number.dtype(),
+        }
+    }
+
+    /// Bytes of `rows` rows in a packed buffer; 0 for what is in memory.
+    pub fn panel_bytes(&self, rows: usize, columns: usize) -> usize {
+        match self {
+            Self::Memory { .. } => 0,
+            Self::Streamed { source, .. } => rows * columns * source.info().number.size(),
+        }
+    }
+
+    /// Whether they are in host memory or read, and so need no device.
+    pub fn is_device(&self) -> bool {
+        matches!(self, Self::Memory { memory: Memory::Device(_), .. })
+    }
+
+    /// How the entries are seen, and what reads them where they are not in memory.
+    pub fn split(&mut self, argument: &str) -> Result<(Window<'_>, Option<Reader<'_>>)> {
+        match self {
+            Self::Memory { memory, dtype, row_stride, column_stride } => {
+                let bytes = memory.host(argument)?.as_slice()?;
+                let (row_stride, column_stride) = (*row_stride, *column_stride);
+                let strided = Strided { bytes, dtype: *dtype, row_stride, column_stride };
+                Ok((Window::Memory(strided), None))
+            }
+            Self::Streamed { source, order } => {
+                let dtype = source.info().number.dtype();
+                let reader = Reader { axis: usize::from(*order == Order::RowMajor), source: &mut **source };
+                Ok((Window::Buffer { dtype, order: *order }, Some(reader)))
+            }
+        }
+    }
+}
+
+/// Reads rows into packed buffers.
+pub struct Reader<'a> {
+    source: &'a mut dyn Source,
+    axis: usize,
+}
+
+impl Reader<'_> {
+    /// Reads `rows` rows from `first` on.
+    pub fn read(&mut self, first: usize, rows: usize, buffer: &mut [u8]) -> Result<()> {
+        let block = Block::whole(self.source.info()).along(self.axis, first, rows);
+        let bytes = block.elements() * self.source.info().number.size();
+        self.source.read(&block, &mut buffer[..bytes])
+    }
+}
+
+/// How entries are seen.
+#[derive(Clone, Copy)]
+pub enum Window<'a> {
+    /// All of them in memory.
+    Memory(Strided<'a>),
+    /// Some rows in a buffer that a [`Reader`] filled.
+    Buffer {
+        /// Type of the entries.
+        dtype: DType,
+        /// Whether a column or a row is contiguous.
+        order: Order,
+    },
+}
+
+impl<'a> Window<'a> {
+    /// The `rows` rows from `first` on, of which `buffer` holds those that were read.
+    pub fn rows(self, first: usize, rows: usize, columns: usize, buffer: &'a [u8]) -> Strided<'a> {
+        match self {
+            Self::Memory(whole) => {
+                let begin = first * whole.row_stride * whole.dtype.size();
+                Strided { bytes: whole.bytes.get(begin..).unwrap_or_default(), ..whole }
+            }
+            Self::Buffer { dtype, order } => {
+                let (row_stride, column_stride) = match order {
+                    Order::ColumnMajor => (1, rows),
+                    Order::RowMajor => (columns, 1),
+                };
+                Strided { bytes: buffer, dtype, row_stride, column_stride }
+            }
+        }
+    }
+}
+
+/// Entries in host memory.
+#[derive(Clone, Copy)]
+pub struct Strided<'a> {
+    bytes: &'a [u8],
+    dtype: DType,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+/// Numbers of a stretch that [`Strided::block`] converts at a time.
+const STRETCH: usize = 512;
+
+impl Strided<'_> {
+    /// The rows from `first` on as a packed column-major block of as many rows as `out` has for `columns` columns, each
+    /// entry times `scale`.
+    pub fn block<T: Scalar>(&self, first: usize, columns: usize, scale: f64, out: &mut [T]) -> Result<()> {
+        let rows = out.len() / columns.max(1);
+        if rows == 0 {
+            return Ok(());
+        }
+        let parts = if matches!(self.dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
+        let number = match self.dtype {
+            DType::CF32 => Number::F32,
+            DType::CF64 => Number::F64,
+            real => Number::of("m", real)?,
+        };
+        let size = self.dtype.size();
+        let by_column = self.row_stride == 1 || (self.column_stride != 1 && rows > 1);
+        let (lines, length, line_stride) =
+            if by_column { (columns, rows, self.column_stride) } else { (rows, columns, self.row_stride) };
+        let mut numbers = [0.0f64; 2 * STRETCH];
+        for line in 0..lines {
+            let begin = first * self.row_stride + line * line_stride;
+            let bytes = self.bytes.get(begin * size..(begin + length) * size).ok_or_else(|| {
+                Error::Internal(format!("rows {first} to {} pass the end of the matrix", first + rows))
+            })?;
+            for (at, bytes) in bytes.chunks(STRETCH * size).enumerate() {
+                let count = bytes.len() / size;
+                let numbers = &mut numbers[..parts * count];
+                decode(number, bytes, numbers);
+                let from = at * STRETCH;
+                let value = |k: usize| -> T {
+                    let im = if parts == 2 { numbers[2 * k + 1] } else { 0.0 };
+                    T::from_parts(numbers[parts * k] * scale, im * scale)
+                };
+                if by_column {
+                    let to = &mut out[line * rows + from..][..count];
+                    to.iter_mut().enumerate().for_each(|(k, x)| *x = value(k));
+                } else {
+                    for k in 0..count {
+                        out[(from + k) * rows + line] = value(k);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of a mask: not 0 where an entry is observed.
+    pub fn flags(&self, first: usize, columns: usize, out: &mut [u8]) -> Result<()> {
+        let rows = out.len() / columns.max(1);
+        for i in 0..rows {
+            for j in 0..columns {
+                let at = (first + i) * self.row_stride + j * self.column_stride;
+                out[j * rows + i] = *self.bytes.get(at).ok_or_else(|| {
+                    Error::Internal(format!("rows {first} to {} pass the end of the mask", first + rows))
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

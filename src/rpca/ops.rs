@@ -1,0 +1,132 @@
+//! What robust PCA needs of a backend.
+//!
+//! The matrix is m-by-n with m >= n, cut into blocks of rows. Two arrays of its size belong to the iteration: X, whose
+//! singular values are thresholded next, and the multiplier Y. No other array has m rows: the low-rank part of a block is
+//! a product of the block of X with small matrices. Everything small is in double precision.
+
+use crate::dense::Algebra;
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// A product with X that a pass forms; X stands for M before the first [`RpcaOps::update`].
+pub enum Product<'a, M> {
+    /// None.
+    None,
+    /// X^H X, of which the lower triangle is needed; n-by-n.
+    Gram,
+    /// X^H X W for the n-by-l matrix W; n-by-l.
+    Normal(&'a M),
+    /// W^H X^H X W, of which the lower triangle is needed; l-by-l.
+    Projected(&'a M),
+}
+
+/// The low-rank part as a product with X.
+pub enum LowRank<'a, M> {
+    /// L = 0.
+    Zero,
+    /// L = X K for an n-by-n matrix K.
+    Whole(&'a M),
+    /// L = X A B^H with n-by-r matrices A, B.
+    Factors(&'a M, &'a M),
+}
+
+/// What the first pass finds, over the observed entries, scaled.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Start {
+    /// Sum of the squares of the moduli.
+    pub norm2: f64,
+    /// Largest modulus.
+    pub max_abs: f64,
+}
+
+/// The numbers of one iteration.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// Penalty.
+    pub mu: f64,
+    /// Penalty of the next iteration.
+    pub mu_next: f64,
+    /// Weight of the sparse part.
+    pub lambda: f64,
+    /// In the first iteration, X = `.0` M and Y = `.1` M; nothing of X and Y is read.
+    pub first: Option<(f64, f64)>,
+    /// In the last iteration X becomes L, and Y becomes S.
+    pub last: bool,
+    /// Entries of S that are no larger are not counted.
+    pub threshold: f64,
+}
+
+/// Sums over the observed entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sums {
+    /// ||M - L - S||_F^2.
+    pub residual2: f64,
+    /// ||S||_1.
+    pub one_norm: f64,
+    /// Entries of S over the threshold.
+    pub nonzeros: u64,
+}
+
+impl Sums {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            residual2: self.residual2 + other.residual2,
+            one_norm: self.one_norm + other.one_norm,
+            nonzeros: self.nonzeros + other.nonzeros,
+        }
+    }
+}
+
+/// What operations cost beside a multiplication of X with a narrow matrix.
+#[derive(Debug, Clone, Copy)]
+pub struct Weights {
+    /// An operation of X^H X.
+    pub gram: f64,
+    /// An operation of an eigenvalue problem.
+    pub eigen: f64,
+}
+
+/// Matrix of the small problems.
+pub type SmallMatrix<T, O> = <<O as RpcaOps<T>>::Small as Algebra<<T as Scalar>::Wide>>::Matrix;
+
+/// The passes of a backend. Sums have a fixed order, so that the same calls give the same bits.
+pub trait RpcaOps<T: Scalar> {
+    /// What works on small matrices.
+    type Small: Algebra<T::Wide>;
+
+    /// What works on small matrices.
+    fn small(&mut self) -> &mut Self::Small;
+
+    /// m and n.
+    fn size(&self) -> (usize, usize);
+
+    /// What decides between the methods of the decomposition.
+    fn weights(&self) -> Weights;
+
+    /// Asks for cancellation and reports that `iteration` of `iterations` is done.
+    fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()>;
+
+    /// What every entry is multiplied with as it is read.
+    fn set_scale(&mut self, scale: f64);
+
+    /// The first pass over M.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::InvalidArgument`] if an observed entry is not finite.
+    fn begin(&mut self) -> Result<Start>;
+
+    /// A product with X. One pass.
+    fn product(&mut self, product: &Product<'_, SmallMatrix<T, Self>>, out: &mut SmallMatrix<T, Self>) -> Result<()>;
+
+    /// One iteration in one pass: L; T = M - L + Y / mu; S = shrink(T, lambda / mu); Y := mu (T - S), X := M - S +
+    /// Y / mu_next; and a product with the new X. Where an entry is not observed, S = T there and Y := 0.
+    fn update(
+        &mut self,
+        step: &Step,
+        low_rank: &LowRank<'_, SmallMatrix<T, Self>>,
+        product: &Product<'_, SmallMatrix<T, Self>>,
+        out: &mut SmallMatrix<T, Self>,
+    ) -> Result<Sums>;
+}

@@ -1,0 +1,227 @@
+//! Options and results of robust PCA.
+
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+
+/// Which axis of the matrix counts the frames. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Frames {
+    /// A frame is a column.
+    Columns = 0,
+    /// A frame is a row.
+    Rows = 1,
+}
+
+impl Frames {
+    /// The choice whose number is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] with the numbers that there are.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::Columns),
+            1 => Ok(Self::Rows),
+            other => Err(Error::invalid(argument, format!("is {other}, outside 0 to 1"))),
+        }
+    }
+}
+
+/// How a matrix is split into low rank and sparse.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Weight of the sparse part, 0 for 1 / sqrt(max(rows, columns)).
+    pub lambda: f64,
+    /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F. Held to [`Options::LEAST_SINGLE`] in
+    /// single precision, which cannot reach less.
+    pub tolerance: f64,
+    /// The first penalty, 0 for 1.25 / ||M||_2.
+    pub mu: f64,
+    /// What the penalty is multiplied with after each iteration.
+    pub rho: f64,
+    /// Entries of the sparse part that are no larger are not stored in compressed rows, nor counted.
+    pub threshold: f64,
+    /// What entries are multiplied with as they are read: 1 / 255 for bytes that stand for 0 to 1.
+    pub scale: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+    /// Most singular values that the low-rank part may have, 0 for no bound.
+    pub max_rank: usize,
+    /// Singular values to compute in each iteration, 0 to follow the rank. Below the rank of the solution the result solves
+    /// another problem.
+    pub fixed_rank: usize,
+    /// Steps of the power iteration in each partial singular value decomposition.
+    pub power_iterations: usize,
+    /// Columns of the sketch beyond the predicted rank.
+    pub oversampling: usize,
+    /// Rows of a block where the matrix is read from a source, 0 to choose.
+    pub block_rows: usize,
+    /// What the sketch is drawn from.
+    pub seed: u64,
+    /// Whether the sketch begins with the last iteration's right singular vectors.
+    pub warm_start: bool,
+    /// Which axis counts the frames, where the two are equal. Otherwise the shorter one is treated as if it did: the
+    /// result is the same.
+    pub frames: Frames,
+    /// Type of the arithmetic; `None` takes the matrix's own, and F32 for numbers that are not computed with.
+    pub dtype: Option<DType>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            lambda: 0.0,
+            tolerance: 1e-7,
+            mu: 0.0,
+            rho: 1.5,
+            threshold: 0.0,
+            scale: 1.0,
+            max_iterations: 500,
+            max_rank: 0,
+            fixed_rank: 0,
+            power_iterations: 1,
+            oversampling: 10,
+            block_rows: 0,
+            seed: 0,
+            warm_start: true,
+            frames: Frames::Columns,
+            dtype: None,
+        }
+    }
+}
+
+impl Options {
+    /// Least tolerance in single precision: the rounding of M - L alone leaves a few 1e-8 of ||M||_F.
+    pub const LEAST_SINGLE: f64 = 1e-6;
+
+    /// The penalty never exceeds this times the first.
+    pub const MU_GROWTH: f64 = 1e7;
+
+    /// Refuses what is outside its domain, naming the field.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name: &str, value: f64, need: &str| Err(Error::invalid(name, format!("is {value}, {need}")));
+        for (name, value) in
+            [("lambda", self.lambda), ("mu", self.mu), ("threshold", self.threshold), ("tolerance", self.tolerance)]
+        {
+            if !(value.is_finite() && value >= 0.0) {
+                return refuse(name, value, "0 or more is needed");
+            }
+        }
+        if !(self.rho.is_finite() && self.rho > 1.0) {
+            return refuse("rho", self.rho, "more than 1 is needed");
+        }
+        if !(self.scale.is_finite() && self.scale != 0.0) {
+            return refuse("scale", self.scale, "a finite number other than 0 is needed");
+        }
+        if self.max_iterations == 0 {
+            return Err(Error::invalid("max_iterations", "is 0, 1 or more is needed"));
+        }
+        Ok(())
+    }
+
+    /// The tolerance in force for a type.
+    pub fn tolerance_of(&self, dtype: DType) -> f64 {
+        match dtype {
+            DType::F32 | DType::CF32 => self.tolerance.max(Self::LEAST_SINGLE),
+            _ => self.tolerance,
+        }
+    }
+
+    /// The type of the arithmetic for a matrix of type `own`.
+    pub fn dtype_of(&self, own: DType) -> Result<DType> {
+        let is_complex = |d: DType| matches!(d, DType::CF32 | DType::CF64);
+        let dtype = self.dtype.unwrap_or(match own {
+            DType::F32 | DType::F64 | DType::CF32 | DType::CF64 => own,
+            _ => DType::F32,
+        });
+        if is_complex(own) && !is_complex(dtype) {
+            return Err(Error::invalid("dtype", format!("is {}, the matrix is {}", dtype.name(), own.name())));
+        }
+        Ok(dtype)
+    }
+}
+
+/// How a run went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Info {
+    /// Whether the tolerance was met; otherwise the outputs hold the last iterate.
+    pub converged: bool,
+    /// Type of the arithmetic.
+    pub dtype: DType,
+    /// Iterations, the one that writes the outputs included.
+    pub iterations: u64,
+    /// Rank of the low-rank part.
+    pub rank: u64,
+    /// Entries of the sparse part of modulus over the threshold.
+    pub nonzeros: u64,
+    /// Passes over the working arrays or the matrix.
+    pub passes: u64,
+    /// Blocks of a pass.
+    pub blocks: u64,
+    /// Rows of a block.
+    pub block_rows: u64,
+    /// Bytes that went to the device.
+    pub bytes_to_device: u64,
+    /// Bytes that the matrix's source was read for.
+    pub bytes_read: u64,
+    /// Measured peak of device memory.
+    pub device_bytes_used: u64,
+    /// Measured peak of host memory.
+    pub host_bytes_used: u64,
+    /// Weight of the sparse part.
+    pub lambda: f64,
+    /// The last penalty.
+    pub mu: f64,
+    /// ||M||_2, to about 1 %.
+    pub norm2: f64,
+    /// ||M||_F over the observed entries.
+    pub frobenius: f64,
+    /// ||M - L - S||_F / ||M||_F over the observed entries.
+    pub residual: f64,
+    /// ||L||_* + lambda ||S||_1.
+    pub objective: f64,
+    /// ||L||_*.
+    pub nuclear_norm: f64,
+    /// ||S||_1 over the observed entries.
+    pub one_norm: f64,
+    /// Seconds of singular value decompositions beyond the fused pass.
+    pub seconds_svd: f64,
+    /// Seconds of the fused passes: L, S, Y, and the products of the next decomposition.
+    pub seconds_elementwise: f64,
+    /// Seconds that sources were read for.
+    pub seconds_read: f64,
+    /// Seconds of it all.
+    pub seconds_total: f64,
+}
+
+impl Info {
+    /// Figures of nothing yet.
+    pub fn new(dtype: DType) -> Self {
+        Self {
+            converged: true,
+            dtype,
+            iterations: 0,
+            rank: 0,
+            nonzeros: 0,
+            passes: 0,
+            blocks: 0,
+            block_rows: 0,
+            bytes_to_device: 0,
+            bytes_read: 0,
+            device_bytes_used: 0,
+            host_bytes_used: 0,
+            lambda: 0.0,
+            mu: 0.0,
+            norm2: 0.0,
+            frobenius: 0.0,
+            residual: 0.0,
+            objective: 0.0,
+            nuclear_norm: 0.0,
+            one_norm: 0.0,
+            seconds_svd: 0.0,
+            seconds_elementwise: 0.0,
+            seconds_read: 0.0,
+            seconds_total: 0.0,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! From the caller's matrices to a backend and back.
+
+use std::sync::Arc;
+
+use super::algorithm::{Solution, solve};
+use super::cpu::CpuOps;
+use super::cpu::elementwise::Elementwise;
+use super::input::Entries;
+use super::options::{Info, Options};
+use super::output::{CsrBuilder, Panel};
+use crate::backend::Backend;
+use crate::blocks::sink::Sink;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, Matrix, Storage};
+use crate::progress::{Progress, ProgressFn};
+use crate::scalar::{DType, with_scalar};
+use crate::shape::Order;
+use crate::stream::{self as streams, Stream};
+
+/// Where a part goes.
+enum Target<'a> {
+    Nowhere,
+    Matrix(&'a mut Matrix),
+    Sink(&'a mut (dyn Sink + 'a)),
+    Csr(&'a mut Option<Csr>),
+}
+
+impl<'a> Target<'a> {
+    fn matrix(matrix: Option<&'a mut Matrix>) -> Self {
+        matrix.map_or(Self::Nowhere, Self::Matrix)
+    }
+
+    fn sink(sink: Option<&'a mut (dyn Sink + 'a)>) -> Self {
+        sink.map_or(Self::Nowhere, Self::Sink)
+    }
+}
+
+/// A run's matrix, mask and parts.
+struct Call<'a> {
+    context: &'a Arc<Context>,
+    m: &'a Matrix,
+    mask: Option<&'a Matrix>,
+    options: &'a Options,
+    low_rank: Target<'a>,
+    sparse: Target<'a>,
+}
+
+/// Splits `m` into a low-rank and a sparse matrix of its size, either of which may be left out. `mask`, of bytes, is 0
+/// where an entry of `m` is not observed; there it may be anything, S is 0 and L what the others tell.
+///
+/// The parts have the type of the arithmetic. If the tolerance is not met in time, they hold the last iterate and
+/// [`Info::converged`] is false.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming what does not fit, or where `m` is not finite; [`Error::NotSupported`] for storage
+/// that cannot be used here; [`Error::Cancelled`]; what sources report.
+#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
+pub fn compute(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    m: &Matrix,
+    mask: Option<&Matrix>,
+    options: &Options,
+    low_rank: Option<&mut Matrix>,
+    sparse: Option<&mut Matrix>,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<Info> {
+    let (low_rank, sparse) = (Target::matrix(low_rank), Target::matrix(sparse));
+    Call { context, m, mask, options, low_rank, sparse }.run(stream, report)
+}
+
+/// [`compute`] with the sparse part in compressed rows, without what is no larger than the options' threshold.
+///
+/// # Errors
+/// As [`compute`].
+#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
+pub fn compute_csr(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    m: &Matrix,
+    mask: Option<&Matrix>,
+    options: &Options,
+    low_rank: Option<&mut Matrix>,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<(Matrix, Info)> {
+    let mut csr = None;
+    let (low_rank, sparse) = (Target::matrix(low_rank), Target::Csr(&mut csr));
+    let info = Call { context, m, mask, options, low_rank, sparse }.run(stream, report)?;
+    let csr = csr.ok_or_else(|| Error::Internal("a sparse part that was not made".into()))?;
+    Ok((Matrix::from_csr(context, info.dtype, csr, false), info))
+}
+
+/// [`compute`] with parts that are written in blocks. Their axes are those of the matrix's source, or [rows, columns] of
+/// a dense matrix in column-major order and [columns, rows] of one in row-major order. Sinks are finished.
+///
+/// # Errors
+/// As [`compute`], and what sinks report.
+#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
+pub fn stream<'a>(
+    context: &'a Arc<Context>,
+    stream: Option<&Stream>,
+    m: &'a Matrix,
+    mask: Option<&'a Matrix>,
+    options: &'a Options,
+    low_rank: Option<&'a mut (dyn Sink + 'a)>,
+    sparse: Option<&'a mut (dyn Sink + 'a)>,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<Info> {
+    let (low_rank, sparse) = (Target::sink(low_rank), Target::sink(sparse));
+    Call { context, m, mask, options, low_rank, sparse }.run(stream, report)
+}
+
+/// Whether a matrix's columns or its rows are contiguous.
+fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
+    match matrix.storage() {
+        Storage::Dense { order, .. } => Ok(*order),
+        Storage::Csr(_) => {
+            Err(Error::NotSupported(format!("{argument}: is sparse, a dense or streamed matrix is needed")))
+        }
+    }
+}
+
+impl Call<'_> {
+    fn run(mut self, stream: Option<&Stream>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
+        self.context.check_alive()?;
+        let _queue = streams::select(self.context, stream)?;
+        self.options.check()?;
+        let dtype = self.options.dtype_of(self.m.dtype())?;
+        self.check(dtype)?;
+        let progress = self.context.progress(report);
+        let (host, device) = (self.context.host_budget(), self.context.device_budget());
+        let (host_before, device_before) = (host.restart_peak(), device.restart_peak());
+        let mut info = with_scalar!(dtype, "dtype", T => self.compute::<T>(&progress))?;
+        info.host_bytes_used = host.peak().saturating_sub(host_before);
+        info.device_bytes_used = device.peak().saturating_sub(device_before);
+        for target in [&mut self.low_rank, &mut self.sparse] {
+            if let Target::Sink(sink) = target {
+                sink.finish()?;
+            }
+        }
+        Ok(info)
+    }
+
+    fn check(&self, dtype: DType) -> Result<()> {
+        let (rows, cols) = (self.m.rows(), self.m.cols());
+        self.m.expect_context("m", self.context)?;
+        let order = order_of("m", self.m)?;
+        if let Some(mask) = self.mask {
+            mask.expect_context("mask", self.context)?;
+            order_of("mask", mask)?;
+            mask.expect_size("mask", rows, cols)?;
+            mask.expect_dtype("mask", DType::U8)?;
+        }
+        for (name, target) in [("low_rank", &self.low_rank), ("sparse", &self.sparse)] {
+            match target {
+                Target::Nowhere | Target::Csr(_) => {}
+                Target::Matrix(matrix) => {
+                    matrix.expect_context(name, self.context)?;
+                    matrix.dense(name)?;
+                    matrix.expect_size(name, rows, cols)?;
+                    matrix.expect_dtype(name, dtype)?;
+                    if matrix.is_read_only() {
+                        return Err(Error::invalid(name, "was borrowed read-only and cannot be written to"));
+                    }
+                }
+                Target::Sink(sink) => {
+                    let dims = if order == Order::ColumnMajor { [rows, cols] } else { [cols, rows] };
+                    sink.info().expect_dims(name, &dims)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn compute<T: Elementwise>(&mut self, progress: &Progress<'_>) -> Result<Info> {
+        let (rows, cols) = (self.m.rows(), self.m.cols());
+        // The longer axis is cut: the products of the method are as small as they can be.
+        let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
+        let order = order_of("m", self.m)?;
+        let entries = entries("m", self.m, transposed)?;
+        let mask = match self.mask {
+            Some(mask) => Some(self::entries("mask", mask, transposed)?),
+            None => None,
+        };
+        let size = if transposed { (cols, rows) } else { (rows, cols) };
+        match self.context.backend() {
+            Backend::Cpu => {
+                let mut ops = CpuOps::<T>::new(self.context, progress, entries, mask, size, self.options)?;
+                let Solution { mut info, unit } = solve(&mut ops, self.options)?;
+                (info.block_rows, info.blocks) = ops.blocks();
+                (info.bytes_read, info.seconds_read) = ops.reading();
+                let context = self.context;
+                let oriented = if transposed { flipped(order) } else { order };
+                ops.results(|first, rows, block, low_rank, sparse| {
+                    for (name, target, values) in
+                        [("low_rank", &mut self.low_rank, low_rank), ("sparse", &mut self.sparse, sparse)]
+                    {
+                        let panel = Panel { first, rows, block, columns: size.1, values, unit };
+                        match target {
+                            Target::Nowhere | Target::Csr(_) => {}
+                            Target::Matrix(matrix) => write(context, name, &panel, matrix, transposed)?,
+                            Target::Sink(sink) => panel.write_sink(context, &mut **sink, oriented)?,
+                        }
+                    }
+                    Ok(())
+                })?;
+                if let Target::Csr(csr) = &mut self.sparse {
+                    let mut builder = CsrBuilder::<T>::new(rows, cols, transposed, self.options.threshold)?;
+                    ops.results(|first, rows, block, _, values| {
+                        builder.count(&Panel { first, rows, block, columns: size.1, values, unit })
+                    })?;
+                    builder.reserve()?;
+                    ops.results(|first, rows, block, _, values| {
+                        builder.fill(&Panel { first, rows, block, columns: size.1, values, unit })
+                    })?;
+                    **csr = Some(builder.finish(context)?);
+                }
+                Ok(info)
+            }
+            Backend::Gpu(_) => Err(Error::NotSupported("robust PCA on a GPU".into())),
+        }
+    }
+}
+
+fn flipped(order: Order) -> Order {
+    match order {
+        Order::ColumnMajor => Order::RowMajor,
+        Order::RowMajor => Order::ColumnMajor,
+    }
+}
+
+fn entries<'a>(argument: &str, matrix: &'a Matrix, transposed: bool) -> Result<Entries<'a>> {
+    let dense = matrix.dense(argument)?;
+    let &[row_stride, column_stride] = dense.layout.strides() else {
+        return Err(Error::Internal("a matrix layout without two strides".into()));
+    };
+    let entries = Entries::Memory { memory: dense.memory, dtype: matrix.dtype(), row_stride, column_stride };
+    Ok(if transposed { entries.transposed() } else { entries })
+}
+
+fn write<T: Elementwise>(
+    context: &Context,
+    name: &str,
+    panel: &Panel<'_, T>,
+    matrix: &mut Matrix,
+    transposed: bool,
+) -> Result<()> {
+    let dense = matrix.dense_mut(name)?;
+    let &[mut row_stride, mut column_stride] = dense.layout.strides() else {
+        return Err(Error::Internal("a matrix layout without two strides".into()));
+    };
+    let extent = dense.layout.extent();
+    if transposed {
+        (row_stride, column_stride) = (column_stride, row_stride);
+    }
+    let out = &mut dense.memory.host_mut(name)?.as_mut_slice::<T>()?[..extent];
+    panel.write_dense(context, out, row_stride, column_stride);
+    Ok(())
+}
