@@ -12,6 +12,7 @@
 //! | [`sshopm`] | eigenpairs of symmetric tensors |
 //! | [`dwi`] | diffusion MRI: tensors from signals, spherical harmonics, fibre directions |
 //! | [`fdk`] | cone-beam CT: projections to volumes, at once or view by view |
+//! | [`rpca`] | a matrix as low rank plus sparse |
 
 pub mod alloc;
 pub mod backend;

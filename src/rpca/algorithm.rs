@@ -180,12 +180,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
 
     /// The number of values over `least`, after more were computed where some may be missing. The values of a pass over M
     /// are multiplied with `factor`.
-    fn complete(
-        &mut self,
-        spectrum: &mut Spectrum<SmallMatrix<T, O>>,
-        least: f64,
-        factor: f64,
-    ) -> Result<usize> {
+    fn complete(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64, factor: f64) -> Result<usize> {
         let (bound, n) = (self.bound(), self.ops.size().1);
         loop {
             let over = spectrum.values.iter().take_while(|s| **s > least).count();
@@ -236,11 +231,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
     }
 
     /// How the next values are computed, by the count of operations; `kept` vectors of the last ones are used again.
-    fn prepare(
-        &mut self,
-        spectrum: &Spectrum<SmallMatrix<T, O>>,
-        kept: usize,
-    ) -> Result<Way<SmallMatrix<T, O>>> {
+    fn prepare(&mut self, spectrum: &Spectrum<SmallMatrix<T, O>>, kept: usize) -> Result<Way<SmallMatrix<T, O>>> {
         let (m, n) = self.ops.size();
         let width = (self.predicted + self.options.oversampling).clamp(1, n);
         let weights = self.ops.weights();

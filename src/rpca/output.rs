@@ -186,8 +186,7 @@ impl<T: Scalar> CsrBuilder<T> {
     pub fn finish(self, context: &Context) -> Result<Csr> {
         let budget = context.host_budget();
         let nnz = self.values.len();
-        let mut row_ptr =
-            HostMemory::allocate("rows of the sparse part", product("rows", self.rows + 1, 8)?, budget)?;
+        let mut row_ptr = HostMemory::allocate("rows of the sparse part", product("rows", self.rows + 1, 8)?, budget)?;
         // After filling in, each place is the beginning of the next row.
         for (to, from) in row_ptr.as_mut_slice::<i64>()?[1..].iter_mut().zip(&self.places) {
             *to = to_i64(*from);

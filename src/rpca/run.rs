@@ -1,6 +1,6 @@
 //! From the caller's matrices to a backend and back.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use super::algorithm::{Solution, solve};
 use super::cpu::CpuOps;
@@ -10,6 +10,7 @@ use super::options::{Info, Options};
 use super::output::{CsrBuilder, Panel};
 use crate::backend::Backend;
 use crate::blocks::sink::Sink;
+use crate::blocks::source::Source;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Matrix, Storage};
@@ -115,8 +116,10 @@ pub fn stream<'a>(
 fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
     match matrix.storage() {
         Storage::Dense { order, .. } => Ok(*order),
-        Storage::Csr(_) => {
-            Err(Error::NotSupported(format!("{argument}: is sparse, a dense or streamed matrix is needed")))
+        Storage::Streamed(streamed) => Ok(streamed.order()),
+        other => {
+            let name = other.name();
+            Err(Error::NotSupported(format!("{argument}: is {name}, a dense or streamed matrix is needed")))
         }
     }
 }
@@ -178,9 +181,11 @@ impl Call<'_> {
         // The longer axis is cut: the products of the method are as small as they can be.
         let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
         let order = order_of("m", self.m)?;
-        let entries = entries("m", self.m, transposed)?;
+        let mut lock = lock("m", self.m)?;
+        let entries = entries("m", self.m, &mut lock, transposed)?;
+        let mut mask_lock = self.mask.map_or(Ok(None), |mask| self::lock("mask", mask))?;
         let mask = match self.mask {
-            Some(mask) => Some(self::entries("mask", mask, transposed)?),
+            Some(mask) => Some(self::entries("mask", mask, &mut mask_lock, transposed)?),
             None => None,
         };
         let size = if transposed { (cols, rows) } else { (rows, cols) };
@@ -230,12 +235,27 @@ fn flipped(order: Order) -> Order {
     }
 }
 
-fn entries<'a>(argument: &str, matrix: &'a Matrix, transposed: bool) -> Result<Entries<'a>> {
-    let dense = matrix.dense(argument)?;
-    let &[row_stride, column_stride] = dense.layout.strides() else {
-        return Err(Error::Internal("a matrix layout without two strides".into()));
+/// The source of a streamed matrix, for this run alone.
+type Lock<'a> = Option<MutexGuard<'a, Box<dyn Source>>>;
+
+fn lock<'a>(argument: &str, matrix: &'a Matrix) -> Result<Lock<'a>> {
+    match matrix.storage() {
+        Storage::Streamed(streamed) => streamed.lock(argument).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn entries<'a>(argument: &str, matrix: &'a Matrix, lock: &'a mut Lock<'_>, transposed: bool) -> Result<Entries<'a>> {
+    let entries = match lock {
+        Some(source) => Entries::Streamed { source: &mut ***source, order: order_of(argument, matrix)? },
+        None => {
+            let dense = matrix.dense(argument)?;
+            let &[row_stride, column_stride] = dense.layout.strides() else {
+                return Err(Error::Internal("a matrix layout without two strides".into()));
+            };
+            Entries::Memory { memory: dense.memory, dtype: matrix.dtype(), row_stride, column_stride }
+        }
     };
-    let entries = Entries::Memory { memory: dense.memory, dtype: matrix.dtype(), row_stride, column_stride };
     Ok(if transposed { entries.transposed() } else { entries })
 }
 

@@ -231,7 +231,10 @@ impl<T: Elementwise> Block<'_, T> {
             }
             if !(x.re().is_finite() && x.im().is_finite()) {
                 let last = first + self.rows - 1;
-                return Err(Error::invalid("m", format!("has a number that is not finite in {first} to {last} of its longer axis")));
+                return Err(Error::invalid(
+                    "m",
+                    format!("has a number that is not finite in {first} to {last} of its longer axis"),
+                ));
             }
         }
         Ok(())
@@ -279,7 +282,7 @@ impl<T: Elementwise> Block<'_, T> {
             m,
             x,
             y,
-            mask: masked.then_some(&mask[..length]),
+            mask: masked.then(|| &mask[..length]),
             inverse: 1.0 / step.mu,
             mu: step.mu,
             shrink: step.lambda / step.mu,

@@ -143,7 +143,8 @@ impl<T: Entry> Kernel<T::Part> for Chunks<'_, T> {
         let length = x.len();
         for from in (0..length).step_by(CHUNK) {
             let range = from..(from + CHUNK).min(length);
-            let (l, m, x, y) = (&low_rank[range.clone()], &m[range.clone()], &mut x[range.clone()], &mut y[range.clone()]);
+            let (l, m, x, y) =
+                (&low_rank[range.clone()], &m[range.clone()], &mut x[range.clone()], &mut y[range.clone()]);
             let chunk = match (mask, last) {
                 (Some(mask), _) => masked(l, m, &mask[range], x, y, &n, last),
                 (None, false) => update(l, m, x, y, &n),
@@ -219,15 +220,7 @@ fn finish<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::P
 
 /// The same where some entries are not observed: there X := L and Y := 0.
 #[inline(always)]
-fn masked<T: Entry>(
-    l: &[T],
-    m: &[T],
-    mask: &[u8],
-    x: &mut [T],
-    y: &mut [T],
-    n: &Numbers<T::Part>,
-    last: bool,
-) -> Sums {
+fn masked<T: Entry>(l: &[T], m: &[T], mask: &[u8], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>, last: bool) -> Sums {
     let (mut squares, mut moduli, mut nonzeros) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES], 0);
     for at in 0..x.len() {
         if mask[at] == 0 {

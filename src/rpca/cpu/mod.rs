@@ -154,7 +154,10 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     }
 
     /// L and S of each panel in turn: `take(first row, rows, rows of a block, L, S)`.
-    pub fn results(&mut self, mut take: impl FnMut(usize, usize, usize, &mut [T], &mut [T]) -> Result<()>) -> Result<()> {
+    pub fn results(
+        &mut self,
+        mut take: impl FnMut(usize, usize, usize, &mut [T], &mut [T]) -> Result<()>,
+    ) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;
         for first in (0..m).step_by(self.cut.panel) {
@@ -170,7 +173,8 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     /// Room for a panel of X and of Y that are in files.
     fn panel_buffers(&self) -> Result<(HostMemory, HostMemory)> {
         let elements = if self.cut.in_memory { 0 } else { self.cut.panel.min(self.size.0) * self.size.1 };
-        let make = || HostMemory::allocate("panel of robust PCA", elements * size_of::<T>(), self.context.host_budget());
+        let make =
+            || HostMemory::allocate("panel of robust PCA", elements * size_of::<T>(), self.context.host_budget());
         Ok((make()?, make()?))
     }
 

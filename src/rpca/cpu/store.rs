@@ -52,9 +52,7 @@ impl Store {
     pub(super) fn save<T: Element>(&mut self, first: usize, count: usize, buffer: &HostMemory) -> Result<()> {
         match self {
             Self::Memory(_) => Ok(()),
-            Self::File(file) => {
-                file.write(first * size_of::<T>(), &buffer.as_slice::<u8>()?[..count * size_of::<T>()])
-            }
+            Self::File(file) => file.write(first * size_of::<T>(), &buffer.as_slice::<u8>()?[..count * size_of::<T>()]),
         }
     }
 }
