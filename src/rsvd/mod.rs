@@ -1,8 +1,35 @@
 //! Randomized singular value decomposition of matrices that need not fit the device, nor the host (Halko, Martinsson,
 //! Tropp, SIAM Review 53, 2011).
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`session`], [`calls`] | a decomposition that is set up, and its calls |
+//! | [`options`], [`info`] | how, and what came of it |
+//! | [`plan`], [`choose`] | type, orientation and sizes of a problem; the cost model |
+//! | [`algorithm`] | the methods, for every backend |
+//! | [`basis`] | orthonormal bases of long matrices |
+//! | [`ops`], [`data`], [`statistics`], [`traffic`] | what a backend offers |
+//! | [`open`] | a caller's matrix as the backends read it |
+//! | [`restart`] | the state of a run in a file |
 
+pub mod algorithm;
 pub mod basis;
+pub mod calls;
+pub mod choose;
 pub mod data;
+pub mod info;
+pub mod open;
 pub mod ops;
+pub mod options;
+pub mod plan;
+pub mod restart;
+pub mod session;
 pub mod statistics;
 pub mod traffic;
+
+pub use info::Info;
+pub use options::Options;
+pub use session::Rsvd;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Rank by tolerance (Yu, Gu and Li, SIMAX 39, 2018): the basis grows until what is left is small enough, which
+//! ||A||_F^2 - ||Q^H A||_F^2 tells without a residual.
+
+use super::{Factors, FactorsOf, Run, estimate, finish};
+use crate::dense::{Op, Svd};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::least_tolerance;
+use crate::scalar::Scalar;
+
+/// The basis so far: A is close to the sum of the blocks' q b^H.
+struct Basis<M, P> {
+    blocks: Vec<(P, M)>,
+    rank: usize,
+}
+
+/// Factors whose error is at most the tolerance times ||A||_F, of the least rank that keeps it.
+pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let (m, n) = (run.ops.rows(), run.ops.columns());
+    let most = run.task.rank.min(m).min(n);
+    let mut basis = Basis { blocks: Vec::new(), rank: 0 };
+    let mut left = f64::INFINITY;
+    let mut is_exhausted = false;
+    while basis.rank < most {
+        let width = run.task.block_columns.min(most - basis.rank);
+        let Some((q, b)) = next_block(run, &basis, width)? else {
+            is_exhausted = true;
+            break;
+        };
+        let norm2 = run.statistics()?.norm2;
+        left = if left.is_finite() { left } else { norm2 } - run.ops.norm2(&b)?;
+        basis.rank += run.ops.shape(&b).1;
+        basis.blocks.push((q, b));
+        run.measure = (left.max(0.0) / norm2).sqrt();
+        if left <= (run.task.tolerance * run.task.tolerance) * norm2 {
+            break;
+        }
+    }
+    run.columns = basis.rank;
+    let norm2 = run.statistics()?.norm2;
+    let allowed = run.task.tolerance * run.task.tolerance * norm2;
+    // What is left below the rounding errors of its own sum is not known to be there.
+    let left = if left.is_finite() { left.max(0.0) } else { norm2 };
+    run.converged = left <= allowed || is_exhausted;
+    if basis.rank == 0 {
+        return nothing(run);
+    }
+    let factors = combine(run, basis, left, allowed)?;
+    if is_exhausted || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
+        confirm(run, &factors)?;
+    }
+    Ok(factors)
+}
+
+/// The next block of the basis and A^H times it; `None` if nothing but rounding errors is left.
+fn next_block<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    basis: &Basis<O::Matrix, O::Tall>,
+    width: usize,
+) -> Result<Option<(O::Tall, O::Matrix)>> {
+    let first = u32::try_from(basis.rank).unwrap_or(u32::MAX);
+    let mut w = run.ops.zeros("sketch", run.ops.columns(), width)?;
+    run.ops.fill(&mut w, &run.task.sketch, 0, first)?;
+    let mut y = run.ops.tall("A W", width)?;
+    run.ops.pass_multiply(&w, &mut y)?;
+    run.pass_done(None)?;
+    deflate(run, basis, &w, &mut y)?;
+    for _ in 0..run.task.iterations {
+        run.orthonormalize_tall(&mut y)?;
+        run.ops.pass_adjoint(&y, &mut w)?;
+        run.pass_done(None)?;
+        for (q, b) in &basis.blocks {
+            let c = cross(run, q, &y)?;
+            run.ops.multiply(-1.0, b, Op::Plain, &c, Op::Plain, 1.0, &mut w)?;
+        }
+        run.orthonormalize(&mut w)?;
+        run.ops.pass_multiply(&w, &mut y)?;
+        run.pass_done(None)?;
+        deflate(run, basis, &w, &mut y)?;
+    }
+    // Directions below the rounding errors of the product would, once normalised, be anything, and not orthogonal to
+    // what is there.
+    let norm = run.norm()?;
+    let r = run.orthonormalize_tall(&mut y)?;
+    let Svd { u, s, .. } = run.ops.svd(&r)?;
+    let kept = s.iter().take_while(|x| **x > 100.0 * run.roundoff() * norm).count();
+    if kept == 0 {
+        return Ok(None);
+    }
+    if kept < width {
+        let u = run.head(&u, kept)?;
+        run.ops.tall_transform(&mut y, &u)?;
+    }
+    for _ in 0..2 {
+        for (q, _) in &basis.blocks {
+            let c = cross(run, q, &y)?;
+            run.ops.tall_multiply(-1.0, q, &c, 1.0, &mut y)?;
+        }
+        run.orthonormalize_tall(&mut y)?;
+    }
+    let mut b = run.ops.zeros("A^H Q", run.ops.columns(), kept)?;
+    run.ops.pass_adjoint(&y, &mut b)?;
+    run.pass_done(None)?;
+    Ok(Some((y, b)))
+}
+
+/// Y := Y - Q (B W).
+fn deflate<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    basis: &Basis<O::Matrix, O::Tall>,
+    w: &O::Matrix,
+    y: &mut O::Tall,
+) -> Result<()> {
+    for (q, b) in &basis.blocks {
+        let c = run.product(b, Op::Adjoint, w, Op::Plain)?;
+        run.ops.tall_multiply(-1.0, q, &c, 1.0, y)?;
+    }
+    Ok(())
+}
+
+fn cross<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, p: &O::Tall, q: &O::Tall) -> Result<O::Matrix> {
+    let (rows, columns) = (run.ops.tall_width(p), run.ops.tall_width(q));
+    let mut c = run.ops.zeros("P^H Q", rows, columns)?;
+    run.ops.tall_cross(p, q, &mut c)?;
+    Ok(c)
+}
+
+/// The factors of the blocks' sum, without the trailing ones that the tolerance does not need.
+fn combine<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    basis: Basis<O::Matrix, O::Tall>,
+    left: f64,
+    allowed: f64,
+) -> Result<FactorsOf<T, O>> {
+    let (n, rank) = (run.ops.columns(), basis.rank);
+    let mut all = run.ops.zeros("A^H Q", n, rank)?;
+    let mut q = run.ops.tall("Q", rank)?;
+    let mut at = 0;
+    for (block, b) in basis.blocks {
+        let width = run.ops.shape(&b).1;
+        run.ops.copy_columns(&b, 0, width, &mut all, at)?;
+        let mut place = crate::alloc::filled("place of a block", width * rank, T::from_parts(0.0, 0.0))?;
+        for j in 0..width {
+            place[(at + j) * width + j] = T::from_parts(1.0, 0.0);
+        }
+        let place = run.ops.upload("place of a block", width, rank, &place, width)?;
+        let beta = if at == 0 { 0.0 } else { 1.0 };
+        run.ops.tall_multiply(1.0, &block, &place, beta, &mut q)?;
+        at += width;
+    }
+    let r = run.orthonormalize(&mut all)?;
+    let Svd { u, s, v } = run.ops.svd(&r)?;
+    let mut error = left;
+    let mut kept = s.len();
+    while kept > 1 && error + s[kept - 1] * s[kept - 1] <= allowed {
+        error += s[kept - 1] * s[kept - 1];
+        kept -= 1;
+    }
+    let s = s[..kept].to_vec();
+    finish::assemble(run, q, v, s, &all, u)
+}
+
+/// The factors of a matrix of zeros.
+fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let n = run.ops.columns();
+    let u = if run.task.left { Some(run.ops.tall("U", 0)?) } else { None };
+    let v = if run.task.right { Some(run.ops.zeros("V", n, 0)?) } else { None };
+    Ok(Factors { u, s: Vec::new(), v })
+}
+
+/// Asks probes whether the tolerance holds, where the difference of the squares says little.
+fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>) -> Result<()> {
+    let (Some(u), Some(v)) = (&factors.u, &factors.v) else { return Ok(()) };
+    let found = estimate::probe(run, u, &factors.s, v)?;
+    let relative = found.frobenius / run.norm()?;
+    // Ten probes are within a fifth of the truth.
+    if relative > 1.25 * run.task.tolerance {
+        run.converged = false;
+        run.remarks.push(format!("probes find a relative error of {relative:.1e}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Methods that work on each block as long as it is there: the published sum of block ranges, and the merge of the blocks'
+//! own decompositions (Iwen and Ong, SIMAX 37, 2016), which is more accurate at the same passes.
+
+use super::{Factors, FactorsOf, Phase, Run, finish, power};
+use crate::dense::{Op, Svd};
+use crate::error::Result;
+use crate::rsvd::ops::{Local, RsvdOps};
+use crate::scalar::Scalar;
+
+/// Published block method: W = orth of the sum of A_J^H (A_J A_J^H)^q Omega_J; two passes. A block of larger norm
+/// swamps the others, so that more iterations can make it worse.
+pub fn block_sum<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let w = match run.resume()? {
+        Some((_, w)) => w,
+        None => {
+            let (width, iterations) = (run.task.columns, run.task.iterations);
+            let mut w = run.ops.zeros("sum of block ranges", run.ops.columns(), width)?;
+            run.ops.pass_block_sum(&Local { width, iterations, sketch: run.task.sketch }, &mut w)?;
+            run.check_range()?;
+            run.orthonormalize(&mut w)?;
+            run.pass_done(Some((1, &w)))?;
+            w
+        }
+    };
+    power::last_product(run, &w)
+}
+
+/// Block merge: W from the merged blocks, then A W; or the merged values and V alone.
+pub fn merge<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let w = match run.resume()? {
+        Some((_, w)) => w,
+        None => {
+            let local = Local { width: run.task.merge_width, iterations: run.task.iterations, sketch: run.task.sketch };
+            let mut merged = run.ops.zeros("merged blocks", run.ops.columns(), local.width)?;
+            run.ops.pass_merge(&local, &mut merged)?;
+            run.check_range()?;
+            if run.task.one_pass {
+                run.pass_done(None)?;
+                return merged_alone(run, merged);
+            }
+            let mut w = run.head(&merged, run.task.columns.min(local.width))?;
+            drop(merged);
+            run.orthonormalize(&mut w)?;
+            run.pass_done(Some((1, &w)))?;
+            w
+        }
+    };
+    power::last_product(run, &w)
+}
+
+/// Values and right vectors of R^H where R R^H is close to A^H A.
+fn merged_alone<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, mut merged: O::Matrix) -> Result<FactorsOf<T, O>> {
+    let r = run.orthonormalize(&mut merged)?;
+    let Svd { u, mut s, .. } = run.ops.svd(&r)?;
+    let k = run.task.rank.min(s.len());
+    s.truncate(k);
+    let small = run.head(&u, k)?;
+    let mut v = run.product(&merged, Op::Plain, &small, Op::Plain)?;
+    if run.task.phase == Phase::Right {
+        let turns = finish::turns(&run.ops.column_peaks(&v)?);
+        finish::turn(run, &mut v, &turns)?;
+    }
+    Ok(Factors { u: None, s, v: Some(v).filter(|_| run.task.right) })
+}

@@ -1,0 +1,24 @@
+//! No projection: where the sketch would be nearly as wide as the matrix, the whole is faster and exact.
+
+use super::{FactorsOf, Run, finish};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// The methods' own end with a basis of the whole space; one pass.
+pub fn direct<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let (m, n) = (run.ops.rows(), run.ops.columns());
+    run.columns = m.min(n);
+    if m < n {
+        let q = run.tall_identity(m)?;
+        let mut t = run.ops.zeros("A^H", n, m)?;
+        run.ops.pass_adjoint(&q, &mut t)?;
+        run.pass_done(None)?;
+        return finish::range(run, q, &mut t);
+    }
+    let w = run.identity(n, n)?;
+    let mut p = run.ops.tall("A", n)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    finish::row_space(run, &w, p)
+}

@@ -1,0 +1,115 @@
+//! Errors of given factors, from random probes and exactly for each triplet (reference: Halko, Martinsson and Tropp, SIAM
+//! Review 53, 2011, section 4.3).
+
+use super::{ErrorFigures, Run};
+use crate::dense::Op;
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::error::Result;
+use crate::rng::stream;
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{ErrorKind, least_tolerance};
+use crate::scalar::Scalar;
+
+/// ||A - A_k||_F from the values alone; nothing where the difference of the squares is rounding.
+pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Result<Option<f64>> {
+    let norm2 = run.statistics()?.norm2;
+    let left = s.iter().fold(norm2, |left, x| left - x * x);
+    let error = left.max(0.0).sqrt();
+    Ok((norm2 == 0.0 || error > least_tolerance(T::DTYPE) * norm2.sqrt()).then_some(error))
+}
+
+/// The residual R = A - U diag(s) V^H applied to Gaussian probes: ||R||_F to about a fifth with ten of them, and an upper
+/// bound of ||R||_2 that fails with probability 10^-probes. One pass.
+pub fn probe<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    u: &O::Tall,
+    s: &[f64],
+    v: &O::Matrix,
+) -> Result<ErrorFigures> {
+    let probes = run.task.probes;
+    let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
+    let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
+    run.ops.fill(&mut w, &sketch, 0, 0)?;
+    let mut p = run.ops.tall("residual", probes)?;
+    run.steps += 1;
+    residual(run, u, s, v, &w, &mut p)?;
+    let norms = run.ops.tall_column_norms(&p)?;
+    // Both parts of a complex probe are standard normal, so that its variance is 2.
+    let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
+    let mean = norms.iter().map(|x| x * x).sum::<f64>() / (variance * probes as f64);
+    let largest = norms.iter().copied().fold(0.0, f64::max);
+    let bound = 10.0 * std::f64::consts::FRAC_2_PI.sqrt() * largest;
+    Ok(ErrorFigures { kind: ErrorKind::Probes, frobenius: mean.sqrt(), spectral: bound })
+}
+
+/// P = (A - U diag(s) V^H) W. One pass.
+fn residual<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    u: &O::Tall,
+    s: &[f64],
+    v: &O::Matrix,
+    w: &O::Matrix,
+    p: &mut O::Tall,
+) -> Result<()> {
+    run.ops.pass_multiply(w, p)?;
+    run.pass_done(None)?;
+    let mut scaled = run.head(v, s.len())?;
+    run.ops.scale_columns(&mut scaled, s)?;
+    let c = run.product(&scaled, Op::Adjoint, w, Op::Plain)?;
+    run.ops.tall_multiply(-1.0, u, &c, 1.0, p)
+}
+
+/// ||A - U diag(s) V^H||_2 by power iteration on R^H R that begins with the probes: from below, and much closer than the
+/// bound. 2 `steps` + 1 passes.
+pub fn spectral<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    u: &O::Tall,
+    s: &[f64],
+    v: &O::Matrix,
+    steps: usize,
+) -> Result<f64> {
+    let probes = run.task.probes.min(run.ops.rows()).min(run.ops.columns());
+    let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
+    let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
+    run.ops.fill(&mut w, &sketch, 0, 0)?;
+    run.orthonormalize(&mut w)?;
+    let mut p = run.ops.tall("residual", probes)?;
+    run.steps += 2 * steps + 1;
+    residual(run, u, s, v, &w, &mut p)?;
+    for _ in 0..steps {
+        run.orthonormalize_tall(&mut p)?;
+        run.ops.pass_adjoint(&p, &mut w)?;
+        run.pass_done(None)?;
+        let mut c = run.ops.zeros("U^H P", s.len(), probes)?;
+        run.ops.tall_cross(u, &p, &mut c)?;
+        let mut scaled = run.head(v, s.len())?;
+        run.ops.scale_columns(&mut scaled, s)?;
+        run.ops.multiply(-1.0, &scaled, Op::Plain, &c, Op::Plain, 1.0, &mut w)?;
+        run.orthonormalize(&mut w)?;
+        residual(run, u, s, v, &w, &mut p)?;
+    }
+    let r = run.orthonormalize_tall(&mut p)?;
+    Ok(run.ops.svd(&r)?.s.first().copied().unwrap_or(0.0))
+}
+
+/// ||A v_j - s_j u_j|| and ||A^H u_j - s_j v_j|| for each j. Two passes.
+pub fn residuals<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    u: &O::Tall,
+    s: &[f64],
+    v: &O::Matrix,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let mut diagonal = run.identity(s.len(), s.len())?;
+    run.ops.scale_columns(&mut diagonal, s)?;
+    let mut p = run.ops.tall("A V", s.len())?;
+    run.ops.pass_multiply(v, &mut p)?;
+    run.pass_done(None)?;
+    run.ops.tall_multiply(-1.0, u, &diagonal, 1.0, &mut p)?;
+    let left = run.ops.tall_column_norms(&p)?;
+    drop(p);
+    let mut t = run.ops.zeros("A^H U", run.ops.columns(), s.len())?;
+    run.ops.pass_adjoint(u, &mut t)?;
+    run.pass_done(None)?;
+    run.ops.multiply(-1.0, v, Op::Plain, &diagonal, Op::Plain, 1.0, &mut t)?;
+    Ok((left, run.ops.column_norms(&t)?))
+}

@@ -1,0 +1,61 @@
+//! Orthonormal bases of a range, with the coordinates of the matrix in them.
+
+use super::{Run, power};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// Q and T = A^H Q, if it is wanted: A is close to Q T^H. `passes`: q + 1, and 1.
+pub fn columns<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    with_coordinates: bool,
+) -> Result<(O::Tall, Option<O::Matrix>)> {
+    let w = power::iterate(run)?;
+    let mut p = run.ops.tall("A W", run.task.columns)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    run.orthonormalize_tall(&mut p)?;
+    if !with_coordinates {
+        return Ok((p, None));
+    }
+    let mut t = w;
+    run.ops.pass_adjoint(&p, &mut t)?;
+    run.pass_done(None)?;
+    Ok((p, Some(t)))
+}
+
+/// W and P = A W, if it is wanted: A is close to P W^H, as near as [`columns`] of the transposed problem.
+pub fn rows<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    with_coordinates: bool,
+) -> Result<(O::Matrix, Option<O::Tall>)> {
+    let (n, width) = (run.ops.columns(), run.task.columns);
+    let (first, mut w) = match run.resume()? {
+        Some(resumed) => resumed,
+        None => {
+            let mut psi = run.ops.tall("sketch", width)?;
+            run.ops.tall_fill(&mut psi, &run.task.sketch, 0)?;
+            let mut w = run.ops.zeros("A^H Psi", n, width)?;
+            run.ops.pass_adjoint(&psi, &mut w)?;
+            run.check_range()?;
+            run.orthonormalize(&mut w)?;
+            run.pass_done(Some((0, &w)))?;
+            (0, w)
+        }
+    };
+    let mut t = run.ops.zeros("A^H A W", n, width)?;
+    for i in first..run.task.iterations {
+        run.ops.pass_fused(&w, None, &mut t)?;
+        run.check_range()?;
+        std::mem::swap(&mut w, &mut t);
+        run.orthonormalize(&mut w)?;
+        run.pass_done(Some((i + 1, &w)))?;
+    }
+    if !with_coordinates {
+        return Ok((w, None));
+    }
+    let mut p = run.ops.tall("A W", width)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    Ok((w, Some(p)))
+}

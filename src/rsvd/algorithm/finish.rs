@@ -1,0 +1,97 @@
+//! From an orthonormal basis to the factors.
+
+use super::{Factors, FactorsOf, Phase, Run};
+use crate::dense::{Op, Svd};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// Factors of A W W^H from an orthonormal W and P = A W.
+pub fn row_space<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    w: &O::Matrix,
+    mut p: O::Tall,
+) -> Result<FactorsOf<T, O>> {
+    let r = run.orthonormalize_tall(&mut p)?;
+    let Svd { u, s, v } = run.ops.svd(&r)?;
+    assemble(run, p, u, s, w, v)
+}
+
+/// Factors of Q Q^H A from an orthonormal Q and T = A^H Q, which is destroyed.
+pub fn range<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    q: O::Tall,
+    t: &mut O::Matrix,
+) -> Result<FactorsOf<T, O>> {
+    let r = run.orthonormalize(t)?;
+    let Svd { u, s, v } = run.ops.svd(&r)?;
+    assemble(run, q, v, s, t, u)
+}
+
+/// Factors U = Q L_k and V = X R_k of rank k for orthonormal Q and X and the small matrices L and R.
+pub fn assemble<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    q: O::Tall,
+    left: O::Matrix,
+    mut s: Vec<f64>,
+    x: &O::Matrix,
+    right: O::Matrix,
+) -> Result<FactorsOf<T, O>> {
+    let k = run.task.rank.min(s.len());
+    s.truncate(k);
+    let (mut left, right) = (run.head(&left, k)?, run.head(&right, k)?);
+    let phase = run.task.phase;
+    let mut v = None;
+    if run.task.right || phase == Phase::Right {
+        let mut columns = run.product(x, Op::Plain, &right, Op::Plain)?;
+        if phase == Phase::Right {
+            let turns = turns(&run.ops.column_peaks(&columns)?);
+            turn(run, &mut columns, &turns)?;
+            turn(run, &mut left, &turns)?;
+        }
+        v = Some(columns);
+    }
+    let mut u = None;
+    if run.task.left || phase == Phase::Left {
+        let mut columns = q;
+        run.ops.tall_transform(&mut columns, &left)?;
+        if phase == Phase::Left {
+            let turns = turns(&run.ops.tall_column_peaks(&columns)?);
+            let mut diagonal = run.identity(k, k)?;
+            turn(run, &mut diagonal, &turns)?;
+            run.ops.tall_transform(&mut columns, &diagonal)?;
+            if let Some(v) = v.as_mut() {
+                turn(run, v, &turns)?;
+            }
+        }
+        u = Some(columns);
+    }
+    Ok(Factors { u: u.filter(|_| run.task.left), s, v: v.filter(|_| run.task.right) })
+}
+
+/// What each column is multiplied by so that its peak becomes real and positive.
+pub fn turns(peaks: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    peaks
+        .iter()
+        .map(|&(re, im)| {
+            let modulus = re.hypot(im);
+            if modulus > 0.0 { (re / modulus, -im / modulus) } else { (1.0, 0.0) }
+        })
+        .collect()
+}
+
+/// Multiplies each column by a number of modulus 1.
+pub fn turn<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, m: &mut O::Matrix, turns: &[(f64, f64)]) -> Result<()> {
+    if !T::IS_COMPLEX {
+        let signs: Vec<f64> = turns.iter().map(|t| t.0).collect();
+        return run.ops.scale_columns(m, &signs);
+    }
+    let k = turns.len();
+    let mut data = crate::alloc::filled("phases", k * k, T::from_parts(0.0, 0.0))?;
+    for (j, &(re, im)) in turns.iter().enumerate() {
+        data[j * k + j] = T::from_parts(re, im);
+    }
+    let diagonal = run.ops.upload("phases", k, k, &data, k.max(1))?;
+    *m = run.product(m, Op::Plain, &diagonal, Op::Plain)?;
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! The range form in q + 1 passes: each gives A W and A^H A W together, the last one also what Q^H A needs.
+
+use super::{FactorsOf, Run, finish, power};
+use crate::dense::{Op, Svd};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// P = A W and T = A^H P; with P = Q (L S Z^H), (Q L)^H A = S^-1 Z^H T^H.
+///
+/// Row i of that carries an error of u sigma_1^2 / sigma_i. Rows whose relative error would exceed sqrt(u), those below
+/// u^(1/4) of the largest, are not used; if some are wanted, one more pass gives Q^H A itself.
+pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let w = power::iterate(run)?;
+    let width = run.ops.shape(&w).1;
+    let mut p = run.ops.tall("A W", width)?;
+    let mut t = run.ops.zeros("A^H A W", run.ops.columns(), width)?;
+    run.ops.pass_fused(&w, Some(&mut p), &mut t)?;
+    run.pass_done(None)?;
+    drop(w);
+    let r = run.orthonormalize_tall(&mut p)?;
+    let Svd { u: left, s, v: z } = run.ops.svd(&r)?;
+    let limit = run.roundoff().sqrt().sqrt() * s.first().copied().unwrap_or(0.0);
+    let usable = s.iter().take_while(|x| **x > limit).count();
+    if usable < run.task.rank.min(s.len()) {
+        // Nothing is there to be resolved in data of lower rank than was asked for.
+        run.remarks.push(format!("one more pass, as {usable} values alone are within u^(1/4) of the largest"));
+        run.steps += 1;
+        run.ops.pass_adjoint(&p, &mut t)?;
+        run.pass_done(None)?;
+        return finish::range(run, p, &mut t);
+    }
+    let mut z = run.head(&z, usable)?;
+    let inverse: Vec<f64> = s[..usable].iter().map(|x| 1.0 / x).collect();
+    run.ops.scale_columns(&mut z, &inverse)?;
+    let mut b = run.product(&t, Op::Plain, &z, Op::Plain)?;
+    drop(t);
+    let r = run.orthonormalize(&mut b)?;
+    let Svd { u, s, v } = run.ops.svd(&r)?;
+    let left = run.head(&left, usable)?;
+    let left = run.product(&left, Op::Plain, &v, Op::Plain)?;
+    finish::assemble(run, p, left, s, &b, u)
+}

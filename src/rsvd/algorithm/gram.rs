@@ -1,0 +1,68 @@
+//! A^H A is formed in one pass and iterated with in core; the second pass is that of the row-space form.
+
+use super::{FactorsOf, Run, finish, power};
+use crate::dense::Op;
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// Columns up to which all eigenvectors of A^H A are found, where the rows are many enough to hide the work.
+const EIGEN_COLUMNS: usize = 4096;
+
+/// Columns up to which they are found in any case.
+const EIGEN_ALWAYS: usize = 512;
+
+/// W from G = A^H A, then A W. Never the roots of G's eigenvalues: they lose half the digits.
+pub fn gram<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let w = match run.resume()? {
+        Some((_, w)) => w,
+        None => {
+            let w = basis(run)?;
+            run.pass_done(Some((1, &w)))?;
+            w
+        }
+    };
+    let width = run.ops.shape(&w).1;
+    let mut p = run.ops.tall("A W", width)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    let r = run.orthonormalize_tall(&mut p)?;
+    let small = run.ops.svd(&r)?;
+    let last = small.s.get(run.task.rank.wrapping_sub(1)).copied().unwrap_or(0.0);
+    let ratio = last / small.s.first().copied().unwrap_or(0.0);
+    // Directions below sqrt(u) of the largest are noise in G: what P has of them is as random as a sketch.
+    if ratio.is_nan() || ratio >= 10.0 * run.roundoff().sqrt() {
+        return finish::assemble(run, p, small.u, small.s, &w, small.v);
+    }
+    run.remarks.push(format!("two more passes, as sigma_k / sigma_1 = {ratio:.1e} is beyond what A^H A resolves"));
+    run.steps += 2;
+    let mut w = w;
+    run.ops.pass_adjoint(&p, &mut w)?;
+    run.pass_done(None)?;
+    drop(p);
+    run.orthonormalize(&mut w)?;
+    power::last_product(run, &w)
+}
+
+/// Leading directions of A^H A.
+fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
+    let (m, n, width) = (run.ops.rows(), run.ops.columns(), run.task.columns);
+    let mut g = run.ops.zeros("A^H A", n, n)?;
+    run.ops.pass_gram(&mut g)?;
+    run.check_range()?;
+    let is_cheap = n <= EIGEN_ALWAYS || (n <= EIGEN_COLUMNS && m / 50 >= n);
+    if is_cheap && run.given.is_none() {
+        let vectors = run.ops.eigen(&g)?.1;
+        let mut w = run.head(&vectors, width)?;
+        // Orthonormal to the eigensolver's accuracy already; V is W times a unitary matrix and has to be better.
+        run.orthonormalize(&mut w)?;
+        return Ok(w);
+    }
+    let mut w = run.omega(width, 0)?;
+    run.orthonormalize(&mut w)?;
+    for _ in 0..run.task.iterations {
+        w = run.product(&g, Op::Plain, &w, Op::Plain)?;
+        run.orthonormalize(&mut w)?;
+    }
+    Ok(w)
+}

@@ -1,0 +1,62 @@
+//! Block Krylov (Musco and Musco, NIPS 2015): the space of all iterates W_0, A^H A W_0, ... instead of the last alone.
+
+use super::{FactorsOf, Run, power};
+use crate::dense::Op;
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// Each iterate is made orthogonal to all before it; the factors are those of A K K^H. q + 1 passes, and a small problem of
+/// (q + 1) l columns.
+pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let (m, n, width) = (run.ops.rows(), run.ops.columns(), run.task.columns);
+    let total = width.saturating_mul(run.task.iterations.saturating_add(1)).min(m).min(n);
+    let (first, begun) = run.begin()?;
+    let mut filled = run.ops.shape(&begun).1;
+    let mut k = run.ops.zeros("Krylov basis", n, total)?;
+    run.ops.copy_columns(&begun, 0, filled, &mut k, 0)?;
+    drop(begun);
+    for i in first..run.task.iterations {
+        let block = width.min(total - filled);
+        if block == 0 {
+            break;
+        }
+        let mut w = run.ops.zeros("Krylov block", n, width)?;
+        run.ops.copy_columns(&k, filled - width, width, &mut w, 0)?;
+        let mut t = run.ops.zeros("A^H A W", n, width)?;
+        run.ops.pass_fused(&w, None, &mut t)?;
+        run.check_range()?;
+        let before = run.head(&k, filled)?;
+        let mut next = if block < width { run.head(&t, block)? } else { t };
+        orthogonalize(run, &mut next, &before)?;
+        run.ops.copy_columns(&next, 0, block, &mut k, filled)?;
+        filled += block;
+        let state = run.head(&k, filled)?;
+        run.pass_done(Some((i + 1, &state)))?;
+    }
+    run.columns = filled;
+    let basis = if filled < total { run.head(&k, filled)? } else { k };
+    power::last_product(run, &basis)
+}
+
+/// Makes `x` orthonormal and orthogonal to the orthonormal columns of `basis`.
+pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    x: &mut O::Matrix,
+    basis: &O::Matrix,
+) -> Result<()> {
+    // Twice is enough for columns that are independent of the basis (Kahan and Parlett); a column that was, and was
+    // replaced by a random one, needs a round more.
+    const ROUNDS: usize = 5;
+    let limit = 32.0 * run.roundoff();
+    for round in 0..ROUNDS {
+        let overlap = run.product(basis, Op::Adjoint, x, Op::Plain)?;
+        let columns = run.ops.shape(x).1 as f64;
+        if round > 0 && run.ops.norm2(&overlap)? <= limit * limit * columns {
+            return Ok(());
+        }
+        run.ops.multiply(-1.0, basis, Op::Plain, &overlap, Op::Plain, 1.0, x)?;
+        run.orthonormalize(x)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! The methods, written once for every backend that offers [`RsvdOps`]. The problem is m-by-n with its rows cut; W stands
+//! for n-by-l matrices, P for m-by-l ones.
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`run`] | what the methods share: start, orthonormal bases, checkpoints |
+//! | [`finish`] | from a basis to the factors |
+//! | `power`, `range`, `fused`, `gram`, `blocks`, `krylov`, `once`, `direct` | the methods |
+//! | `adaptive` | to a tolerance |
+//! | `symmetric`, [`find`] | Hermitian matrices; bases alone |
+//! | [`estimate`] | errors of factors |
+
+mod adaptive;
+mod blocks;
+mod direct;
+pub mod estimate;
+pub mod find;
+pub mod finish;
+mod fused;
+mod gram;
+mod krylov;
+mod once;
+mod power;
+mod range;
+pub mod run;
+mod symmetric;
+
+use super::ops::RsvdOps;
+use super::options::{ErrorKind, Method, Orthonormalization};
+use crate::dense::orthonormal::Counts;
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+pub use run::Run;
+pub use symmetric::symmetric;
+
+/// Which vectors are given a phase, in the orientation of the problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// None.
+    Free,
+    /// Those as long as a row of the data: V.
+    Right,
+    /// Those as long as the axis that is cut: U.
+    Left,
+}
+
+/// What is to be computed, in the orientation of the problem.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The method; not [`Method::Auto`].
+    pub method: Method,
+    /// Rank of the result; with a tolerance the largest.
+    pub rank: usize,
+    /// Columns of the sketch.
+    pub columns: usize,
+    /// Power iterations.
+    pub iterations: usize,
+    /// Columns that merged blocks keep.
+    pub merge_width: usize,
+    /// Whether the merge is all.
+    pub one_pass: bool,
+    /// Columns that the adaptive method adds at a time.
+    pub block_columns: usize,
+    /// Relative error to go on to, 0 for a fixed rank.
+    pub tolerance: f64,
+    /// The sketch.
+    pub sketch: Sketch,
+    /// How columns are made orthonormal.
+    pub orthonormalization: Orthonormalization,
+    /// Which vectors are given a phase.
+    pub phase: Phase,
+    /// Whether U is wanted.
+    pub left: bool,
+    /// Whether V is wanted.
+    pub right: bool,
+    /// What is found out about the error.
+    pub error: ErrorKind,
+    /// Probes of an estimate.
+    pub probes: usize,
+}
+
+/// Factors of a problem: A is close to U diag(s) V^H.
+pub struct Factors<M, P> {
+    /// U, if it was wanted.
+    pub u: Option<P>,
+    /// Singular values, not increasing.
+    pub s: Vec<f64>,
+    /// V, if it was wanted.
+    pub v: Option<M>,
+}
+
+/// Factors in the backend `O`.
+pub type FactorsOf<T, O> = Factors<<O as crate::dense::Algebra<T>>::Matrix, <O as RsvdOps<T>>::Tall>;
+
+/// What is known about the error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorFigures {
+    /// How it was found.
+    pub kind: ErrorKind,
+    /// ||A - A_k||_F, or NaN.
+    pub frobenius: f64,
+    /// Bound of ||A - A_k||_2, or NaN.
+    pub spectral: f64,
+}
+
+/// What a method found out besides the factors.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The method that gave the factors.
+    pub method: Method,
+    /// What there is to say about the way there.
+    pub remark: String,
+    /// How columns were made orthonormal.
+    pub orthonormal: Counts,
+    /// Whether a tolerance was met.
+    pub converged: bool,
+    /// Passes that a restart file saved.
+    pub passes_restarted: u64,
+    /// Rank of the factors.
+    pub rank: usize,
+    /// Columns of the basis.
+    pub columns: usize,
+    /// ||A||_F.
+    pub norm: f64,
+    /// Largest modulus of an entry as read.
+    pub max_abs: f64,
+    /// What is known about the error.
+    pub error: ErrorFigures,
+}
+
+/// Passes that a method makes as a rule.
+pub fn passes(method: Method, iterations: usize, one_pass: bool) -> usize {
+    match method {
+        Method::Basic | Method::Fifo => 2 * iterations + 1,
+        Method::Range => 2 * iterations + 2,
+        Method::Gram | Method::Brsvd => 2,
+        Method::Merge => 2 - usize::from(one_pass),
+        Method::OnePass | Method::Direct => 1,
+        Method::Auto | Method::RowFused | Method::Fused | Method::Krylov | Method::Nystrom | Method::Rayleigh => {
+            iterations + 1
+        }
+    }
+}
+
+/// Computes the factors with the task's method.
+///
+/// # Errors
+/// What the passes report; [`Error::Numerical`] if the result is not finite.
+pub fn decompose<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    if run.task.tolerance > 0.0 {
+        return adaptive::adaptive(run);
+    }
+    let factors = match run.task.method {
+        Method::Basic | Method::Fifo => power::basic(run),
+        Method::RowFused => power::row_fused(run),
+        Method::Gram => gram::gram(run),
+        Method::Brsvd => blocks::block_sum(run),
+        Method::Merge => blocks::merge(run),
+        Method::Range => range::range(run),
+        Method::Fused => fused::fused(run),
+        Method::Krylov => krylov::krylov(run),
+        Method::OnePass => once::one_pass(run),
+        Method::Direct => direct::direct(run),
+        Method::Auto | Method::Nystrom | Method::Rayleigh => {
+            Err(Error::Internal(format!("method {:?} of a rectangular matrix", run.task.method)))
+        }
+    }?;
+    check_finite(&factors.s)?;
+    Ok(factors)
+}
+
+fn check_finite(s: &[f64]) -> Result<()> {
+    match s.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(j) => Err(Error::Numerical(format!("singular value {j} is {}", s[j]))),
+    }
+}

@@ -1,0 +1,37 @@
+//! Data that are seen once (Tropp, Yurtsever, Udell and Cevher, SIMAX 38, 2017): the range from one sketch, the factors
+//! along it from another. Much less accurate than two passes.
+
+use super::{FactorsOf, Run, finish};
+use crate::dense::sketch::Sketch;
+use crate::dense::{Op, Svd};
+use crate::error::Result;
+use crate::rng::stream;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// Q = orth(A Omega), X the least-squares solution of (Psi^H Q) X = Psi^H A, factors of Q X.
+pub fn one_pass<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let (m, n, width) = (run.ops.rows(), run.ops.columns(), run.task.columns);
+    let tests = (2 * width + 1).min(m);
+    let w = run.omega(width, 0)?;
+    let mut p = run.ops.tall("A Omega", width)?;
+    let mut z = run.ops.zeros("A^H Psi", n, tests)?;
+    let psi = Sketch { stream: stream::TEST, ..run.task.sketch };
+    run.ops.pass_two_sketches(&w, &mut p, &psi, &mut z)?;
+    run.pass_done(None)?;
+    drop(w);
+    run.orthonormalize_tall(&mut p)?;
+    let mut test = run.ops.tall("Psi", tests)?;
+    run.ops.tall_fill(&mut test, &psi, 0)?;
+    let mut system = run.ops.zeros("Psi^H Q", tests, width)?;
+    run.ops.tall_cross(&test, &p, &mut system)?;
+    drop(test);
+    let Svd { mut u, s, v } = run.ops.svd(&system)?;
+    let least = 10.0 * run.roundoff() * s.first().copied().unwrap_or(0.0);
+    let inverse: Vec<f64> = s.iter().map(|x| if *x > least { 1.0 / x } else { 0.0 }).collect();
+    run.ops.scale_columns(&mut u, &inverse)?;
+    let pseudo_inverse = run.product(&u, Op::Plain, &v, Op::Adjoint)?;
+    let mut x = run.product(&z, Op::Plain, &pseudo_inverse, Op::Plain)?;
+    drop(z);
+    finish::range(run, p, &mut x)
+}

@@ -1,0 +1,53 @@
+//! Row-space iterations as published: Basic, FIFO (the same with the order of the blocks turned every second pass) and
+//! Fused (both products in one pass). A is approximated by A W W^H.
+
+use super::{FactorsOf, Run, finish};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// W = orth(A^H (A W)) q times, each product a pass of its own; 2q + 1 passes.
+pub fn basic<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let (first, mut w) = run.begin()?;
+    let mut p = run.ops.tall("A W", run.task.columns)?;
+    for i in first..run.task.iterations {
+        run.ops.pass_multiply(&w, &mut p)?;
+        run.pass_done(None)?;
+        run.ops.pass_adjoint(&p, &mut w)?;
+        run.check_range()?;
+        run.orthonormalize(&mut w)?;
+        run.pass_done(Some((i + 1, &w)))?;
+    }
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    finish::row_space(run, &w, p)
+}
+
+/// The same with A^H A W in one pass; q + 1 passes.
+pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let w = iterate(run)?;
+    last_product(run, &w)
+}
+
+/// The basis after the task's fused passes.
+pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
+    let (first, mut w) = run.begin()?;
+    let mut t = run.ops.zeros("A^H A W", run.ops.columns(), run.task.columns)?;
+    for i in first..run.task.iterations {
+        run.ops.pass_fused(&w, None, &mut t)?;
+        run.check_range()?;
+        std::mem::swap(&mut w, &mut t);
+        run.orthonormalize(&mut w)?;
+        run.pass_done(Some((i + 1, &w)))?;
+    }
+    Ok(w)
+}
+
+/// The pass P = A W for an orthonormal W, and the factors of A W W^H.
+pub fn last_product<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, w: &O::Matrix) -> Result<FactorsOf<T, O>> {
+    let width = run.ops.shape(w).1;
+    let mut p = run.ops.tall("A W", width)?;
+    run.ops.pass_multiply(w, &mut p)?;
+    run.pass_done(None)?;
+    finish::row_space(run, w, p)
+}

@@ -1,0 +1,31 @@
+//! The range form of Halko, Martinsson and Tropp (SIAM Review 53, 2011, algorithms 4.4 and 5.1), which is half a power
+//! ahead of the row-space form and takes 2q + 2 passes.
+
+use super::{FactorsOf, Run, finish};
+use crate::error::Result;
+use crate::rsvd::ops::RsvdOps;
+use crate::scalar::Scalar;
+
+/// Q = orth((A A^H)^q A Omega), factors of Q Q^H A.
+pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let width = run.task.columns;
+    let (first, mut w) = match run.resume()? {
+        Some(resumed) => resumed,
+        None => (0, run.omega(width, 0)?),
+    };
+    let mut p = run.ops.tall("A W", width)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    for i in first..run.task.iterations {
+        run.span_tall(&mut p)?;
+        run.ops.pass_adjoint(&p, &mut w)?;
+        run.span(&mut w)?;
+        run.pass_done(Some((i + 1, &w)))?;
+        run.ops.pass_multiply(&w, &mut p)?;
+        run.pass_done(None)?;
+    }
+    run.orthonormalize_tall(&mut p)?;
+    run.ops.pass_adjoint(&p, &mut w)?;
+    run.pass_done(None)?;
+    finish::range(run, p, &mut w)
+}

@@ -1,0 +1,255 @@
+//! What the methods share: where they start, how they make columns orthonormal, what they do between passes.
+
+use std::sync::Arc;
+
+use super::{ErrorFigures, Outcome, Task};
+use crate::context::Context;
+use crate::dense::Op;
+use crate::dense::orthonormal::{self, Counts, How, Need, Own};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::rsvd::basis::Tall;
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{ErrorKind, unit_roundoff};
+use crate::rsvd::restart::Restart;
+use crate::rsvd::statistics::Statistics;
+use crate::scalar::Scalar;
+use crate::shape::{Order, to_i64};
+use crate::tensor::Location;
+
+/// A run of a method on a backend.
+pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
+    /// The backend.
+    pub ops: &'a mut O,
+    /// What is to be computed.
+    pub task: &'a Task,
+    /// The context that small host matrices belong to.
+    pub context: &'a Arc<Context>,
+    /// The caller's sketch, n-by-l or wider.
+    pub given: Option<&'a Matrix>,
+    /// Where the state goes after each pass.
+    pub restart: Option<&'a mut Restart>,
+    /// Passes that are expected.
+    pub steps: usize,
+    /// The power of two on the data.
+    pub factor: f64,
+    /// How columns were made orthonormal so far.
+    pub ladder: Counts,
+    /// What there is to say.
+    pub remarks: Vec<String>,
+    /// Whether a tolerance was met.
+    pub converged: bool,
+    /// Columns of the basis.
+    pub columns: usize,
+    /// Relative error so far, for progress; 0 if unknown.
+    pub measure: f64,
+    /// The factor that the data need and do not have, where they are too large or too small to be squared.
+    pub rescale: Option<f64>,
+    passes_restarted: u64,
+    element: std::marker::PhantomData<T>,
+}
+
+/// The power of two that brings numbers of modulus up to `max_abs` to where squares of sums can be formed in the type.
+fn safe_factor<T: Scalar>(max_abs: f64) -> Option<f64> {
+    let bound = if unit_roundoff(T::DTYPE) > 1e-10 { 1e15 } else { 1e150 };
+    let is_safe = max_abs == 0.0 || (1.0 / bound..=bound).contains(&max_abs);
+    // Of a subnormal number the logarithm is exact enough; the exponent is kept where a power of two is normal.
+    (!is_safe).then(|| (-max_abs.log2().floor()).clamp(-1000.0, 1000.0).exp2())
+}
+
+impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
+    /// A run that has done nothing yet; `steps` passes are expected of it.
+    pub fn new(ops: &'a mut O, task: &'a Task, context: &'a Arc<Context>, steps: usize) -> Self {
+        Self {
+            ops,
+            task,
+            context,
+            given: None,
+            restart: None,
+            steps,
+            factor: 1.0,
+            ladder: Counts::default(),
+            remarks: Vec::new(),
+            converged: true,
+            columns: task.columns,
+            measure: 0.0,
+            rescale: None,
+            passes_restarted: 0,
+            element: std::marker::PhantomData,
+        }
+    }
+
+    /// Unit roundoff of the type.
+    pub fn roundoff(&self) -> f64 {
+        unit_roundoff(T::DTYPE)
+    }
+
+    /// What the first pass found.
+    pub fn statistics(&self) -> Result<&Statistics> {
+        self.ops.statistics().ok_or_else(|| Error::Internal("statistics before a pass".into()))
+    }
+
+    /// ||A||_F with the factor on the data.
+    pub fn norm(&self) -> Result<f64> {
+        Ok(self.statistics()?.norm2.max(0.0).sqrt())
+    }
+
+    /// The sketch, n-by-`width`: the caller's, or random numbers from column `first` on.
+    pub fn omega(&mut self, width: usize, first: u32) -> Result<O::Matrix> {
+        let n = self.ops.columns();
+        if let Some(given) = self.given {
+            let all = self.ops.read("given sketch", given, false, false)?;
+            if self.ops.shape(&all).1 == width {
+                return Ok(all);
+            }
+            return self.head(&all, width);
+        }
+        let mut omega = self.ops.zeros("sketch", n, width)?;
+        self.ops.fill(&mut omega, &self.task.sketch, 0, first)?;
+        Ok(omega)
+    }
+
+    /// The state of a run that was interrupted, or an orthonormal basis of the sketch: how many iterations are done, and W.
+    pub fn begin(&mut self) -> Result<(usize, O::Matrix)> {
+        if let Some(resumed) = self.resume()? {
+            return Ok(resumed);
+        }
+        let mut w = self.omega(self.task.columns, 0)?;
+        self.orthonormalize(&mut w)?;
+        Ok((0, w))
+    }
+
+    /// The state of a run that was interrupted.
+    pub fn resume(&mut self) -> Result<Option<(usize, O::Matrix)>> {
+        let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
+        self.passes_restarted = saved.passes;
+        let data = saved.elements::<T>()?;
+        let w = self.ops.upload("restarted basis", saved.rows, saved.columns, &data, saved.rows)?;
+        Ok(Some((saved.iteration, w)))
+    }
+
+    /// Between two passes: refuses data that cannot be squared, saves the state, asks for cancellation.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; what the restart file reports; [`Error::Numerical`] with `rescale` set.
+    pub fn pass_done(&mut self, state: Option<(usize, &O::Matrix)>) -> Result<()> {
+        self.check_range()?;
+        let done = self.ops.traffic().passes + self.passes_restarted;
+        if let (Some((iteration, w)), Some(restart)) = (state, self.restart.as_mut()) {
+            let (rows, columns) = self.ops.shape(w);
+            let count = crate::shape::product("restart", rows, columns)?;
+            let mut data = crate::alloc::filled("restart state", count, T::from_parts(0.0, 0.0))?;
+            self.ops.download(w, &mut data, rows)?;
+            restart.save(iteration, done, rows, columns, &data)?;
+        }
+        let step = i64::try_from(done).unwrap_or(i64::MAX);
+        self.ops.checkpoint(step, to_i64(self.steps).max(step), self.measure)
+    }
+
+    /// Refuses data whose squares overflow or vanish, and says which factor they need.
+    pub fn check_range(&mut self) -> Result<()> {
+        if self.factor != 1.0 {
+            return Ok(());
+        }
+        let max_abs = self.statistics()?.max_abs;
+        self.rescale = safe_factor::<T>(max_abs);
+        if self.rescale.is_some() {
+            return Err(Error::Numerical(format!("entries of up to {max_abs:e} cannot be squared")));
+        }
+        Ok(())
+    }
+
+    /// Makes the columns of `x` orthonormal; returns R with X = Q R.
+    pub fn orthonormalize(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
+        let how = self.how(Need::Basis);
+        orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
+    }
+
+    /// Makes the columns of `x` a good basis of their span, as between power iterations; returns R.
+    pub fn span(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
+        let how = self.how(Need::Span);
+        orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
+    }
+
+    /// Makes the columns of a tall matrix orthonormal; returns R.
+    pub fn orthonormalize_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
+        let how = self.how(Need::Basis);
+        orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
+    }
+
+    /// Makes the columns of a tall matrix a good basis of their span; returns R.
+    pub fn span_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
+        let how = self.how(Need::Span);
+        orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
+    }
+
+    fn how(&self, need: Need) -> How {
+        How { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed }
+    }
+
+    /// op(A) op(B) in a matrix of its own.
+    pub fn product(&mut self, a: &O::Matrix, op_a: Op, b: &O::Matrix, op_b: Op) -> Result<O::Matrix> {
+        let (pick_rows, pick_columns) = (self.ops.shape(a), self.ops.shape(b));
+        let rows = if op_a == Op::Plain { pick_rows.0 } else { pick_rows.1 };
+        let columns = if op_b == Op::Plain { pick_columns.1 } else { pick_columns.0 };
+        let mut c = self.ops.zeros("product", rows, columns)?;
+        self.ops.multiply(1.0, a, op_a, b, op_b, 0.0, &mut c)?;
+        Ok(c)
+    }
+
+    /// The first `count` columns in a matrix of their own.
+    pub fn head(&mut self, m: &O::Matrix, count: usize) -> Result<O::Matrix> {
+        let rows = self.ops.shape(m).0;
+        let mut head = self.ops.zeros("leading columns", rows, count)?;
+        self.ops.copy_columns(m, 0, count, &mut head, 0)?;
+        Ok(head)
+    }
+
+    /// The first columns of the identity, `rows`-by-`columns`.
+    pub fn identity(&mut self, rows: usize, columns: usize) -> Result<O::Matrix> {
+        let count = crate::shape::product("identity", rows, columns)?;
+        let mut data = crate::alloc::filled("identity", count, T::from_parts(0.0, 0.0))?;
+        for j in 0..rows.min(columns) {
+            data[j * rows + j] = T::from_parts(1.0, 0.0);
+        }
+        self.ops.upload("identity", rows, columns, &data, rows.max(1))
+    }
+
+    /// The first columns of the identity as a tall matrix.
+    pub fn tall_identity(&mut self, columns: usize) -> Result<O::Tall> {
+        let eye = self.identity(self.ops.rows(), columns)?;
+        self.tall_of(&eye)
+    }
+
+    /// A tall matrix of one with as many rows.
+    pub fn tall_of(&mut self, m: &O::Matrix) -> Result<O::Tall> {
+        let (rows, columns) = self.ops.shape(m);
+        let mut host = Matrix::create(self.context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
+        self.ops.write(m, &mut host, false, false)?;
+        self.ops.tall_read("tall copy", &host, false, false)
+    }
+
+    /// What there is to report, with the figures of the error.
+    pub fn outcome(&self, rank: usize, error: ErrorFigures) -> Result<Outcome> {
+        let statistics = self.statistics()?;
+        Ok(Outcome {
+            method: self.task.method,
+            remark: self.remarks.join("; "),
+            orthonormal: self.ladder,
+            converged: self.converged,
+            passes_restarted: self.passes_restarted,
+            rank,
+            columns: self.columns,
+            norm: statistics.norm2.max(0.0).sqrt(),
+            max_abs: statistics.max_abs,
+            error,
+        })
+    }
+}
+
+impl ErrorFigures {
+    /// Nothing is known.
+    pub fn none() -> Self {
+        Self { kind: ErrorKind::None, frobenius: f64::NAN, spectral: f64::NAN }
+    }
+}

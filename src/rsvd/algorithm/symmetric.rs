@@ -1,0 +1,116 @@
+//! Eigenpairs of Hermitian matrices.
+
+use super::finish::turn;
+use super::{Factors, FactorsOf, Phase, Run, check_finite, finish, power};
+use crate::dense::{Op, Svd};
+use crate::error::{Error, Result};
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::Method;
+use crate::scalar::Scalar;
+
+/// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming `a` if what is seen of it is not Hermitian, or for Nystroem not semidefinite.
+pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let w = power::iterate(run)?;
+    let width = run.ops.shape(&w).1;
+    let mut p = run.ops.tall("A W", width)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    run.pass_done(None)?;
+    let tall = run.tall_of(&w)?;
+    drop(w);
+    let mut core = run.ops.zeros("W^H A W", width, width)?;
+    run.ops.tall_cross(&tall, &p, &mut core)?;
+    check_hermitian(run, &core)?;
+    let factors = match run.task.method {
+        Method::Nystrom => nystrom(run, &tall, p, core),
+        _ => {
+            drop(p);
+            rayleigh(run, tall, &core)
+        }
+    }?;
+    check_finite(&factors.s)?;
+    Ok(factors)
+}
+
+/// Rayleigh and Ritz: eigenpairs of W^H A W.
+fn rayleigh<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    w: O::Tall,
+    core: &O::Matrix,
+) -> Result<FactorsOf<T, O>> {
+    let (values, vectors) = run.ops.eigen(core)?;
+    let k = run.task.rank.min(values.len());
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*b].abs().total_cmp(&values[*a].abs()));
+    let mut small = run.ops.zeros("leading eigenvectors", values.len(), k)?;
+    for (to, from) in order.iter().take(k).enumerate() {
+        run.ops.copy_columns(&vectors, *from, 1, &mut small, to)?;
+    }
+    let s = order.iter().take(k).map(|j| values[*j]).collect();
+    eigenpairs(run, w, &small, s)
+}
+
+/// Nystroem with a shift that keeps the core positive definite (Tropp, Yurtsever, Udell and Cevher, NIPS 2017):
+/// (A W) (W^H A W)^-1 (A W)^H, which is closer to A than the projection on W.
+fn nystrom<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    w: &O::Tall,
+    mut p: O::Tall,
+    mut core: O::Matrix,
+) -> Result<FactorsOf<T, O>> {
+    let width = run.ops.tall_width(&p);
+    let norm = run.ops.tall_column_norms(&p)?.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let shift = (run.ops.rows() as f64).sqrt() * run.roundoff() * norm;
+    let eye = run.identity(width, width)?;
+    run.ops.tall_multiply(shift, w, &eye, 1.0, &mut p)?;
+    run.ops.tall_cross(w, &p, &mut core)?;
+    let (values, mut vectors) = run.ops.eigen(&core)?;
+    let least = values.last().copied().unwrap_or(0.0);
+    if least < -10.0 * shift {
+        let problem = format!("has a negative eigenvalue, {least:.3e} or less; Nystroem needs a semidefinite matrix");
+        return Err(Error::invalid("a", problem));
+    }
+    let floor = 0.1 * shift;
+    let roots: Vec<f64> = values.iter().map(|x| if *x > floor { 1.0 / x.sqrt() } else { 0.0 }).collect();
+    run.ops.scale_columns(&mut vectors, &roots)?;
+    run.ops.tall_transform(&mut p, &vectors)?;
+    let r = run.orthonormalize_tall(&mut p)?;
+    let Svd { u, s, .. } = run.ops.svd(&r)?;
+    let k = run.task.rank.min(s.len());
+    let small = run.head(&u, k)?;
+    let s = s.iter().take(k).map(|x| (x * x - shift).max(0.0)).collect();
+    eigenpairs(run, p, &small, s)
+}
+
+fn eigenpairs<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    mut q: O::Tall,
+    small: &O::Matrix,
+    s: Vec<f64>,
+) -> Result<FactorsOf<T, O>> {
+    run.ops.tall_transform(&mut q, small)?;
+    if run.task.phase != Phase::Free {
+        let turns = finish::turns(&run.ops.tall_column_peaks(&q)?);
+        let mut diagonal = run.identity(turns.len(), turns.len())?;
+        turn(run, &mut diagonal, &turns)?;
+        run.ops.tall_transform(&mut q, &diagonal)?;
+    }
+    Ok(Factors { u: Some(q), s, v: None })
+}
+
+/// W^H A W of a Hermitian A is Hermitian but for rounding.
+fn check_hermitian<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, core: &O::Matrix) -> Result<()> {
+    let width = run.ops.shape(core).0;
+    let eye = run.identity(width, width)?;
+    let mut difference = run.head(core, width)?;
+    run.ops.multiply(-1.0, core, Op::Adjoint, &eye, Op::Plain, 1.0, &mut difference)?;
+    let (found, norm) = (run.ops.norm2(&difference)?.sqrt(), run.norm()?);
+    let limit = 1e3 * run.roundoff() * (run.ops.rows() as f64).sqrt() * norm;
+    if found > limit {
+        let problem = format!("is not Hermitian: W^H (A - A^H) W has norm {found:.3e} for ||A|| = {norm:.3e}");
+        return Err(Error::invalid("a", problem));
+    }
+    Ok(())
+}

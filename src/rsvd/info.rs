@@ -1,0 +1,196 @@
+//! What a run did and what came of it.
+
+use super::algorithm::{Outcome, passes};
+use super::options::{ErrorKind, Method, Options, Orthonormalization};
+use super::plan::Plan;
+use super::traffic::Traffic;
+use crate::scalar::DType;
+use crate::shape::to_i64;
+
+/// A run's plan and its figures. The fields are those of the C interface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// The method in force.
+    pub method: Method,
+    /// Why it was chosen, and what else there is to say.
+    pub reason: String,
+    /// The strongest orthonormalisation that was needed.
+    pub orthonormalization: Orthonormalization,
+    /// Type that was computed with.
+    pub dtype: DType,
+    /// Whether the columns were the axis that is cut.
+    pub transposed: bool,
+    /// Whether the tolerance was met; always so for a fixed rank.
+    pub converged: bool,
+    /// Whether the run went on from a restart file.
+    pub restarted: bool,
+    /// How the error was found.
+    pub error_kind: ErrorKind,
+    /// Whether the sketch was given.
+    pub sketch_given: bool,
+    /// Rank of the result.
+    pub rank: i64,
+    /// Columns of the sketch, l.
+    pub columns: i64,
+    /// Power iterations q.
+    pub power_iterations: i64,
+    /// Passes over the data.
+    pub passes: i64,
+    /// Passes that a restart file saved.
+    pub passes_restarted: i64,
+    /// Contexts at work.
+    pub contexts: i64,
+    /// Blocks of a pass.
+    pub blocks: i64,
+    /// Rows of a block.
+    pub block_rows: i64,
+    /// Rows that stay on the device.
+    pub resident_rows: i64,
+    /// Times that more than CholeskyQR2 was needed.
+    pub orthonormalization_fallbacks: i64,
+    /// Bytes of the data that went to the device.
+    pub bytes_to_device: i64,
+    /// Bytes of long factors between host and device.
+    pub bytes_tall: i64,
+    /// Bytes that sources were read for.
+    pub bytes_read: i64,
+    /// Bytes to the device that the cost model foretold.
+    pub bytes_predicted: i64,
+    /// Planned peak of device memory.
+    pub device_bytes: i64,
+    /// Planned peak of host memory.
+    pub host_bytes: i64,
+    /// Measured peak of device memory.
+    pub device_bytes_used: i64,
+    /// Measured peak of host memory.
+    pub host_bytes_used: i64,
+    /// ||A||_F, centred and scaled if it is.
+    pub frobenius: f64,
+    /// Largest modulus of an entry as read.
+    pub max_abs: f64,
+    /// ||A - A_k||_F; NaN if not asked for.
+    pub error_frobenius: f64,
+    /// The same over ||A||_F.
+    pub error_relative: f64,
+    /// Upper bound of ||A - A_k||_2, false with probability 10^-probes; NaN unless probed.
+    pub error_spectral: f64,
+    /// Seconds in the reading of sources.
+    pub seconds_read: f64,
+    /// Copying to the device.
+    pub seconds_link: f64,
+    /// Products with the data.
+    pub seconds_multiply: f64,
+    /// Orthonormalisation.
+    pub seconds_orthonormalize: f64,
+    /// Small factorisations.
+    pub seconds_small: f64,
+    /// The whole call.
+    pub seconds_total: f64,
+    /// What the cost model foretold.
+    pub seconds_predicted: f64,
+}
+
+/// A count as the C interface's `int64_t`.
+pub(super) fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+impl Info {
+    /// What is known before a run.
+    pub(super) fn planned(options: &Options, dtype: DType, transposed: bool, contexts: usize) -> Self {
+        Self {
+            method: options.method,
+            reason: String::new(),
+            orthonormalization: Orthonormalization::Cholesky2,
+            dtype,
+            transposed,
+            converged: false,
+            restarted: false,
+            error_kind: options.error,
+            sketch_given: false,
+            rank: 0,
+            columns: 0,
+            power_iterations: 0,
+            passes: 0,
+            passes_restarted: 0,
+            contexts: to_i64(contexts),
+            blocks: 0,
+            block_rows: 0,
+            resident_rows: 0,
+            orthonormalization_fallbacks: 0,
+            bytes_to_device: 0,
+            bytes_tall: 0,
+            bytes_read: 0,
+            bytes_predicted: 0,
+            device_bytes: 0,
+            host_bytes: 0,
+            device_bytes_used: 0,
+            host_bytes_used: 0,
+            frobenius: f64::NAN,
+            max_abs: f64::NAN,
+            error_frobenius: f64::NAN,
+            error_relative: f64::NAN,
+            error_spectral: f64::NAN,
+            seconds_read: 0.0,
+            seconds_link: 0.0,
+            seconds_multiply: 0.0,
+            seconds_orthonormalize: 0.0,
+            seconds_small: 0.0,
+            seconds_total: 0.0,
+            seconds_predicted: f64::NAN,
+        }
+    }
+
+    /// Takes what a plan says.
+    pub(super) fn set_plan(&mut self, plan: &Plan) {
+        self.method = plan.method;
+        self.reason.clone_from(&plan.reason);
+        self.rank = to_i64(plan.rank);
+        self.columns = to_i64(plan.width);
+        self.power_iterations = to_i64(plan.iterations);
+        self.seconds_predicted = plan.seconds;
+        self.bytes_predicted = if plan.bytes.is_finite() { plan.bytes as i64 } else { 0 };
+        self.passes = to_i64(passes(plan.method, plan.iterations, plan.one_pass));
+    }
+
+    /// Takes the figures of a backend's work.
+    pub(super) fn set_traffic(&mut self, traffic: &Traffic) {
+        self.passes = number(traffic.passes);
+        self.blocks = number(traffic.blocks);
+        self.block_rows = number(traffic.block_rows);
+        self.resident_rows = number(traffic.resident_rows);
+        self.bytes_to_device = number(traffic.bytes_to_device);
+        self.bytes_tall = number(traffic.bytes_tall);
+        self.bytes_read = number(traffic.bytes_read);
+        self.seconds_read = traffic.seconds_read;
+        self.seconds_link = traffic.seconds_link;
+        self.seconds_multiply = traffic.seconds_multiply;
+        self.seconds_orthonormalize = traffic.seconds_orthonormalize;
+        self.seconds_small = traffic.seconds_small;
+    }
+
+    /// Takes what a method found out; `unscale` undoes the factor on the data.
+    pub(super) fn set_outcome(&mut self, outcome: &Outcome, unscale: f64) {
+        self.method = outcome.method;
+        if !outcome.remark.is_empty() {
+            self.reason.push_str("; ");
+            self.reason.push_str(&outcome.remark);
+        }
+        self.orthonormalization = Orthonormalization::strongest(&outcome.orthonormal);
+        self.orthonormalization_fallbacks = number(outcome.orthonormal.fallbacks());
+        self.converged = outcome.converged;
+        self.restarted = outcome.passes_restarted > 0;
+        self.passes_restarted = number(outcome.passes_restarted);
+        self.rank = to_i64(outcome.rank);
+        self.columns = to_i64(outcome.columns);
+        self.frobenius = outcome.norm * unscale;
+        self.max_abs = outcome.max_abs;
+        self.error_kind = outcome.error.kind;
+        self.error_frobenius = outcome.error.frobenius * unscale;
+        self.error_relative = if outcome.norm > 0.0 { outcome.error.frobenius / outcome.norm } else { 0.0 };
+        if outcome.error.frobenius.is_nan() {
+            self.error_relative = f64::NAN;
+        }
+        self.error_spectral = outcome.error.spectral * unscale;
+    }
+}

@@ -1,0 +1,139 @@
+//! A caller's matrix as the backends read it.
+
+use std::sync::MutexGuard;
+
+use super::data::{Data, Problem};
+use super::restart::{CHECKSUM_START, checksum};
+use crate::backend::memory::Memory;
+use crate::blocks::array::Block;
+use crate::blocks::number::Number;
+use crate::blocks::source::Source;
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, Matrix, OperatorGuard, Storage};
+use crate::scalar::{DType, Scalar};
+use crate::shape::Order;
+
+/// Bytes of the data that tell whether a restart file belongs to them.
+const SAMPLE: usize = 1 << 20;
+
+/// Where the entries of an opened matrix are.
+enum Entries<'a, T: Scalar> {
+    Dense { memory: &'a Memory, dtype: DType, row_stride: usize, column_stride: usize },
+    Streamed { guard: MutexGuard<'a, Box<dyn Source>>, order: Order },
+    Csr(&'a Csr),
+    Operator(OperatorGuard<'a, T>),
+}
+
+/// A matrix that a run has to itself.
+pub struct Opened<'a, T: Scalar> {
+    entries: Entries<'a, T>,
+    rows: usize,
+    columns: usize,
+}
+
+impl<'a, T: Scalar> Opened<'a, T> {
+    /// Opens `matrix`, whose entries are to be computed with as `T`.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] for a source or operator that another run uses; [`Error::InvalidArgument`] for entries that are
+    /// not converted to `T`.
+    pub fn new(argument: &str, matrix: &'a Matrix) -> Result<Self> {
+        let dtype = matrix.dtype();
+        let entries = match matrix.storage() {
+            Storage::Dense { memory, layout, .. } => {
+                check_conversion::<T>(argument, dtype)?;
+                let &[row_stride, column_stride] = layout.strides() else {
+                    return Err(Error::Internal("a matrix without two strides".into()));
+                };
+                Entries::Dense { memory, dtype, row_stride, column_stride }
+            }
+            Storage::Streamed(streamed) => {
+                check_conversion::<T>(argument, dtype)?;
+                Entries::Streamed { guard: streamed.lock(argument)?, order: streamed.order() }
+            }
+            Storage::Csr(csr) => {
+                if csr.parts().values.is_some() {
+                    matrix.expect_dtype(argument, T::DTYPE)?;
+                }
+                Entries::Csr(csr)
+            }
+            Storage::Operator(operator) => {
+                matrix.expect_dtype(argument, T::DTYPE)?;
+                Entries::Operator(operator.lock(argument)?)
+            }
+        };
+        Ok(Self { entries, rows: matrix.rows(), columns: matrix.cols() })
+    }
+
+    /// The problem, of the transposed matrix (without conjugation) if `transposed`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for the transpose of a matrix that has none.
+    pub fn problem(&mut self, transposed: bool) -> Result<Problem<'_, T>> {
+        let data = match &mut self.entries {
+            Entries::Dense { memory, dtype, row_stride, column_stride } => {
+                let (row_stride, column_stride) =
+                    if transposed { (*column_stride, *row_stride) } else { (*row_stride, *column_stride) };
+                Data::Dense { memory, dtype: *dtype, row_stride, column_stride }
+            }
+            Entries::Streamed { guard, order } => {
+                let order = match (*order, transposed) {
+                    (Order::RowMajor, false) | (Order::ColumnMajor, true) => Order::RowMajor,
+                    (Order::ColumnMajor, false) | (Order::RowMajor, true) => Order::ColumnMajor,
+                };
+                Data::Streamed { source: &mut ***guard, order }
+            }
+            _ if transposed => return Err(Error::Internal("the transpose of a sparse matrix or an operator".into())),
+            Entries::Csr(csr) => Data::Csr(csr),
+            Entries::Operator(guard) => Data::Operator(guard.operator()?),
+        };
+        let (rows, columns) = if transposed { (self.columns, self.rows) } else { (self.rows, self.columns) };
+        Ok(Problem { rows, columns, data })
+    }
+
+    /// Checksum of the first entries; 0 where they are on a device or known by products alone.
+    ///
+    /// # Errors
+    /// What the source reports.
+    pub fn checksum(&mut self) -> Result<u64> {
+        match &mut self.entries {
+            Entries::Dense { memory: Memory::Host(host), .. } => Ok(sample(host.as_slice::<u8>()?)),
+            Entries::Streamed { guard, .. } => {
+                let info = guard.info().clone();
+                let line = info.dims[0] * info.number.size();
+                // Whole lines along the axis that is contiguous.
+                let count = (SAMPLE / line.max(1)).max(1).min(info.dims[1]);
+                let mut bytes = crate::alloc::filled("sample of the data", count * line, 0u8)?;
+                guard.read(&Block::whole(&info).along(1, 0, count), &mut bytes)?;
+                Ok(sample(&bytes))
+            }
+            Entries::Csr(csr) => {
+                let columns = sample(csr.parts().col_idx.as_slice::<u8>()?);
+                let values = match &csr.parts().values {
+                    Some(Memory::Host(values)) => sample(values.as_slice::<u8>()?),
+                    _ => 0,
+                };
+                Ok(columns ^ values.rotate_left(1))
+            }
+            Entries::Dense { .. } | Entries::Operator(_) => Ok(0),
+        }
+    }
+}
+
+fn sample(bytes: &[u8]) -> u64 {
+    checksum(CHECKSUM_START, &bytes[..bytes.len().min(SAMPLE)])
+}
+
+/// Refuses entries that are not `T` nor real.
+fn check_conversion<T: Scalar>(argument: &str, dtype: DType) -> Result<()> {
+    if dtype == T::DTYPE {
+        return Ok(());
+    }
+    match Number::of(argument, dtype)? {
+        Number::Cf32 | Number::Cf64 => {
+            let problem = format!("is {}, which is not converted to {}", dtype.name(), T::DTYPE.name());
+            Err(Error::invalid(argument, problem))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,300 @@
+//! How a decomposition is computed.
+
+use std::path::PathBuf;
+
+use super::data::Resident;
+use crate::dense::orthonormal::{Counts, Kind};
+use crate::dense::sketch::Distribution;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+
+/// `from_code` of an enum whose values count from 0.
+macro_rules! codes {
+    ($name:ident, $($variant:ident),*) => {
+        impl $name {
+            /// The choice whose number is `code`.
+            ///
+            /// # Errors
+            /// [`Error::InvalidArgument`] with the numbers that there are.
+            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+                let all = [$(Self::$variant),*];
+                let last = all.len() - 1;
+                all.into_iter()
+                    .find(|c| *c as i32 == code)
+                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
+            }
+        }
+    };
+}
+
+codes!(
+    Method, Auto, Basic, Fifo, RowFused, Gram, Brsvd, Range, Fused, Merge, Krylov, OnePass, Direct, Nystrom, Rayleigh
+);
+codes!(Orthonormalization, Auto, Householder, Cholesky2, ShiftedCholesky3);
+codes!(Centering, None, Columns, Rows);
+codes!(Sign, None, VMax, UMax);
+codes!(Right, V, Vh);
+codes!(ErrorKind, None, Identity, Probes);
+
+/// How the factors are found. The numbers are those of the C interface. l stands for rank + oversampling, q for the
+/// power iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Method {
+    /// The cost model chooses among `Gram`, `Fused`, `Merge`, `Krylov` and `Direct`.
+    Auto = 0,
+    /// Published: W = orth(A^H A W) q times, then A W; 2q + 1 passes over the data.
+    Basic = 1,
+    /// Published: the same, every second pass backwards, so that what was read last is used first.
+    Fifo = 2,
+    /// Published: the same with A^H A W in one pass; q + 1 passes.
+    RowFused = 3,
+    /// A^H A is formed; 2 passes whatever q. Singular values below 10 sqrt(u) of the largest need two more.
+    Gram = 4,
+    /// Published: sums of the ranges of the blocks, 2 passes.
+    Brsvd = 5,
+    /// Halko, Martinsson and Tropp: the range of (A A^H)^q A Omega; 2q + 2 passes.
+    Range = 6,
+    /// The same subspace in q + 1 passes.
+    Fused = 7,
+    /// The blocks' own decompositions, merged; 2 passes, or 1.
+    Merge = 8,
+    /// Block Krylov: the space of all iterates; q + 1 passes.
+    Krylov = 9,
+    /// Two sketches of data that are seen once: much less accurate than two passes.
+    OnePass = 10,
+    /// No projection: exact, for l near min(m, n); 1 pass.
+    Direct = 11,
+    /// Of a Hermitian positive semidefinite matrix.
+    Nystrom = 12,
+    /// W^H A W, of any Hermitian matrix.
+    Rayleigh = 13,
+}
+
+/// How columns are made orthonormal; in reports the strongest way that was needed. The numbers are those of the C
+/// interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum Orthonormalization {
+    /// CholeskyQR2, and what is safer where that does not hold.
+    Auto = 0,
+    /// Householder reflections.
+    Householder = 1,
+    /// CholeskyQR2 first.
+    Cholesky2 = 2,
+    /// Shifted CholeskyQR3 first.
+    ShiftedCholesky3 = 3,
+}
+
+impl Orthonormalization {
+    /// The ladder's way.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Auto => Kind::Auto,
+            Self::Householder => Kind::Householder,
+            Self::Cholesky2 => Kind::Cqr2,
+            Self::ShiftedCholesky3 => Kind::Scqr3,
+        }
+    }
+
+    /// The strongest way of those counted.
+    pub fn strongest(counts: &Counts) -> Self {
+        if counts.shifted + counts.deflated > 0 {
+            Self::ShiftedCholesky3
+        } else if counts.householder > 0 {
+            Self::Householder
+        } else {
+            Self::Cholesky2
+        }
+    }
+}
+
+/// What is subtracted from the data. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Centering {
+    /// Nothing.
+    None = 0,
+    /// The mean of each column.
+    Columns = 1,
+    /// The mean of each row.
+    Rows = 2,
+}
+
+/// Which phase pairs of singular vectors have. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Sign {
+    /// As it comes.
+    None = 0,
+    /// The entry of largest modulus of each right vector, the first on ties, is real and positive.
+    VMax = 1,
+    /// That of each left vector is.
+    UMax = 2,
+}
+
+/// What the right factor is. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Right {
+    /// V, n-by-k.
+    V = 0,
+    /// V^H, k-by-n.
+    Vh = 1,
+}
+
+/// What is found out about the error. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum ErrorKind {
+    /// Nothing.
+    None = 0,
+    /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values: costs nothing, and cannot tell errors
+    /// below 1e-7 (in single precision 3e-3) of ||A||_F from 0.
+    Identity = 1,
+    /// The residual of random probes, Frobenius and spectral; one more pass.
+    Probes = 2,
+}
+
+/// How a decomposition is computed. Fields that do not concern a call are not looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Rank k; at least 1 unless there is a tolerance.
+    pub rank: usize,
+    /// Columns of the sketch beyond the rank; `None` for max(10, k / 10).
+    pub oversampling: Option<usize>,
+    /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4.
+    pub power_iterations: Option<usize>,
+    /// With a tolerance: the largest rank, 0 for min(m, n).
+    pub max_rank: usize,
+    /// With a tolerance: columns that are added at a time.
+    pub block_columns: usize,
+    /// Rows that are read at once, 0 to choose.
+    pub block_rows: usize,
+    /// Rows that stay on the device between passes.
+    pub resident_rows: Resident,
+    /// Columns that the merged blocks keep, 0 for 2 l.
+    pub merge_width: usize,
+    /// Probes of error estimates.
+    pub probes: usize,
+    /// Seed of every random number.
+    pub seed: u64,
+    /// Relative error in the Frobenius norm to go on to; 0 for a fixed rank.
+    pub tolerance: f64,
+    /// Least sigma_k / sigma_1 that must be resolved, 0 if unknown.
+    pub smallest_ratio: f64,
+    /// Type that is computed with; `None` for the matrix's own if it is one of the four, else F32.
+    pub dtype: Option<DType>,
+    /// How the factors are found.
+    pub method: Method,
+    /// How columns are made orthonormal.
+    pub orthonormalization: Orthonormalization,
+    /// Distribution of the sketch.
+    pub sketch: Distribution,
+    /// What is subtracted.
+    pub center: Centering,
+    /// Whether each column is divided by its standard deviation (of m - 1); needs [`Centering::Columns`].
+    pub scale: bool,
+    /// Phase of the vectors.
+    pub sign: Sign,
+    /// What the right factor is.
+    pub right: Right,
+    /// What is found out about the error.
+    pub error: ErrorKind,
+    /// [`Method::Merge`] without its second pass: no factor along the axis that is cut, less accurate values.
+    pub one_pass: bool,
+    /// File that the state is written to after each pass, and read from by a run that goes on.
+    pub restart_path: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rank: 0,
+            oversampling: Some(10),
+            power_iterations: Some(2),
+            max_rank: 0,
+            block_columns: 16,
+            block_rows: 0,
+            resident_rows: Resident::Auto,
+            merge_width: 0,
+            probes: 10,
+            seed: 0,
+            tolerance: 0.0,
+            smallest_ratio: 0.0,
+            dtype: None,
+            method: Method::Auto,
+            orthonormalization: Orthonormalization::Auto,
+            sketch: Distribution::Gaussian,
+            center: Centering::None,
+            scale: false,
+            sign: Sign::VMax,
+            right: Right::V,
+            error: ErrorKind::Identity,
+            one_pass: false,
+            restart_path: None,
+        }
+    }
+}
+
+/// Least relative error that a tolerance may ask for, where the squares of the factors are summed in f64 from numbers of
+/// the type: below it the difference of the squares is noise.
+pub fn least_tolerance(dtype: DType) -> f64 {
+    if unit_roundoff(dtype) > 1e-10 { 3e-3 } else { 1e-7 }
+}
+
+/// Half the distance from 1 to the next number.
+pub fn unit_roundoff(dtype: DType) -> f64 {
+    match dtype {
+        DType::F32 | DType::CF32 => f64::from(f32::EPSILON) / 2.0,
+        _ => f64::EPSILON / 2.0,
+    }
+}
+
+impl Options {
+    /// Checks what does not depend on a matrix.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the field.
+    pub fn check(&self) -> Result<()> {
+        let within = |name: &str, value: f64, below: f64| {
+            if value.is_nan() || value < 0.0 || value >= below {
+                return Err(Error::invalid(name, format!("is {value}, at least 0 and less than {below} is needed")));
+            }
+            Ok(())
+        };
+        within("tolerance", self.tolerance, 1.0)?;
+        within("smallest_ratio", self.smallest_ratio, 1.0)?;
+        if self.block_columns == 0 {
+            return Err(Error::invalid("block_columns", "is 0, at least 1 is needed"));
+        }
+        if self.probes == 0 {
+            return Err(Error::invalid("probes", "is 0, at least 1 is needed"));
+        }
+        if self.scale && self.center != Centering::Columns {
+            return Err(Error::invalid("scale", "is set without center = COLUMNS: a deviation is one from the mean"));
+        }
+        if self.one_pass && self.method != Method::Merge {
+            return Err(Error::invalid("one_pass", format!("is set for method {:?}, MERGE is needed", self.method)));
+        }
+        if let Some(dtype) = self.dtype
+            && !matches!(dtype, DType::F32 | DType::F64 | DType::CF32 | DType::CF64)
+        {
+            return Err(Error::invalid("dtype", format!("is {}, F32, F64, CF32 or CF64 is needed", dtype.name())));
+        }
+        if self.tolerance > 0.0 && self.restart_path.is_some() {
+            return Err(Error::NotSupported("restart_path: with a tolerance".into()));
+        }
+        Ok(())
+    }
+
+    /// Oversampling for rank `k`.
+    pub fn oversampling_for(&self, k: usize) -> usize {
+        self.oversampling.unwrap_or_else(|| (k / 10).max(10))
+    }
+
+    /// Power iterations for rank `k` of a matrix whose smaller side is `least`.
+    pub fn iterations_for(&self, k: usize, least: usize) -> usize {
+        self.power_iterations.unwrap_or(if k < least / 10 { 7 } else { 4 })
+    }
+}

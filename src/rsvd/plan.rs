@@ -1,0 +1,356 @@
+//! Type, orientation and sizes of a problem, and the method in force.
+
+use std::sync::Arc;
+
+use super::choose::{Case, Machine};
+use super::data::{Center, Resident, Setting};
+use super::options::{Centering, ErrorKind, Method, Options};
+use crate::backend::Backend;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, Storage};
+use crate::scalar::DType;
+use crate::shape::Order;
+
+/// What a call computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// Singular values and vectors.
+    Decompose,
+    /// A basis of so many columns.
+    Basis(usize),
+    /// Eigenpairs.
+    Symmetric,
+    /// Products with given matrices of so many columns.
+    Products(usize),
+}
+
+/// A problem that is set up.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Type that is computed with.
+    pub dtype: DType,
+    /// Whether the columns are the axis that is cut.
+    pub transposed: bool,
+    /// Rows of the oriented problem.
+    pub rows: usize,
+    /// Its columns.
+    pub columns: usize,
+    /// Rank; with a tolerance the largest.
+    pub rank: usize,
+    /// Columns of the sketch.
+    pub width: usize,
+    /// Power iterations.
+    pub iterations: usize,
+    /// Columns that merged blocks keep.
+    pub merge_width: usize,
+    /// Merge without a second pass.
+    pub one_pass: bool,
+    /// The method in force.
+    pub method: Method,
+    /// Why.
+    pub reason: String,
+    /// Seconds foretold.
+    pub seconds: f64,
+    /// Bytes to the device foretold.
+    pub bytes: f64,
+    /// How the data are read.
+    pub setting: Setting,
+}
+
+/// Bytes of a block that the estimate of what stays on a device reckons with.
+const BLOCK_BYTES: f64 = 3.0 * 128e6;
+
+/// The type that entries of `dtype` are computed with.
+fn computing_type(options: &Options, dtype: DType) -> DType {
+    let own = if matches!(dtype, DType::F32 | DType::F64 | DType::CF32 | DType::CF64) { dtype } else { DType::F32 };
+    options.dtype.unwrap_or(own)
+}
+
+/// Whether the columns of `matrix` are to be the axis that is cut: the longer one, where both can be.
+fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> Result<bool> {
+    let wide = matrix.cols() > matrix.rows();
+    let bound_to_rows = options.scale || given || goal == Goal::Symmetric;
+    match matrix.storage() {
+        Storage::Dense { .. } => Ok(wide && !bound_to_rows),
+        Storage::Streamed(streamed) => {
+            // A reader of whole columns gives blocks of columns and no others.
+            let by_columns = streamed.order() == Order::ColumnMajor;
+            if by_columns && options.scale {
+                return Err(Error::NotSupported("scale: of a matrix that is read by columns".into()));
+            }
+            Ok(by_columns && goal != Goal::Symmetric && !given)
+        }
+        Storage::Csr(_) | Storage::Operator(_) => Ok(false),
+    }
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The options.
+    pub options: &'a Options,
+    /// The contexts.
+    pub contexts: &'a [Arc<Context>],
+    /// The matrix.
+    pub matrix: &'a Matrix,
+    /// What is to be computed.
+    pub goal: Goal,
+    /// The caller's sketch.
+    pub given: Option<&'a Matrix>,
+    /// Whether the columns are to be the axis that is cut, where that is not to be chosen.
+    pub transposed: Option<bool>,
+}
+
+impl Plan {
+    /// The plan for a matrix.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming what does not fit the matrix.
+    pub fn new(request: Request<'_>) -> Result<Self> {
+        let Request { options, matrix, goal, given, transposed, .. } = request;
+        let (m, n) = (matrix.rows(), matrix.cols());
+        let least = m.min(n);
+        let dtype = computing_type(options, matrix.dtype());
+        let transposed = match transposed {
+            Some(true) if matches!(matrix.storage(), Storage::Csr(_) | Storage::Operator(_)) => {
+                return Err(Error::NotSupported("a: the transpose of a sparse matrix or an operator".into()));
+            }
+            Some(transposed) => transposed,
+            None => orientation(options, matrix, goal, given.is_some())?,
+        };
+        let (rows, columns) = if transposed { (n, m) } else { (m, n) };
+        let rank = wanted_rank(options, least, goal)?;
+        let width = sketch_width(options, rank, least, n, given, goal)?;
+        let iterations = options.iterations_for(rank, least);
+        let merge_width = match options.merge_width {
+            0 => 2 * width,
+            w if w < width => {
+                let problem = format!("is {w}, less than rank + oversampling = {width}");
+                return Err(Error::invalid("merge_width", problem));
+            }
+            w => w,
+        }
+        .min(columns);
+        let center = match (options.center, transposed) {
+            (Centering::None, _) => Center::None,
+            (Centering::Columns, false) | (Centering::Rows, true) => Center::Columns,
+            (Centering::Rows, false) | (Centering::Columns, true) => Center::Rows,
+        };
+        let setting = Setting {
+            block_rows: options.block_rows,
+            resident: options.resident_rows,
+            alternate: false,
+            center,
+            scale: options.scale,
+            factor: 1.0,
+            tall_columns: 0,
+            small_elements: 0,
+        };
+        let mut plan = Self {
+            dtype,
+            transposed,
+            rows,
+            columns,
+            rank,
+            width,
+            iterations,
+            merge_width,
+            one_pass: options.one_pass,
+            method: options.method,
+            reason: String::new(),
+            seconds: f64::NAN,
+            bytes: f64::NAN,
+            setting,
+        };
+        plan.choose(&request)?;
+        plan.set_sizes(options, goal);
+        Ok(plan)
+    }
+
+    fn choose(&mut self, request: &Request<'_>) -> Result<()> {
+        let Request { options, contexts, matrix, goal, given, .. } = *request;
+        let has_blocks = matches!(matrix.storage(), Storage::Dense { .. } | Storage::Streamed(_));
+        let context = &contexts[0];
+        let machine =
+            Machine::of(context, contexts.len(), self.dtype, matches!(matrix.storage(), Storage::Streamed(_)));
+        match goal {
+            Goal::Symmetric => {
+                self.method = match options.method {
+                    Method::Auto | Method::Rayleigh => Method::Rayleigh,
+                    Method::Nystrom => Method::Nystrom,
+                    other => return Err(refused(other, "a symmetric decomposition", "AUTO, NYSTROM or RAYLEIGH")),
+                };
+            }
+            Goal::Basis(_) => self.method = Method::Range,
+            Goal::Products(_) => self.method = Method::Direct,
+            Goal::Decompose if options.tolerance > 0.0 => {
+                self.method = Method::Range;
+                "asked for by its tolerance: blocks of the range form".clone_into(&mut self.reason);
+                return Ok(());
+            }
+            Goal::Decompose => match options.method {
+                Method::Nystrom | Method::Rayleigh => {
+                    return Err(refused(options.method, "a rectangular decomposition", "another method"));
+                }
+                Method::Gram | Method::Brsvd | Method::Merge if !has_blocks => {
+                    let problem = format!("method: {:?} of a matrix without blocks of entries", options.method);
+                    return Err(Error::NotSupported(problem));
+                }
+                _ => {}
+            },
+        }
+        if goal != Goal::Decompose {
+            return Ok(());
+        }
+        let mut case = self.case(options, context, matrix, has_blocks)?;
+        if given.is_some() {
+            // Blocks draw sketches of their own.
+            case.blocks = 1;
+        }
+        if self.method == Method::Auto {
+            let (method, cost, reason) = case.choose(&machine);
+            (self.method, self.seconds, self.bytes, self.reason) = (method, cost.seconds, cost.bytes, reason);
+        } else {
+            let cost = case.cost(self.method, &machine);
+            (self.seconds, self.bytes) = (cost.seconds, cost.bytes);
+            "asked for".clone_into(&mut self.reason);
+        }
+        Ok(())
+    }
+
+    /// What the cost model is to know.
+    fn case(&self, options: &Options, context: &Arc<Context>, matrix: &Matrix, has_blocks: bool) -> Result<Case> {
+        let element = self.dtype.size();
+        let entry_bytes = matrix.dtype().size();
+        let (entries, is_resident) = match matrix.storage() {
+            Storage::Csr(csr) => (csr.nnz() as f64, true),
+            Storage::Dense { memory, .. } => {
+                let on_device = matches!(memory, crate::backend::memory::Memory::Device(_));
+                (self.rows as f64 * self.columns as f64, on_device || matches!(context.backend(), Backend::Cpu))
+            }
+            Storage::Streamed(_) => (self.rows as f64 * self.columns as f64, false),
+            Storage::Operator(_) => (self.rows as f64 * self.columns as f64, true),
+        };
+        let room = match context.backend() {
+            Backend::Gpu(gpu) => gpu.memory_available()? as f64,
+            Backend::Cpu => context.host_budget().available() as f64,
+        };
+        let beside = (self.rows * self.width + 4 * self.columns * self.width) as f64 * element as f64;
+        let row = (self.columns * entry_bytes).max(1) as f64;
+        let fit = ((room - beside - BLOCK_BYTES) / row).clamp(0.0, self.rows as f64);
+        let kept = match options.resident_rows {
+            Resident::Auto => fit,
+            Resident::AtMost(rows) => fit.min(rows as f64),
+        };
+        // A source on the CPU is read anew for each pass.
+        let on_cpu = matches!(context.backend(), Backend::Cpu);
+        let resident = match (is_resident, on_cpu) {
+            (true, _) => 1.0,
+            (false, true) => 0.0,
+            (false, false) => kept / self.rows.max(1) as f64,
+        };
+        let block = if options.block_rows > 0 { options.block_rows as f64 } else { (128e6 / row).max(1.0) };
+        let blocks = if is_resident && options.block_rows == 0 { 1.0 } else { (self.rows as f64 / block).ceil() };
+        let delicate = if super::options::unit_roundoff(self.dtype) > 1e-10 { 3e-4 } else { 1e-7 };
+        Ok(Case {
+            rows: self.rows,
+            columns: self.columns,
+            rank: self.rank,
+            width: self.width,
+            iterations: self.iterations,
+            merge_width: self.merge_width,
+            one_pass: options.one_pass,
+            entries,
+            entry_bytes,
+            element_bytes: element,
+            resident,
+            has_blocks,
+            blocks: blocks as usize,
+            gram_room: room / 4.0,
+            is_delicate: options.smallest_ratio > 0.0 && options.smallest_ratio < delicate,
+        })
+    }
+
+    /// What the backend is to leave room for.
+    fn set_sizes(&mut self, options: &Options, goal: Goal) {
+        let (l, n, k) = (self.width, self.columns, self.rank);
+        let least = self.rows.min(n);
+        let krylov = l.saturating_mul(self.iterations + 1).min(least);
+        let probes = if options.error == ErrorKind::Probes { options.probes } else { 0 };
+        let (tall, small) = match (goal, self.method) {
+            (Goal::Products(width), _) => (3 * width, n * 3 * width),
+            (Goal::Decompose, _) if options.tolerance > 0.0 => {
+                (2 * k + 2 * options.block_columns, n * (2 * k + 2 * options.block_columns) + 4 * k * k)
+            }
+            (_, Method::Krylov) => (krylov, n * (2 * krylov + 2 * l) + 6 * krylov * krylov),
+            (_, Method::OnePass) => (3 * l + 1, n * (4 * l + 1) + 16 * l * l),
+            (_, Method::Direct) => (least, 2 * n * n + 6 * least * least),
+            (_, Method::Gram) => (l, n * n + n * 3 * l + 6 * l * l),
+            (_, Method::Merge) => (l, n * 4 * self.merge_width + 6 * self.merge_width * self.merge_width),
+            (_, Method::Nystrom | Method::Rayleigh) => (2 * l, n * 3 * l + 6 * l * l),
+            _ => (l, n * 3 * l + 6 * l * l),
+        };
+        self.setting.tall_columns = tall + probes;
+        self.setting.small_elements = small + 2 * n * probes;
+        self.setting.alternate = self.method == Method::Fifo;
+    }
+}
+
+fn refused(method: Method, goal: &str, needed: &str) -> Error {
+    Error::invalid("method", format!("is {method:?}, which is none of {goal}; {needed} is needed"))
+}
+
+fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {
+    match goal {
+        Goal::Products(width) => return Ok(width),
+        Goal::Basis(width) if width > least => {
+            return Err(Error::invalid("q", format!("has {width} columns, more than min(m, n) = {least}")));
+        }
+        Goal::Basis(width) => return Ok(width),
+        Goal::Decompose | Goal::Symmetric => {}
+    }
+    if options.tolerance > 0.0 && goal == Goal::Decompose {
+        if options.max_rank > least && least > 0 {
+            return Err(Error::invalid("max_rank", format!("is {}, more than min(m, n) = {least}", options.max_rank)));
+        }
+        return Ok(if options.max_rank == 0 { least } else { options.max_rank });
+    }
+    if options.rank == 0 {
+        return Err(Error::invalid("rank", "is 0, at least 1 is needed without a tolerance"));
+    }
+    // An empty matrix has zeros for singular values, as many as anybody wants.
+    if options.rank > least && least > 0 {
+        return Err(Error::invalid("rank", format!("is {}, more than min(m, n) = {least}", options.rank)));
+    }
+    Ok(options.rank)
+}
+
+/// Columns of the sketch: those of the given one, or rank + oversampling clipped to the smaller side.
+fn sketch_width(
+    options: &Options,
+    rank: usize,
+    least: usize,
+    n: usize,
+    given: Option<&Matrix>,
+    goal: Goal,
+) -> Result<usize> {
+    let width = match goal {
+        Goal::Basis(width) | Goal::Products(width) => width,
+        _ if options.tolerance > 0.0 => options.block_columns,
+        _ => rank.saturating_add(options.oversampling_for(rank)),
+    }
+    .min(least);
+    let Some(given) = given else { return Ok(width) };
+    if matches!(goal, Goal::Products(_)) {
+        return Ok(width);
+    }
+    if options.tolerance > 0.0 || matches!(options.method, Method::Brsvd | Method::Merge) {
+        return Err(Error::NotSupported("omega: a given sketch with a tolerance, BRSVD or MERGE".into()));
+    }
+    if given.rows() != n || given.cols() < width {
+        let found = format!("{} x {}", given.rows(), given.cols());
+        return Err(Error::invalid("omega", format!("is {found}, {n} x {width} or wider is needed")));
+    }
+    Ok(width)
+}

@@ -1,0 +1,504 @@
+//! Options on one or several contexts: made once, used for many matrices.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::calls::{Call, Decompose, Errors, FindRange, Residuals, Symmetric};
+use super::info::Info;
+use super::options::{Centering, ErrorKind, Method, Options, Right};
+use super::plan::{Goal, Plan, Request};
+use crate::backend::Backend;
+use crate::context::Context;
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::matrix::{self, Matrix, Storage};
+use crate::progress::{Progress, ProgressFn};
+use crate::rng;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::{Order, to_u64};
+use crate::stream::{self, Stream};
+use crate::tensor::{Location, Tensor};
+
+/// Cancels what runs, from any thread and without waiting for it.
+#[derive(Debug, Clone, Default)]
+pub struct CancelHandle(Arc<AtomicU64>);
+
+impl CancelHandle {
+    /// Cancels the call that runs now.
+    pub fn cancel(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Decompositions with given options.
+pub struct Rsvd {
+    contexts: Vec<Arc<Context>>,
+    options: Options,
+    given: Option<Matrix>,
+    cancel: CancelHandle,
+}
+
+/// Where factors go.
+#[derive(Default)]
+pub struct Outputs<'a> {
+    /// U, m-by-k.
+    pub u: Option<&'a mut Matrix>,
+    /// Singular values, k.
+    pub s: Option<&'a mut Tensor>,
+    /// V, n-by-k, or V^H, k-by-n.
+    pub v: Option<&'a mut Matrix>,
+}
+
+impl Rsvd {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming what is out of range, as for [`Options::check`].
+    pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
+        context.check_alive()?;
+        options.check()?;
+        Ok(Self { contexts: vec![Arc::clone(context)], options, given: None, cancel: CancelHandle::default() })
+    }
+
+    /// Spreads the rows of later runs over one more context.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a context that is there already or is on another kind of device, and for a second
+    /// one on the CPU.
+    pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
+        context.check_alive()?;
+        if self.contexts.iter().any(|c| Arc::ptr_eq(c, &context)) {
+            return Err(Error::invalid("context", "is one of the decomposition's already"));
+        }
+        match (self.contexts[0].backend(), context.backend()) {
+            (Backend::Gpu(first), Backend::Gpu(other)) if first.name() == other.name() => {}
+            (Backend::Gpu(first), Backend::Gpu(other)) => {
+                let problem =
+                    format!("is on {}, the others are on {}: results would differ", other.name(), first.name());
+                return Err(Error::invalid("context", problem));
+            }
+            _ => return Err(Error::invalid("context", "is not a second GPU: rows are spread over GPUs alone")),
+        }
+        self.contexts.push(context);
+        Ok(())
+    }
+
+    /// The first context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.contexts[0]
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// What cancels this object's calls; usable while one runs.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// Takes the sketch of later runs from a copy of `omega`, which has as many rows as their matrices columns; `None` to
+    /// draw it again.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`].
+    pub fn set_sketch(&mut self, omega: Option<&Matrix>) -> Result<()> {
+        self.given = omega.map(|m| self.copied(m)).transpose()?;
+        Ok(())
+    }
+
+    fn copied(&self, omega: &Matrix) -> Result<Matrix> {
+        let Storage::Dense { order, .. } = omega.storage() else {
+            return Err(Error::NotSupported("omega: a sketch that is not dense".into()));
+        };
+        let context = self.context();
+        let (rows, columns) = (omega.rows(), omega.cols());
+        let mut copy = Matrix::create(context, omega.dtype(), Location::Host, *order, rows, columns)?;
+        matrix::copy(context, None, omega, &mut copy)?;
+        if let Backend::Gpu(gpu) = context.backend() {
+            // The caller may change the original as soon as this returns.
+            gpu.default_stream().synchronize()?;
+        }
+        Ok(copy)
+    }
+
+    /// What is known of a decomposition of `a` before it runs.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`] for what does not fit.
+    pub fn plan(&self, a: &Matrix) -> Result<Info> {
+        let plan = self.planned(a, Goal::Decompose)?;
+        Ok(self.planned_info(&plan))
+    }
+
+    fn planned(&self, a: &Matrix, goal: Goal) -> Result<Plan> {
+        self.check_matrix("a", a)?;
+        let given = self.given.as_ref();
+        let (options, contexts) = (&self.options, &self.contexts[..]);
+        let plan = Plan::new(Request { options, contexts, matrix: a, goal, given, transposed: None })?;
+        if let Some(given) = given.filter(|_| !matches!(goal, Goal::Products(_))) {
+            given.expect_dtype("omega", plan.dtype)?;
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn planned_info(&self, plan: &Plan) -> Info {
+        let mut info = Info::planned(&self.options, plan.dtype, plan.transposed, self.contexts.len());
+        info.set_plan(plan);
+        info.sketch_given = self.given.is_some();
+        info
+    }
+
+    /// Singular values and vectors of the leading k, or of as many as the tolerance needs: then U and V have room for
+    /// `max_rank`, and what is left of them is filled with zeros. Host outputs are complete on return, device outputs in
+    /// the order of `stream`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for sizes, types and numbers in `a` that are not finite (naming the block);
+    /// [`Error::OutOfMemory`], [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`]; what sources and the restart file
+    /// report. The object can be used again after any of them.
+    pub fn compute(
+        &mut self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        outputs: Outputs<'_>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let start = Instant::now();
+        let plan = self.planned(a, Goal::Decompose)?;
+        self.check_outputs(a, &plan, &outputs)?;
+        let mut info = self.planned_info(&plan);
+        if plan.rows == 0 || plan.columns == 0 {
+            return empty(outputs, info);
+        }
+        with_scalar!(plan.dtype, "dtype", T => {
+            let mut work = Decompose::new(&self.options, &plan, self.context(), self.given.as_ref(), outputs);
+            self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info)?;
+            work.finish()
+        })?;
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    /// An orthonormal basis Q, m-by-l, of the range of the leading l vectors, and B = Q^H A, l-by-n.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`].
+    pub fn range(
+        &mut self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        q: &mut Matrix,
+        b: Option<&mut Matrix>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let start = Instant::now();
+        let width = q.cols();
+        let plan = self.planned(a, Goal::Basis(width))?;
+        self.check_output("q", q, a.rows(), width, plan.dtype)?;
+        if let Some(b) = &b {
+            self.check_output("b", b, width, a.cols(), plan.dtype)?;
+        }
+        let mut info = self.planned_info(&plan);
+        if plan.rows == 0 || plan.columns == 0 {
+            return Ok(info);
+        }
+        let mut work = FindRange::new(&self.options, &plan, self.context(), self.given.as_ref(), q, b);
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    /// The k eigenvalues of largest modulus of a Hermitian matrix, in that order, and their eigenvectors, n-by-k.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`]; [`Error::InvalidArgument`] for a matrix that is not square or seen not to be Hermitian.
+    pub fn symmetric(
+        &mut self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        lambda: Option<&mut Tensor>,
+        v: Option<&mut Matrix>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let start = Instant::now();
+        if a.rows() != a.cols() {
+            return Err(Error::invalid("a", format!("is {} x {}, not square", a.rows(), a.cols())));
+        }
+        if self.options.tolerance > 0.0 || self.options.center != Centering::None {
+            return Err(Error::NotSupported("symmetric decompositions with a tolerance or centring".into()));
+        }
+        let plan = self.planned(a, Goal::Symmetric)?;
+        if let Some(lambda) = &lambda {
+            check_vector("lambda", lambda, plan.rank)?;
+        }
+        if let Some(v) = &v {
+            self.check_output("v", v, a.rows(), plan.rank, plan.dtype)?;
+        }
+        let mut info = self.planned_info(&plan);
+        if plan.rows == 0 {
+            return empty(Outputs { u: None, s: lambda, v }, info);
+        }
+        let mut work = Symmetric::new(&self.options, &plan, self.context(), self.given.as_ref(), lambda, v);
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    /// ||A - U diag(s) V^H||_F as random probes see it, and an upper bound of the spectral norm.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`].
+    pub fn error(
+        &mut self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        factors: (&Matrix, &Tensor, &Matrix),
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(f64, f64, Info)> {
+        let start = Instant::now();
+        let (s, plan, mut info) = self.given_factors(a, factors)?;
+        let mut work = Errors::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok((info.error_frobenius, info.error_spectral, info))
+    }
+
+    /// ||A v_j - s_j u_j|| in `left` and ||A^H u_j - s_j v_j|| in `right`, for each j.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`].
+    pub fn residuals(
+        &mut self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        factors: (&Matrix, &Tensor, &Matrix),
+        left: &mut Tensor,
+        right: &mut Tensor,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let start = Instant::now();
+        let (s, plan, mut info) = self.given_factors(a, factors)?;
+        check_vector("left", left, s.len())?;
+        check_vector("right", right, s.len())?;
+        let mut work = Residuals::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        write_vector("left", left, &work.left)?;
+        write_vector("right", right, &work.right)?;
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    fn given_factors(&self, a: &Matrix, factors: (&Matrix, &Tensor, &Matrix)) -> Result<(Vec<f64>, Plan, Info)> {
+        let (u, s, v) = factors;
+        let values = read_vector("s", s)?;
+        let k = values.len();
+        let plan = self.planned(a, Goal::Products(k.max(self.options.probes)))?;
+        if plan.rows == 0 || plan.columns == 0 {
+            return Err(Error::invalid("a", "is empty"));
+        }
+        let (rows, columns) = if self.options.right == Right::V { (a.cols(), k) } else { (k, a.cols()) };
+        for (name, m, rows, columns) in [("u", u, a.rows(), k), ("v", v, rows, columns)] {
+            self.check_matrix(name, m)?;
+            m.expect_size(name, rows, columns)?;
+            m.expect_dtype(name, plan.dtype)?;
+        }
+        let mut info = self.planned_info(&plan);
+        info.rank = crate::shape::to_i64(k);
+        Ok((values, plan, info))
+    }
+
+    /// Runs `work` on the backend.
+    pub(super) fn call<T: Scalar, C: Call<T>>(
+        &self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        plan: &Plan,
+        report: Option<&ProgressFn<'_>>,
+        work: &mut C,
+        info: &mut Info,
+    ) -> Result<()> {
+        let queue = stream::select(self.context(), stream)?;
+        let progress = self.progress(report);
+        progress.check()?;
+        super::calls::run(&self.contexts, queue, a, plan, &progress, work, info)
+    }
+
+    fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+        let own = self.cancel.0.load(Ordering::Relaxed);
+        let first = self.contexts[0].progress(report).and(&self.cancel.0, own);
+        self.contexts[1..].iter().fold(first, |p, c| {
+            let epoch = c.cancel_epoch();
+            p.and(epoch, epoch.load(Ordering::Relaxed))
+        })
+    }
+
+    pub(super) fn contexts(&self) -> &[Arc<Context>] {
+        &self.contexts
+    }
+
+    /// Refuses a matrix of another context.
+    pub(super) fn check_matrix(&self, argument: &str, m: &Matrix) -> Result<()> {
+        self.contexts.iter().try_for_each(|c| c.check_alive())?;
+        if Arc::ptr_eq(m.context(), self.context()) {
+            return Ok(());
+        }
+        Err(Error::invalid(argument, "belongs to another context"))
+    }
+
+    /// Refuses a matrix that results cannot be written to.
+    pub(super) fn check_output(
+        &self,
+        argument: &str,
+        m: &Matrix,
+        rows: usize,
+        columns: usize,
+        dtype: DType,
+    ) -> Result<()> {
+        self.check_matrix(argument, m)?;
+        if m.is_read_only() {
+            return Err(Error::invalid(argument, "was borrowed read-only and cannot be written to"));
+        }
+        if !matches!(m.storage(), Storage::Dense { .. }) {
+            return Err(Error::NotSupported(format!("{argument}: is not dense")));
+        }
+        m.expect_size(argument, rows, columns)?;
+        m.expect_dtype(argument, dtype)
+    }
+
+    fn check_outputs(&self, a: &Matrix, plan: &Plan, outputs: &Outputs<'_>) -> Result<()> {
+        let (m, n, k) = (a.rows(), a.cols(), plan.rank);
+        if let Some(u) = &outputs.u {
+            self.check_output("u", u, m, k, plan.dtype)?;
+        }
+        if let Some(v) = &outputs.v {
+            let (rows, columns) = if self.options.right == Right::V { (n, k) } else { (k, n) };
+            self.check_output("v", v, rows, columns, plan.dtype)?;
+        }
+        if let Some(s) = &outputs.s {
+            check_vector("s", s, k)?;
+        }
+        if plan.method == Method::Merge && self.options.one_pass {
+            let (name, wanted) = if plan.transposed { ("v", outputs.v.is_some()) } else { ("u", outputs.u.is_some()) };
+            if wanted || self.options.error == ErrorKind::Probes {
+                let problem = format!("{name}: one pass of MERGE does not give it, nor probes of the error");
+                return Err(Error::NotSupported(problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fills `omega` with the sketch that a decomposition with these options would draw.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a matrix of other numbers than the four that are computed with.
+pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options, omega: &mut Matrix) -> Result<()> {
+    let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
+    let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
+    let drawn = sketch_of(options);
+    with_scalar!(dtype, "omega", T => {
+        let dense = host.dense_mut("omega")?;
+        let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;
+        for (j, column) in out.chunks_exact_mut(rows.max(1)).enumerate() {
+            let j = u32::try_from(j).map_err(|_| Error::invalid("omega", format!("has {columns} columns")))?;
+            for (i, x) in column.iter_mut().enumerate() {
+                *x = drawn.entry::<T>(to_u64(i), j);
+            }
+        }
+        Ok(())
+    })?;
+    matrix::copy(context, stream, &host, omega)?;
+    if let Backend::Gpu(_) = context.backend() {
+        // The copy reads the host matrix, which goes with this call.
+        if let Some(queue) = stream::select(context, stream)? {
+            queue.synchronize()?;
+        }
+    }
+    Ok(())
+}
+
+/// The sketch of a run.
+pub(super) fn sketch_of(options: &Options) -> Sketch {
+    Sketch { distribution: options.sketch, seed: options.seed, stream: rng::stream::SKETCH }
+}
+
+/// Refuses a tensor that is not a vector of `length` numbers on the host.
+pub(super) fn check_vector(argument: &str, tensor: &Tensor, length: usize) -> Result<()> {
+    tensor.expect_dims(argument, &[length])?;
+    tensor.check_writable(argument)?;
+    check_vector_type(argument, tensor)
+}
+
+fn check_vector_type(argument: &str, tensor: &Tensor) -> Result<()> {
+    if !matches!(tensor.dtype(), DType::F32 | DType::F64) {
+        return Err(Error::invalid(argument, format!("is {}, F64 or F32 is needed", tensor.dtype().name())));
+    }
+    if tensor.is_device() {
+        return Err(Error::NotSupported(format!("{argument}: on a device; host memory is needed")));
+    }
+    Ok(())
+}
+
+/// Writes a vector that was checked; what is left of it becomes 0.
+pub(super) fn write_vector(argument: &str, tensor: &mut Tensor, values: &[f64]) -> Result<()> {
+    let length = tensor.dims().first().copied().unwrap_or(0);
+    let at = |j: usize| values.get(j).copied().unwrap_or(0.0);
+    if tensor.dtype() == DType::F32 {
+        let mut view = tensor.view_mut::<f32>(argument)?;
+        (0..length).for_each(|j| view.set(&[j], at(j) as f32));
+    } else {
+        let mut view = tensor.view_mut::<f64>(argument)?;
+        (0..length).for_each(|j| view.set(&[j], at(j)));
+    }
+    Ok(())
+}
+
+fn read_vector(argument: &str, tensor: &Tensor) -> Result<Vec<f64>> {
+    check_vector_type(argument, tensor)?;
+    let &[length] = tensor.dims() else {
+        return Err(Error::invalid(argument, format!("has {} dimensions, 1 is needed", tensor.dims().len())));
+    };
+    if tensor.dtype() == DType::F32 {
+        let view = tensor.view::<f32>(argument)?;
+        return Ok((0..length).map(|j| f64::from(view.get(&[j]))).collect());
+    }
+    let view = tensor.view::<f64>(argument)?;
+    Ok((0..length).map(|j| view.get(&[j])).collect())
+}
+
+/// The factors of a matrix without entries: zeros, and columns of the identity.
+fn empty(outputs: Outputs<'_>, mut info: Info) -> Result<Info> {
+    if let Some(s) = outputs.s {
+        write_vector("s", s, &[])?;
+    }
+    let eye = |argument: &'static str, m: &mut Matrix| -> Result<()> {
+        let dtype = m.dtype();
+        let dense = m.dense_mut(argument)?;
+        let (layout, memory) = (dense.layout.clone(), dense.memory);
+        let &[rows, columns] = layout.dims() else { return Ok(()) };
+        let strides = layout.strides().to_vec();
+        with_scalar!(dtype, argument, T => {
+            if layout.elements() > 0 {
+                let out = memory.host_mut(argument)?.as_mut_slice::<T>()?;
+                for i in 0..rows {
+                    for j in 0..columns {
+                        out[i * strides[0] + j * strides[1]] = T::from_parts(if i == j { 1.0 } else { 0.0 }, 0.0);
+                    }
+                }
+            }
+            Ok(())
+        })
+    };
+    if let Some(u) = outputs.u {
+        eye("u", u)?;
+    }
+    if let Some(v) = outputs.v {
+        eye("v", v)?;
+    }
+    (info.converged, info.frobenius, info.max_abs) = (true, 0.0, 0.0);
+    (info.error_frobenius, info.error_relative) = (0.0, 0.0);
+    Ok(info)
+}

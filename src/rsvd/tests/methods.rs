@@ -1,0 +1,124 @@
+//! Every method on the plain backend against golden data.
+
+use std::sync::Arc;
+
+use super::plain::Plain;
+use super::support::{Dense, cpu, disorder, golden_numbers, read_npy, residual, task};
+use crate::context::Context;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::rsvd::algorithm::{ErrorFigures, estimate};
+use crate::rsvd::algorithm::{Outcome, Run, Task, decompose, passes};
+use crate::rsvd::options::{Method, unit_roundoff};
+use crate::scalar::{Complex, Scalar};
+
+const METHODS: [Method; 9] = [
+    Method::Basic,
+    Method::Fifo,
+    Method::RowFused,
+    Method::Gram,
+    Method::Range,
+    Method::Fused,
+    Method::Merge,
+    Method::Krylov,
+    Method::Direct,
+];
+
+struct Found<T> {
+    u: Dense<T>,
+    s: Vec<f64>,
+    v: Dense<T>,
+    outcome: Outcome,
+    passes: u64,
+}
+
+fn dense<T: Scalar>(m: &CpuMatrix<T>) -> Dense<T> {
+    Dense { rows: m.rows(), columns: m.cols(), data: m.slice().unwrap().to_vec() }
+}
+
+fn found<T: Scalar>(context: &Arc<Context>, ops: &mut Plain<T>, task: &Task) -> Found<T> {
+    use crate::rsvd::ops::RsvdOps;
+    let mut run = Run::new(ops, task, context, passes(task.method, task.iterations, task.one_pass));
+    let factors = decompose(&mut run).unwrap();
+    let error = estimate::identity(&run, &factors.s).unwrap();
+    let mut figures = ErrorFigures::none();
+    figures.frobenius = error.unwrap_or(f64::NAN);
+    let outcome = run.outcome(factors.s.len(), figures).unwrap();
+    let passes = ops.traffic().passes;
+    Found { u: dense(&factors.u.unwrap()), s: factors.s, v: dense(&factors.v.unwrap()), outcome, passes }
+}
+
+/// Golden matrices: with l = min(m, n) everything is exact.
+fn whole_space<T: Scalar>(name: &str) {
+    let context = cpu();
+    let a = read_npy::<T>(&format!("{name}.npy"));
+    let golden = golden_numbers(name, "singular_values");
+    let least = a.rows.min(a.columns);
+    let single = unit_roundoff(T::DTYPE) > 1e-10;
+    for method in METHODS {
+        for k in [1, 5, 10, 20, least] {
+            let task = task(method, k, least, 2);
+            let mut ops = a.plain(&context, 37);
+            let f = found(&context, &mut ops, &task);
+            let name = format!("{name} {:?} {method:?} k = {k}", T::DTYPE);
+            let tolerance = match (single, method) {
+                (true, _) => 5e-6,
+                (false, Method::Gram) => 1e-7,
+                (false, _) => 1e-12,
+            };
+            for (j, (x, y)) in f.s.iter().zip(&golden).enumerate() {
+                assert!((x - y).abs() <= tolerance * golden[0], "{name}: sigma_{j} = {x}, {y} is right");
+            }
+            let limit = if single { 5e-6 } else { 1e-13 };
+            assert!(disorder(&f.u) < limit, "{name}: U {}", disorder(&f.u));
+            assert!(disorder(&f.v) < limit, "{name}: V {}", disorder(&f.v));
+            let best = golden[k..].iter().map(|s| s * s).sum::<f64>().sqrt();
+            let floor = if single { 1e-5 } else { 1e-13 } * golden[0] * (least as f64).sqrt();
+            let error = residual(&a, &f.u, &f.s, &f.v);
+            let floor = match (method, single) {
+                (Method::Gram, false) => 1e-7,
+                // Rows down to u^(1/4) of the largest carry u / u^(1/4).
+                (Method::Fused, false) => 2e-12 * (least as f64).sqrt(),
+                _ => floor,
+            };
+            assert!(error <= (1.0 + 1e-3) * best + floor, "{name}: error {error}, optimum {best}");
+            if !f.outcome.error.frobenius.is_nan() {
+                assert!((f.outcome.error.frobenius - error).abs() < 1e-3 * error + floor, "{name}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_matrices_are_reproduced_by_every_method() {
+    for name in ["geo_200x120", "poly_150x150", "step_240x80", "rank7_120x90", "wide_60x200", "cond1e12_256x32"] {
+        whole_space::<f64>(name);
+        whole_space::<f32>(name);
+    }
+    whole_space::<Complex<f64>>("cplx_100x70");
+    whole_space::<Complex<f32>>("cplx_100x70");
+}
+
+#[test]
+fn passes_are_those_of_the_reference() {
+    let context = cpu();
+    let a = read_npy::<f64>("poly_150x150.npy");
+    for q in 0..4 {
+        for (method, expected) in [
+            (Method::Basic, 2 * q + 1),
+            (Method::RowFused, q + 1),
+            (Method::Gram, 2),
+            (Method::Brsvd, 2),
+            (Method::Range, 2 * q + 2),
+            (Method::Fused, q + 1),
+            (Method::Merge, 2),
+            (Method::Krylov, q + 1),
+            (Method::OnePass, 1),
+            (Method::Direct, 1),
+        ] {
+            let task = task(method, 10, 20, q);
+            assert_eq!(passes(method, q, false), expected);
+            let f = found(&context, &mut a.plain(&context, 40), &task);
+            assert_eq!(f.passes, expected as u64, "{method:?} q = {q}: {}", f.outcome.remark);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The methods on their own and through the session.
+
+mod methods;
+mod plain;
+mod support;

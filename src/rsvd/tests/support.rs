@@ -1,0 +1,163 @@
+//! Golden data, matrices of a known spectrum, and measures of factors.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::plain::Plain;
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options as ContextOptions};
+use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Algebra, Op};
+use crate::rsvd::algorithm::{Phase, Task};
+use crate::rsvd::options::{ErrorKind, Method, Orthonormalization};
+use crate::scalar::{Complex, Scalar};
+
+/// A context of two threads on the CPU.
+pub fn cpu() -> Arc<Context> {
+    Context::new(ContextOptions { backend: BackendChoice::Cpu, threads: 2, ..ContextOptions::default() }).unwrap()
+}
+
+/// A path in the golden data.
+pub fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rsvd").join(name)
+}
+
+/// A matrix in memory, column by column.
+#[derive(Clone)]
+pub struct Dense<T> {
+    pub rows: usize,
+    pub columns: usize,
+    pub data: Vec<T>,
+}
+
+impl<T: Scalar> Dense<T> {
+    pub fn at(&self, i: usize, j: usize) -> T {
+        self.data[j * self.rows + i]
+    }
+
+    pub fn norm(&self) -> f64 {
+        self.data.iter().map(|x| x.re() * x.re() + x.im() * x.im()).sum::<f64>().sqrt()
+    }
+
+    /// The same numbers in another precision.
+    pub fn convert<S: Scalar>(&self) -> Dense<S> {
+        let data = self.data.iter().map(|x| S::from_parts(x.re(), x.im())).collect();
+        Dense { rows: self.rows, columns: self.columns, data }
+    }
+
+    /// The plain backend with this matrix.
+    pub fn plain(&self, context: &Arc<Context>, block: usize) -> Plain<T> {
+        Plain::new(context, self.rows, self.columns, &self.data, block)
+    }
+}
+
+/// Reads a little-endian .npy of f64 or complex128 in C order.
+pub fn read_npy<T: Scalar>(name: &str) -> Dense<T> {
+    let bytes = std::fs::read(golden(name)).unwrap();
+    assert_eq!(&bytes[..6], b"\x93NUMPY");
+    let head = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = std::str::from_utf8(&bytes[10..10 + head]).unwrap();
+    assert!(header.contains("'fortran_order': False"), "{header}");
+    let complex = header.contains("'<c16'");
+    assert!(complex || header.contains("'<f8'"), "{header}");
+    let shape = header.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
+    let dims: Vec<usize> = shape.split(',').filter_map(|d| d.trim().parse().ok()).collect();
+    let (rows, columns) = (dims[0], dims[1]);
+    let numbers: Vec<f64> =
+        bytes[10 + head..].chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
+    let mut data = vec![T::default(); rows * columns];
+    for i in 0..rows {
+        for j in 0..columns {
+            let at = i * columns + j;
+            let (re, im) = if complex { (numbers[2 * at], numbers[2 * at + 1]) } else { (numbers[at], 0.0) };
+            data[j * rows + i] = T::from_parts(re, im);
+        }
+    }
+    Dense { rows, columns, data }
+}
+
+/// The list of numbers under `key` (after `section`) in golden.json, whose layout is one number a line.
+pub fn golden_numbers(section: &str, key: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(golden("golden.json")).unwrap();
+    let from = text.find(&format!("\"{section}\"")).unwrap();
+    let from = from + text[from..].find(&format!("\"{key}\"")).unwrap();
+    let open = from + text[from..].find('[').unwrap();
+    let close = open + text[open..].find(']').unwrap();
+    text[open + 1..close].split(',').map(|x| x.trim().parse().unwrap()).collect()
+}
+
+/// A random matrix with orthonormal columns.
+pub fn orthonormal<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize, seed: u64) -> Dense<T> {
+    let mut algebra = crate::dense::cpu::CpuAlgebra::new(context);
+    let mut m = Algebra::<T>::zeros(&mut algebra, "test", rows, columns).unwrap();
+    let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: 99 };
+    algebra.fill(&mut m, &sketch, 0, 0).unwrap();
+    let how = How { kind: Kind::Auto, need: Need::Basis, seed: 0 };
+    orthonormalize(&mut Own(&mut algebra), &mut m, how, &mut Counts::default()).unwrap();
+    Dense { rows, columns, data: m.slice().unwrap().to_vec() }
+}
+
+/// U diag(s) V^H with random orthonormal U and V.
+pub fn with_spectrum<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize, s: &[f64], seed: u64) -> Dense<T> {
+    let mut algebra = crate::dense::cpu::CpuAlgebra::new(context);
+    let u = orthonormal::<T>(context, rows, s.len(), seed);
+    let v = orthonormal::<T>(context, columns, s.len(), seed + 1000);
+    let mut left = algebra.upload("test", rows, s.len(), &u.data, rows).unwrap();
+    algebra.scale_columns(&mut left, s).unwrap();
+    let right = algebra.upload("test", columns, s.len(), &v.data, columns).unwrap();
+    let mut a = Algebra::<T>::zeros(&mut algebra, "test", rows, columns).unwrap();
+    algebra.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut a).unwrap();
+    Dense { rows, columns, data: a.slice().unwrap().to_vec() }
+}
+
+/// A task with defaults for everything that does not matter.
+pub fn task(method: Method, rank: usize, columns: usize, iterations: usize) -> Task {
+    Task {
+        method,
+        rank,
+        columns,
+        iterations,
+        merge_width: 2 * columns,
+        one_pass: false,
+        block_columns: 16,
+        tolerance: 0.0,
+        sketch: Sketch { distribution: Distribution::Gaussian, seed: 0, stream: crate::rng::stream::SKETCH },
+        orthonormalization: Orthonormalization::Auto,
+        phase: Phase::Right,
+        left: true,
+        right: true,
+        error: ErrorKind::Identity,
+        probes: 10,
+    }
+}
+
+/// ||X^H X - I||_2.
+pub fn disorder<T: Scalar>(x: &Dense<T>) -> f64 {
+    let mut algebra = crate::dense::cpu::CpuAlgebra::new(&cpu());
+    let wide: Vec<Complex<f64>> = x.data.iter().map(|z| Complex::new(z.re(), z.im())).collect();
+    let m = algebra.upload("test", x.rows, x.columns, &wide, x.rows.max(1)).unwrap();
+    let mut c = Algebra::<Complex<f64>>::zeros(&mut algebra, "test", x.columns, x.columns).unwrap();
+    algebra.multiply(1.0, &m, Op::Adjoint, &m, Op::Plain, 0.0, &mut c).unwrap();
+    for j in 0..x.columns {
+        c.slice_mut().unwrap()[j * (x.columns + 1)] -= Complex::new(1.0, 0.0);
+    }
+    algebra.eigen(&c).unwrap().0.iter().fold(0.0, |most, e| e.abs().max(most))
+}
+
+/// ||A - U diag(s) V^H||_F.
+pub fn residual<T: Scalar>(a: &Dense<T>, u: &Dense<T>, s: &[f64], v: &Dense<T>) -> f64 {
+    let mut sum = 0.0;
+    for j in 0..a.columns {
+        for i in 0..a.rows {
+            let (mut re, mut im) = (a.at(i, j).re(), a.at(i, j).im());
+            for (k, s) in s.iter().enumerate() {
+                let (x, y) = (u.at(i, k), v.at(j, k));
+                re -= s * (x.re() * y.re() + x.im() * y.im());
+                im -= s * (x.im() * y.re() - x.re() * y.im());
+            }
+            sum += re * re + im * im;
+        }
+    }
+    sum.sqrt()
+}
