@@ -521,6 +521,16 @@
 #define PURLIN_FDK_KERNEL_GENERAL 1
 
 /**
+ * A column of the matrix is a frame.
+ */
+#define PURLIN_RPCA_FRAMES_COLUMNS 0
+
+/**
+ * A row of the matrix is a frame.
+ */
+#define PURLIN_RPCA_FRAMES_ROWS 1
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -1826,6 +1836,201 @@ typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
                                    void *user);
 
 /**
+ * How a matrix M is split into a low-rank part L and a sparse part S.
+ */
+typedef struct purlin_rpca_options {
+  /**
+   * Size of the caller's struct; set by purlin_rpca_options_init.
+   */
+  size_t struct_size;
+  /**
+   * Weight of the sparse part in ||L||_* + lambda ||S||_1; 0, the default, for 1 / sqrt(max(rows, cols)).
+   */
+  double lambda;
+  /**
+   * The iteration ends when ||M - L - S||_F is less than this times ||M||_F; default 1e-7; held to 1e-6 in F32 and
+   * CF32, which cannot reach less.
+   */
+  double tolerance;
+  /**
+   * First penalty; 0, the default, for 1.25 / ||M||_2.
+   */
+  double mu;
+  /**
+   * What the penalty grows by in each iteration, more than 1; default 1.5.
+   */
+  double rho;
+  /**
+   * Entries of S of no larger modulus are neither counted nor stored as sparse rows; default 0.
+   */
+  double threshold;
+  /**
+   * What entries are multiplied with as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
+   */
+  double scale;
+  /**
+   * Most iterations, at least 1; default 500.
+   */
+  int64_t max_iterations;
+  /**
+   * Largest rank of L; 0, the default, for no bound.
+   */
+  int64_t max_rank;
+  /**
+   * Singular values that are computed in each iteration; 0, the default, follows the rank. One below the rank of the
+   * solution solves another problem.
+   */
+  int64_t fixed_rank;
+  /**
+   * Power iterations of each partial decomposition; default 1.
+   */
+  int64_t power_iterations;
+  /**
+   * Columns of its sketch beyond the predicted rank; default 10.
+   */
+  int64_t oversampling;
+  /**
+   * Rows that are read at once; 0, the default, chooses by the memory limits.
+   */
+  int64_t block_rows;
+  /**
+   * Seed of the sketches; default 0.
+   */
+  uint64_t seed;
+  /**
+   * Nonzero, the default: a sketch begins with the right singular vectors of the iteration before.
+   */
+  int32_t warm_start;
+  /**
+   * PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
+   * both are equal; the shorter one counts as frames otherwise. The result is the same.
+   */
+  int32_t frames;
+  /**
+   * Type that is computed with: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or PURLIN_DTYPE_AUTO, the default.
+   */
+  int32_t dtype;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Called with the iteration, the most iterations and the residual; default NULL.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_rpca_options;
+
+/**
+ * What a split found. Norms are those of the scaled matrix.
+ */
+typedef struct purlin_rpca_info {
+  /**
+   * Size of the caller's struct; set by purlin_rpca_info_init.
+   */
+  size_t struct_size;
+  /**
+   * 1 if the tolerance was met.
+   */
+  int32_t converged;
+  /**
+   * Type that was computed with.
+   */
+  int32_t dtype;
+  /**
+   * Iterations.
+   */
+  int64_t iterations;
+  /**
+   * Rank of L.
+   */
+  int64_t rank;
+  /**
+   * Entries of S of modulus over `threshold`.
+   */
+  int64_t nonzeros;
+  /**
+   * Passes over the matrix and the working arrays.
+   */
+  int64_t passes;
+  /**
+   * Blocks of a pass.
+   */
+  int64_t blocks;
+  /**
+   * Rows of a block.
+   */
+  int64_t block_rows;
+  /**
+   * Bytes that went to the device.
+   */
+  int64_t bytes_to_device;
+  /**
+   * Bytes that sources were read for.
+   */
+  int64_t bytes_read;
+  /**
+   * Measured peak of device memory, bytes.
+   */
+  int64_t device_bytes_used;
+  /**
+   * Measured peak of host memory, bytes.
+   */
+  int64_t host_bytes_used;
+  /**
+   * The weight in force.
+   */
+  double lambda;
+  /**
+   * The last penalty.
+   */
+  double mu;
+  /**
+   * ||M||_2, to about 1 %.
+   */
+  double norm2;
+  /**
+   * ||M||_F over the observed entries.
+   */
+  double frobenius;
+  /**
+   * ||M - L - S||_F / ||M||_F over the observed entries.
+   */
+  double residual;
+  /**
+   * ||L||_* + lambda ||S||_1.
+   */
+  double objective;
+  /**
+   * ||L||_*, the sum of the singular values.
+   */
+  double nuclear_norm;
+  /**
+   * ||S||_1 over the observed entries, the sum of the moduli.
+   */
+  double one_norm;
+  /**
+   * Seconds of decompositions.
+   */
+  double seconds_svd;
+  /**
+   * Seconds of the elementwise passes, with the products that they carry along.
+   */
+  double seconds_elementwise;
+  /**
+   * Seconds of reading sources.
+   */
+  double seconds_read;
+  /**
+   * Seconds from the call to its return.
+   */
+  double seconds_total;
+} purlin_rpca_info;
+
+/**
  * 32-bit IEEE float.
  */
 #define PURLIN_F32 0
@@ -1884,6 +2089,11 @@ typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
  * Unsigned 32-bit integer.
  */
 #define PURLIN_U32 11
+
+/**
+ * The type that an options struct asks to compute with: the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+ */
+#define PURLIN_DTYPE_AUTO -1
 
 /**
  * Host memory.
@@ -3936,6 +4146,123 @@ purlin_status purlin_matrix_from_operator(const struct purlin_context *context,
                                           void *user,
                                           purlin_location location,
                                           struct purlin_matrix **matrix);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_options_init(struct purlin_rpca_options *options,
+                                       size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
+                                    size_t size);
+
+/**
+ * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li, Ma,
+ * Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video whose
+ * frames are the columns, L is the background and S what moves before it.
+ *
+ * The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few passes
+ * over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays beside M.
+ *
+ * @param      context   the context of the matrices.
+ * @param      stream    NULL for the context's own.
+ * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source may
+ *                       have; finite where it is observed.
+ * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything, S is
+ *                       0 and L what the other entries tell. NULL: all are observed.
+ * @param      options   NULL for the defaults.
+ * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
+ * @param      sparse    S, likewise; NULL if not wanted.
+ * @param[out] info      what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its domain,
+ * struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+ * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
+ * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
+ * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_compute(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_matrix *m,
+                                  const struct purlin_matrix *mask,
+                                  const struct purlin_rpca_options *options,
+                                  struct purlin_matrix *low_rank,
+                                  struct purlin_matrix *sparse,
+                                  struct purlin_rpca_info *info);
+
+/**
+ * purlin_rpca_compute with the sparse part in compressed rows: the entries of modulus over `threshold`.
+ *
+ * @param      context   the context of the matrices.
+ * @param      stream    NULL for the context's own.
+ * @param      m         as for purlin_rpca_compute.
+ * @param      mask      likewise; NULL: all entries are observed.
+ * @param      options   NULL for the defaults.
+ * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
+ * @param[out] sparse    a new sparse matrix on the host, from 0, its columns in order; destroy it with
+ *                       purlin_matrix_destroy. It is made on `PURLIN_ERROR_NO_CONVERGENCE` too.
+ * @param[out] info      what was done; may be NULL.
+ * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
+ *
+ * @pre `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_matrix *m,
+                                      const struct purlin_matrix *mask,
+                                      const struct purlin_rpca_options *options,
+                                      struct purlin_matrix *low_rank,
+                                      struct purlin_matrix **sparse,
+                                      struct purlin_rpca_info *info);
+
+/**
+ * purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of M
+ * in the computing type, are in the host's memory.
+ *
+ * @param      context   the context of matrices and sinks.
+ * @param      stream    NULL for the context's own.
+ * @param      m         as for purlin_rpca_compute.
+ * @param      mask      likewise; NULL: all entries are observed.
+ * @param      options   NULL for the defaults.
+ * @param      low_rank  sink of the dimensions of M's source; of a dense M, [rows, cols], or [cols, rows] of a row-major
+ *                       one; real elements of any type for a real M, integers are rounded and held to their range.
+ *                       NULL if not wanted.
+ * @param      sparse    likewise; NULL if not wanted.
+ * @param[out] info      what was done; may be NULL.
+ * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_stream(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_matrix *m,
+                                 const struct purlin_matrix *mask,
+                                 const struct purlin_rpca_options *options,
+                                 struct purlin_sink *low_rank,
+                                 struct purlin_sink *sparse,
+                                 struct purlin_rpca_info *info);
 
 #ifdef __cplusplus
 }  // extern "C"

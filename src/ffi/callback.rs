@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char, c_void};
 
 use crate::error::{Error, Result};
 use crate::log::{Level, Sink};
+use crate::progress::ProgressFn;
 
 /// Progress of a call: `step` of `steps` are done; `measure` is the family's own (a residual, say). Called on the
 /// calling thread alone, at most about 20 times a second and once at the end. Nonzero cancels the call. It must not
@@ -19,6 +20,28 @@ pub type purlin_log_fn = Option<unsafe extern "C" fn(level: i32, message: *const
 pub(super) fn progress(function: purlin_progress_fn, user: *mut c_void) -> Option<impl Fn(i64, i64, f64) -> bool> {
     // SAFETY: the caller promises a function that may be called with `user` during the call.
     function.map(|f| move |step, steps, measure| unsafe { f(step, steps, measure, user) } == 0)
+}
+
+/// A caller's progress function, which later calls of an object call.
+pub(super) struct Report {
+    function: purlin_progress_fn,
+    user: *mut c_void,
+}
+// SAFETY: the caller promises that the function may be called with this pointer by whatever thread makes a call.
+unsafe impl Send for Report {}
+// SAFETY: as above.
+unsafe impl Sync for Report {}
+
+impl Report {
+    pub(super) fn new(function: purlin_progress_fn, user: *mut c_void) -> Self {
+        Self { function, user }
+    }
+
+    /// Makes a call that reports its progress.
+    pub(super) fn run<R>(&self, body: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<R>) -> Result<R> {
+        let report = progress(self.function, self.user);
+        body(report.as_ref().map(|f| f as &ProgressFn<'_>))
+    }
 }
 
 /// The sink of a log function.

@@ -1,9 +1,8 @@
 //! Cone-beam CT: the object, what is known of it, and what it is told.
 
-use std::ffi::c_void;
 use std::sync::{Arc, RwLock};
 
-use super::callback::{self, purlin_progress_fn};
+use super::callback::Report;
 use super::fdk_convert::{read_geometry, read_grid, read_options};
 use super::fdk_types::*;
 use super::handle::{self, Exclusive, Object, Shared, Table};
@@ -27,16 +26,6 @@ pub(super) struct FdkObject {
     inner: Arc<RwLock<Fdk>>,
 }
 
-/// A caller's progress function, which later calls call.
-struct Report {
-    function: purlin_progress_fn,
-    user: *mut c_void,
-}
-// SAFETY: the caller promises that the function may be called with this pointer by whatever thread makes a call.
-unsafe impl Send for Report {}
-// SAFETY: as above.
-unsafe impl Sync for Report {}
-
 impl Object for FdkObject {
     const KIND: u8 = 7;
     fn table() -> &'static Table<Self> {
@@ -56,8 +45,7 @@ impl FdkObject {
 
     /// Makes a call that reports its progress.
     pub(super) fn run<R>(&self, body: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<R>) -> Result<R> {
-        let report = callback::progress(self.report.function, self.report.user);
-        body(report.as_ref().map(|f| f as &ProgressFn<'_>))
+        self.report.run(body)
     }
 
     /// Cancels what runs, without waiting for it.
@@ -124,7 +112,7 @@ pub unsafe extern "C" fn purlin_fdk_create(
         let core = Fdk::new(&context, geometry, grid, settings)?;
         let object = FdkObject {
             cancel: core.cancel_handle(),
-            report: Report { function: o.progress, user: o.progress_user },
+            report: Report::new(o.progress, o.progress_user),
             inner: Arc::new(RwLock::new(core)),
         };
         *target = handle::insert(object)?;

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use super::handle::{self, Object, Table};
+use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::options::{self, versioned};
 use super::tensor::{
     PURLIN_DEVICE, PURLIN_HOST, PURLIN_PINNED, PURLIN_READ_ONLY, PURLIN_ROW_MAJOR, borrow_device, borrow_host,
@@ -412,8 +412,8 @@ pub extern "C" fn purlin_matrix_copy(
     guard::run(|| {
         let context = context::get(context)?;
         let stream = stream::get(stream)?;
-        let source = handle::shared::<Matrix, _>("source", source)?;
-        let mut destination = handle::exclusive::<Matrix, _>("destination", destination)?;
+        let source = input("source", source)?;
+        let mut destination = output("destination", destination)?;
         if let (Some(a), Some(b)) = (dense_range("source", &source), dense_range("destination", &destination)) {
             super::overlap::check(&[a], &[b])?;
         }
@@ -421,7 +421,23 @@ pub extern "C" fn purlin_matrix_copy(
     })
 }
 
-fn dense_range<'a>(name: &'a str, matrix: &Matrix) -> Option<super::overlap::Range<'a>> {
+/// The matrix of an argument that is only read.
+pub(super) fn input(argument: &str, matrix: *const purlin_matrix) -> Result<Shared<Matrix>> {
+    handle::shared(argument, matrix)
+}
+
+/// The matrix of an argument that is written to.
+pub(super) fn output(argument: &str, matrix: *mut purlin_matrix) -> Result<Exclusive<Matrix>> {
+    handle::exclusive(argument, matrix)
+}
+
+/// The matrix of a nullable argument that is written to.
+pub(super) fn output_or_null(argument: &str, matrix: *mut purlin_matrix) -> Result<Option<Exclusive<Matrix>>> {
+    handle::exclusive_or_null(argument, matrix)
+}
+
+/// Where the entries of a dense matrix lie.
+pub(super) fn dense_range<'a>(name: &'a str, matrix: &Matrix) -> Option<super::overlap::Range<'a>> {
     match matrix.storage() {
         Storage::Dense { memory, layout, .. } => {
             let bytes = layout.extent() * matrix.dtype().size();

@@ -122,6 +122,15 @@ macro_rules! versioned {
 }
 pub(super) use versioned;
 
+/// A choice of yes or no.
+pub(super) fn flag(argument: &str, value: i32) -> Result<bool> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Error::invalid(argument, format!("is {other}, outside 0 to 1"))),
+    }
+}
+
 /// Copies text into a fixed array of C characters, cut to fit, always terminated.
 pub(super) fn fill_text<const N: usize>(text: &str) -> [std::ffi::c_char; N] {
     let mut out = [0; N];

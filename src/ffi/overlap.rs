@@ -1,6 +1,8 @@
 //! An output that overlaps another argument is refused where the address ranges show it.
 
+use super::matrix::dense_range;
 use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 use crate::tensor::Tensor;
 
 /// Address range of an argument.
@@ -27,6 +29,15 @@ impl<'a> Range<'a> {
     fn meets(&self, other: &Self) -> bool {
         self.device == other.device && self.start < other.end && other.start < self.end
     }
+}
+
+/// Address ranges of the arguments that are there, and of matrices that are dense.
+pub(super) fn ranges<'a>(
+    matrices: &[(&'a str, Option<&Matrix>)],
+    tensors: &[(&'a str, Option<&Tensor>)],
+) -> Vec<Range<'a>> {
+    let matrices = matrices.iter().filter_map(|(name, m)| m.and_then(|m| dense_range(name, m)));
+    matrices.chain(tensors.iter().filter_map(|(name, t)| t.map(|t| Range::of(name, t)))).collect()
 }
 
 /// Refuses outputs that overlap an input or one another.

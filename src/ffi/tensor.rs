@@ -56,6 +56,9 @@ pub const PURLIN_I16: purlin_dtype = 10;
 /// Unsigned 32-bit integer.
 pub const PURLIN_U32: purlin_dtype = 11;
 
+/// The type that an options struct asks to compute with: the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+pub const PURLIN_DTYPE_AUTO: purlin_dtype = -1;
+
 /// Where memory lies: PURLIN_HOST or PURLIN_DEVICE.
 pub type purlin_location = i32;
 /// Host memory.
@@ -119,6 +122,17 @@ versioned!(
         data: 0,
     }
 );
+
+/// A type to compute with, or `None` for the matrix's own.
+pub(super) fn computing_type(code: i32) -> Result<Option<DType>> {
+    match code {
+        PURLIN_DTYPE_AUTO => Ok(None),
+        code => match DType::from_code("dtype", code)? {
+            dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(Some(dtype)),
+            other => Err(Error::invalid("dtype", format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
+        },
+    }
+}
 
 /// The tensor of an argument that is only read.
 pub(super) fn input(argument: &str, tensor: *const purlin_tensor) -> Result<Shared<Tensor>> {

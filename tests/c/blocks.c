@@ -134,6 +134,8 @@ static void images(void) {
   BAD_HANDLE("context: is NULL", purlin_sink_to_metaimage(NULL, path, PURLIN_F32, 3, dims, NULL, NULL, &sink));
   BAD_ARGUMENT("path: is NULL", purlin_sink_to_metaimage(c, NULL, PURLIN_F32, 3, dims, NULL, NULL, &sink));
   BAD_ARGUMENT("sink: is NULL", purlin_sink_to_metaimage(c, path, PURLIN_F32, 3, dims, NULL, NULL, NULL));
+  UNSUPPORTED("dtype: is CF64, real", purlin_sink_to_metaimage(c, path, PURLIN_CF64, 3, dims, NULL, NULL, &sink));
+  UNSUPPORTED("dtype: is CF32, real", purlin_sink_to_tiff(c, path, PURLIN_CF32, 3, 4, 5, &sink));
   BAD_ARGUMENT("dtype: is -1", purlin_sink_to_metaimage(c, path, -1, 3, dims, NULL, NULL, &sink));
   BAD_ARGUMENT("ndim: is -1", purlin_sink_to_metaimage(c, path, PURLIN_F32, -1, dims, NULL, NULL, &sink));
   BAD_ARGUMENT("dims: is NULL", purlin_sink_to_metaimage(c, path, PURLIN_F32, 3, NULL, NULL, NULL, &sink));

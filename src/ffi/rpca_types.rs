@@ -1,0 +1,176 @@
+//! Constants and structs of robust PCA.
+
+use std::ffi::c_void;
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+use super::tensor::PURLIN_DTYPE_AUTO;
+
+/// A column of the matrix is a frame.
+pub const PURLIN_RPCA_FRAMES_COLUMNS: i32 = 0;
+/// A row of the matrix is a frame.
+pub const PURLIN_RPCA_FRAMES_ROWS: i32 = 1;
+
+/// How a matrix M is split into a low-rank part L and a sparse part S.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_rpca_options {
+    /// Size of the caller's struct; set by purlin_rpca_options_init.
+    pub struct_size: usize,
+    /// Weight of the sparse part in ||L||_* + lambda ||S||_1; 0, the default, for 1 / sqrt(max(rows, cols)).
+    pub lambda: f64,
+    /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F; default 1e-7; held to 1e-6 in F32 and
+    /// CF32, which cannot reach less.
+    pub tolerance: f64,
+    /// First penalty; 0, the default, for 1.25 / ||M||_2.
+    pub mu: f64,
+    /// What the penalty grows by in each iteration, more than 1; default 1.5.
+    pub rho: f64,
+    /// Entries of S of no larger modulus are neither counted nor stored as sparse rows; default 0.
+    pub threshold: f64,
+    /// What entries are multiplied with as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
+    pub scale: f64,
+    /// Most iterations, at least 1; default 500.
+    pub max_iterations: i64,
+    /// Largest rank of L; 0, the default, for no bound.
+    pub max_rank: i64,
+    /// Singular values that are computed in each iteration; 0, the default, follows the rank. One below the rank of the
+    /// solution solves another problem.
+    pub fixed_rank: i64,
+    /// Power iterations of each partial decomposition; default 1.
+    pub power_iterations: i64,
+    /// Columns of its sketch beyond the predicted rank; default 10.
+    pub oversampling: i64,
+    /// Rows that are read at once; 0, the default, chooses by the memory limits.
+    pub block_rows: i64,
+    /// Seed of the sketches; default 0.
+    pub seed: u64,
+    /// Nonzero, the default: a sketch begins with the right singular vectors of the iteration before.
+    pub warm_start: i32,
+    /// PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
+    /// both are equal; the shorter one counts as frames otherwise. The result is the same.
+    pub frames: i32,
+    /// Type that is computed with: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or PURLIN_DTYPE_AUTO, the default.
+    pub dtype: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Called with the iteration, the most iterations and the residual; default NULL.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_rpca_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        lambda: 0.0,
+        tolerance: 1e-7,
+        mu: 0.0,
+        rho: 1.5,
+        threshold: 0.0,
+        scale: 1.0,
+        max_iterations: 500,
+        max_rank: 0,
+        fixed_rank: 0,
+        power_iterations: 1,
+        oversampling: 10,
+        block_rows: 0,
+        seed: 0,
+        warm_start: 1,
+        frames: PURLIN_RPCA_FRAMES_COLUMNS,
+        dtype: PURLIN_DTYPE_AUTO,
+        reserved: 0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// What a split found. Norms are those of the scaled matrix.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_rpca_info {
+    /// Size of the caller's struct; set by purlin_rpca_info_init.
+    pub struct_size: usize,
+    /// 1 if the tolerance was met.
+    pub converged: i32,
+    /// Type that was computed with.
+    pub dtype: i32,
+    /// Iterations.
+    pub iterations: i64,
+    /// Rank of L.
+    pub rank: i64,
+    /// Entries of S of modulus over `threshold`.
+    pub nonzeros: i64,
+    /// Passes over the matrix and the working arrays.
+    pub passes: i64,
+    /// Blocks of a pass.
+    pub blocks: i64,
+    /// Rows of a block.
+    pub block_rows: i64,
+    /// Bytes that went to the device.
+    pub bytes_to_device: i64,
+    /// Bytes that sources were read for.
+    pub bytes_read: i64,
+    /// Measured peak of device memory, bytes.
+    pub device_bytes_used: i64,
+    /// Measured peak of host memory, bytes.
+    pub host_bytes_used: i64,
+    /// The weight in force.
+    pub lambda: f64,
+    /// The last penalty.
+    pub mu: f64,
+    /// ||M||_2, to about 1 %.
+    pub norm2: f64,
+    /// ||M||_F over the observed entries.
+    pub frobenius: f64,
+    /// ||M - L - S||_F / ||M||_F over the observed entries.
+    pub residual: f64,
+    /// ||L||_* + lambda ||S||_1.
+    pub objective: f64,
+    /// ||L||_*, the sum of the singular values.
+    pub nuclear_norm: f64,
+    /// ||S||_1 over the observed entries, the sum of the moduli.
+    pub one_norm: f64,
+    /// Seconds of decompositions.
+    pub seconds_svd: f64,
+    /// Seconds of the elementwise passes, with the products that they carry along.
+    pub seconds_elementwise: f64,
+    /// Seconds of reading sources.
+    pub seconds_read: f64,
+    /// Seconds from the call to its return.
+    pub seconds_total: f64,
+}
+
+versioned!(
+    purlin_rpca_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        converged: 0,
+        dtype: 0,
+        iterations: 0,
+        rank: 0,
+        nonzeros: 0,
+        passes: 0,
+        blocks: 0,
+        block_rows: 0,
+        bytes_to_device: 0,
+        bytes_read: 0,
+        device_bytes_used: 0,
+        host_bytes_used: 0,
+        lambda: 0.0,
+        mu: 0.0,
+        norm2: 0.0,
+        frobenius: 0.0,
+        residual: 0.0,
+        objective: 0.0,
+        nuclear_norm: 0.0,
+        one_norm: 0.0,
+        seconds_svd: 0.0,
+        seconds_elementwise: 0.0,
+        seconds_read: 0.0,
+        seconds_total: 0.0,
+    }
+);
