@@ -18,6 +18,7 @@
 #include "purlin/error.hpp"
 #include "purlin/fdk.hpp"
 #include "purlin/matrix.hpp"
+#include "purlin/rpca.hpp"
 #include "purlin/sshopm.hpp"
 #include "purlin/symmetric.hpp"
 #include "purlin/tensor.hpp"

@@ -11,7 +11,7 @@ module purlin_matrices
   use purlin_blocks
   implicit none
   private
-  public :: purlin_matrix
+  public :: purlin_matrix, matrix_key
 
   type :: purlin_matrix
     private
@@ -27,6 +27,7 @@ module purlin_matrices
     procedure :: csr_address => matrix_csr_address
     procedure :: from_source => matrix_from_source
     procedure :: from_operator => matrix_from_operator
+    procedure :: adopt => matrix_adopt
     procedure :: copy_from => matrix_copy_from
     procedure :: properties => matrix_properties
     procedure :: destroy => matrix_destroy
@@ -149,6 +150,18 @@ contains
     if (present(user)) address = user
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_operator(context%handle(), dtype, rows, cols, apply, &
       address, PURLIN_HOST, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Takes over a handle of the C interface.
+  subroutine matrix_adopt(self, key, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(c_ptr), intent(in) :: key
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    self%key = key
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -410,4 +423,11 @@ contains
     if (pointers < 1) call refuse(o, 'row_ptr: is empty, expected rows + 1 elements')
     if (entries /= indices) call refuse(o, 'values: not as many as col_idx')
   end subroutine
+  !> The handle of a matrix that may be left out.
+  pure function matrix_key(matrix) result(key)
+    type(purlin_matrix), intent(in), optional :: matrix
+    type(c_ptr) :: key
+    key = c_null_ptr
+    if (present(matrix)) key = matrix%handle()
+  end function
 end module purlin_matrices

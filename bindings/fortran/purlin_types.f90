@@ -157,6 +157,24 @@ module purlin_types
     character(kind=c_char) :: reason(128)
   end type
 
+  type, bind(c) :: purlin_rpca_options
+    integer(c_size_t) :: struct_size = 0
+    real(c_double) :: lambda, tolerance, mu, rho, threshold, scale
+    integer(c_int64_t) :: max_iterations, max_rank, fixed_rank, power_iterations, oversampling, block_rows, seed
+    integer(c_int32_t) :: warm_start, frames, dtype, reserved
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_rpca_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: converged, dtype
+    integer(c_int64_t) :: iterations, rank, nonzeros, passes, blocks, block_rows, bytes_to_device, bytes_read, &
+      device_bytes_used, host_bytes_used
+    real(c_double) :: lambda, mu, norm2, frobenius, residual, objective, nuclear_norm, one_norm, seconds_svd, &
+      seconds_elementwise, seconds_read, seconds_total
+  end type
+
   abstract interface
     !> Reads one block of an array into `block`, packed: `first` and `count` point to one number an axis. Nonzero
     !> ends the run. It is called from a thread of the library, one call at a time.

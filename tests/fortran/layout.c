@@ -27,6 +27,8 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_fdk_grid, z0),
     ROW(purlin_fdk_options, progress_user),
     ROW(purlin_fdk_info, reason),
+    ROW(purlin_rpca_options, progress_user),
+    ROW(purlin_rpca_info, seconds_total),
   };
   *size = (int64_t)table[which][0];
   *last = (int64_t)table[which][1];

@@ -28,6 +28,8 @@ program test_layout
   type(purlin_fdk_grid), target :: fdk_grid
   type(purlin_fdk_options), target :: fdk_options
   type(purlin_fdk_info), target :: fdk_info
+  type(purlin_rpca_options), target :: rpca_options
+  type(purlin_rpca_info), target :: rpca_info
 
   call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
   call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
@@ -48,6 +50,8 @@ program test_layout
   call compare(14, 'fdk_grid', c_sizeof(fdk_grid), c_loc(fdk_grid), c_loc(fdk_grid%z0))
   call compare(15, 'fdk_options', c_sizeof(fdk_options), c_loc(fdk_options), c_loc(fdk_options%progress_user))
   call compare(16, 'fdk_info', c_sizeof(fdk_info), c_loc(fdk_info), c_loc(fdk_info%reason))
+  call compare(17, 'rpca_options', c_sizeof(rpca_options), c_loc(rpca_options), c_loc(rpca_options%progress_user))
+  call compare(18, 'rpca_info', c_sizeof(rpca_info), c_loc(rpca_info), c_loc(rpca_info%seconds_total))
 
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
@@ -64,6 +68,8 @@ program test_layout
   call check(peaks_options%basis == 0, 'no basis')
   call purlin_init(sshopm_results)
   call check(.not. c_associated(sshopm_results%trace) .and. .not. c_associated(sshopm_results%count), 'no results')
+  call purlin_init(rpca_options)
+  call check(rpca_options%max_iterations == 500 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
   call check_none_live()
 
 contains

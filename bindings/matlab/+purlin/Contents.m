@@ -42,5 +42,8 @@
 %   fdk_log_transform      - Line integrals from raw detector counts.
 %   fdk_shepp_logan        - The ten ellipsoids of the Shepp-Logan head in three dimensions.
 %
+% Low-rank approximation
+%   rpca                   - A matrix as the sum of one of low rank and a sparse one.
+%
 % Every function raises errors with identifiers purlin:invalidArgument and so on, one for each status of the C
 % interface. purlin_build builds the gateway.

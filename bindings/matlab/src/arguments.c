@@ -46,6 +46,8 @@ const choice fdk_interpolations[] = {{"exact", PURLIN_FDK_INTERPOLATION_EXACT},
   {"fast", PURLIN_FDK_INTERPOLATION_FAST}, {NULL, 0}};
 const choice fdk_precisions[] = {{"single", PURLIN_FDK_PRECISION_F32}, {"double", PURLIN_FDK_PRECISION_F64}, {NULL, 0}};
 const choice fdk_modes[] = {{"fdk", PURLIN_FDK_MODE_FDK}, {"rabbitct", PURLIN_FDK_MODE_RABBITCT}, {NULL, 0}};
+const choice rpca_frames[] = {{"columns", PURLIN_RPCA_FRAMES_COLUMNS}, {"rows", PURLIN_RPCA_FRAMES_ROWS}, {NULL, 0}};
+const choice precisions[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {NULL, 0}};
 const choice locations[] = {{"host", PURLIN_HOST}, {"device", PURLIN_DEVICE}, {NULL, 0}};
 
 double scalar_argument(const char *name, const mxArray *value) {

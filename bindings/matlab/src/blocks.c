@@ -78,6 +78,7 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   if (mxIsChar(value) || mxIsStruct(value)) {
     purlin_source *source = source_of(name, value);
     check(purlin_matrix_from_source(gateway_context(), source, order_of(name, value, source), &matrix));
+    release_source();
     return temporary_matrix(matrix);
   }
   dtype = dtype_of(value);
@@ -97,19 +98,20 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   return temporary_matrix(matrix);
 }
 
-purlin_sink *sink_of(const char *name, const mxArray *value, const purlin_fdk_info *plan) {
-  const int64_t dims[3] = {plan->nx, plan->ny, plan->nz};
-  const double spacing[3] = {plan->dx, plan->dy, plan->dz}, origin[3] = {plan->x0, plan->y0, plan->z0};
+purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
+                     const double *origin) {
   purlin_sink *sink = NULL;
   raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
   int described = mxIsStruct(value);
   if (described) r = raw_of(name, value);
   else r.file = text_of(name, value);
   if (is_metaimage(r.file))
-    check(purlin_sink_to_metaimage(gateway_context(), r.file, r.dtype, 3, dims, spacing, origin, &sink));
-  else if (is_tiff(r.file)) check(purlin_sink_to_tiff(gateway_context(), r.file, r.dtype, dims[0], dims[1], dims[2], &sink));
+    check(purlin_sink_to_metaimage(gateway_context(), r.file, r.dtype, ndim, dims, spacing, origin, &sink));
+  else if (is_tiff(r.file) && ndim == 3)
+    check(purlin_sink_to_tiff(gateway_context(), r.file, r.dtype, dims[0], dims[1], dims[2], &sink));
   else if (described)
-    check(purlin_sink_to_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, 3, dims, &sink));
-  else fail("invalidArgument", "%s: '%s' does not end in .mha, .mhd, .tif or .tiff", name, r.file);
+    check(purlin_sink_to_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims, &sink));
+  else fail("invalidArgument", "%s: '%s' does not end in %s", name, r.file,
+            ndim == 3 ? ".mha, .mhd, .tif or .tiff" : ".mha or .mhd");
   return temporary_sink(sink);
 }

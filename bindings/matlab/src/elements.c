@@ -85,3 +85,41 @@ void unweave(mxArray *array, int32_t dtype, const void *space) {
   (void)space;
 #endif
 }
+
+purlin_matrix_info matrix_properties_of(const purlin_matrix *matrix) {
+  purlin_matrix_info info;
+  check(purlin_matrix_info_init(&info, sizeof info));
+  check(purlin_matrix_properties(matrix, &info));
+  return info;
+}
+
+int32_t computing_dtype(const mxArray *options, int32_t dtype) {
+  int32_t wanted = dtype == PURLIN_F64 || dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32;
+  read_choice(options, "class", precisions, &wanted);
+  if (!is_complex(dtype)) return wanted;
+  return wanted == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
+}
+
+output new_matrix(int32_t dtype, int64_t rows, int64_t cols) {
+  output o;
+  o.dtype = dtype;
+  o.matrix = NULL;
+  o.array = mxCreateNumericMatrix((mwSize)rows, (mwSize)cols, class_of(dtype), is_complex(dtype) ? mxCOMPLEX : mxREAL);
+  o.space = space_of(o.array, dtype);
+  check(purlin_matrix_borrow(gateway_context(), dtype, 0, rows, cols, rows > 0 ? rows : 1, o.space, &o.matrix));
+  (void)temporary_matrix(o.matrix);
+  return o;
+}
+
+mxArray *finish_output(const output *o) {
+  unweave(o->array, o->dtype, o->space);
+  return o->array;
+}
+
+void add_word(mxArray *target, const char *field, const choice *list, int32_t value) {
+  const char *word = "unknown";
+  for (; list->word; list++)
+    if (list->value == value) word = list->word;
+  (void)mxAddField(target, field);
+  mxSetField(target, 0, field, mxCreateString(word));
+}

@@ -9,17 +9,21 @@
 static purlin_tensor *tensors[MAX_TEMPORARIES];
 static purlin_matrix *matrices[MAX_TEMPORARIES];
 static int tensor_count, matrix_count;
-/* One of each at most: the two ends of a reconstruction. */
+/* One at most, and the sinks of both parts of a matrix. */
 static purlin_source *source;
-static purlin_sink *sink;
+static purlin_sink *sinks[2];
+static int sink_count;
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
   while (matrix_count > 0) (void)!purlin_matrix_destroy(matrices[--matrix_count]);
+  while (sink_count > 0) (void)!purlin_sink_destroy(sinks[--sink_count]);
+  release_source();
+}
+
+void release_source(void) {
   (void)!purlin_source_destroy(source);
-  (void)!purlin_sink_destroy(sink);
   source = NULL;
-  sink = NULL;
 }
 
 /* Does not return; its callers rely on that. */
@@ -85,7 +89,13 @@ purlin_matrix *temporary_matrix(purlin_matrix *matrix) {
 
 purlin_source *temporary_source(purlin_source *made) { return source = made; }
 
-purlin_sink *temporary_sink(purlin_sink *made) { return sink = made; }
+purlin_sink *temporary_sink(purlin_sink *made) {
+  if (sink_count == 2) {
+    (void)!purlin_sink_destroy(made);
+    fail("internal", "more than 2 sinks in one command");
+  }
+  return sinks[sink_count++] = made;
+}
 
 void forget(purlin_tensor *tensor) {
   for (int i = 0; i < tensor_count; i++)

@@ -153,6 +153,12 @@ static void query(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
+static purlin_sink *volume_sink(const mxArray *value, const purlin_fdk_info *plan) {
+  const int64_t dims[3] = {plan->nx, plan->ny, plan->nz};
+  const double spacing[3] = {plan->dx, plan->dy, plan->dz}, origin[3] = {plan->x0, plan->y0, plan->z0};
+  return sink_of("output", value, 3, dims, spacing, origin);
+}
+
 static mxArray *new_single(const int64_t dims[3]) {
   const mwSize extents[3] = {(mwSize)dims[0], (mwSize)dims[1], (mwSize)dims[2]};
   return mxCreateNumericArray(3, extents, mxSINGLE_CLASS, mxREAL);
@@ -203,7 +209,7 @@ static void reconstruct(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
       check(purlin_sink_to_tensor(gateway_context(), around(plhs[0] = new_single(dims), 3, dims), &sink));
       (void)temporary_sink(sink);
     } else {
-      sink = sink_of("output", prhs[2], &plan);
+      sink = volume_sink(prhs[2], &plan);
       plhs[0] = mxCreateDoubleMatrix(0, 0, mxREAL);
     }
     set_running(&w);
@@ -266,7 +272,7 @@ static void finish(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     set_running(&w);
     status = purlin_fdk_finish_tensor(fdk, volume, NULL);
   } else {
-    purlin_sink *sink = sink_of("output", prhs[1], &plan);
+    purlin_sink *sink = volume_sink(prhs[1], &plan);
     plhs[0] = mxCreateDoubleMatrix(0, 0, mxREAL);
     set_running(&w);
     status = purlin_fdk_finish(fdk, sink, NULL);

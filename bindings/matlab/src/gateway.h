@@ -31,6 +31,8 @@ purlin_tensor *temporary(purlin_tensor *tensor);
 purlin_matrix *temporary_matrix(purlin_matrix *matrix);
 purlin_source *temporary_source(purlin_source *source);
 purlin_sink *temporary_sink(purlin_sink *sink);
+/* The source alone: a matrix made of it keeps what it needs. */
+void release_source(void);
 void release_temporaries(void);
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
@@ -43,7 +45,7 @@ typedef struct choice { const char *word; int32_t value; } choice;
 extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
   signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
   locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
-  fdk_precisions[], fdk_modes[];
+  fdk_precisions[], fdk_modes[], precisions[], rpca_frames[];
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
@@ -71,6 +73,15 @@ void *elements_of(const mxArray *array, int32_t dtype);
 /* Where the library may write the elements of a new array, and the step that ends it. */
 void *space_of(mxArray *array, int32_t dtype);
 void unweave(mxArray *array, int32_t dtype, const void *space);
+
+/* A new matrix that MATLAB gets, written by the library; `finish_output` gives the array when the library is done. */
+typedef struct output { mxArray *array; void *space; purlin_matrix *matrix; int32_t dtype; } output;
+output new_matrix(int32_t dtype, int64_t rows, int64_t cols);
+mxArray *finish_output(const output *o);
+purlin_matrix_info matrix_properties_of(const purlin_matrix *matrix);
+/* The type to compute in: the matrix's own or, where the option `class` asks for one, that; single for integers. */
+int32_t computing_dtype(const mxArray *options, int32_t dtype);
+void add_word(mxArray *target, const char *field, const choice *list, int32_t value);
 
 /* ---- arrays.c ---- */
 
@@ -127,14 +138,18 @@ purlin_source *source_of(const char *name, const mxArray *value);
 /* A matrix to read, until the command ends: a full array in place, the transpose of a sparse one, the key of a
  * purlin.Matrix, the name of an .npy file, or a struct that describes a raw file. */
 purlin_matrix *matrix_of(const char *name, const mxArray *value);
-purlin_sink *sink_of(const char *name, const mxArray *value, const purlin_fdk_info *plan);
+/* `spacing` and `origin` of a volume, mm, or NULL. */
+purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
+                     const double *origin);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c objects.c ---- */
+/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rpca.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
-extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], object_commands[];
+extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rpca_commands[], object_commands[];
 mxArray *key_of(const void *handle);
+/* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
+void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);
 void info_struct(const purlin_sshopm_info *info, mxArray *target);
 
 #endif

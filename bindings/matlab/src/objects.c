@@ -175,6 +175,32 @@ static double index_at(uint64_t address, int32_t type, int64_t i) {
   return type == PURLIN_I64 ? (double)((const int64_t *)list)[i] : (double)((const int32_t *)list)[i];
 }
 
+void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]) {
+  purlin_matrix_info info;
+  void *space;
+  check(purlin_matrix_info_init(&info, sizeof info));
+  check(purlin_matrix_properties(matrix, &info));
+  plhs[0] = mxCreateDoubleMatrix((mwSize)info.nnz, 1, mxREAL);
+  plhs[1] = mxCreateDoubleMatrix((mwSize)info.nnz, 1, mxREAL);
+  plhs[2] = mxCreateNumericMatrix((mwSize)info.nnz, 1, class_of(info.dtype),
+                                  is_complex(info.dtype) ? mxCOMPLEX : mxREAL);
+  plhs[3] = mxCreateDoubleScalar((double)info.rows);
+  plhs[4] = mxCreateDoubleScalar((double)info.cols);
+  for (int64_t row = 0; row < info.rows; row++) {
+    int64_t first = (int64_t)index_at(info.row_ptr, info.row_ptr_type, row) - info.index_base;
+    int64_t end = (int64_t)index_at(info.row_ptr, info.row_ptr_type, row + 1) - info.index_base;
+    for (int64_t k = first; k < end; k++) {
+      ((double *)mxGetData(plhs[0]))[k] = (double)row + 1;
+      ((double *)mxGetData(plhs[1]))[k] = index_at(info.col_idx, info.col_idx_type, k) - info.index_base + 1;
+    }
+  }
+  space = space_of(plhs[2], info.dtype);
+  if (info.nnz > 0)
+    memcpy(space, (const void *)(uintptr_t)info.data,
+           (size_t)info.nnz * (info.dtype == PURLIN_CF64 ? 16 : info.dtype == PURLIN_F32 ? 4 : 8));
+  unweave(plhs[2], info.dtype, space);
+}
+
 /* [array] = matrix_gather(key) of a dense one; [i, j, values, rows, cols] of a sparse one */
 static void matrix_gather(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *matrix = matrix_argument(prhs[0]), *target = NULL;
@@ -196,24 +222,7 @@ static void matrix_gather(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
     return;
   }
   if (nlhs < 5) fail("internal", "matrix_gather: has 5 results for a sparse matrix");
-  plhs[0] = mxCreateDoubleMatrix((mwSize)info.nnz, 1, mxREAL);
-  plhs[1] = mxCreateDoubleMatrix((mwSize)info.nnz, 1, mxREAL);
-  plhs[2] = mxCreateNumericMatrix((mwSize)info.nnz, 1, class_of(info.dtype), complexity);
-  plhs[3] = mxCreateDoubleScalar((double)info.rows);
-  plhs[4] = mxCreateDoubleScalar((double)info.cols);
-  for (int64_t row = 0; row < info.rows; row++) {
-    int64_t first = (int64_t)index_at(info.row_ptr, info.row_ptr_type, row) - info.index_base;
-    int64_t end = (int64_t)index_at(info.row_ptr, info.row_ptr_type, row + 1) - info.index_base;
-    for (int64_t k = first; k < end; k++) {
-      ((double *)mxGetData(plhs[0]))[k] = (double)row + 1;
-      ((double *)mxGetData(plhs[1]))[k] = index_at(info.col_idx, info.col_idx_type, k) - info.index_base + 1;
-    }
-  }
-  space = space_of(plhs[2], info.dtype);
-  if (info.nnz > 0)
-    memcpy(space, (const void *)(uintptr_t)info.data,
-           (size_t)info.nnz * (info.dtype == PURLIN_CF64 ? 16 : info.dtype == PURLIN_F32 ? 4 : 8));
-  unweave(plhs[2], info.dtype, space);
+  gather_rows(matrix, plhs);
 }
 
 /* matrix_properties(key) */

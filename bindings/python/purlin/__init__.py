@@ -1,15 +1,16 @@
-"""Eigenpairs of symmetric tensors, fibre directions and cone-beam CT, on the CPU and on NVIDIA GPUs.
+"""Eigenpairs of symmetric tensors, fibre directions, cone-beam CT and low-rank approximation, on CPUs and NVIDIA GPUs.
 
     import purlin
 
     pairs = purlin.sshopm.solve(tensors)                    # (.., entries) -> values (.., K), vectors (.., K, n)
     peaks = purlin.dwi.peaks(coefficients, basis="mrtrix3") # (.., coefficients) -> directions (.., K, 3)
     volume = purlin.fdk.reconstruct(projections, geometry)  # (views, rows, columns) -> (z, y, x)
+    L, S = purlin.rpca.compute(frames)                      # what stands still and what moves
 
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
-from . import blocks, dwi, fdk, sshopm, symmetric
+from . import blocks, dwi, fdk, rpca, sshopm, symmetric
 from ._constants import *  # noqa: F403
 from ._context import (
     Context,
@@ -90,6 +91,7 @@ __all__ = [
     "dwi",
     "fdk",
     "live_handles",
+    "rpca",
     "sshopm",
     "status_name",
     "symmetric",

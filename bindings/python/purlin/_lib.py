@@ -218,6 +218,29 @@ class FdkInfo(Structure):
     ]
 
 
+class RpcaOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "lambda tolerance mu rho threshold scale"),
+        *_fields(c_int64, "max_iterations max_rank fixed_rank power_iterations oversampling block_rows"),
+        ("seed", c_uint64),
+        *_fields(c_int32, "warm_start frames dtype reserved"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class RpcaInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "converged dtype"),
+        *_fields(c_int64, "iterations rank nonzeros passes blocks block_rows bytes_to_device bytes_read"),
+        *_fields(c_int64, "device_bytes_used host_bytes_used"),
+        *_fields(c_double, "lambda mu norm2 frobenius residual objective nuclear_norm one_norm"),
+        *_fields(c_double, "seconds_svd seconds_elementwise seconds_read seconds_total"),
+    ]
+
+
 # Argument types by letter: i int32, l int64, u uint64, d double, p handle or host address, s stream handle,
 # z size; others are pointers. The return type is a status unless given.
 _TYPES: dict[str, Any] = {
@@ -323,12 +346,15 @@ _PROTOTYPES = {
     "fdk_ellipsoids": "pppp",
     "fdk_shepp_logan": "dp",
     "fdk_ellipsoid_volume": "ppp",
+    "rpca_compute": "pppppppp",
+    "rpca_compute_csr": "ppppppPp",
+    "rpca_stream": "pppppppp",
 }
 
 _INITS = (
     "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
     "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options array_info fdk_geometry fdk_grid "
-    "fdk_options fdk_info"
+    "fdk_options fdk_info rpca_options rpca_info"
 ).split()
 
 

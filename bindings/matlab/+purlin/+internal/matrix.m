@@ -1,0 +1,18 @@
+function value = matrix(array, name)
+%MATRIX  What the gateway takes for a matrix: an array in place, the transpose of a sparse one, a key, or a file.
+  if isa(array, 'purlin.Matrix')
+    value = array.key;
+  elseif ischar(array) || isstruct(array)
+    value = array;
+  elseif issparse(array)
+    % Compressed columns of the transpose are the compressed rows.
+    value = double(array).';
+  elseif islogical(array)
+    value = uint8(array);
+  elseif isa(array, 'int64') || isa(array, 'uint64')
+    value = double(array);
+  else
+    purlin.internal.validate(array, {'numeric'}, {'2d'}, name);
+    value = array;
+  end
+end

@@ -1,0 +1,56 @@
+function [L, S, info] = rpca(M, varargin)
+%RPCA  A matrix as the sum of one of low rank and a sparse one: robust principal component analysis.
+%   [L, S] = purlin.rpca(M) minimises the nuclear norm of L plus lambda times the sum of the moduli of S subject to
+%   L + S = M, by the inexact augmented Lagrangian method: of a video with a frame a column, L is what stands still and
+%   S what moves.
+%   [L, S, info] = purlin.rpca(M, name, value, ...) also tells iterations, rank, residual, objective. Names:
+%     'lambda'          1/sqrt(max(size(M))) by default
+%     'tolerance'       1e-7: where norm(M - L - S, 'fro') / norm(M, 'fro') is small enough
+%     'max_iterations'  500. Where they were not enough there is a warning, purlin:noConvergence, and info.converged
+%                       is 0
+%     'scale'           1: what entries are multiplied with as they are read, 1/255 for bytes that mean 0 to 1
+%     'mask'            logical or uint8, like M: false where an entry was not observed
+%     'sparse'          true gives S as a sparse matrix of the entries over 'threshold' (0)
+%     'max_rank', 'fixed_rank', 'mu', 'rho', 'power_iterations', 'oversampling', 'warm_start', 'seed', 'block_rows',
+%     'frames' ('columns' or 'rows'), 'class' ('single' or 'double') as in the book
+%     'low_rank', 'remainder'  names of .mha or .mhd files, or structs that describe raw files, which take L and S: for
+%                       an M that does not fit in memory. L and S are then empty
+%     'progress'        @(iteration, iterations, residual) that returns true to cancel
+%   M is anything that purlin.rsvd takes but a sparse matrix.
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory.
+%
+%   See also purlin.rsvd, purlin.pca.
+%
+%   Example
+%     [background, moving] = purlin.rpca(frames, 'scale', 1 / 255);   % uint8, a frame a column
+  names = {'lambda', 'tolerance', 'mu', 'rho', 'threshold', 'scale', 'max_iterations', 'max_rank', 'fixed_rank', ...
+           'power_iterations', 'oversampling', 'block_rows', 'seed', 'warm_start', 'frames', 'class', 'progress', ...
+           'mask', 'sparse', 'low_rank', 'remainder'};
+  opts = purlin.internal.options(names, varargin);
+  given = purlin.internal.matrix(M, 'M');
+  mask = [];
+  if isfield(opts, 'mask') && ~isempty(opts.mask)
+    mask = purlin.internal.matrix(opts.mask, 'mask');
+  end
+  files = {[], []};
+  ends = {'low_rank', 'remainder'};
+  for n = 1:2
+    if isfield(opts, ends{n})
+      files{n} = opts.(ends{n});
+    end
+  end
+  if ~isempty(files{1}) || ~isempty(files{2})
+    info = purlin_mex('rpca_stream', given, mask, opts, files{:});
+    L = [];
+    S = [];
+  elseif isfield(opts, 'sparse') && opts.sparse
+    [rows, cols, values, m, n, L, info] = purlin_mex('rpca_compute_csr', given, mask, opts);
+    S = sparse(rows, cols, double(values), m, n);
+  else
+    [L, S, info] = purlin_mex('rpca_compute', given, mask, opts);
+  end
+  if ~info.converged
+    warning('purlin:noConvergence', 'purlin.rpca: residual %g after %d iterations', info.residual, info.iterations);
+  end
+end

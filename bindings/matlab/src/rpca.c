@@ -1,0 +1,111 @@
+/* Commands of robust PCA. */
+#include "gateway.h"
+
+static purlin_rpca_options options_of(const mxArray *options, int32_t dtype, watch *w) {
+  purlin_rpca_options o;
+  check(purlin_rpca_options_init(&o, sizeof o));
+  o.dtype = dtype;
+  read_double(options, "lambda", &o.lambda);
+  read_double(options, "tolerance", &o.tolerance);
+  read_double(options, "mu", &o.mu);
+  read_double(options, "rho", &o.rho);
+  read_double(options, "threshold", &o.threshold);
+  read_double(options, "scale", &o.scale);
+  read_int64(options, "max_iterations", &o.max_iterations);
+  read_int64(options, "max_rank", &o.max_rank);
+  read_int64(options, "fixed_rank", &o.fixed_rank);
+  read_int64(options, "power_iterations", &o.power_iterations);
+  read_int64(options, "oversampling", &o.oversampling);
+  read_int64(options, "block_rows", &o.block_rows);
+  read_seed(options, "seed", &o.seed);
+  read_flag(options, "warm_start", &o.warm_start);
+  read_choice(options, "frames", rpca_frames, &o.frames);
+  watch_from(options, w, &o.progress, &o.progress_user);
+  return o;
+}
+
+static purlin_rpca_info fresh_info(void) {
+  purlin_rpca_info info;
+  check(purlin_rpca_info_init(&info, sizeof info));
+  return info;
+}
+
+static mxArray *report_of(const purlin_rpca_info *i) {
+  mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
+#define NUMBER(name) add_number(s, #name, (double)i->name)
+  NUMBER(converged); NUMBER(iterations); NUMBER(rank); NUMBER(nonzeros); NUMBER(passes); NUMBER(blocks);
+  NUMBER(block_rows); NUMBER(bytes_to_device); NUMBER(bytes_read); NUMBER(device_bytes_used);
+  NUMBER(host_bytes_used); NUMBER(lambda); NUMBER(mu); NUMBER(norm2); NUMBER(frobenius); NUMBER(residual);
+  NUMBER(objective); NUMBER(nuclear_norm); NUMBER(one_norm); NUMBER(seconds_svd); NUMBER(seconds_elementwise);
+  NUMBER(seconds_read); NUMBER(seconds_total);
+#undef NUMBER
+  return s;
+}
+
+/* The last iterate is a result; whoever calls looks at `converged`. */
+static void check_run(const watch *w, purlin_status status) {
+  check_watched(w, status == PURLIN_ERROR_NO_CONVERGENCE ? PURLIN_SUCCESS : status);
+}
+
+static purlin_matrix *mask_of(const mxArray *mask) { return mxIsEmpty(mask) ? NULL : matrix_of("mask", mask); }
+
+/* [L, S, info] = rpca_compute(M, mask, options) */
+static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *m = matrix_of("M", prhs[0]), *mask = mask_of(prhs[1]);
+  purlin_matrix_info shape = matrix_properties_of(m);
+  int32_t dtype = computing_dtype(prhs[2], shape.dtype);
+  purlin_rpca_info info = fresh_info();
+  watch w;
+  purlin_rpca_options o = options_of(prhs[2], dtype, &w);
+  output low = new_matrix(dtype, shape.rows, shape.cols), rest = {NULL, NULL, NULL, 0};
+  if (nlhs > 1) rest = new_matrix(dtype, shape.rows, shape.cols);
+  check_run(&w, purlin_rpca_compute(gateway_context(), NULL, m, mask, &o, low.matrix, rest.matrix, &info));
+  plhs[0] = finish_output(&low);
+  if (nlhs > 1) plhs[1] = finish_output(&rest);
+  if (nlhs > 2) plhs[2] = report_of(&info);
+  (void)nrhs;
+}
+
+/* [i, j, values, rows, cols, L, info] = rpca_compute_csr(M, mask, options) */
+static void compute_csr(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *m = matrix_of("M", prhs[0]), *mask = mask_of(prhs[1]), *sparse = NULL;
+  purlin_matrix_info shape = matrix_properties_of(m);
+  int32_t dtype = computing_dtype(prhs[2], shape.dtype);
+  purlin_rpca_info info = fresh_info();
+  watch w;
+  purlin_rpca_options o = options_of(prhs[2], dtype, &w);
+  output low = new_matrix(dtype, shape.rows, shape.cols);
+  purlin_status status =
+    purlin_rpca_compute_csr(gateway_context(), NULL, m, mask, &o, low.matrix, &sparse, &info);
+  if (sparse) (void)temporary_matrix(sparse);
+  check_run(&w, status);
+  if (nlhs < 7) fail("internal", "rpca_compute_csr: has 7 results");
+  gather_rows(sparse, plhs);
+  plhs[5] = finish_output(&low);
+  plhs[6] = report_of(&info);
+  (void)nrhs;
+}
+
+/* info = rpca_stream(M, mask, options, low_rank, sparse): the last two are files, or empty */
+static void stream(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *m = matrix_of("M", prhs[0]), *mask = mask_of(prhs[1]);
+  purlin_matrix_info shape = matrix_properties_of(m);
+  int by_rows = (shape.flags & PURLIN_ROW_MAJOR) != 0;
+  const int64_t dims[2] = {by_rows ? shape.cols : shape.rows, by_rows ? shape.rows : shape.cols};
+  purlin_rpca_info info = fresh_info();
+  watch w;
+  purlin_rpca_options o = options_of(prhs[2], computing_dtype(prhs[2], shape.dtype), &w);
+  purlin_sink *low = mxIsEmpty(prhs[3]) ? NULL : sink_of("low_rank", prhs[3], 2, dims, NULL, NULL);
+  purlin_sink *rest = mxIsEmpty(prhs[4]) ? NULL : sink_of("sparse", prhs[4], 2, dims, NULL, NULL);
+  check_run(&w, purlin_rpca_stream(gateway_context(), NULL, m, mask, &o, low, rest, &info));
+  plhs[0] = report_of(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+const command rpca_commands[] = {
+  {"rpca_compute", 3, 3, compute},
+  {"rpca_compute_csr", 3, 3, compute_csr},
+  {"rpca_stream", 5, 5, stream},
+  {NULL, 0, 0, NULL},
+};

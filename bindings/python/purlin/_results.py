@@ -1,0 +1,40 @@
+"""Arrays for results: in which type, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _memory as memory
+from ._context import Context, Stream
+from ._matrix import Matrix
+from ._tensor import Tensor
+
+_COMPUTING = (np.float32, np.float64, np.complex64, np.complex128)
+
+
+def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]:
+    """The type that a call on `matrix` computes in: the given one, or its own, or float32."""
+    if given is not None:
+        return np.dtype(given)
+    return matrix.dtype if matrix.dtype in _COMPUTING else np.dtype(np.float32)
+
+
+def output(shape: tuple[int, int], dtype: np.dtype[Any], like: Matrix, context: Context) -> tuple[Any, Matrix]:
+    """A new array for a result, on the device for a matrix there, and the library's view of it."""
+    made: Any
+    if like.storage == "dense" and like.location == "device":
+        made = Tensor.create(shape, dtype, "device", order="F", context=context)
+    else:
+        made = np.zeros(shape, dtype, order="F")
+    return made, Matrix.dense(made, context=context)
+
+
+def queue_for(value: object, stream: Stream | None, context: Context) -> Stream | None:
+    """Another library's array is made on CUDA's legacy stream: the work is queued behind it."""
+    foreign = not isinstance(value, (Matrix, Tensor)) and memory.on_cuda(value)
+    if stream is None and foreign:
+        return Stream(context, cuda_stream=memory._CUDA_LEGACY_STREAM)
+    return stream

@@ -1,0 +1,75 @@
+/// @file rpca.hpp
+/// Robust PCA: a matrix as the sum of one of low rank and a sparse one, by the inexact augmented Lagrangian method.
+#ifndef PURLIN_RPCA_HPP
+#define PURLIN_RPCA_HPP
+
+#include <cstdint>
+
+#include "blocks.hpp"
+#include "matrix.hpp"
+
+namespace purlin::rpca {
+
+/// The C options with their defaults, and progress as a `std::function`, called with the iteration, the most there may be,
+/// and the residual.
+struct options : purlin_rpca_options {
+  purlin::progress on_progress;
+
+  options() : purlin_rpca_options{} { check(purlin_rpca_options_init(this, sizeof(purlin_rpca_options))); }
+};
+
+/// A run's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then
+/// hold the last iterate.
+struct info : purlin_rpca_info {
+  info() : purlin_rpca_info{} { check(purlin_rpca_info_init(this, sizeof(purlin_rpca_info))); }
+};
+
+/// M ~ L + S into `low_rank` and `sparse`, both dense and like M; an empty one is not wanted. `mask`, U8 and like M, is 0
+/// where an entry was not observed.
+inline void compute(const context& on, const matrix& m, const matrix& low_rank, const matrix& sparse, info& report,
+                    const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
+  const purlin_status status = purlin_rpca_compute(on.get(), queue.get(), m.get(), mask.get(), &raw, low_rank.get(),
+                                                   sparse.get(), &report);
+  relay.rethrow();
+  m.rethrow();
+  mask.rethrow();
+  on.finish(status);
+}
+
+/// The same with S in compressed sparse rows: entries of modulus over `settings.threshold`.
+inline matrix compute_csr(const context& on, const matrix& m, const matrix& low_rank, info& report,
+                          const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
+  purlin_matrix* made = nullptr;
+  const purlin_status status = purlin_rpca_compute_csr(on.get(), queue.get(), m.get(), mask.get(), &raw,
+                                                       low_rank.get(), &made, &report);
+  matrix sparse(made);
+  relay.rethrow();
+  m.rethrow();
+  mask.rethrow();
+  on.finish(status);
+  return sparse;
+}
+
+/// The same into sinks, which take L and S as the source of `m` has its axes; an empty one is not wanted. Nothing need fit
+/// in memory.
+inline void stream(const context& on, const matrix& m, const sink& low_rank, const sink& sparse, info& report,
+                   const options& settings = {}, const matrix& mask = {}, const purlin::stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
+  const purlin_status status = purlin_rpca_stream(on.get(), queue.get(), m.get(), mask.get(), &raw, low_rank.get(),
+                                                  sparse.get(), &report);
+  relay.rethrow();
+  m.rethrow();
+  mask.rethrow();
+  low_rank.rethrow();
+  sparse.rethrow();
+  on.finish(status);
+}
+
+}  // namespace purlin::rpca
+
+#endif

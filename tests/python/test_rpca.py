@@ -1,0 +1,130 @@
+"""Robust PCA: published optimum, masks, sparse parts, files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import purlin
+from purlin import rpca
+from purlin.blocks import Sink, Source
+
+DATA = ROOT / "tests" / "golden" / "rpca"
+
+
+def synthetic() -> tuple[Any, Any]:
+    """M of rank 8 and a tenth of it spoilt, and its part of low rank."""
+    return np.load(DATA / "synthetic_M.npy"), np.load(DATA / "synthetic_La.npy") @ np.load(DATA / "synthetic_Lb.npy")
+
+
+def relative(found: Any, truth: Any) -> float:
+    return float(np.linalg.norm(found - truth) / np.linalg.norm(truth))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("frames", ["columns", "rows"])
+def test_the_low_rank_comes_back(cpu: purlin.Context, frames: Any, order: Any) -> None:
+    m, truth = synthetic()
+    given = np.asarray(m, order=order)
+    (low, sparse), info = rpca.run(given, frames=frames, context=cpu)
+    assert relative(low, truth) < 1e-6 and np.linalg.norm(m - low - sparse) <= 1e-7 * np.linalg.norm(m)
+    assert info.converged and info.rank == 8 and info.lambda_ == pytest.approx(1 / np.sqrt(300))
+    assert info.objective == pytest.approx(3657.428358501793, rel=1e-6)
+    np.testing.assert_array_equal(given, m)
+
+
+def test_single_precision(cpu: purlin.Context) -> None:
+    m, truth = synthetic()
+    low, sparse = rpca.compute(m.astype(np.float32), tolerance=1e-5, context=cpu)
+    assert low.dtype == np.float32 and sparse.dtype == np.float32 and relative(low, truth) < 1e-4
+
+
+def test_background_of_a_video(cpu: purlin.Context) -> None:
+    raw = gzip.decompress((DATA / "video_96x72x200_u8.npy.gz").read_bytes())
+    frames = np.load(io.BytesIO(raw)).reshape(200, -1)[:60, ::4]
+    m = frames.T / 255.0
+    (low, sparse), info = rpca.run(m, tolerance=1e-6, context=cpu)
+    assert info.converged and relative(low + sparse, m) < 2e-6
+    s = np.linalg.svd(low, compute_uv=False)
+    # The true objective of what was returned: it is the least there is, up to the constraint's tolerance.
+    objective = s.sum() + np.abs(m - low).sum() / np.sqrt(max(m.shape))
+    assert info.nuclear_norm == pytest.approx(s.sum(), rel=1e-4) and info.objective == pytest.approx(
+        objective, rel=1e-3
+    )
+    still = np.median(m, axis=1)
+    assert np.abs(low.mean(axis=1) - still).mean() < 0.02
+
+
+def test_entries_that_were_not_seen(cpu: purlin.Context) -> None:
+    m, truth = synthetic()
+    seen = np.random.default_rng(5).random(m.shape) > 0.1
+    hidden = np.where(seen, m, 77.0)
+    low = rpca.compute(hidden, mask=seen, context=cpu).low_rank
+    assert relative(low, truth) < 1e-5
+
+
+def test_sparse_parts(cpu: purlin.Context) -> None:
+    pytest.importorskip("scipy", reason="no SciPy")
+    m, truth = synthetic()
+    (low, sparse), info = rpca.run(m, sparse="csr", threshold=1e-4, context=cpu)
+    assert isinstance(sparse, purlin.Matrix) and sparse.storage == "csr" and sparse.nnz == info.nonzeros
+    assert relative(low, truth) < 1e-6
+    dense = sparse.scipy().toarray()
+    assert np.abs(dense - (m - truth)).max() < 1e-3 and (np.abs(dense[dense != 0]) > 1e-4).all()
+
+
+def test_from_a_file_into_files(cpu: purlin.Context, tmp_path: Path) -> None:
+    m, _ = synthetic()
+    path = tmp_path / "m.npy"
+    np.save(path, m)
+    whole = rpca.compute(m, context=cpu)
+    outputs = [tmp_path / "low.raw", tmp_path / "sparse.raw"]
+    sinks = [Sink.to_file(output, m.shape, np.float64, context=cpu) for output in outputs]
+    info = rpca.stream(Source.from_npy(path, context=cpu), *sinks, block_rows=64, context=cpu)
+    assert info.converged and info.bytes_read >= m.nbytes
+    low, sparse = (np.fromfile(output).reshape(m.shape) for output in outputs)
+    assert relative(low, whole.low_rank) < 1e-6 and relative(sparse, whole.sparse) < 1e-6
+
+
+def test_too_few_iterations(cpu: purlin.Context) -> None:
+    m, _ = synthetic()
+    with pytest.raises(rpca.Unfinished) as caught:
+        rpca.compute(m, max_iterations=3, context=cpu)
+    assert isinstance(caught.value, purlin.NoConvergence)
+    assert caught.value.info.iterations == 3 and not caught.value.info.converged
+    assert caught.value.parts.low_rank.shape == m.shape and caught.value.info.residual > 1e-7
+
+
+def test_progress_and_cancelling(cpu: purlin.Context) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(iteration: int, most: int, residual: float) -> None:
+        raise Enough
+
+    m, _ = synthetic()
+    seen = []
+    rpca.compute(m, progress=lambda *now: seen.append(now), context=cpu)
+    assert seen and seen[-1][1] == 500 and seen[-1][2] < 1e-6
+    with pytest.raises(purlin.Cancelled):
+        rpca.compute(m, progress=lambda *now: True, context=cpu)
+    with pytest.raises(Enough):
+        rpca.compute(m, progress=enough, context=cpu)
+
+
+def test_refusals(cpu: purlin.Context) -> None:
+    m, _ = synthetic()
+    with pytest.raises(purlin.InvalidArgument, match="rho"):
+        rpca.compute(m, rho=0.5, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="mask"):
+        rpca.compute(m, mask=np.ones((3, 4), np.uint8), context=cpu)
+    with pytest.raises(ValueError, match="sparse"):
+        rpca.compute(m, sparse="coo", context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="colour"):
+        rpca.compute(m, colour=1, context=cpu)  # type: ignore[call-arg]
