@@ -531,6 +531,178 @@
 #define PURLIN_RPCA_FRAMES_ROWS 1
 
 /**
+ * The cost model chooses among GRAM, FUSED, MERGE, KRYLOV and DIRECT.
+ */
+#define PURLIN_RSVD_METHOD_AUTO 0
+
+/**
+ * Published, for comparison: row space of (A^H A)^q, 2q + 1 passes over the data.
+ */
+#define PURLIN_RSVD_METHOD_BASIC 1
+
+/**
+ * Published: BASIC with every second pass backwards, so that what was read last is used first.
+ */
+#define PURLIN_RSVD_METHOD_FIFO 2
+
+/**
+ * Published as "fused": BASIC with A^H A in one pass; q + 1 passes.
+ */
+#define PURLIN_RSVD_METHOD_ROW_FUSED 3
+
+/**
+ * A^H A is formed: 2 passes whatever q. Singular values below about 1e-7 of the largest (F32: 3e-4 unless summed in
+ * F64) are not resolved; two more passes are made where that is found.
+ */
+#define PURLIN_RSVD_METHOD_GRAM 4
+
+/**
+ * Published: sums of the ranges of blocks, 2 passes. More iterations can make it worse.
+ */
+#define PURLIN_RSVD_METHOD_BRSVD 5
+
+/**
+ * Halko, Martinsson, Tropp (SIAM Review 53, 2011): range of (A A^H)^q A Omega; 2q + 2 passes.
+ */
+#define PURLIN_RSVD_METHOD_RANGE 6
+
+/**
+ * RANGE's subspace in q + 1 passes.
+ */
+#define PURLIN_RSVD_METHOD_FUSED 7
+
+/**
+ * Decompositions of blocks, merged (after Iwen, Ong, SIMAX 37, 2016); 2 passes, or 1 with `one_pass`.
+ */
+#define PURLIN_RSVD_METHOD_MERGE 8
+
+/**
+ * Block Krylov (Musco, Musco, NIPS 2015): the space of all iterates; q + 1 passes.
+ */
+#define PURLIN_RSVD_METHOD_KRYLOV 9
+
+/**
+ * Two sketches of data that are seen once (Tropp et al., SIMAX 38, 2017): far less accurate than two passes.
+ */
+#define PURLIN_RSVD_METHOD_ONE_PASS 10
+
+/**
+ * No projection, for l near min(m, n): exact.
+ */
+#define PURLIN_RSVD_METHOD_DIRECT 11
+
+/**
+ * purlin_rsvd_symmetric alone: Nystroem's method for positive semidefinite matrices.
+ */
+#define PURLIN_RSVD_METHOD_NYSTROM 12
+
+/**
+ * purlin_rsvd_symmetric alone: W^H A W, for any Hermitian matrix; AUTO there.
+ */
+#define PURLIN_RSVD_METHOD_RAYLEIGH 13
+
+/**
+ * CholeskyQR2, and what is safer wherever that does not hold.
+ */
+#define PURLIN_RSVD_ORTH_AUTO 0
+
+/**
+ * Householder reflections: safe and slow.
+ */
+#define PURLIN_RSVD_ORTH_HOUSEHOLDER 1
+
+/**
+ * CholeskyQR2 first.
+ */
+#define PURLIN_RSVD_ORTH_CHOLESKY2 2
+
+/**
+ * Shifted CholeskyQR3 (Fukaya et al., SISC 42, 2020) first.
+ */
+#define PURLIN_RSVD_ORTH_SHIFTED_CHOLESKY3 3
+
+/**
+ * Standard normal entries; for complex types each part.
+ */
+#define PURLIN_SKETCH_GAUSSIAN 0
+
+/**
+ * Uniform in [-1, 1).
+ */
+#define PURLIN_SKETCH_UNIFORM 1
+
+/**
+ * -1 or 1.
+ */
+#define PURLIN_SKETCH_RADEMACHER 2
+
+/**
+ * A few entries a row of -1 or 1, the others 0.
+ */
+#define PURLIN_SKETCH_SPARSE_SIGN 3
+
+/**
+ * In reports: the one of purlin_rsvd_set_sketch.
+ */
+#define PURLIN_SKETCH_GIVEN 4
+
+/**
+ * The matrix as it is.
+ */
+#define PURLIN_RSVD_CENTER_NONE 0
+
+/**
+ * Less the mean of each column, without forming the difference.
+ */
+#define PURLIN_RSVD_CENTER_COLUMNS 1
+
+/**
+ * Less the mean of each row.
+ */
+#define PURLIN_RSVD_CENTER_ROWS 2
+
+/**
+ * Signs, or phases, of the vectors as they come.
+ */
+#define PURLIN_RSVD_SIGN_NONE 0
+
+/**
+ * The entry of largest modulus of each right vector, the first on ties, is real and positive.
+ */
+#define PURLIN_RSVD_SIGN_V_MAX 1
+
+/**
+ * That of each left vector is.
+ */
+#define PURLIN_RSVD_SIGN_U_MAX 2
+
+/**
+ * The right factor is V, n x k, with A = U diag(s) V^H.
+ */
+#define PURLIN_RSVD_V 0
+
+/**
+ * The right factor is V^H, k x n.
+ */
+#define PURLIN_RSVD_VH 1
+
+/**
+ * The error is not found.
+ */
+#define PURLIN_RSVD_ERROR_NONE 0
+
+/**
+ * From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing and tells no relative error below 1e-7 (F32:
+ * 3e-3) from 0.
+ */
+#define PURLIN_RSVD_ERROR_IDENTITY 1
+
+/**
+ * From random probes of the residual, both norms; one more pass.
+ */
+#define PURLIN_RSVD_ERROR_PROBES 2
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -622,6 +794,12 @@ typedef struct purlin_fdk purlin_fdk;
  * from a source; or known by its products alone. A function that needs the entries in memory refuses the last two.
  */
 typedef struct purlin_matrix purlin_matrix;
+
+/**
+ * A randomized singular value decomposition: options on a context, for matrices of any shape. It keeps its workspaces:
+ * a second call of the same shape allocates little.
+ */
+typedef struct purlin_rsvd purlin_rsvd;
 
 /**
  * An array of up to four axes that a run writes in blocks: a tensor, a file, or what a caller's function takes. It may
@@ -1834,6 +2012,291 @@ typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
                                    void *y,
                                    int64_t ldy,
                                    void *user);
+
+/**
+ * How a matrix is decomposed. Fields that do not concern a call are not looked at. k is the rank, l = k +
+ * oversampling the number of columns of the sketch, q the power iterations, A is m x n.
+ */
+typedef struct purlin_rsvd_options {
+  /**
+   * Size of the caller's struct; set by purlin_rsvd_options_init.
+   */
+  size_t struct_size;
+  /**
+   * k, at most min(m, n); default 0, which is refused unless there is a tolerance.
+   */
+  int64_t rank;
+  /**
+   * Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10).
+   */
+  int64_t oversampling;
+  /**
+   * q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4.
+   */
+  int64_t power_iterations;
+  /**
+   * With a tolerance, the largest rank; 0, the default, for min(m, n).
+   */
+  int64_t max_rank;
+  /**
+   * With a tolerance, columns that are added at a time; 0, the default, for 16.
+   */
+  int64_t block_columns;
+  /**
+   * Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits.
+   */
+  int64_t block_rows;
+  /**
+   * Of these, how many stay on the device between passes; -1, the default, for as many as fit.
+   */
+  int64_t resident_rows;
+  /**
+   * MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l.
+   */
+  int64_t merge_width;
+  /**
+   * Vectors that an error is estimated with; 0 for 10; default 10.
+   */
+  int64_t probes;
+  /**
+   * Seed of the sketch and everything else that is drawn; default 0.
+   */
+  uint64_t seed;
+  /**
+   * Relative error ||A - A_k||_F / ||A||_F to go on to, at least 1e-7 (F32 and CF32: 3e-3) and less than 1; 0, the
+   * default, for the fixed rank `rank`.
+   */
+  double tolerance;
+  /**
+   * Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0.
+   */
+  double smallest_ratio;
+  /**
+   * Type that is computed with, and of the factors: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or
+   * PURLIN_DTYPE_AUTO, the default.
+   */
+  int32_t dtype;
+  /**
+   * One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu, Gu, Li,
+   * SIMAX 39, 2018), nor by purlin_rsvd_range.
+   */
+  int32_t method;
+  /**
+   * One of PURLIN_RSVD_ORTH_*; default AUTO.
+   */
+  int32_t orthonormalization;
+  /**
+   * One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN.
+   */
+  int32_t sketch;
+  /**
+   * One of PURLIN_RSVD_CENTER_*; default NONE.
+   */
+  int32_t center;
+  /**
+   * Nonzero divides each column by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
+   * needed; default 0.
+   */
+  int32_t scale;
+  /**
+   * One of PURLIN_RSVD_SIGN_*; default V_MAX.
+   */
+  int32_t sign;
+  /**
+   * PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH.
+   */
+  int32_t right;
+  /**
+   * One of PURLIN_RSVD_ERROR_*; default IDENTITY.
+   */
+  int32_t error;
+  /**
+   * Nonzero: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
+   * default 0.
+   */
+  int32_t one_pass;
+  /**
+   * File that the state is written to after each pass; a run of the same problem and options goes on from it, and
+   * removes it at its end. Copied by purlin_rsvd_create. Default NULL: none.
+   */
+  const char *restart_path;
+  /**
+   * Called with the steps done and all steps (passes, counted in blocks), and the relative error so far with a
+   * tolerance, else 0; default NULL. It must be callable while the object lives.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_rsvd_options;
+
+/**
+ * What was chosen for a matrix, what a run did and how good its result is. purlin_rsvd_plan fills in what is known
+ * beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the total.
+ */
+typedef struct purlin_rsvd_info {
+  /**
+   * Size of the caller's struct; set by purlin_rsvd_info_init.
+   */
+  size_t struct_size;
+  /**
+   * The method in force, not AUTO; RANGE with a tolerance.
+   */
+  int32_t method;
+  /**
+   * The strongest orthonormalisation that was needed, one of PURLIN_RSVD_ORTH_*.
+   */
+  int32_t orthonormalization;
+  /**
+   * Type that was computed with.
+   */
+  int32_t dtype;
+  /**
+   * 1 if the work was on A^H: its rows, the columns of A, were cut into blocks.
+   */
+  int32_t transposed;
+  /**
+   * 1 unless a tolerance was not met within the largest rank.
+   */
+  int32_t converged;
+  /**
+   * 1 if the run went on from a restart file.
+   */
+  int32_t restarted;
+  /**
+   * How the error below was found, one of PURLIN_RSVD_ERROR_*.
+   */
+  int32_t error_kind;
+  /**
+   * One of PURLIN_SKETCH_*.
+   */
+  int32_t sketch;
+  /**
+   * Columns of the factors that hold something.
+   */
+  int64_t rank;
+  /**
+   * Columns of the sketch, l.
+   */
+  int64_t columns;
+  /**
+   * q.
+   */
+  int64_t power_iterations;
+  /**
+   * Passes over the data.
+   */
+  int64_t passes;
+  /**
+   * Passes that a restart file saved.
+   */
+  int64_t passes_restarted;
+  /**
+   * Number of contexts at work.
+   */
+  int64_t contexts;
+  /**
+   * Blocks of a pass.
+   */
+  int64_t blocks;
+  /**
+   * Rows of a block.
+   */
+  int64_t block_rows;
+  /**
+   * Rows that stay on the device.
+   */
+  int64_t resident_rows;
+  /**
+   * Times that more than CholeskyQR2 was needed.
+   */
+  int64_t orthonormalization_fallbacks;
+  /**
+   * Bytes of the data that went to devices.
+   */
+  int64_t bytes_to_device;
+  /**
+   * Bytes of long factors that went either way between host and devices.
+   */
+  int64_t bytes_tall;
+  /**
+   * Bytes that sources were read for.
+   */
+  int64_t bytes_read;
+  /**
+   * Bytes to devices that the cost model foretold.
+   */
+  int64_t bytes_predicted;
+  /**
+   * Planned peak of device memory of each context, bytes.
+   */
+  int64_t device_bytes;
+  /**
+   * Planned peak of host memory of each context, bytes.
+   */
+  int64_t host_bytes;
+  /**
+   * Measured peak of device memory, of the context that took most, bytes.
+   */
+  int64_t device_bytes_used;
+  /**
+   * Measured peak of host memory, likewise, bytes.
+   */
+  int64_t host_bytes_used;
+  /**
+   * ||A||_F, centred and scaled if it is; NaN if not known.
+   */
+  double frobenius;
+  /**
+   * Largest modulus of an entry as it was read; NaN if not known.
+   */
+  double max_abs;
+  /**
+   * ||A - A_k||_F of the factors as returned; NaN if not found.
+   */
+  double error_frobenius;
+  /**
+   * The same over ||A||_F; NaN if not found.
+   */
+  double error_relative;
+  /**
+   * Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; NaN unless probed.
+   */
+  double error_spectral;
+  /**
+   * Seconds of reading sources.
+   */
+  double seconds_read;
+  /**
+   * Seconds of copying data to devices.
+   */
+  double seconds_link;
+  /**
+   * Seconds of products with the data.
+   */
+  double seconds_multiply;
+  /**
+   * Seconds of orthonormalisation.
+   */
+  double seconds_orthonormalize;
+  /**
+   * Seconds of small factorisations.
+   */
+  double seconds_small;
+  /**
+   * Seconds from the call to its return.
+   */
+  double seconds_total;
+  /**
+   * Seconds that the cost model foretold; NaN for a given method.
+   */
+  double seconds_predicted;
+  /**
+   * Why this method, and what else there is to say; terminated.
+   */
+  char reason[128];
+} purlin_rsvd_info;
 
 /**
  * How a matrix M is split into a low-rank part L and a sparse part S.
@@ -4148,6 +4611,140 @@ purlin_status purlin_matrix_from_operator(const struct purlin_context *context,
                                           struct purlin_matrix **matrix);
 
 /**
+ * Makes a decomposition: A = U diag(s) V^H to rank k by random projection (Halko, Martinsson, Tropp, SIAM Review 53,
+ * 2011) of a matrix that need not fit the device, nor the host. The methods, their cost in passes over the data and
+ * their sources are at PURLIN_RSVD_METHOD_*.
+ *
+ * The same build, device model, input and options give the same bits. Random numbers follow from the seed and their
+ * place alone (Philox 4x32-10): blocks, threads and devices see the same sketch.
+ *
+ * @param      context  the context to run on; purlin_rsvd_add_context takes more.
+ * @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range and
+ *                      purlin_rsvd_error.
+ * @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
+ * without MERGE), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
+ * tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for writing;
+ * `options->progress` may be called with its user pointer while the object lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_create(const struct purlin_context *context,
+                                 const struct purlin_rsvd_options *options,
+                                 struct purlin_rsvd **rsvd);
+
+/**
+ * Adds a context on another GPU: blocks of rows go over all of them, with one reduction a pass.
+ *
+ * Matrices, tensors and streams of later calls belong to the first context.
+ *
+ * @param rsvd     the decomposition.
+ * @param context  a context on the same model of device as the first.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
+ * before, or on another model), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_add_context(struct purlin_rsvd *rsvd,
+                                      const struct purlin_context *context);
+
+/**
+ * Destroys a decomposition. A call that runs goes on to its end.
+ *
+ * @param rsvd  the decomposition; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_rsvd_destroy(struct purlin_rsvd *rsvd);
+
+/**
+ * Cancels the call that runs on a decomposition, which then returns `PURLIN_ERROR_CANCELLED` within one block of its
+ * work. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ *
+ * @param rsvd  the decomposition.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_cancel(const struct purlin_rsvd *rsvd);
+
+/**
+ * Gives the sketch that later calls use instead of a drawn one. It multiplies A from the right, also where the library
+ * would have worked on A^H.
+ *
+ * @param rsvd   the decomposition.
+ * @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
+ *               columns, of which the first l are used; copied. NULL: sketches are drawn again.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
+ * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_set_sketch(struct purlin_rsvd *rsvd,
+                                     const struct purlin_matrix *omega);
+
+/**
+ * What would be done for a matrix: the method and why, passes, blocks, bytes and seconds. Nothing is read.
+ *
+ * @param      rsvd  the decomposition.
+ * @param      a     the matrix, of any storage.
+ * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * what purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
+                               const struct purlin_matrix *a,
+                               struct purlin_rsvd_info *info);
+
+/**
+ * Fills a matrix with the sketch that the options draw: entry (i, j) is what the sketch of a matrix with more than i
+ * columns has there.
+ *
+ * @param      context  the context of `omega`.
+ * @param      stream   NULL for the context's own.
+ * @param      options  `sketch` and `seed` count; NULL for the defaults.
+ * @param      omega    dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, unknown
+ * constant, element type, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `options` is NULL or initialised.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_sketch(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_rsvd_options *options,
+                                 struct purlin_matrix *omega);
+
+/**
+ * Writes the defaults. `rank` or `tolerance` has to be set besides.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_options_init(struct purlin_rsvd_options *options,
+                                       size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
+                                    size_t size);
+
+/**
  * Writes the defaults.
  *
  * @param[out] options  the struct.
@@ -4263,6 +4860,147 @@ purlin_status purlin_rpca_stream(const struct purlin_context *context,
                                  struct purlin_sink *low_rank,
                                  struct purlin_sink *sparse,
                                  struct purlin_rpca_info *info);
+
+/**
+ * Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and V
+ * orthonormal also where A has a lower rank. A matrix with more columns than rows is worked on as A^H, without a copy.
+ *
+ * Costs 2 to 2q + 2 passes over A by method; a pass multiplies by l = k + oversampling columns, 2 m n l operations (4
+ * where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block before
+ * is worked on; what fits stays on the device.
+ *
+ * With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is 0,
+ * of which info.rank hold something and the others are 0.
+ *
+ * @param      rsvd    the decomposition.
+ * @param      stream  NULL for the context's own.
+ * @param      a       m x n, of any storage and of any element type that a source may have; neither NaN nor infinite.
+ * @param      u       dense, m x k, of the computing type, any order, on the host (complete on return) or the device
+ *                     (in the order of the stream); NULL if not wanted, which may save a pass.
+ * @param      s       k values, F64 or F32, on the host; NULL if not wanted.
+ * @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH, as `u`; NULL if not wanted.
+ * @param[out] info    what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
+ * or more than min(m, n); a tolerance below what the type can tell; sizes, types, read-only outputs, overlap, another
+ * context, struct_size; a method that is not for this call; an entry that is NaN or infinite: the message names the
+ * block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the
+ * tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a
+ * file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options that
+ * the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
+ * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_compute(struct purlin_rsvd *rsvd,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_matrix *a,
+                                  struct purlin_matrix *u,
+                                  struct purlin_tensor *s,
+                                  struct purlin_matrix *v,
+                                  struct purlin_rsvd_info *info);
+
+/**
+ * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of Halko,
+ * Martinsson and Tropp). The number of columns is that of `q`; `rank`, `oversampling` and `tolerance` are not used.
+ *
+ * @param      rsvd    the decomposition.
+ * @param      stream  NULL for the context's own.
+ * @param      a       m x n, as for purlin_rsvd_compute.
+ * @param      q       dense, m x l, l at most min(m, n), as `u` of purlin_rsvd_compute.
+ * @param      b       dense, l x n, likewise; NULL if not wanted.
+ * @param[out] info    what was done; may be NULL.
+ * @return as purlin_rsvd_compute.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_range(struct purlin_rsvd *rsvd,
+                                const struct purlin_stream *stream,
+                                const struct purlin_matrix *a,
+                                struct purlin_matrix *q,
+                                struct purlin_matrix *b,
+                                struct purlin_rsvd_info *info);
+
+/**
+ * Computes the k eigenvalues of largest modulus of a Hermitian matrix, and their eigenvectors: A close to V
+ * diag(lambda) V^H. Nystroem's method (PURLIN_RSVD_METHOD_NYSTROM) is the more accurate one for positive semidefinite
+ * matrices, and for these alone. Only products with A are used: that A is Hermitian is not checked.
+ *
+ * @param      rsvd    the decomposition.
+ * @param      stream  NULL for the context's own.
+ * @param      a       n x n, as for purlin_rsvd_compute.
+ * @param      lambda  k values by modulus, not increasing, F64 or F32, on the host; NULL if not wanted.
+ * @param      v       dense, n x k, as `u` of purlin_rsvd_compute; NULL if not wanted.
+ * @param[out] info    what was done; may be NULL.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, and
+ * `PURLIN_ERROR_NUMERICAL` for NYSTROM of a matrix that is not positive semidefinite, where that shows.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_symmetric(struct purlin_rsvd *rsvd,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_matrix *a,
+                                    struct purlin_tensor *lambda,
+                                    struct purlin_matrix *v,
+                                    struct purlin_rsvd_info *info);
+
+/**
+ * Estimates how far U diag(s) V^H is from A, with `probes` random vectors of a stream of their own: one pass.
+ *
+ * @param      rsvd       the decomposition; its centring and scaling are those of A.
+ * @param      stream     NULL for the context's own.
+ * @param      a          m x n, as for purlin_rsvd_compute.
+ * @param      u          dense, m x k, of the computing type.
+ * @param      s          k values, F64 or F32, on the host.
+ * @param      v          dense, n x k, or k x n with PURLIN_RSVD_VH.
+ * @param[out] frobenius  estimate of ||A - U diag(s) V^H||_F, within 15 % for 10 probes.
+ * @param[out] spectral   upper bound of the same in the spectral norm, false with a probability of 10^-probes and
+ *                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); may be NULL.
+ * @param[out] info       what was done; may be NULL.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
+ *
+ * @pre `frobenius` and `spectral` are NULL or valid for writing, `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_error(struct purlin_rsvd *rsvd,
+                                const struct purlin_stream *stream,
+                                const struct purlin_matrix *a,
+                                const struct purlin_matrix *u,
+                                const struct purlin_tensor *s,
+                                const struct purlin_matrix *v,
+                                double *frobenius,
+                                double *spectral,
+                                struct purlin_rsvd_info *info);
+
+/**
+ * Computes how well each triplet fulfils its two equations: one pass.
+ *
+ * @param      rsvd    the decomposition; its centring and scaling are those of A.
+ * @param      stream  NULL for the context's own.
+ * @param      a       m x n, as for purlin_rsvd_compute.
+ * @param      u       dense, m x k, of the computing type.
+ * @param      s       k values, F64 or F32, on the host.
+ * @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH.
+ * @param      left    k values ||A v_j - s_j u_j||, F64 or F32, on the host.
+ * @param      right   k values ||A^H u_j - s_j v_j||, likewise.
+ * @param[out] info    what was done; may be NULL.
+ * @return as purlin_rsvd_compute.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_residuals(struct purlin_rsvd *rsvd,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_matrix *a,
+                                    const struct purlin_matrix *u,
+                                    const struct purlin_tensor *s,
+                                    const struct purlin_matrix *v,
+                                    struct purlin_tensor *left,
+                                    struct purlin_tensor *right,
+                                    struct purlin_rsvd_info *info);
 
 #ifdef __cplusplus
 }  // extern "C"

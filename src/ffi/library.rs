@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::context::ContextObject;
 use super::fdk::FdkObject;
 use super::handle::Object;
+use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
 use super::source::SourceObject;
 use super::{guard, status};
@@ -58,7 +59,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
     let storage = Tensor::table().live() + Matrix::table().live();
     let blocks = SourceObject::table().live() + SinkObject::table().live();
     let contexts = ContextObject::table().live() + Stream::table().live();
-    contexts + storage + blocks + FdkObject::table().live()
+    contexts + storage + blocks + FdkObject::table().live() + RsvdObject::table().live()
 }
 
 #[cfg(test)]

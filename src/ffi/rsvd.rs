@@ -1,0 +1,227 @@
+//! Randomized singular value decomposition: the object, and what it is told.
+
+use std::sync::{Arc, RwLock};
+
+use super::callback::Report;
+use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::matrix::{self, purlin_matrix};
+use super::rsvd_convert::read_options;
+use super::rsvd_types::*;
+use super::{context, guard, options, purlin_context, purlin_status, purlin_stream, stream};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::progress::ProgressFn;
+use crate::rsvd::session::{CancelHandle, Rsvd, sketch};
+
+/// A randomized singular value decomposition: options on a context, for matrices of any shape. It keeps its workspaces:
+/// a second call of the same shape allocates little.
+pub struct purlin_rsvd {
+    _private: [u8; 0],
+}
+
+/// What a handle of a decomposition stands for. It is only ever locked for reading, so that a cancellation gets in while a
+/// call runs; calls lock the decomposition inside.
+pub(super) struct RsvdObject {
+    cancel: CancelHandle,
+    report: Report,
+    inner: Arc<RwLock<Rsvd>>,
+}
+
+impl Object for RsvdObject {
+    const KIND: u8 = 8;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<RsvdObject> = Table::new();
+        &TABLE
+    }
+}
+
+impl RsvdObject {
+    /// The decomposition of a handle, and its progress function, for a call that changes it.
+    pub(super) fn exclusive(handle: *mut purlin_rsvd) -> Result<(Shared<Self>, Exclusive<Rsvd>)> {
+        let object = handle::shared::<Self, _>("rsvd", handle)?;
+        let rsvd = handle::lock_exclusive("rsvd", Arc::clone(&object.inner))?;
+        rsvd.context().check_alive()?;
+        Ok((object, rsvd))
+    }
+
+    /// The decomposition of a handle, for a call that only reads it.
+    fn shared(handle: *const purlin_rsvd) -> Result<Shared<Rsvd>> {
+        let object = handle::shared::<Self, _>("rsvd", handle)?;
+        let rsvd = handle::lock_shared("rsvd", Arc::clone(&object.inner))?;
+        rsvd.context().check_alive()?;
+        Ok(rsvd)
+    }
+
+    /// Makes a call that reports its progress.
+    pub(super) fn run<R>(&self, body: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<R>) -> Result<R> {
+        self.report.run(body)
+    }
+}
+
+/// Makes a decomposition: A = U diag(s) V^H to rank k by random projection (Halko, Martinsson, Tropp, SIAM Review 53,
+/// 2011) of a matrix that need not fit the device, nor the host. The methods, their cost in passes over the data and
+/// their sources are at PURLIN_RSVD_METHOD_*.
+///
+/// The same build, device model, input and options give the same bits. Random numbers follow from the seed and their
+/// place alone (Philox 4x32-10): blocks, threads and devices see the same sketch.
+///
+/// @param      context  the context to run on; purlin_rsvd_add_context takes more.
+/// @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range and
+///                      purlin_rsvd_error.
+/// @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
+/// without MERGE), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
+/// tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for writing;
+/// `options->progress` may be called with its user pointer while the object lives.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_rsvd_create(
+    context: *const purlin_context,
+    options: *const purlin_rsvd_options,
+    rsvd: *mut *mut purlin_rsvd,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("rsvd", rsvd) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let o = unsafe { options::read("options", options) }?;
+        // SAFETY: the caller promises NULL or a terminated string in it.
+        let core = Rsvd::new(&context, unsafe { read_options(&o) }?)?;
+        let object = RsvdObject {
+            cancel: core.cancel_handle(),
+            report: Report::new(o.progress, o.progress_user),
+            inner: Arc::new(RwLock::new(core)),
+        };
+        *target = handle::insert(object)?;
+        Ok(())
+    })
+}
+
+/// Adds a context on another GPU: blocks of rows go over all of them, with one reduction a pass.
+///
+/// Matrices, tensors and streams of later calls belong to the first context.
+///
+/// @param rsvd     the decomposition.
+/// @param context  a context on the same model of device as the first.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
+/// before, or on another model), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_BUSY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_rsvd_add_context(rsvd: *mut purlin_rsvd, context: *const purlin_context) -> purlin_status {
+    guard::run(|| {
+        let (_, mut rsvd) = RsvdObject::exclusive(rsvd)?;
+        let context = context::get(context)?;
+        rsvd.add_context(context)
+    })
+}
+
+/// Destroys a decomposition. A call that runs goes on to its end.
+///
+/// @param rsvd  the decomposition; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_rsvd_destroy(rsvd: *mut purlin_rsvd) -> purlin_status {
+    guard::run(|| handle::remove::<RsvdObject, _>("rsvd", rsvd))
+}
+
+/// Cancels the call that runs on a decomposition, which then returns `PURLIN_ERROR_CANCELLED` within one block of its
+/// work. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+///
+/// @param rsvd  the decomposition.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_rsvd_cancel(rsvd: *const purlin_rsvd) -> purlin_status {
+    guard::run(|| {
+        handle::shared::<RsvdObject, _>("rsvd", rsvd)?.cancel.cancel();
+        Ok(())
+    })
+}
+
+/// Gives the sketch that later calls use instead of a drawn one. It multiplies A from the right, also where the library
+/// would have worked on A^H.
+///
+/// @param rsvd   the decomposition.
+/// @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
+///               columns, of which the first l are used; copied. NULL: sketches are drawn again.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
+/// context), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_rsvd_set_sketch(rsvd: *mut purlin_rsvd, omega: *const purlin_matrix) -> purlin_status {
+    guard::run(|| {
+        let (_, mut rsvd) = RsvdObject::exclusive(rsvd)?;
+        let omega = handle::shared_or_null::<Matrix, _>("omega", omega)?;
+        rsvd.set_sketch(omega.as_deref())
+    })
+}
+
+/// What would be done for a matrix: the method and why, passes, blocks, bytes and seconds. Nothing is read.
+///
+/// @param      rsvd  the decomposition.
+/// @param      a     the matrix, of any storage.
+/// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// what purlin_rsvd_compute refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits), `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_rsvd_plan(
+    rsvd: *const purlin_rsvd,
+    a: *const purlin_matrix,
+    info: *mut purlin_rsvd_info,
+) -> purlin_status {
+    guard::run(|| {
+        let rsvd = RsvdObject::shared(rsvd)?;
+        let a = matrix::input("a", a)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let plan = rsvd.plan(&a)?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, purlin_rsvd_info::of(&plan, rsvd.options())) }
+    })
+}
+
+/// Fills a matrix with the sketch that the options draw: entry (i, j) is what the sketch of a matrix with more than i
+/// columns has there.
+///
+/// @param      context  the context of `omega`.
+/// @param      stream   NULL for the context's own.
+/// @param      options  `sketch` and `seed` count; NULL for the defaults.
+/// @param      omega    dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, unknown
+/// constant, element type, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// `options` is NULL or initialised.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_rsvd_sketch(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    options: *const purlin_rsvd_options,
+    omega: *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let mut omega = matrix::output("omega", omega)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let o = unsafe { options::read("options", options) }?;
+        // SAFETY: the caller promises NULL or a terminated string in it.
+        let settings = unsafe { read_options(&o) }?;
+        sketch(&context, stream.as_deref(), &settings, &mut omega)
+    })
+}

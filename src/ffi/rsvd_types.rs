@@ -1,0 +1,317 @@
+//! Constants and structs of the randomized singular value decomposition.
+
+use std::ffi::{c_char, c_void};
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+use super::tensor::PURLIN_DTYPE_AUTO;
+
+/// The cost model chooses among GRAM, FUSED, MERGE, KRYLOV and DIRECT.
+pub const PURLIN_RSVD_METHOD_AUTO: i32 = 0;
+/// Published, for comparison: row space of (A^H A)^q, 2q + 1 passes over the data.
+pub const PURLIN_RSVD_METHOD_BASIC: i32 = 1;
+/// Published: BASIC with every second pass backwards, so that what was read last is used first.
+pub const PURLIN_RSVD_METHOD_FIFO: i32 = 2;
+/// Published as "fused": BASIC with A^H A in one pass; q + 1 passes.
+pub const PURLIN_RSVD_METHOD_ROW_FUSED: i32 = 3;
+/// A^H A is formed: 2 passes whatever q. Singular values below about 1e-7 of the largest (F32: 3e-4 unless summed in
+/// F64) are not resolved; two more passes are made where that is found.
+pub const PURLIN_RSVD_METHOD_GRAM: i32 = 4;
+/// Published: sums of the ranges of blocks, 2 passes. More iterations can make it worse.
+pub const PURLIN_RSVD_METHOD_BRSVD: i32 = 5;
+/// Halko, Martinsson, Tropp (SIAM Review 53, 2011): range of (A A^H)^q A Omega; 2q + 2 passes.
+pub const PURLIN_RSVD_METHOD_RANGE: i32 = 6;
+/// RANGE's subspace in q + 1 passes.
+pub const PURLIN_RSVD_METHOD_FUSED: i32 = 7;
+/// Decompositions of blocks, merged (after Iwen, Ong, SIMAX 37, 2016); 2 passes, or 1 with `one_pass`.
+pub const PURLIN_RSVD_METHOD_MERGE: i32 = 8;
+/// Block Krylov (Musco, Musco, NIPS 2015): the space of all iterates; q + 1 passes.
+pub const PURLIN_RSVD_METHOD_KRYLOV: i32 = 9;
+/// Two sketches of data that are seen once (Tropp et al., SIMAX 38, 2017): far less accurate than two passes.
+pub const PURLIN_RSVD_METHOD_ONE_PASS: i32 = 10;
+/// No projection, for l near min(m, n): exact.
+pub const PURLIN_RSVD_METHOD_DIRECT: i32 = 11;
+/// purlin_rsvd_symmetric alone: Nystroem's method for positive semidefinite matrices.
+pub const PURLIN_RSVD_METHOD_NYSTROM: i32 = 12;
+/// purlin_rsvd_symmetric alone: W^H A W, for any Hermitian matrix; AUTO there.
+pub const PURLIN_RSVD_METHOD_RAYLEIGH: i32 = 13;
+
+/// CholeskyQR2, and what is safer wherever that does not hold.
+pub const PURLIN_RSVD_ORTH_AUTO: i32 = 0;
+/// Householder reflections: safe and slow.
+pub const PURLIN_RSVD_ORTH_HOUSEHOLDER: i32 = 1;
+/// CholeskyQR2 first.
+pub const PURLIN_RSVD_ORTH_CHOLESKY2: i32 = 2;
+/// Shifted CholeskyQR3 (Fukaya et al., SISC 42, 2020) first.
+pub const PURLIN_RSVD_ORTH_SHIFTED_CHOLESKY3: i32 = 3;
+
+/// Standard normal entries; for complex types each part.
+pub const PURLIN_SKETCH_GAUSSIAN: i32 = 0;
+/// Uniform in [-1, 1).
+pub const PURLIN_SKETCH_UNIFORM: i32 = 1;
+/// -1 or 1.
+pub const PURLIN_SKETCH_RADEMACHER: i32 = 2;
+/// A few entries a row of -1 or 1, the others 0.
+pub const PURLIN_SKETCH_SPARSE_SIGN: i32 = 3;
+/// In reports: the one of purlin_rsvd_set_sketch.
+pub const PURLIN_SKETCH_GIVEN: i32 = 4;
+
+/// The matrix as it is.
+pub const PURLIN_RSVD_CENTER_NONE: i32 = 0;
+/// Less the mean of each column, without forming the difference.
+pub const PURLIN_RSVD_CENTER_COLUMNS: i32 = 1;
+/// Less the mean of each row.
+pub const PURLIN_RSVD_CENTER_ROWS: i32 = 2;
+
+/// Signs, or phases, of the vectors as they come.
+pub const PURLIN_RSVD_SIGN_NONE: i32 = 0;
+/// The entry of largest modulus of each right vector, the first on ties, is real and positive.
+pub const PURLIN_RSVD_SIGN_V_MAX: i32 = 1;
+/// That of each left vector is.
+pub const PURLIN_RSVD_SIGN_U_MAX: i32 = 2;
+
+/// The right factor is V, n x k, with A = U diag(s) V^H.
+pub const PURLIN_RSVD_V: i32 = 0;
+/// The right factor is V^H, k x n.
+pub const PURLIN_RSVD_VH: i32 = 1;
+
+/// The error is not found.
+pub const PURLIN_RSVD_ERROR_NONE: i32 = 0;
+/// From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing and tells no relative error below 1e-7 (F32:
+/// 3e-3) from 0.
+pub const PURLIN_RSVD_ERROR_IDENTITY: i32 = 1;
+/// From random probes of the residual, both norms; one more pass.
+pub const PURLIN_RSVD_ERROR_PROBES: i32 = 2;
+
+/// How a matrix is decomposed. Fields that do not concern a call are not looked at. k is the rank, l = k +
+/// oversampling the number of columns of the sketch, q the power iterations, A is m x n.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_rsvd_options {
+    /// Size of the caller's struct; set by purlin_rsvd_options_init.
+    pub struct_size: usize,
+    /// k, at most min(m, n); default 0, which is refused unless there is a tolerance.
+    pub rank: i64,
+    /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10).
+    pub oversampling: i64,
+    /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4.
+    pub power_iterations: i64,
+    /// With a tolerance, the largest rank; 0, the default, for min(m, n).
+    pub max_rank: i64,
+    /// With a tolerance, columns that are added at a time; 0, the default, for 16.
+    pub block_columns: i64,
+    /// Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits.
+    pub block_rows: i64,
+    /// Of these, how many stay on the device between passes; -1, the default, for as many as fit.
+    pub resident_rows: i64,
+    /// MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l.
+    pub merge_width: i64,
+    /// Vectors that an error is estimated with; 0 for 10; default 10.
+    pub probes: i64,
+    /// Seed of the sketch and everything else that is drawn; default 0.
+    pub seed: u64,
+    /// Relative error ||A - A_k||_F / ||A||_F to go on to, at least 1e-7 (F32 and CF32: 3e-3) and less than 1; 0, the
+    /// default, for the fixed rank `rank`.
+    pub tolerance: f64,
+    /// Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0.
+    pub smallest_ratio: f64,
+    /// Type that is computed with, and of the factors: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or
+    /// PURLIN_DTYPE_AUTO, the default.
+    pub dtype: i32,
+    /// One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu, Gu, Li,
+    /// SIMAX 39, 2018), nor by purlin_rsvd_range.
+    pub method: i32,
+    /// One of PURLIN_RSVD_ORTH_*; default AUTO.
+    pub orthonormalization: i32,
+    /// One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN.
+    pub sketch: i32,
+    /// One of PURLIN_RSVD_CENTER_*; default NONE.
+    pub center: i32,
+    /// Nonzero divides each column by its standard deviation (of m - 1), those of deviation 0 by 1; CENTER_COLUMNS is
+    /// needed; default 0.
+    pub scale: i32,
+    /// One of PURLIN_RSVD_SIGN_*; default V_MAX.
+    pub sign: i32,
+    /// PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH.
+    pub right: i32,
+    /// One of PURLIN_RSVD_ERROR_*; default IDENTITY.
+    pub error: i32,
+    /// Nonzero: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
+    /// default 0.
+    pub one_pass: i32,
+    /// File that the state is written to after each pass; a run of the same problem and options goes on from it, and
+    /// removes it at its end. Copied by purlin_rsvd_create. Default NULL: none.
+    pub restart_path: *const c_char,
+    /// Called with the steps done and all steps (passes, counted in blocks), and the relative error so far with a
+    /// tolerance, else 0; default NULL. It must be callable while the object lives.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_rsvd_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        rank: 0,
+        oversampling: 10,
+        power_iterations: 2,
+        max_rank: 0,
+        block_columns: 0,
+        block_rows: 0,
+        resident_rows: -1,
+        merge_width: 0,
+        probes: 10,
+        seed: 0,
+        tolerance: 0.0,
+        smallest_ratio: 0.0,
+        dtype: PURLIN_DTYPE_AUTO,
+        method: PURLIN_RSVD_METHOD_AUTO,
+        orthonormalization: PURLIN_RSVD_ORTH_AUTO,
+        sketch: PURLIN_SKETCH_GAUSSIAN,
+        center: PURLIN_RSVD_CENTER_NONE,
+        scale: 0,
+        sign: PURLIN_RSVD_SIGN_V_MAX,
+        right: PURLIN_RSVD_V,
+        error: PURLIN_RSVD_ERROR_IDENTITY,
+        one_pass: 0,
+        restart_path: std::ptr::null(),
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// What was chosen for a matrix, what a run did and how good its result is. purlin_rsvd_plan fills in what is known
+/// beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the total.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_rsvd_info {
+    /// Size of the caller's struct; set by purlin_rsvd_info_init.
+    pub struct_size: usize,
+    /// The method in force, not AUTO; RANGE with a tolerance.
+    pub method: i32,
+    /// The strongest orthonormalisation that was needed, one of PURLIN_RSVD_ORTH_*.
+    pub orthonormalization: i32,
+    /// Type that was computed with.
+    pub dtype: i32,
+    /// 1 if the work was on A^H: its rows, the columns of A, were cut into blocks.
+    pub transposed: i32,
+    /// 1 unless a tolerance was not met within the largest rank.
+    pub converged: i32,
+    /// 1 if the run went on from a restart file.
+    pub restarted: i32,
+    /// How the error below was found, one of PURLIN_RSVD_ERROR_*.
+    pub error_kind: i32,
+    /// One of PURLIN_SKETCH_*.
+    pub sketch: i32,
+    /// Columns of the factors that hold something.
+    pub rank: i64,
+    /// Columns of the sketch, l.
+    pub columns: i64,
+    /// q.
+    pub power_iterations: i64,
+    /// Passes over the data.
+    pub passes: i64,
+    /// Passes that a restart file saved.
+    pub passes_restarted: i64,
+    /// Number of contexts at work.
+    pub contexts: i64,
+    /// Blocks of a pass.
+    pub blocks: i64,
+    /// Rows of a block.
+    pub block_rows: i64,
+    /// Rows that stay on the device.
+    pub resident_rows: i64,
+    /// Times that more than CholeskyQR2 was needed.
+    pub orthonormalization_fallbacks: i64,
+    /// Bytes of the data that went to devices.
+    pub bytes_to_device: i64,
+    /// Bytes of long factors that went either way between host and devices.
+    pub bytes_tall: i64,
+    /// Bytes that sources were read for.
+    pub bytes_read: i64,
+    /// Bytes to devices that the cost model foretold.
+    pub bytes_predicted: i64,
+    /// Planned peak of device memory of each context, bytes.
+    pub device_bytes: i64,
+    /// Planned peak of host memory of each context, bytes.
+    pub host_bytes: i64,
+    /// Measured peak of device memory, of the context that took most, bytes.
+    pub device_bytes_used: i64,
+    /// Measured peak of host memory, likewise, bytes.
+    pub host_bytes_used: i64,
+    /// ||A||_F, centred and scaled if it is; NaN if not known.
+    pub frobenius: f64,
+    /// Largest modulus of an entry as it was read; NaN if not known.
+    pub max_abs: f64,
+    /// ||A - A_k||_F of the factors as returned; NaN if not found.
+    pub error_frobenius: f64,
+    /// The same over ||A||_F; NaN if not found.
+    pub error_relative: f64,
+    /// Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; NaN unless probed.
+    pub error_spectral: f64,
+    /// Seconds of reading sources.
+    pub seconds_read: f64,
+    /// Seconds of copying data to devices.
+    pub seconds_link: f64,
+    /// Seconds of products with the data.
+    pub seconds_multiply: f64,
+    /// Seconds of orthonormalisation.
+    pub seconds_orthonormalize: f64,
+    /// Seconds of small factorisations.
+    pub seconds_small: f64,
+    /// Seconds from the call to its return.
+    pub seconds_total: f64,
+    /// Seconds that the cost model foretold; NaN for a given method.
+    pub seconds_predicted: f64,
+    /// Why this method, and what else there is to say; terminated.
+    pub reason: [c_char; 128],
+}
+
+versioned!(
+    purlin_rsvd_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        method: 0,
+        orthonormalization: 0,
+        dtype: 0,
+        transposed: 0,
+        converged: 0,
+        restarted: 0,
+        error_kind: 0,
+        sketch: 0,
+        rank: 0,
+        columns: 0,
+        power_iterations: 0,
+        passes: 0,
+        passes_restarted: 0,
+        contexts: 0,
+        blocks: 0,
+        block_rows: 0,
+        resident_rows: 0,
+        orthonormalization_fallbacks: 0,
+        bytes_to_device: 0,
+        bytes_tall: 0,
+        bytes_read: 0,
+        bytes_predicted: 0,
+        device_bytes: 0,
+        host_bytes: 0,
+        device_bytes_used: 0,
+        host_bytes_used: 0,
+        frobenius: 0.0,
+        max_abs: 0.0,
+        error_frobenius: 0.0,
+        error_relative: 0.0,
+        error_spectral: 0.0,
+        seconds_read: 0.0,
+        seconds_link: 0.0,
+        seconds_multiply: 0.0,
+        seconds_orthonormalize: 0.0,
+        seconds_small: 0.0,
+        seconds_total: 0.0,
+        seconds_predicted: 0.0,
+        reason: [0; 128],
+    }
+);
