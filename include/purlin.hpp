@@ -19,6 +19,7 @@
 #include "purlin/fdk.hpp"
 #include "purlin/matrix.hpp"
 #include "purlin/rpca.hpp"
+#include "purlin/rsvd.hpp"
 #include "purlin/sshopm.hpp"
 #include "purlin/symmetric.hpp"
 #include "purlin/tensor.hpp"

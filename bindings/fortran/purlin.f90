@@ -6,13 +6,13 @@
 !>     call context%create()
 !>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
 !>
-!> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk)
-!> own a handle of the library: see purlin_execution. Every call has optional `stat` and
+!> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
+!> purlin_rsvd) own a handle of the library: see purlin_execution. Every call has optional `stat` and
 !> `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the library's message.
 !> `stat` is a PURLIN_ERROR_* value.
 !>
-!> Numerical calls take arrays (purlin_arrays.inc) or objects (purlin_symmetric, purlin_sshopm,
-!> purlin_dwi), which may lie on a GPU. Indices that a call returns are 1-based.
+!> Numerical calls take arrays (purlin_arrays.inc, purlin_rsvd_arrays) or objects (purlin_symmetric, purlin_sshopm,
+!> purlin_dwi, purlin_rsvd), which may lie on a GPU. Indices that a call returns are 1-based.
 module purlin
   use purlin_types
   use purlin_library, only: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, &
@@ -25,7 +25,9 @@ module purlin
   use purlin_dwi
   use purlin_blocks, only: purlin_source, purlin_sink
   use purlin_fdk_module
+  use purlin_rsvd_module, only: purlin_rsvd, purlin_rsvd_sketch
   use purlin_rpca_module
+  use purlin_rsvd_arrays
   use purlin_arrays_f32
   use purlin_arrays_f64
   implicit none

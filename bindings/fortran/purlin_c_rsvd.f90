@@ -1,10 +1,10 @@
-!> The C interface of streamed and implicit matrices and robust PCA, argument for argument.
+!> The C interface of streamed and implicit matrices, randomized SVD and robust PCA, argument for argument.
 module purlin_c_rsvd
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_int32_t, c_int64_t, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_double, c_int32_t, c_int64_t, c_size_t
   use purlin_types
   implicit none
   public
-  private :: c_ptr, c_funptr, c_int32_t, c_int64_t, c_size_t
+  private :: c_ptr, c_funptr, c_double, c_int32_t, c_int64_t, c_size_t
 
   interface
     function c_matrix_from_source(context, source, flags, matrix) bind(c, name='purlin_matrix_from_source') result(s)
@@ -24,6 +24,18 @@ module purlin_c_rsvd
       type(c_ptr), intent(inout) :: matrix
       integer(c_int32_t) :: s
     end function
+    function c_rsvd_options_init(object, struct_size) bind(c, name='purlin_rsvd_options_init') result(s)
+      import :: c_int32_t, c_size_t, purlin_rsvd_options
+      type(purlin_rsvd_options), intent(inout) :: object
+      integer(c_size_t), value :: struct_size
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_info_init(object, struct_size) bind(c, name='purlin_rsvd_info_init') result(s)
+      import :: c_int32_t, c_size_t, purlin_rsvd_info
+      type(purlin_rsvd_info), intent(inout) :: object
+      integer(c_size_t), value :: struct_size
+      integer(c_int32_t) :: s
+    end function
     function c_rpca_options_init(object, struct_size) bind(c, name='purlin_rpca_options_init') result(s)
       import :: c_int32_t, c_size_t, purlin_rpca_options
       type(purlin_rpca_options), intent(inout) :: object
@@ -34,6 +46,79 @@ module purlin_c_rsvd
       import :: c_int32_t, c_size_t, purlin_rpca_info
       type(purlin_rpca_info), intent(inout) :: object
       integer(c_size_t), value :: struct_size
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_create(context, options, rsvd) bind(c, name='purlin_rsvd_create') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_options
+      type(c_ptr), value :: context
+      type(purlin_rsvd_options), intent(in), optional :: options
+      type(c_ptr), intent(inout) :: rsvd
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_add_context(rsvd, context) bind(c, name='purlin_rsvd_add_context') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: rsvd, context
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_destroy(rsvd) bind(c, name='purlin_rsvd_destroy') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: rsvd
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_cancel(rsvd) bind(c, name='purlin_rsvd_cancel') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: rsvd
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_set_sketch(rsvd, omega) bind(c, name='purlin_rsvd_set_sketch') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: rsvd, omega
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_plan(rsvd, a, info) bind(c, name='purlin_rsvd_plan') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, a
+      type(purlin_rsvd_info), intent(inout) :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_compute(rsvd, stream, a, u, values, v, info) bind(c, name='purlin_rsvd_compute') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, stream, a, u, values, v
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_range(rsvd, stream, a, q, b, info) bind(c, name='purlin_rsvd_range') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, stream, a, q, b
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_symmetric(rsvd, stream, a, lambda, v, info) bind(c, name='purlin_rsvd_symmetric') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, stream, a, lambda, v
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_error(rsvd, stream, a, u, values, v, frobenius, spectral, info) bind(c, &
+      name='purlin_rsvd_error') result(s)
+      import :: c_double, c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, stream, a, u, values, v
+      real(c_double), intent(out) :: frobenius
+      real(c_double), intent(inout), optional :: spectral
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_residuals(rsvd, stream, a, u, values, v, left, right, info) bind(c, &
+      name='purlin_rsvd_residuals') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, stream, a, u, values, v, left, right
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_rsvd_sketch(context, stream, options, omega) bind(c, name='purlin_rsvd_sketch') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_options
+      type(c_ptr), value :: context, stream, omega
+      type(purlin_rsvd_options), intent(in), optional :: options
       integer(c_int32_t) :: s
     end function
     function c_rpca_compute(context, stream, m, mask, options, low_rank, sparse, info) bind(c, &

@@ -157,6 +157,29 @@ module purlin_types
     character(kind=c_char) :: reason(128)
   end type
 
+  !> `restart_path` is filled in by the `create` of purlin_rsvd from its argument.
+  type, bind(c) :: purlin_rsvd_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: rank, oversampling, power_iterations, max_rank, block_columns, block_rows, resident_rows, &
+      merge_width, probes, seed
+    real(c_double) :: tolerance, smallest_ratio
+    integer(c_int32_t) :: dtype, method, orthonormalization, sketch, center, scale, sign, right, error, one_pass
+    type(c_ptr) :: restart_path
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_rsvd_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: method, orthonormalization, dtype, transposed, converged, restarted, error_kind, sketch
+    integer(c_int64_t) :: rank, columns, power_iterations, passes, passes_restarted, contexts, blocks, block_rows, &
+      resident_rows, orthonormalization_fallbacks, bytes_to_device, bytes_tall, bytes_read, bytes_predicted, &
+      device_bytes, host_bytes, device_bytes_used, host_bytes_used
+    real(c_double) :: frobenius, max_abs, error_frobenius, error_relative, error_spectral, seconds_read, seconds_link, &
+      seconds_multiply, seconds_orthonormalize, seconds_small, seconds_total, seconds_predicted
+    character(kind=c_char) :: reason(128)
+  end type
+
   type, bind(c) :: purlin_rpca_options
     integer(c_size_t) :: struct_size = 0
     real(c_double) :: lambda, tolerance, mu, rho, threshold, scale

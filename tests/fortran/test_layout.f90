@@ -30,6 +30,8 @@ program test_layout
   type(purlin_fdk_info), target :: fdk_info
   type(purlin_rpca_options), target :: rpca_options
   type(purlin_rpca_info), target :: rpca_info
+  type(purlin_rsvd_options), target :: rsvd_options
+  type(purlin_rsvd_info), target :: rsvd_info
 
   call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
   call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
@@ -52,6 +54,8 @@ program test_layout
   call compare(16, 'fdk_info', c_sizeof(fdk_info), c_loc(fdk_info), c_loc(fdk_info%reason))
   call compare(17, 'rpca_options', c_sizeof(rpca_options), c_loc(rpca_options), c_loc(rpca_options%progress_user))
   call compare(18, 'rpca_info', c_sizeof(rpca_info), c_loc(rpca_info), c_loc(rpca_info%seconds_total))
+  call compare(19, 'rsvd_options', c_sizeof(rsvd_options), c_loc(rsvd_options), c_loc(rsvd_options%progress_user))
+  call compare(20, 'rsvd_info', c_sizeof(rsvd_info), c_loc(rsvd_info), c_loc(rsvd_info%reason))
 
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
@@ -70,6 +74,8 @@ program test_layout
   call check(.not. c_associated(sshopm_results%trace) .and. .not. c_associated(sshopm_results%count), 'no results')
   call purlin_init(rpca_options)
   call check(rpca_options%max_iterations == 500 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
+  call purlin_init(rsvd_options)
+  call check(rsvd_options%oversampling == 10 .and. rsvd_options%power_iterations == 2, 'randomized SVD')
   call check_none_live()
 
 contains

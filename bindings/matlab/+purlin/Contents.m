@@ -43,6 +43,13 @@
 %   fdk_shepp_logan        - The ten ellipsoids of the Shepp-Logan head in three dimensions.
 %
 % Low-rank approximation
+%   rsvd                   - The largest singular values and vectors of a matrix, by random projection.
+%   rsvd_plan              - What rsvd would do: method, passes, bytes, memory.
+%   rsvd_range             - An orthonormal basis that nearly spans the range of a matrix.
+%   rsvd_symmetric         - The eigenvalues of largest modulus of a Hermitian matrix.
+%   rsvd_error             - How far factors are from a matrix, from random probes.
+%   rsvd_residuals         - Residuals of singular triplets.
+%   rsvd_sketch            - The random matrix that a run draws.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
 %
 % Every function raises errors with identifiers purlin:invalidArgument and so on, one for each status of the C

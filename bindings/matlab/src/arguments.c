@@ -46,6 +46,24 @@ const choice fdk_interpolations[] = {{"exact", PURLIN_FDK_INTERPOLATION_EXACT},
   {"fast", PURLIN_FDK_INTERPOLATION_FAST}, {NULL, 0}};
 const choice fdk_precisions[] = {{"single", PURLIN_FDK_PRECISION_F32}, {"double", PURLIN_FDK_PRECISION_F64}, {NULL, 0}};
 const choice fdk_modes[] = {{"fdk", PURLIN_FDK_MODE_FDK}, {"rabbitct", PURLIN_FDK_MODE_RABBITCT}, {NULL, 0}};
+const choice rsvd_methods[] = {{"auto", PURLIN_RSVD_METHOD_AUTO}, {"basic", PURLIN_RSVD_METHOD_BASIC},
+  {"fifo", PURLIN_RSVD_METHOD_FIFO}, {"row_fused", PURLIN_RSVD_METHOD_ROW_FUSED}, {"gram", PURLIN_RSVD_METHOD_GRAM},
+  {"brsvd", PURLIN_RSVD_METHOD_BRSVD}, {"range", PURLIN_RSVD_METHOD_RANGE}, {"fused", PURLIN_RSVD_METHOD_FUSED},
+  {"merge", PURLIN_RSVD_METHOD_MERGE}, {"krylov", PURLIN_RSVD_METHOD_KRYLOV},
+  {"one_pass", PURLIN_RSVD_METHOD_ONE_PASS}, {"direct", PURLIN_RSVD_METHOD_DIRECT},
+  {"nystrom", PURLIN_RSVD_METHOD_NYSTROM}, {"rayleigh", PURLIN_RSVD_METHOD_RAYLEIGH}, {NULL, 0}};
+const choice rsvd_orthonormalizations[] = {{"auto", PURLIN_RSVD_ORTH_AUTO},
+  {"householder", PURLIN_RSVD_ORTH_HOUSEHOLDER}, {"cholesky2", PURLIN_RSVD_ORTH_CHOLESKY2},
+  {"shifted_cholesky3", PURLIN_RSVD_ORTH_SHIFTED_CHOLESKY3}, {NULL, 0}};
+const choice rsvd_sketches[] = {{"gaussian", PURLIN_SKETCH_GAUSSIAN}, {"uniform", PURLIN_SKETCH_UNIFORM},
+  {"rademacher", PURLIN_SKETCH_RADEMACHER}, {"sparse_sign", PURLIN_SKETCH_SPARSE_SIGN},
+  {"given", PURLIN_SKETCH_GIVEN}, {NULL, 0}};
+const choice rsvd_centers[] = {{"none", PURLIN_RSVD_CENTER_NONE}, {"columns", PURLIN_RSVD_CENTER_COLUMNS},
+  {"rows", PURLIN_RSVD_CENTER_ROWS}, {NULL, 0}};
+const choice rsvd_signs[] = {{"none", PURLIN_RSVD_SIGN_NONE}, {"v_max", PURLIN_RSVD_SIGN_V_MAX},
+  {"u_max", PURLIN_RSVD_SIGN_U_MAX}, {NULL, 0}};
+const choice rsvd_errors[] = {{"none", PURLIN_RSVD_ERROR_NONE}, {"identity", PURLIN_RSVD_ERROR_IDENTITY},
+  {"probes", PURLIN_RSVD_ERROR_PROBES}, {NULL, 0}};
 const choice rpca_frames[] = {{"columns", PURLIN_RPCA_FRAMES_COLUMNS}, {"rows", PURLIN_RPCA_FRAMES_ROWS}, {NULL, 0}};
 const choice precisions[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {NULL, 0}};
 const choice locations[] = {{"host", PURLIN_HOST}, {"device", PURLIN_DEVICE}, {NULL, 0}};

@@ -13,11 +13,14 @@ static int tensor_count, matrix_count;
 static purlin_source *source;
 static purlin_sink *sinks[2];
 static int sink_count;
+static purlin_rsvd *rsvd;
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
   while (matrix_count > 0) (void)!purlin_matrix_destroy(matrices[--matrix_count]);
   while (sink_count > 0) (void)!purlin_sink_destroy(sinks[--sink_count]);
+  (void)!purlin_rsvd_destroy(rsvd);
+  rsvd = NULL;
   release_source();
 }
 
@@ -96,6 +99,8 @@ purlin_sink *temporary_sink(purlin_sink *made) {
   }
   return sinks[sink_count++] = made;
 }
+
+purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
 
 void forget(purlin_tensor *tensor) {
   for (int i = 0; i < tensor_count; i++)

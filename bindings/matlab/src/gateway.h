@@ -31,6 +31,7 @@ purlin_tensor *temporary(purlin_tensor *tensor);
 purlin_matrix *temporary_matrix(purlin_matrix *matrix);
 purlin_source *temporary_source(purlin_source *source);
 purlin_sink *temporary_sink(purlin_sink *sink);
+purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
 void release_temporaries(void);
@@ -45,7 +46,8 @@ typedef struct choice { const char *word; int32_t value; } choice;
 extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
   signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
   locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
-  fdk_precisions[], fdk_modes[], precisions[], rpca_frames[];
+  fdk_precisions[], fdk_modes[], precisions[], rsvd_methods[], rsvd_orthonormalizations[], rsvd_sketches[],
+  rsvd_centers[], rsvd_signs[], rsvd_errors[], rpca_frames[];
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
@@ -131,6 +133,16 @@ void set_running(watch *w);
 /* As check(), but an error raised by the MATLAB function comes first. */
 void check_watched(const watch *w, purlin_status status);
 
+/* ---- rsvd.c ---- */
+
+/* A session with the options of every call, for the time of the command; `w` watches it. */
+purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w);
+/* Triplets that a call finds: the rank, or with a tolerance as many as there may be. */
+int64_t width_of(const mxArray *options, int64_t rank, int64_t rows, int64_t cols);
+mxArray *rsvd_report(const purlin_rsvd_info *info);
+/* A new column of `count` real numbers. */
+mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor);
+
 /* ---- blocks.c ---- */
 
 /* Where projections come from and where a volume goes: arrays, or files by name or description. */
@@ -142,11 +154,12 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value);
 purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
                      const double *origin);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rpca.c objects.c ---- */
+/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c rpca.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
-extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rpca_commands[], object_commands[];
+extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
+  rpca_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

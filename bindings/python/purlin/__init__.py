@@ -5,12 +5,13 @@
     pairs = purlin.sshopm.solve(tensors)                    # (.., entries) -> values (.., K), vectors (.., K, n)
     peaks = purlin.dwi.peaks(coefficients, basis="mrtrix3") # (.., coefficients) -> directions (.., K, 3)
     volume = purlin.fdk.reconstruct(projections, geometry)  # (views, rows, columns) -> (z, y, x)
+    U, s, Vt = purlin.rsvd.compute(A, 50)                   # the 50 largest singular triplets
     L, S = purlin.rpca.compute(frames)                      # what stands still and what moves
 
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
-from . import blocks, dwi, fdk, rpca, sshopm, symmetric
+from . import blocks, dwi, fdk, rpca, rsvd, sshopm, symmetric
 from ._constants import *  # noqa: F403
 from ._context import (
     Context,
@@ -92,6 +93,7 @@ __all__ = [
     "fdk",
     "live_handles",
     "rpca",
+    "rsvd",
     "sshopm",
     "status_name",
     "symmetric",

@@ -218,6 +218,34 @@ class FdkInfo(Structure):
     ]
 
 
+class RsvdOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "rank oversampling power_iterations max_rank block_columns block_rows resident_rows"),
+        *_fields(c_int64, "merge_width probes"),
+        ("seed", c_uint64),
+        *_fields(c_double, "tolerance smallest_ratio"),
+        *_fields(c_int32, "dtype method orthonormalization sketch center scale sign right error one_pass"),
+        ("restart_path", c_void_p),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class RsvdInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "method orthonormalization dtype transposed converged restarted error_kind sketch"),
+        *_fields(c_int64, "rank columns power_iterations passes passes_restarted contexts blocks block_rows"),
+        *_fields(c_int64, "resident_rows orthonormalization_fallbacks bytes_to_device bytes_tall bytes_read"),
+        *_fields(c_int64, "bytes_predicted device_bytes host_bytes device_bytes_used host_bytes_used"),
+        *_fields(c_double, "frobenius max_abs error_frobenius error_relative error_spectral seconds_read"),
+        *_fields(c_double, "seconds_link seconds_multiply seconds_orthonormalize seconds_small seconds_total"),
+        ("seconds_predicted", c_double),
+        ("reason", c_char * 128),
+    ]
+
+
 class RpcaOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -346,6 +374,18 @@ _PROTOTYPES = {
     "fdk_ellipsoids": "pppp",
     "fdk_shepp_logan": "dp",
     "fdk_ellipsoid_volume": "ppp",
+    "rsvd_create": "ppP",
+    "rsvd_add_context": "pp",
+    "rsvd_destroy": "p",
+    "rsvd_cancel": "p",
+    "rsvd_set_sketch": "pp",
+    "rsvd_plan": "ppp",
+    "rsvd_compute": "ppppppp",
+    "rsvd_range": "pppppp",
+    "rsvd_symmetric": "pppppp",
+    "rsvd_error": "ppppppppp",
+    "rsvd_residuals": "ppppppppp",
+    "rsvd_sketch": "pppp",
     "rpca_compute": "pppppppp",
     "rpca_compute_csr": "ppppppPp",
     "rpca_stream": "pppppppp",
@@ -354,7 +394,7 @@ _PROTOTYPES = {
 _INITS = (
     "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
     "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options array_info fdk_geometry fdk_grid "
-    "fdk_options fdk_info rpca_options rpca_info"
+    "fdk_options fdk_info rsvd_options rsvd_info rpca_options rpca_info"
 ).split()
 
 

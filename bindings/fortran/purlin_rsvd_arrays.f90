@@ -1,0 +1,218 @@
+!> Randomized SVD of plain arrays. Array sections are taken in place where their columns are contiguous;
+!> the forms with leading dimensions take arrays as LAPACK does.
+module purlin_rsvd_arrays
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_loc, c_float, c_double, c_float_complex, c_double_complex, &
+    c_int32_t, c_int64_t
+  use purlin_types
+  use purlin_library
+  use purlin_execution
+  use purlin_tensors
+  use purlin_matrices
+  use purlin_rsvd_module
+  implicit none
+  private
+  public :: purlin_rsvd_compute, purlin_rsvd_compute_ld
+
+  !> The size(s) largest singular triplets of `a`(m, n): `u`(m, k), `s`(k), `v`(n, k). With options%tolerance as many as
+  !> that takes, at most size(s); info%rank says how many.
+  interface purlin_rsvd_compute
+    module procedure compute_r32, compute_r64, compute_c32, compute_c64
+  end interface
+
+  !> The same with columns of `a`, `u` and `v` `lda`, `ldu` and `ldv` elements apart.
+  interface purlin_rsvd_compute_ld
+    module procedure leading_r32, leading_r64, leading_c32, leading_c64
+  end interface
+
+contains
+
+  subroutine compute_r32(context, a, s, u, v, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_float), intent(in), target :: a(:, :)
+    real(c_float), intent(inout), contiguous, target :: s(:)
+    real(c_float), intent(inout), target, optional :: u(:, :), v(:, :)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_matrix) :: given, left, right
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine compute_r64(context, a, s, u, v, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: a(:, :)
+    real(c_double), intent(inout), contiguous, target :: s(:)
+    real(c_double), intent(inout), target, optional :: u(:, :), v(:, :)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_matrix) :: given, left, right
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine compute_c32(context, a, s, u, v, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    complex(c_float_complex), intent(in), target :: a(:, :)
+    real(c_float), intent(inout), contiguous, target :: s(:)
+    complex(c_float_complex), intent(inout), target, optional :: u(:, :), v(:, :)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_matrix) :: given, left, right
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine compute_c64(context, a, s, u, v, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    complex(c_double_complex), intent(in), target :: a(:, :)
+    real(c_double), intent(inout), contiguous, target :: s(:)
+    complex(c_double_complex), intent(inout), target, optional :: u(:, :), v(:, :)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_matrix) :: given, left, right
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, a, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(u)) call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(v)) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    call run(o, context, given, left, values, right, size(s, kind=c_int64_t), options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine leading_r32(context, m, n, k, a, lda, s, u, ldu, v, ldv, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: m, n, k, lda, ldu, ldv
+    real(c_float), intent(in), target :: a(lda, *)
+    real(c_float), intent(inout), target :: s(k)
+    real(c_float), intent(inout), target :: u(ldu, *), v(ldv, *)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call run_leading(o, context, PURLIN_F32, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine leading_r64(context, m, n, k, a, lda, s, u, ldu, v, ldv, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: m, n, k, lda, ldu, ldv
+    real(c_double), intent(in), target :: a(lda, *)
+    real(c_double), intent(inout), target :: s(k)
+    real(c_double), intent(inout), target :: u(ldu, *), v(ldv, *)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call run_leading(o, context, PURLIN_F64, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine leading_c32(context, m, n, k, a, lda, s, u, ldu, v, ldv, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: m, n, k, lda, ldu, ldv
+    complex(c_float_complex), intent(in), target :: a(lda, *)
+    real(c_float), intent(inout), target :: s(k)
+    complex(c_float_complex), intent(inout), target :: u(ldu, *), v(ldv, *)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call run_leading(o, context, PURLIN_CF32, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine leading_c64(context, m, n, k, a, lda, s, u, ldu, v, ldv, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: m, n, k, lda, ldu, ldv
+    complex(c_double_complex), intent(in), target :: a(lda, *)
+    real(c_double), intent(inout), target :: s(k)
+    complex(c_double_complex), intent(inout), target :: u(ldu, *), v(ldv, *)
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_tensor) :: values
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call values%borrow(context, s, stat=o%status, errmsg=o%message)
+    call run_leading(o, context, PURLIN_CF64, m, n, k, c_loc(a), lda, values, c_loc(u), ldu, c_loc(v), ldv, options, info)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Borrows what the forms with leading dimensions are given.
+  subroutine run_leading(o, context, dtype, m, n, k, a, lda, values, u, ldu, v, ldv, options, info)
+    type(outcome), intent(inout) :: o
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: m, n, k, lda, ldu, ldv
+    type(c_ptr), intent(in) :: a, u, v
+    type(purlin_tensor), intent(inout) :: values
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_matrix) :: given, left, right
+    if (o%status == PURLIN_SUCCESS) call given%borrow_address(context, dtype, m, n, lda, a, PURLIN_READ_ONLY, o%status, &
+      o%message)
+    if (o%status == PURLIN_SUCCESS) call left%borrow_address(context, dtype, m, k, ldu, u, 0, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call right%borrow_address(context, dtype, n, k, ldv, v, 0, o%status, o%message)
+    call run(o, context, given, left, values, right, k, options, info)
+  end subroutine
+
+  !> One decomposition of `width` triplets. A matrix that nobody borrowed is one that is not wanted.
+  subroutine run(o, context, a, u, values, v, width, options, info)
+    type(outcome), intent(inout) :: o
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_matrix), intent(inout) :: u, v
+    type(purlin_tensor), intent(inout) :: values
+    integer(c_int64_t), intent(in) :: width
+    type(purlin_rsvd_options), intent(in), optional :: options
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_rsvd_options) :: whole
+    type(purlin_rsvd) :: session
+    if (o%status /= PURLIN_SUCCESS) return
+    call purlin_init(whole)
+    if (present(options)) whole = options
+    if (whole%tolerance > 0) then
+      if (whole%max_rank == 0) whole%max_rank = width
+    else if (whole%rank == 0) then
+      whole%rank = width
+    end if
+    call session%create(context, whole, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call session%compute(a, u, values, v, info, stat=o%status, errmsg=o%message)
+  end subroutine
+end module purlin_rsvd_arrays

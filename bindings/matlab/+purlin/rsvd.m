@@ -1,0 +1,51 @@
+function varargout = rsvd(A, k, varargin)
+%RSVD  The largest singular values and vectors of a matrix, by random projection.
+%   s = purlin.rsvd(A, k) is a column of the K largest singular values.
+%   [U, S, V] = purlin.rsvd(A, k) has A ~ U*S*V' with S diagonal, as svds does.
+%   [U, S, V, info] = purlin.rsvd(A, k, name, value, ...) also tells what was done: method and why, passes, bytes,
+%   seconds, errors.
+%
+%   A is
+%     a full matrix of any class, real or complex, used where it lies; integers are computed with in single
+%     a sparse matrix, or a purlin.Matrix, which may lie on the GPU
+%     the name of an .npy file, or a struct that describes a raw file, neither of which need fit in memory: file, size
+%     ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness ('little'),
+%     order ('columns' or 'rows')
+%   Names:
+%     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most
+%     'power_iterations'  2; -1 chooses. 'oversampling' 10; -1 chooses. 'seed' 0
+%     'method'            'auto' (default), 'range', 'fused', 'merge', 'krylov', 'gram', 'direct', 'one_pass', and as
+%                         published 'basic', 'fifo', 'row_fused', 'brsvd'
+%     'class'             'single' or 'double': what is computed with
+%     'center', 'scale'   'columns' or 'rows': subtract their means, without a copy; true: divide by deviations too
+%     'error'             'identity' (default), 'probes' (one more pass), 'none'
+%     'sign'              'v_max' (default): the largest entry of each right vector is positive; 'u_max', 'none'
+%     'sketch'            'gaussian' (default), 'uniform', 'rademacher', 'sparse_sign'; 'omega': a sketch of your own
+%     'restart'           a file that is written after each pass and read by a run that goes on
+%     'smallest_ratio', 'block_rows', 'resident_rows', 'merge_width', 'block_columns', 'one_pass', 'probes',
+%     'orthonormalization' as in the book
+%     'progress'          @(step, steps, measure) that returns true to cancel
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory, purlin:numerical.
+%
+%   See also purlin.rsvd_plan, purlin.rsvd_error, purlin.pca, purlin.rpca, svds.
+%
+%   Example
+%     [U, S, V] = purlin.rsvd(randn(1e4, 500), 20);
+%     [U, S, V, info] = purlin.rsvd('matrix.npy', [], 'tolerance', 1e-2);
+  opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
+  given = purlin.internal.matrix(A, 'A');
+  k = purlin.internal.rank_of(k, 'k');
+  if nargout < 2
+    [s, ~, ~, info] = purlin_mex('rsvd_compute', given, k, opts, false, false);
+    varargout = {s(1:min(numel(s), info.rank))};
+    return;
+  end
+  [s, U, V, info] = purlin_mex('rsvd_compute', given, k, opts, true, nargout > 2);
+  r = min(numel(s), info.rank);
+  varargout = {U(:, 1:r), diag(s(1:r)), [], info};
+  if nargout > 2
+    varargout{3} = V(:, 1:r);
+  end
+  varargout = varargout(1:nargout);
+end

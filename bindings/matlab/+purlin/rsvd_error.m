@@ -1,0 +1,17 @@
+function [frobenius, spectral] = rsvd_error(A, U, S, V, varargin)
+%RSVD_ERROR  How far factors are from a matrix, from random probes: one pass over it.
+%   frobenius = purlin.rsvd_error(A, U, S, V) estimates norm(A - U*S*V', 'fro'). S is diagonal, or a vector.
+%   [frobenius, spectral] = ... also has an upper bound of norm(A - U*S*V').
+%   purlin.rsvd_error(A, U, S, V, 'probes', 20, 'seed', 1) takes more probes than 10, and others.
+%
+%   Errors: as purlin.rsvd.
+%
+%   See also purlin.rsvd, purlin.rsvd_residuals.
+%
+%   Example
+%     [U, S, V] = purlin.rsvd(A, 20);
+%     purlin.rsvd_error(A, U, S, V)
+  opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
+  given = purlin.internal.matrix(A, 'A');
+  [frobenius, spectral] = purlin_mex('rsvd_error', given, U, purlin.internal.values(S), V, opts);
+end

@@ -1,0 +1,223 @@
+/* Commands of randomized SVD. Each decomposition has a session of its own, which ends with the command. */
+#include <string.h>
+
+#include "gateway.h"
+
+static int32_t real_of(int32_t dtype) { return dtype == PURLIN_F64 || dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32; }
+
+mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor) {
+  batch b = plain_batch(dtype, 1);
+  mxArray *array = new_output(&b, dtype, 1, &count, tensor);
+  return array;
+}
+
+static purlin_tensor *lend_column(const char *name, const mxArray *array) {
+  int64_t count = (int64_t)mxGetNumberOfElements(array);
+  return lend(name, array, real_dtype(name, array), 1, &count);
+}
+
+purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
+  purlin_rsvd_options o;
+  purlin_rsvd *made = NULL;
+  const mxArray *path = option(options, "restart"), *omega = option(options, "omega");
+  check(purlin_rsvd_options_init(&o, sizeof o));
+  o.rank = rank;
+  o.dtype = dtype;
+  read_int64(options, "oversampling", &o.oversampling);
+  read_int64(options, "power_iterations", &o.power_iterations);
+  read_int64(options, "max_rank", &o.max_rank);
+  read_int64(options, "block_columns", &o.block_columns);
+  read_int64(options, "block_rows", &o.block_rows);
+  read_int64(options, "resident_rows", &o.resident_rows);
+  read_int64(options, "merge_width", &o.merge_width);
+  read_int64(options, "probes", &o.probes);
+  read_seed(options, "seed", &o.seed);
+  read_double(options, "tolerance", &o.tolerance);
+  read_double(options, "smallest_ratio", &o.smallest_ratio);
+  read_choice(options, "method", rsvd_methods, &o.method);
+  read_choice(options, "orthonormalization", rsvd_orthonormalizations, &o.orthonormalization);
+  read_choice(options, "sketch", rsvd_sketches, &o.sketch);
+  read_choice(options, "center", rsvd_centers, &o.center);
+  read_flag(options, "scale", &o.scale);
+  read_choice(options, "sign", rsvd_signs, &o.sign);
+  read_choice(options, "error", rsvd_errors, &o.error);
+  read_flag(options, "one_pass", &o.one_pass);
+  if (path) {
+    o.restart_path = mxIsChar(path) ? mxArrayToString(path) : NULL; /* MATLAB frees it when the command ends */
+    if (!o.restart_path) fail("invalidArgument", "restart: is not the name of a file");
+  }
+  watch_from(options, w, &o.progress, &o.progress_user);
+  check(purlin_rsvd_create(gateway_context(), &o, &made));
+  (void)temporary_rsvd(made);
+  if (omega) check(purlin_rsvd_set_sketch(made, matrix_of("omega", omega)));
+  return made;
+}
+
+static purlin_rsvd_info fresh_info(void) {
+  purlin_rsvd_info info;
+  check(purlin_rsvd_info_init(&info, sizeof info));
+  return info;
+}
+
+mxArray *rsvd_report(const purlin_rsvd_info *i) {
+  mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_word(s, "method", rsvd_methods, i->method);
+  (void)mxAddField(s, "reason");
+  mxSetField(s, 0, "reason", mxCreateString(i->reason));
+  add_word(s, "orthonormalization", rsvd_orthonormalizations, i->orthonormalization);
+  add_word(s, "sketch", rsvd_sketches, i->sketch);
+  add_word(s, "error_kind", rsvd_errors, i->error_kind);
+  add_word(s, "class", precisions, real_of(i->dtype));
+#define NUMBER(name) add_number(s, #name, (double)i->name)
+  NUMBER(transposed); NUMBER(converged); NUMBER(restarted); NUMBER(rank); NUMBER(columns);
+  NUMBER(power_iterations); NUMBER(passes); NUMBER(passes_restarted); NUMBER(contexts); NUMBER(blocks);
+  NUMBER(block_rows); NUMBER(resident_rows); NUMBER(orthonormalization_fallbacks); NUMBER(bytes_to_device);
+  NUMBER(bytes_tall); NUMBER(bytes_read); NUMBER(bytes_predicted); NUMBER(device_bytes); NUMBER(host_bytes);
+  NUMBER(device_bytes_used); NUMBER(host_bytes_used); NUMBER(frobenius); NUMBER(max_abs);
+  NUMBER(error_frobenius); NUMBER(error_relative); NUMBER(error_spectral); NUMBER(seconds_read);
+  NUMBER(seconds_link); NUMBER(seconds_multiply); NUMBER(seconds_orthonormalize); NUMBER(seconds_small);
+  NUMBER(seconds_total); NUMBER(seconds_predicted);
+#undef NUMBER
+  return s;
+}
+
+int64_t width_of(const mxArray *options, int64_t rank, int64_t rows, int64_t cols) {
+  int64_t least = rows < cols ? rows : cols, most = 0;
+  double tolerance = 0;
+  read_double(options, "tolerance", &tolerance);
+  read_int64(options, "max_rank", &most);
+  if (!(tolerance > 0)) return rank;
+  return most > 0 && most < least ? most : least;
+}
+
+/* [s, U, V, info] = rsvd_compute(A, k, options, left, right) */
+static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  purlin_matrix_info shape = matrix_properties_of(a);
+  int64_t rank = integer_argument("k", prhs[1], 0, INT64_MAX);
+  int64_t width = width_of(prhs[2], rank, shape.rows, shape.cols);
+  int32_t dtype = computing_dtype(prhs[2], shape.dtype);
+  int left = is_true("left", prhs[3]), right = is_true("right", prhs[4]);
+  purlin_rsvd_info info = fresh_info();
+  purlin_tensor *values = NULL;
+  output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
+  watch w;
+  purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
+  plhs[0] = new_column(real_of(dtype), width, &values);
+  if (left) u = new_matrix(dtype, shape.rows, width);
+  if (right) v = new_matrix(dtype, shape.cols, width);
+  check_watched(&w, purlin_rsvd_compute(rsvd, NULL, a, u.matrix, values, v.matrix, &info));
+  if (nlhs > 1) plhs[1] = left ? finish_output(&u) : mxCreateDoubleMatrix(0, 0, mxREAL);
+  if (nlhs > 2) plhs[2] = right ? finish_output(&v) : mxCreateDoubleMatrix(0, 0, mxREAL);
+  if (nlhs > 3) plhs[3] = rsvd_report(&info);
+  (void)nrhs;
+}
+
+/* info = rsvd_plan(A, k, options) */
+static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  purlin_rsvd_info info = fresh_info();
+  watch w;
+  int32_t dtype = computing_dtype(prhs[2], matrix_properties_of(a).dtype);
+  purlin_rsvd *rsvd = session_of(prhs[2], integer_argument("k", prhs[1], 0, INT64_MAX), dtype, &w);
+  check(purlin_rsvd_plan(rsvd, a, &info));
+  plhs[0] = rsvd_report(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* [Q, B, info] = rsvd_range(A, columns, options) */
+static void range(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  purlin_matrix_info shape = matrix_properties_of(a);
+  int64_t columns = integer_argument("l", prhs[1], 1, INT64_MAX);
+  int32_t dtype = computing_dtype(prhs[2], shape.dtype);
+  purlin_rsvd_info info = fresh_info();
+  output q, b = {NULL, NULL, NULL, 0};
+  watch w;
+  purlin_rsvd *rsvd = session_of(prhs[2], columns, dtype, &w);
+  q = new_matrix(dtype, shape.rows, columns);
+  if (nlhs > 1) b = new_matrix(dtype, columns, shape.cols);
+  check_watched(&w, purlin_rsvd_range(rsvd, NULL, a, q.matrix, b.matrix, &info));
+  plhs[0] = finish_output(&q);
+  if (nlhs > 1) plhs[1] = finish_output(&b);
+  if (nlhs > 2) plhs[2] = rsvd_report(&info);
+  (void)nrhs;
+}
+
+/* [lambda, V, info] = rsvd_symmetric(A, k, options) */
+static void symmetric(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  purlin_matrix_info shape = matrix_properties_of(a);
+  int64_t rank = integer_argument("k", prhs[1], 1, INT64_MAX);
+  int32_t dtype = computing_dtype(prhs[2], shape.dtype);
+  purlin_rsvd_info info = fresh_info();
+  purlin_tensor *values = NULL;
+  output v = {NULL, NULL, NULL, 0};
+  watch w;
+  purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
+  plhs[0] = new_column(real_of(dtype), rank, &values);
+  if (nlhs > 1) v = new_matrix(dtype, shape.rows, rank);
+  check_watched(&w, purlin_rsvd_symmetric(rsvd, NULL, a, values, v.matrix, &info));
+  if (nlhs > 1) plhs[1] = finish_output(&v);
+  if (nlhs > 2) plhs[2] = rsvd_report(&info);
+  (void)nrhs;
+}
+
+/* [frobenius, spectral] = rsvd_error(A, U, s, V, options) */
+static void error_of(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]), *u = matrix_of("U", prhs[1]), *v = matrix_of("V", prhs[3]);
+  purlin_tensor *s = lend_column("S", prhs[2]);
+  double frobenius = 0, spectral = 0;
+  watch w;
+  int32_t dtype = computing_dtype(prhs[4], matrix_properties_of(a).dtype);
+  purlin_rsvd *rsvd = session_of(prhs[4], (int64_t)mxGetNumberOfElements(prhs[2]), dtype, &w);
+  check_watched(&w, purlin_rsvd_error(rsvd, NULL, a, u, s, v, &frobenius, &spectral, NULL));
+  plhs[0] = mxCreateDoubleScalar(frobenius);
+  if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(spectral);
+  (void)nrhs;
+}
+
+/* [left, right] = rsvd_residuals(A, U, s, V, options) */
+static void residuals(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]), *u = matrix_of("U", prhs[1]), *v = matrix_of("V", prhs[3]);
+  purlin_tensor *s = lend_column("S", prhs[2]), *left = NULL, *right = NULL;
+  int64_t count = (int64_t)mxGetNumberOfElements(prhs[2]);
+  mxArray *second;
+  watch w;
+  int32_t dtype = computing_dtype(prhs[4], matrix_properties_of(a).dtype);
+  purlin_rsvd *rsvd = session_of(prhs[4], count, dtype, &w);
+  plhs[0] = new_column(PURLIN_F64, count, &left);
+  second = new_column(PURLIN_F64, count, &right);
+  check_watched(&w, purlin_rsvd_residuals(rsvd, NULL, a, u, s, v, left, right, NULL));
+  if (nlhs > 1) plhs[1] = second;
+  (void)nrhs;
+}
+
+/* omega = rsvd_sketch(rows, columns, options) */
+static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_rsvd_options o;
+  int32_t dtype = PURLIN_F64;
+  output omega;
+  check(purlin_rsvd_options_init(&o, sizeof o));
+  read_choice(prhs[2], "class", precisions, &dtype);
+  read_choice(prhs[2], "sketch", rsvd_sketches, &o.sketch);
+  read_seed(prhs[2], "seed", &o.seed);
+  omega = new_matrix(dtype, integer_argument("rows", prhs[0], 0, INT64_MAX),
+                     integer_argument("columns", prhs[1], 0, INT64_MAX));
+  check(purlin_rsvd_sketch(gateway_context(), NULL, &o, omega.matrix));
+  plhs[0] = finish_output(&omega);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+const command rsvd_commands[] = {
+  {"rsvd_compute", 5, 5, compute},
+  {"rsvd_plan", 3, 3, plan},
+  {"rsvd_range", 3, 3, range},
+  {"rsvd_symmetric", 3, 3, symmetric},
+  {"rsvd_error", 5, 5, error_of},
+  {"rsvd_residuals", 5, 5, residuals},
+  {"rsvd_sketch", 3, 3, sketch},
+  {NULL, 0, 0, NULL},
+};

@@ -1,0 +1,478 @@
+"""Randomized SVD: the leading singular triplets of matrices that need not fit anywhere.
+
+    U, s, Vt = purlin.rsvd.compute(A, 50)
+
+A is an array in either order (NumPy, or on a GPU through DLPack), a sparse matrix or a linear operator of SciPy, a
+`purlin.blocks.Source` of two axes, or a `purlin.Matrix`. Factors are as `numpy.linalg.svd` has them: A ~ (U * s) @ Vt.
+Those of an array on a GPU are `Tensor`s there, which DLPack takes to any other library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+from ctypes import c_double, c_void_p
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._callback import Progress, ProgressRelay
+from ._context import Context, Handle, Stream, default_context, initialised
+from ._error import check
+from ._lib import RsvdInfo, RsvdOptions, lib
+from ._matrix import Matrix
+from ._memory import Array
+from ._results import computing_type, output, queue_for
+from ._sshopm_types import apply
+from ._tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Method = Literal[
+    "auto",
+    "basic",
+    "fifo",
+    "row_fused",
+    "gram",
+    "brsvd",
+    "range",
+    "fused",
+    "merge",
+    "krylov",
+    "one_pass",
+    "direct",
+    "nystrom",
+    "rayleigh",
+]
+METHODS = {
+    "auto": c.RSVD_METHOD_AUTO,
+    "basic": c.RSVD_METHOD_BASIC,
+    "fifo": c.RSVD_METHOD_FIFO,
+    "row_fused": c.RSVD_METHOD_ROW_FUSED,
+    "gram": c.RSVD_METHOD_GRAM,
+    "brsvd": c.RSVD_METHOD_BRSVD,
+    "range": c.RSVD_METHOD_RANGE,
+    "fused": c.RSVD_METHOD_FUSED,
+    "merge": c.RSVD_METHOD_MERGE,
+    "krylov": c.RSVD_METHOD_KRYLOV,
+    "one_pass": c.RSVD_METHOD_ONE_PASS,
+    "direct": c.RSVD_METHOD_DIRECT,
+    "nystrom": c.RSVD_METHOD_NYSTROM,
+    "rayleigh": c.RSVD_METHOD_RAYLEIGH,
+}
+ORTHONORMALIZATIONS = {
+    "auto": c.RSVD_ORTH_AUTO,
+    "householder": c.RSVD_ORTH_HOUSEHOLDER,
+    "cholesky2": c.RSVD_ORTH_CHOLESKY2,
+    "shifted_cholesky3": c.RSVD_ORTH_SHIFTED_CHOLESKY3,
+}
+SKETCHES = {
+    "gaussian": c.SKETCH_GAUSSIAN,
+    "uniform": c.SKETCH_UNIFORM,
+    "rademacher": c.SKETCH_RADEMACHER,
+    "sparse_sign": c.SKETCH_SPARSE_SIGN,
+}
+CENTERS = {"none": c.RSVD_CENTER_NONE, "columns": c.RSVD_CENTER_COLUMNS, "rows": c.RSVD_CENTER_ROWS}
+SIGNS = {"none": c.RSVD_SIGN_NONE, "v_max": c.RSVD_SIGN_V_MAX, "u_max": c.RSVD_SIGN_U_MAX}
+ERRORS = {"none": c.RSVD_ERROR_NONE, "identity": c.RSVD_ERROR_IDENTITY, "probes": c.RSVD_ERROR_PROBES}
+
+
+class CommonOptions(TypedDict, total=False):
+    """Options of a decomposition and of a PCA; what is left out keeps the library's default."""
+
+    oversampling: int
+    power_iterations: int
+    max_rank: int
+    block_columns: int
+    block_rows: int
+    resident_rows: int
+    merge_width: int
+    probes: int
+    seed: int
+    tolerance: float
+    smallest_ratio: float
+    dtype: npt.DTypeLike
+    method: Method
+    orthonormalization: Literal["auto", "householder", "cholesky2", "shifted_cholesky3"]
+    sketch: Literal["gaussian", "uniform", "rademacher", "sparse_sign"]
+    sign: Literal["none", "v_max", "u_max"]
+    error: Literal["none", "identity", "probes"]
+    one_pass: bool
+    restart_path: str | os.PathLike[str]
+
+
+class Options(CommonOptions, total=False):
+    """Options of a decomposition."""
+
+    center: Literal["none", "columns", "rows"]
+    scale: bool
+
+
+_OPTIONS = (frozenset(CommonOptions.__annotations__) | frozenset(Options.__annotations__)) - {"dtype", "restart_path"}
+_WORDS = {
+    "method": METHODS,
+    "orthonormalization": ORTHONORMALIZATIONS,
+    "sketch": SKETCHES,
+    "center": CENTERS,
+    "sign": SIGNS,
+    "error": ERRORS,
+}
+
+
+class Factors(NamedTuple):
+    """A ~ (U * s) @ Vt. One that was not wanted is None."""
+
+    U: Any
+    s: Array
+    Vt: Any
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a run did, or before it what is planned. Bytes and seconds as the C struct `purlin_rsvd_info` has them."""
+
+    method: str
+    orthonormalization: str
+    dtype: np.dtype[Any]
+    transposed: bool
+    converged: bool
+    restarted: bool
+    error_kind: str
+    sketch: str
+    rank: int
+    columns: int
+    power_iterations: int
+    passes: int
+    passes_restarted: int
+    contexts: int
+    blocks: int
+    block_rows: int
+    resident_rows: int
+    orthonormalization_fallbacks: int
+    bytes_to_device: int
+    bytes_tall: int
+    bytes_read: int
+    bytes_predicted: int
+    device_bytes: int
+    host_bytes: int
+    device_bytes_used: int
+    host_bytes_used: int
+    frobenius: float
+    max_abs: float
+    error_frobenius: float
+    error_relative: float
+    error_spectral: float
+    seconds_read: float
+    seconds_link: float
+    seconds_multiply: float
+    seconds_orthonormalize: float
+    seconds_small: float
+    seconds_total: float
+    seconds_predicted: float
+    reason: str
+
+
+_FLAGS = ("transposed", "converged", "restarted")
+_INFO_WORDS = {
+    "method": METHODS,
+    "orthonormalization": ORTHONORMALIZATIONS,
+    "error_kind": ERRORS,
+    "sketch": SKETCHES | {"given": c.SKETCH_GIVEN},
+}
+
+
+def read_info(raw: Any) -> Info:
+    """The C struct as `Info`."""
+    made: dict[str, Any] = {
+        "dtype": memory.dtype_of(raw.dtype),
+        "reason": raw.reason.decode("utf-8", "replace"),
+    }
+    for entry in dataclasses.fields(Info):
+        if entry.name in made:
+            continue
+        value = getattr(raw, entry.name)
+        if entry.name in _INFO_WORDS:
+            value = next((word for word, n in _INFO_WORDS[entry.name].items() if n == value), str(value))
+        made[entry.name] = bool(value) if entry.name in _FLAGS else value
+    return Info(**made)
+
+
+def raw_options(rank: int, options: Options) -> tuple[Any, object]:
+    """The C options, and what has to stay alive with them."""
+    raw = initialised(RsvdOptions, "rsvd_options")
+    raw.rank = rank
+    raw.right = c.RSVD_VH
+    given = dict(options)
+    dtype = given.pop("dtype", None)
+    if dtype is not None:
+        raw.dtype = memory.dtype_number(dtype)  # type: ignore[arg-type]
+    path = given.pop("restart_path", None)
+    text = ctypes.create_string_buffer(os.fsencode(path)) if path is not None else None  # type: ignore[arg-type]
+    if text is not None:
+        raw.restart_path = ctypes.addressof(text)
+    apply(raw, _OPTIONS, given, _WORDS)
+    return raw, text
+
+
+class Rsvd(Handle):
+    """Options, work space and contexts, for matrices of any shape. `info` is the report of the last call."""
+
+    info: Info | None = None
+
+    def __init__(
+        self,
+        rank: int = 0,
+        *,
+        progress: Progress | None = None,
+        context: Context | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        """For `rank` triplets, or with a `tolerance` for as many as it takes, up to `max_rank`."""
+        self.context = context or default_context()
+        raw, keep = raw_options(rank, options)
+        self._relay = ProgressRelay(progress, raw)
+        self._rank = rank
+        self._options = options
+        made = c_void_p()
+        status = lib.purlin_rsvd_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_rsvd_destroy, self.context._sinks, self._relay)
+        del keep
+        self.context.finish(status)
+
+    def __enter__(self) -> Rsvd:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def add_context(self, context: Context) -> None:
+        """One more GPU: row blocks are dealt out over all contexts."""
+        self.context.finish(lib.purlin_rsvd_add_context(self.handle, context.handle))
+
+    def set_sketch(self, omega: object | None) -> None:
+        """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""
+        given = None if omega is None else Matrix.of(omega, context=self.context)
+        self.context.finish(lib.purlin_rsvd_set_sketch(self.handle, given.handle if given else None))
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_rsvd_cancel(self.handle))
+
+    def plan(self, a: object) -> Info:
+        """What a run on `a` would do: method, passes, bytes, blocks, memory."""
+        matrix = Matrix.of(a, context=self.context)
+        raw = initialised(RsvdInfo, "rsvd_info")
+        self.context.finish(lib.purlin_rsvd_plan(self.handle, matrix.handle, ctypes.byref(raw)))
+        return read_info(raw)
+
+    def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
+        """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and what it costs."""
+        stream = queue_for(a, stream, self.context)
+        matrix = Matrix.of(a, context=self.context, stream=stream)
+        m, n = matrix.shape
+        k = self._width(m, n)
+        dtype = computing_type(matrix, self._options.get("dtype"))
+        u = output((m, k), dtype, matrix, self.context) if left else None
+        vt = output((k, n), dtype, matrix, self.context) if right else None
+        s = np.zeros(k, np.dtype(dtype.char.lower()))
+        values = Tensor.borrow(s, context=self.context)
+        handles = (u[1].handle if u else None, values.handle, vt[1].handle if vt else None)
+        info = self.run(matrix, stream, lib.purlin_rsvd_compute, *handles)
+        if info.rank < k and self._options.get("tolerance", 0.0) > 0:
+            return Factors(
+                u and _columns(u[0], info.rank, self.context),
+                s[: info.rank].copy(),
+                vt and _rows(vt[0], info.rank, self.context),
+            )
+        return Factors(u and u[0], s, vt and vt[0])
+
+    def qb(self, a: object, columns: int, *, b: bool = True, stream: Stream | None = None) -> tuple[Any, Any]:
+        """Q (m, columns), orthonormal, whose range is nearly that of A, and B = Q^H A, or None if it is not wanted."""
+        stream = queue_for(a, stream, self.context)
+        matrix = Matrix.of(a, context=self.context, stream=stream)
+        m, n = matrix.shape
+        dtype = computing_type(matrix, self._options.get("dtype"))
+        q = output((m, columns), dtype, matrix, self.context)
+        product = output((columns, n), dtype, matrix, self.context) if b else None
+        self.run(matrix, stream, lib.purlin_rsvd_range, q[1].handle, product[1].handle if product else None)
+        return q[0], product and product[0]
+
+    def symmetric(self, a: object, *, vectors: bool = True, stream: Stream | None = None) -> tuple[Array, Any]:
+        """The eigenvalues (k,) of largest modulus of a Hermitian matrix, and their vectors (n, k) or None."""
+        stream = queue_for(a, stream, self.context)
+        matrix = Matrix.of(a, context=self.context, stream=stream)
+        n = matrix.shape[0]
+        k = self._width(n, n)
+        dtype = computing_type(matrix, self._options.get("dtype"))
+        v = output((n, k), dtype, matrix, self.context) if vectors else None
+        values = np.zeros(k, np.dtype(dtype.char.lower()))
+        lent = Tensor.borrow(values, context=self.context)
+        self.run(matrix, stream, lib.purlin_rsvd_symmetric, lent.handle, v[1].handle if v else None)
+        return values, v and v[0]
+
+    def error(
+        self, a: object, U: object, s: npt.ArrayLike, Vt: object, *, stream: Stream | None = None
+    ) -> tuple[float, float]:
+        """||A - (U * s) @ Vt||: the Frobenius norm and an upper bound of the spectral one, from random probes."""
+        stream = queue_for(a, stream, self.context)
+        matrix = Matrix.of(a, context=self.context, stream=stream)
+        u, values, vt = self._triplets(U, s, Vt)
+        norms = (c_double(), c_double())
+        addresses = [ctypes.addressof(norm) for norm in norms]
+        self.run(matrix, stream, lib.purlin_rsvd_error, u.handle, values.handle, vt.handle, *addresses)
+        return norms[0].value, norms[1].value
+
+    def residuals(
+        self, a: object, U: object, s: npt.ArrayLike, Vt: object, *, stream: Stream | None = None
+    ) -> tuple[Array, Array]:
+        """||A v - s u|| and ||A^H u - s v|| of each triplet."""
+        stream = queue_for(a, stream, self.context)
+        matrix = Matrix.of(a, context=self.context, stream=stream)
+        u, values, vt = self._triplets(U, s, Vt)
+        norms = np.empty(values.shape), np.empty(values.shape)
+        lent = [Tensor.borrow(norm, context=self.context) for norm in norms]
+        handles = [tensor.handle for tensor in lent]
+        self.run(matrix, stream, lib.purlin_rsvd_residuals, u.handle, values.handle, vt.handle, *handles)
+        return norms
+
+    def run(self, matrix: Matrix, stream: Stream | None, call: Any, *arguments: Any) -> Info:
+        """One call of the library with this session's progress: for the modules of this package."""
+        raw = initialised(RsvdInfo, "rsvd_info")
+        with self._relay:
+            status = call(self.handle, stream.handle if stream else None, matrix.handle, *arguments, ctypes.byref(raw))
+        matrix.raise_caught()
+        self.context.finish(status, self._relay)
+        self.info = read_info(raw)
+        return self.info
+
+    def _width(self, m: int, n: int) -> int:
+        if self._options.get("tolerance", 0.0) > 0:
+            return min(self._options.get("max_rank", 0) or min(m, n), m, n)
+        return self._rank
+
+    def _triplets(self, U: object, s: npt.ArrayLike, Vt: object) -> tuple[Matrix, Tensor, Matrix]:
+        values = np.ascontiguousarray(s)
+        return (
+            Matrix.of(U, context=self.context),
+            Tensor.borrow(values, context=self.context),
+            Matrix.of(Vt, context=self.context),
+        )
+
+
+def _columns(array: Any, count: int, context: Context) -> Any:
+    """The first columns, without the memory of the others."""
+    if isinstance(array, np.ndarray):
+        return array[:, :count].copy(order="F")
+    return _first(array, (array.shape[0], count), context)
+
+
+def _rows(array: Any, count: int, context: Context) -> Any:
+    if isinstance(array, np.ndarray):
+        return array[:count].copy(order="F")
+    return _first(array, (count, array.shape[1]), context)
+
+
+def _first(array: Tensor, shape: tuple[int, int], context: Context) -> Tensor:
+    """A copy on the device of a corner of a tensor there."""
+    made = Tensor.create(shape, array.dtype, "device", order="F", context=context)
+    corner = memory.Memory(array.info.data, shape, array.strides, array.info.dtype, True, False, array)
+    Tensor.from_memory(corner, context).copy_to(made)
+    return made
+
+
+def compute(
+    a: object,
+    rank: int = 0,
+    *,
+    left: bool = True,
+    right: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Factors:
+    """U, s, Vt of the `rank` largest singular values; with `tolerance=` of as many as that relative error takes."""
+    with Rsvd(rank, progress=progress, context=context, **options) as session:
+        return session.compute(a, left=left, right=right, stream=stream)
+
+
+def range_finder(
+    a: object,
+    columns: int,
+    *,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Q (m, columns), orthonormal, whose range is nearly that of A."""
+    with Rsvd(columns, context=context, **options) as session:
+        return session.qb(a, columns, b=False, stream=stream)[0]
+
+
+def qb(
+    a: object,
+    columns: int,
+    *,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Any, Any]:
+    """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B."""
+    with Rsvd(columns, context=context, **options) as session:
+        return session.qb(a, columns, stream=stream)
+
+
+def symmetric(
+    a: object,
+    rank: int,
+    *,
+    vectors: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Array, Any]:
+    """The `rank` eigenvalues of largest modulus of a Hermitian matrix, and their vectors (n, rank)."""
+    with Rsvd(rank, progress=progress, context=context, **options) as session:
+        return session.symmetric(a, vectors=vectors, stream=stream)
+
+
+def sketch(
+    rows: int,
+    columns: int,
+    dtype: npt.DTypeLike = np.float64,
+    *,
+    kind: Literal["gaussian", "uniform", "rademacher", "sparse_sign"] = "gaussian",
+    seed: int = 0,
+    context: Context | None = None,
+) -> Array:
+    """The sketch that a run with this kind and seed draws, (rows, columns)."""
+    context = context or default_context()
+    raw, _ = raw_options(0, {"sketch": kind, "seed": seed})
+    made = np.empty((rows, columns), dtype, order="F")
+    omega = Matrix.dense(made, context=context)
+    context.finish(lib.purlin_rsvd_sketch(context.handle, None, ctypes.byref(raw), omega.handle))
+    return made
+
+
+__all__ = [
+    "CommonOptions",
+    "Factors",
+    "Info",
+    "Options",
+    "Rsvd",
+    "compute",
+    "qb",
+    "range_finder",
+    "sketch",
+    "symmetric",
+]
