@@ -69,6 +69,34 @@ impl Gpu {
         self.download(stream, source, 0, bytes)
     }
 
+    /// Copies `source` to the bytes of `destination` from `offset` on, in stream order. The host memory may be reused on
+    /// return.
+    pub fn store_numbers<T: Element>(
+        &self,
+        stream: &GpuStream,
+        source: &[T],
+        destination: &mut DeviceMemory,
+        offset: usize,
+    ) -> Result<()> {
+        // SAFETY: elements have no padding, and the bytes are only read.
+        let bytes = unsafe { std::slice::from_raw_parts(source.as_ptr().cast::<u8>(), size_of_val(source)) };
+        self.upload(stream, bytes, destination, offset)
+    }
+
+    /// Copies the numbers of `source` from byte `offset` on to the host; complete on return.
+    pub fn load_numbers<T: Element>(
+        &self,
+        stream: &GpuStream,
+        source: &DeviceMemory,
+        offset: usize,
+        destination: &mut [T],
+    ) -> Result<()> {
+        let bytes = size_of_val(destination);
+        // SAFETY: elements have no padding, and every bit pattern is one.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(destination.as_mut_ptr().cast::<u8>(), bytes) };
+        self.download(stream, source, offset, bytes)
+    }
+
     /// Copies `bytes` bytes between device memories, in stream order.
     pub fn copy(
         &self,

@@ -28,21 +28,13 @@ functions! {
     cusolverDnZpotrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
     cusolverDnDpotrf(Handle, c_int, c_int, u64, c_int, u64, c_int, u64);
     cusolverDnZpotrf(Handle, c_int, c_int, u64, c_int, u64, c_int, u64);
-    cusolverDnSgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
     cusolverDnDgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
-    cusolverDnCgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
     cusolverDnZgeqrf_bufferSize(Handle, c_int, c_int, u64, c_int, *mut c_int);
-    cusolverDnSgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
     cusolverDnDgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
-    cusolverDnCgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
     cusolverDnZgeqrf(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
-    cusolverDnSorgqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
     cusolverDnDorgqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
-    cusolverDnCungqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
     cusolverDnZungqr_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
-    cusolverDnSorgqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
     cusolverDnDorgqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
-    cusolverDnCungqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
     cusolverDnZungqr(Handle, c_int, c_int, c_int, u64, c_int, u64, u64, c_int, u64);
     cusolverDnDsyevd_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
     cusolverDnZheevd_bufferSize(Handle, c_int, c_int, c_int, u64, c_int, u64, *mut c_int);
@@ -181,47 +173,43 @@ impl Solver {
         check("cusolverDnXpotrf", code)
     }
 
-    /// Householder QR: R into the upper triangle of `a`, reflections below it and in `tau`, one element a column.
-    pub fn qr<T: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+    /// Householder QR in f64: R into the upper triangle of `a`, reflections below it and in `tau`, one element a column.
+    pub fn qr<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
-        let (sizes, run) = match T::DTYPE {
-            DType::F32 => (f.cusolverDnSgeqrf_bufferSize, f.cusolverDnSgeqrf),
+        let (sizes, run) = match W::DTYPE {
             DType::F64 => (f.cusolverDnDgeqrf_bufferSize, f.cusolverDnDgeqrf),
-            DType::CF32 => (f.cusolverDnCgeqrf_bufferSize, f.cusolverDnCgeqrf),
             DType::CF64 => (f.cusolverDnZgeqrf_bufferSize, f.cusolverDnZgeqrf),
             other => return Err(unknown(other)),
         };
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address::<T>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<T>())?);
+        let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
         library_fault("cusolverDnXgeqrf")?;
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
         check("cusolverDnXgeqrf_bufferSize", unsafe { sizes(self.handle, m, n, at, ld, &mut length) })?;
-        let room = self.room::<T>(work, length)?;
+        let room = self.room::<W>(work, length)?;
         // SAFETY: as in `cholesky`.
         let code = unsafe { run(self.handle, m, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
         check("cusolverDnXgeqrf", code)
     }
 
     /// Q of what [`Solver::qr`] left in `a` and `tau`, in place of it.
-    pub fn orthogonal<T: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+    pub fn orthogonal<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
-        let (sizes, run) = match T::DTYPE {
-            DType::F32 => (f.cusolverDnSorgqr_bufferSize, f.cusolverDnSorgqr),
+        let (sizes, run) = match W::DTYPE {
             DType::F64 => (f.cusolverDnDorgqr_bufferSize, f.cusolverDnDorgqr),
-            DType::CF32 => (f.cusolverDnCungqr_bufferSize, f.cusolverDnCungqr),
             DType::CF64 => (f.cusolverDnZungqr_bufferSize, f.cusolverDnZungqr),
             other => return Err(unknown(other)),
         };
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address::<T>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<T>())?);
+        let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
         library_fault("cusolverDnXorgqr")?;
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
         check("cusolverDnXorgqr_bufferSize", unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
-        let room = self.room::<T>(work, length)?;
+        let room = self.room::<W>(work, length)?;
         // SAFETY: as in `cholesky`.
         let code = unsafe { run(self.handle, m, n, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
         check("cusolverDnXorgqr", code)

@@ -1,6 +1,7 @@
 //! A safe function for each kernel of `cuda/`: it checks the lengths of what it is given, fills the parameter struct
 //! and launches.
 
+pub mod dense;
 pub mod dwi;
 pub mod fdk;
 pub mod linear;

@@ -1,0 +1,455 @@
+//! The kernels of `cuda/dense.cu`. Unless one says otherwise, matrices may overlap only where they are the same.
+
+use super::{constants as c, size};
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region, View};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element, Scalar};
+use crate::shape::{to_i64, to_u64};
+
+/// `purlin_dense_place_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct PlaceParams {
+    input: u64,
+    output: u64,
+    rows: i64,
+    cols: i64,
+    input_ld: i64,
+    output_ld: i64,
+    flags: i64,
+}
+
+/// `purlin_dense_scale_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ScaleParams {
+    matrix: u64,
+    factors: u64,
+    rows: i64,
+    cols: i64,
+    ld: i64,
+}
+
+/// `purlin_dense_columns_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ColumnsParams {
+    matrix: u64,
+    output: u64,
+    rows: i64,
+    cols: i64,
+    ld: i64,
+    factor: f64,
+}
+
+/// `purlin_dense_fill_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct FillParams {
+    matrix: u64,
+    rows: i64,
+    cols: i64,
+    ld: i64,
+    seed: u64,
+    first_row: u64,
+    first_column: u32,
+    stream: u32,
+    distribution: i32,
+    padding: i32,
+}
+
+/// `purlin_dense_shift_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ShiftParams {
+    matrix: u64,
+    order: i64,
+    ld: i64,
+    shift: f64,
+}
+
+/// `purlin_dense_upper_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct UpperParams {
+    input: u64,
+    output: u64,
+    identity: u64,
+    diagonal: u64,
+    info: u64,
+    order: i64,
+    input_ld: i64,
+    output_ld: i64,
+}
+
+/// `purlin_dense_condition_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ConditionParams {
+    triangle: u64,
+    inverse: u64,
+    output: u64,
+    order: i64,
+}
+
+/// `purlin_dense_polynomial_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct PolynomialParams {
+    first: u64,
+    square: u64,
+    order: i64,
+    a: f64,
+    b: f64,
+    c: f64,
+}
+
+/// `purlin_dense_start_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct StartParams {
+    input: u64,
+    output: u64,
+    sums: u64,
+    order: i64,
+    noise: f64,
+}
+
+const _: () = assert!(size_of::<PlaceParams>() == size(c::DENSE_PLACE_PARAMS_BYTES));
+const _: () = assert!(size_of::<ScaleParams>() == size(c::DENSE_SCALE_PARAMS_BYTES));
+const _: () = assert!(size_of::<ColumnsParams>() == size(c::DENSE_COLUMNS_PARAMS_BYTES));
+const _: () = assert!(size_of::<FillParams>() == size(c::DENSE_FILL_PARAMS_BYTES));
+const _: () = assert!(size_of::<ShiftParams>() == size(c::DENSE_SHIFT_PARAMS_BYTES));
+const _: () = assert!(size_of::<UpperParams>() == size(c::DENSE_UPPER_PARAMS_BYTES));
+const _: () = assert!(size_of::<ConditionParams>() == size(c::DENSE_CONDITION_PARAMS_BYTES));
+const _: () = assert!(size_of::<PolynomialParams>() == size(c::DENSE_POLYNOMIAL_PARAMS_BYTES));
+const _: () = assert!(size_of::<StartParams>() == size(c::DENSE_START_PARAMS_BYTES));
+
+// SAFETY: each has the same members in the same order as in cuda/dense_launch.h, where the sizes are asserted too.
+unsafe impl Parameters for PlaceParams {}
+// SAFETY: as above.
+unsafe impl Parameters for ScaleParams {}
+// SAFETY: as above.
+unsafe impl Parameters for ColumnsParams {}
+// SAFETY: as above.
+unsafe impl Parameters for FillParams {}
+// SAFETY: as above.
+unsafe impl Parameters for ShiftParams {}
+// SAFETY: as above.
+unsafe impl Parameters for UpperParams {}
+// SAFETY: as above.
+unsafe impl Parameters for ConditionParams {}
+// SAFETY: as above.
+unsafe impl Parameters for PolynomialParams {}
+// SAFETY: as above.
+unsafe impl Parameters for StartParams {}
+
+fn suffix(dtype: DType) -> Result<&'static str> {
+    Ok(match dtype {
+        DType::F32 => "f32",
+        DType::F64 => "f64",
+        DType::CF32 => "cf32",
+        DType::CF64 => "cf64",
+        other => return Err(Error::Internal(format!("{} in linear algebra", other.name()))),
+    })
+}
+
+/// A grid over a matrix, x over rows and y over columns, whose kernel strides over what it does not cover.
+fn over(rows: usize, cols: usize) -> Grid {
+    const MOST: usize = 65_535;
+    let threads = c::DENSE_THREADS.unsigned_abs();
+    let blocks = |count: usize, most: usize| u32::try_from(count.min(most)).unwrap_or(1);
+    let x = blocks(rows.div_ceil(size(c::DENSE_THREADS)), MOST);
+    Grid { blocks: [x, blocks(cols, MOST), 1], threads, shared: 0 }
+}
+
+fn same(what: &str, a: &View<'_>, b: &View<'_>) -> Result<()> {
+    if (a.rows, a.cols) == (b.rows, b.cols) {
+        return Ok(());
+    }
+    Err(Error::Internal(format!("{what}: {} x {} elements to {} x {}", a.rows, a.cols, b.rows, b.cols)))
+}
+
+/// `output = op(input)`, the transpose, the conjugate or both; input and output do not overlap.
+pub fn place<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    input: View<'_>,
+    output: View<'_>,
+    transpose: bool,
+    conjugate: bool,
+) -> Result<()> {
+    let expected = if transpose { (input.cols, input.rows) } else { (input.rows, input.cols) };
+    if (output.rows, output.cols) != expected {
+        return same("place", &input, &output).and(Err(Error::Internal("place: not transposed".into())));
+    }
+    let conjugate = conjugate && T::IS_COMPLEX;
+    let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
+    let parameters = PlaceParams {
+        input: input.address::<T>("input")?,
+        output: output.address::<T>("output")?,
+        rows: to_i64(output.rows),
+        cols: to_i64(output.cols),
+        input_ld: to_i64(input.ld),
+        output_ld: to_i64(output.ld),
+        flags: flag(transpose, c::DENSE_TRANSPOSE) | flag(conjugate, c::DENSE_CONJUGATE),
+    };
+    let mut grid = over(output.rows, output.cols);
+    if transpose {
+        let tile = size(c::DENSE_TILE);
+        grid = over(output.rows.div_ceil(tile).saturating_mul(size(c::DENSE_THREADS)), output.cols.div_ceil(tile));
+        grid.threads = c::DENSE_TILE.unsigned_abs() * c::DENSE_TILE_LINES.unsigned_abs();
+    }
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_place_{}", suffix(T::DTYPE)?))?;
+    // SAFETY: both matrices lie inside their memories, as `address` checked, and are each other's shape.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
+
+/// Copies a matrix with elements of type `S` to one of type `T`, rounding to nearest; both are real or both complex. With
+/// `reverse` the last column comes first. From f32 to f32 it is [`place`] that copies.
+pub fn convert<S: Scalar, T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    input: View<'_>,
+    output: View<'_>,
+    reverse: bool,
+) -> Result<()> {
+    same("convert", &input, &output)?;
+    let name = match (S::DTYPE, T::DTYPE) {
+        (DType::F32, DType::F64) | (DType::CF32, DType::CF64) => "f32_f64",
+        (DType::F64, DType::F32) | (DType::CF64, DType::CF32) => "f64_f32",
+        (DType::F64, DType::F64) | (DType::CF64, DType::CF64) => "f64_f64",
+        (from, to) => return Err(Error::Internal(format!("{} to {}", from.name(), to.name()))),
+    };
+    // The parts of a complex matrix are a real one with twice the rows.
+    let parts = if T::IS_COMPLEX { 2 } else { 1 };
+    let parameters = PlaceParams {
+        input: input.address::<S>("input")?,
+        output: output.address::<T>("output")?,
+        rows: to_i64(output.rows * parts),
+        cols: to_i64(output.cols),
+        input_ld: to_i64(input.ld * parts),
+        output_ld: to_i64(output.ld * parts),
+        flags: if reverse { i64::from(c::DENSE_REVERSE) } else { 0 },
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_convert_{name}"))?;
+    // SAFETY: both matrices lie inside their memories, as `address` checked, and have one shape.
+    unsafe { launch(&kernel, stream, over(output.rows * parts, output.cols), &parameters) }
+}
+
+/// Multiplies column j by `factors[j]`, f64.
+pub fn scale<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, factors: Region<'_>) -> Result<()> {
+    let parameters = ScaleParams {
+        matrix: matrix.address::<T>("matrix")?,
+        factors: factors.array("factors", matrix.cols, 8)?,
+        rows: to_i64(matrix.rows),
+        cols: to_i64(matrix.cols),
+        ld: to_i64(matrix.ld),
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_scale_{}", suffix(T::DTYPE)?))?;
+    // SAFETY: the matrix and the factors were checked.
+    unsafe { launch(&kernel, stream, over(matrix.rows, matrix.cols), &parameters) }
+}
+
+/// What [`columns`] finds of each column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reduction {
+    /// Sum of the squares of the moduli: one f64. The numbers are multiplied by `factor` first.
+    Sums {
+        /// 1, or what keeps the squares in range.
+        factor: f64,
+    },
+    /// Real and imaginary part of the first entry of largest modulus: two f64.
+    Peaks,
+}
+
+/// Reduces each column to one or two numbers.
+pub fn columns<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    reduction: Reduction,
+    matrix: View<'_>,
+    output: Region<'_>,
+) -> Result<()> {
+    let (name, numbers, factor) = match reduction {
+        Reduction::Sums { factor } => ("sums", 1, factor),
+        Reduction::Peaks => ("peaks", 2, 1.0),
+    };
+    let parameters = ColumnsParams {
+        matrix: matrix.address::<T>("matrix")?,
+        output: output.array("output", matrix.cols * numbers, 8)?,
+        rows: to_i64(matrix.rows),
+        cols: to_i64(matrix.cols),
+        ld: to_i64(matrix.ld),
+        factor,
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_{name}_{}", suffix(T::DTYPE)?))?;
+    // Up to 32 warps a column; what the threads add up depends on the shape alone.
+    let threads = u32::try_from(matrix.rows.div_ceil(8).next_multiple_of(32).clamp(32, 1024)).unwrap_or(1024);
+    let threads = threads.min(kernel.most_threads() / 32 * 32);
+    let blocks = u32::try_from(matrix.cols).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs());
+    // SAFETY: the matrix and the output were checked.
+    unsafe { launch(&kernel, stream, Grid::row(blocks, threads, 0), &parameters) }
+}
+
+/// Which numbers [`fill`] draws, as in `cuda/dense_launch.h`.
+#[derive(Debug, Clone, Copy)]
+pub struct Draw {
+    /// One of the constants `DENSE_GAUSSIAN` to `DENSE_SPARSE_SIGN`.
+    pub distribution: i32,
+    /// The caller's seed.
+    pub seed: u64,
+    /// What the numbers are drawn for.
+    pub stream: u32,
+    /// Row of the random matrix that is the first here.
+    pub first_row: u64,
+    /// Column likewise.
+    pub first_column: u32,
+}
+
+/// Fills a matrix with random numbers: those of [`crate::dense::sketch`], bit for bit.
+pub fn fill<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Draw) -> Result<()> {
+    let last = u64::from(draw.first_column).checked_add(to_u64(matrix.cols));
+    if last.is_none_or(|l| l > u64::from(u32::MAX)) {
+        return Err(Error::NotSupported(format!("a random matrix with {} columns", matrix.cols)));
+    }
+    let parameters = FillParams {
+        matrix: matrix.address::<T>("matrix")?,
+        rows: to_i64(matrix.rows),
+        cols: to_i64(matrix.cols),
+        ld: to_i64(matrix.ld),
+        seed: draw.seed,
+        first_row: draw.first_row,
+        first_column: draw.first_column,
+        stream: draw.stream,
+        distribution: draw.distribution,
+        padding: 0,
+    };
+    let cells = if T::IS_COMPLEX { matrix.cols } else { matrix.cols / 2 + 1 };
+    let grid = if matrix.cols == 0 { over(0, 0) } else { over(matrix.rows, cells) };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_fill_{}", suffix(T::DTYPE)?))?;
+    // SAFETY: the matrix was checked.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
+
+/// Adds `shift` times the trace to the diagonal of a square matrix in f64.
+pub fn shift<W: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shift: f64) -> Result<()> {
+    let parameters =
+        ShiftParams { matrix: square::<W>(&matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_shift_{}", suffix(W::DTYPE)?))?;
+    // SAFETY: the matrix was checked; the kernel is made for one block.
+    unsafe { launch(&kernel, stream, Grid::row(1, c::DENSE_THREADS.unsigned_abs(), 0), &parameters) }
+}
+
+/// What [`upper`] writes beside the triangle.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Becomes the identity, of the input's type, packed.
+    pub identity: Option<Region<'a>>,
+    /// Real parts of the diagonal and `info`, f64.
+    pub diagonal: Option<Region<'a>>,
+    /// A factorisation's number.
+    pub info: Option<Region<'a>>,
+}
+
+/// The upper triangle of the square `input` with elements of type `S`, zeros below it, as elements of type `T`.
+pub fn upper<S: Scalar, T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    input: View<'_>,
+    output: View<'_>,
+    beside: Beside<'_>,
+) -> Result<()> {
+    same("upper", &input, &output)?;
+    let n = input.rows;
+    let parameters = UpperParams {
+        input: square::<S>(&input)?,
+        output: square::<T>(&output)?,
+        identity: super::optional::<S>("identity", beside.identity, n * n)?,
+        diagonal: super::optional::<f64>("diagonal", beside.diagonal, n + 1)?,
+        info: super::optional::<i32>("info", beside.info, 1)?,
+        order: to_i64(n),
+        input_ld: to_i64(input.ld),
+        output_ld: to_i64(output.ld),
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_upper_{}_{}", suffix(S::DTYPE)?, suffix(T::DTYPE)?))?;
+    // SAFETY: every array was checked.
+    unsafe { launch(&kernel, stream, over(n, n), &parameters) }
+}
+
+/// How sensitive each column of a triangle in f64 is: the norm of column j times that of row j of its inverse, both
+/// packed; what is below the triangle's diagonal is not read.
+pub fn condition<W: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    order: usize,
+    triangle: Region<'_>,
+    inverse: Region<'_>,
+    output: Region<'_>,
+) -> Result<()> {
+    let elements = super::product("order", &[order, order])?;
+    let parameters = ConditionParams {
+        triangle: triangle.array("triangle", elements, size_of::<W>())?,
+        inverse: inverse.array("inverse", elements, size_of::<W>())?,
+        output: output.array("output", order, 8)?,
+        order: to_i64(order),
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_condition_{}", suffix(W::DTYPE)?))?;
+    let grid = Grid::row(u32::try_from(order).unwrap_or(u32::MAX), c::DENSE_THREADS.unsigned_abs() / 2, 0);
+    // SAFETY: every array was checked.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
+
+/// `square = a I + b first + c square` for packed square matrices in f64.
+pub fn polynomial<W: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    order: usize,
+    [a, b, c]: [f64; 3],
+    first: Region<'_>,
+    square: Region<'_>,
+) -> Result<()> {
+    let elements = super::product("order", &[order, order])?;
+    let parameters = PolynomialParams {
+        first: first.array("first", elements, size_of::<W>())?,
+        square: square.array("square", elements, size_of::<W>())?,
+        order: to_i64(order),
+        a,
+        b,
+        c,
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_polynomial_{}", suffix(W::DTYPE)?))?;
+    // SAFETY: both matrices were checked.
+    unsafe { launch(&kernel, stream, over(order, order), &parameters) }
+}
+
+/// `output = input / sqrt(sums[0] + sums[1] + ...)` plus noise of size `noise` for packed square matrices in f64.
+pub fn start<W: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    order: usize,
+    input: Region<'_>,
+    sums: Region<'_>,
+    noise: f64,
+    output: Region<'_>,
+) -> Result<()> {
+    let elements = super::product("order", &[order, order])?;
+    let parameters = StartParams {
+        input: input.array("input", elements, size_of::<W>())?,
+        output: output.array("output", elements, size_of::<W>())?,
+        sums: sums.array("sums", order, 8)?,
+        order: to_i64(order),
+        noise,
+    };
+    let kernel = gpu.kernel("dense", &format!("purlin_dense_start_{}", suffix(W::DTYPE)?))?;
+    // SAFETY: every array was checked.
+    unsafe { launch(&kernel, stream, over(order, order), &parameters) }
+}
+
+fn square<T: Element>(matrix: &View<'_>) -> Result<u64> {
+    if matrix.rows != matrix.cols {
+        return Err(Error::Internal(format!("{} x {} elements are not square", matrix.rows, matrix.cols)));
+    }
+    matrix.address::<T>("matrix")
+}

@@ -1,1 +1,0 @@
-//! [`super::Algebra`] on the GPU.

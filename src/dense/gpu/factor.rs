@@ -1,0 +1,312 @@
+//! Factorisations: a CholeskyQR step, Householder QR, eigenvalues.
+
+use super::super::{Algebra, Step};
+use super::{GpuAlgebra, GpuMatrix, mismatch};
+use crate::backend::gpu::kernels::dense::{self, Beside};
+use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// Bytes of the panel in which the rows of a matrix in single precision are taken to double.
+const PANEL: usize = 64 << 20;
+
+/// A triangle R by which columns are divided.
+pub struct Divisor<T: Scalar> {
+    /// R in f64; below the diagonal there is anything.
+    triangle: GpuMatrix<T::Wide>,
+    /// R^-1 in T.
+    inverse: GpuMatrix<T>,
+    /// Largest product of the norm of a column of R and of the row of R^-1 with the same index.
+    condition: f64,
+    spread: f64,
+}
+
+impl<T: Scalar> Divisor<T> {
+    /// Smallest over largest diagonal element.
+    pub fn spread(&self) -> f64 {
+        self.spread
+    }
+}
+
+impl GpuAlgebra {
+    /// Whether cuSOLVER is there.
+    pub(super) fn has_solver(&mut self) -> Result<bool> {
+        if self.solver.is_none() {
+            self.solver = Some(match Solver::new(&self.gpu, &self.stream) {
+                Ok(solver) => Some(solver),
+                Err(Error::NoDevice(_)) => None,
+                Err(e) => return Err(e),
+            });
+        }
+        Ok(self.solver.as_ref().is_some_and(Option::is_some))
+    }
+
+    /// cuSOLVER, what it works in and where it says how it ended.
+    pub(super) fn solver(&mut self) -> Result<(&Solver, &mut Work, &DeviceMemory)> {
+        match &self.solver {
+            Some(Some(solver)) => Ok((solver, &mut self.work, &self.info)),
+            _ => Err(Error::Internal("cuSOLVER was not looked for".into())),
+        }
+    }
+
+    /// G = X^H X + beta G, both triangles, in double precision.
+    pub fn gram_add<T: Scalar>(&mut self, x: View<'_>, beta: f64, g: &mut GpuMatrix<T::Wide>) -> Result<()> {
+        let cols = x.cols;
+        if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
+            return self.square_add::<T::Wide>(x, beta, g.view());
+        }
+        let height = (PANEL / size_of::<T::Wide>() / cols.max(1)).max(1).min(x.rows.max(1));
+        let panel = self.uninitialised::<T::Wide>("panel of a Gram matrix", height, cols)?;
+        let mut first = 0;
+        loop {
+            let rows = height.min(x.rows - first);
+            let part = View { rows, ..panel.view() };
+            dense::convert::<T, T::Wide>(&self.gpu, &self.stream, x.rows::<T>(first, rows)?, part, false)?;
+            self.square_add::<T::Wide>(part, if first == 0 { beta } else { 1.0 }, g.view())?;
+            first += rows;
+            if first == x.rows {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One triangle would do, but no library has that faster than both.
+    fn square_add<W: Scalar>(&self, x: View<'_>, beta: f64, g: View<'_>) -> Result<()> {
+        self.blas.multiply::<W>(1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
+    }
+
+    /// R with G + shift tr(G) I = R^H R, written to `r` too; `None` if there is none to working precision. G is lost.
+    /// Waits for the stream.
+    pub fn cholesky<T: Scalar>(
+        &mut self,
+        g: GpuMatrix<T::Wide>,
+        shift: f64,
+        r: &mut GpuMatrix<T>,
+    ) -> Result<Option<Divisor<T>>> {
+        let order = g.cols();
+        if g.rows() != order || r.shape() != (order, order) {
+            return Err(mismatch("a Cholesky factorisation", &[g.shape(), r.shape()]));
+        }
+        let mut g = g;
+        let factored = if self.has_solver()? {
+            if shift != 0.0 {
+                dense::shift::<T::Wide>(&self.gpu, &self.stream, g.view(), shift)?;
+            }
+            let (solver, work, info) = self.solver()?;
+            solver.cholesky::<T::Wide>(g.view(), work, info.region(0, 4)?)?;
+            true
+        } else {
+            self.cholesky_on_host::<T::Wide>(&mut g, shift)?
+        };
+        if !factored {
+            return Ok(None);
+        }
+        let wide = self.uninitialised::<T::Wide>("inverse of a triangle", order, order)?;
+        // Of each column the real part on the diagonal, how the factorisation ended, and how sensitive the column is.
+        let numbers =
+            self.gpu.allocate_uninitialised_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
+        let diagonal = numbers.region(0, (order + 1) * 8)?;
+        let info = Some(self.info.region(0, 4)?).filter(|_| self.solver.as_ref().is_some_and(Option::is_some));
+        let beside = Beside { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
+        dense::upper::<T::Wide, T>(&self.gpu, &self.stream, g.view(), r.view(), beside)?;
+        // From the right: I = S R is met row by row, so that X S R differs from X by what the condition below says.
+        self.blas.solve_upper::<T::Wide>(g.view(), wide.view(), true)?;
+        let (triangle, inverse) = (g.memory().whole(), wide.memory().whole());
+        let output = numbers.region((order + 1) * 8, order * 8)?;
+        dense::condition::<T::Wide>(&self.gpu, &self.stream, order, triangle, inverse, output)?;
+        let inverse = self.narrowed::<T>(wide)?;
+        let numbers = self.numbers(&numbers, 2 * order + 1)?;
+        let (diagonal, rest) = numbers.split_at(order);
+        let (least, most) = diagonal.iter().fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(*d), b.max(*d)));
+        // A smaller pivot is the remainder of numbers that were squared below the range of normal ones.
+        let failed = rest.first().is_none_or(|info| *info != 0.0);
+        if failed || !diagonal.iter().all(|d| d.is_finite()) || least < 1e-150 {
+            return Ok(None);
+        }
+        let condition = rest[1..].iter().fold(0.0f64, |most, c| if *c <= most { most } else { *c });
+        Ok(Some(Divisor { triangle: g, inverse, condition, spread: least / most }))
+    }
+
+    /// A matrix in double precision as one in T: itself if that is the same.
+    pub(super) fn narrowed<T: Scalar>(&self, wide: GpuMatrix<T::Wide>) -> Result<GpuMatrix<T>> {
+        let (rows, cols) = wide.shape();
+        if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
+            return GpuMatrix::from_memory(wide.into_memory(), rows, cols);
+        }
+        self.converted::<T::Wide, T>("rounded matrix", wide.view(), false)
+    }
+
+    /// Whether [`GpuAlgebra::divide_to`] loses no digits against [`GpuAlgebra::divide`]. Multiplying with an inverse is
+    /// several times faster than substitution, and leaves X - Q R at a unit of roundoff times the condition.
+    pub fn divides_by_inverse<T: Scalar>(&self, divisor: &Divisor<T>) -> bool {
+        divisor.condition <= if size_of::<T::Part>() == 4 { 16.0 } else { 100.0 }
+    }
+
+    /// Q = X R^-1 into `q`, which does not overlap X, by the inverse of R.
+    pub fn divide_to<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>, q: View<'_>) -> Result<()> {
+        let (plain, inverse) = (Transpose::Plain, divisor.inverse.view());
+        self.blas.multiply::<T>(1.0, x, plain, inverse, plain, 0.0, q)
+    }
+
+    /// X := X R^-1 by substitution, which is stable for any R.
+    pub fn divide<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>) -> Result<()> {
+        let triangle = divisor.triangle.view();
+        if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
+            return self.blas.solve_upper::<T>(triangle, x, true);
+        }
+        let height = (PANEL / size_of::<T::Wide>() / x.cols.max(1)).max(1).min(x.rows.max(1));
+        let panel = self.uninitialised::<T::Wide>("panel of a CholeskyQR step", height, x.cols)?;
+        for first in (0..x.rows).step_by(height) {
+            let rows = height.min(x.rows - first);
+            let (part, of) = (View { rows, ..panel.view() }, x.rows::<T>(first, rows)?);
+            dense::convert::<T, T::Wide>(&self.gpu, &self.stream, of, part, false)?;
+            self.blas.solve_upper::<T::Wide>(triangle, part, true)?;
+            dense::convert::<T::Wide, T>(&self.gpu, &self.stream, part, of, false)?;
+        }
+        Ok(())
+    }
+
+    /// See [`Algebra::cholesky_step`].
+    pub(super) fn cholesky_qr<T: Scalar>(
+        &mut self,
+        x: &mut GpuMatrix<T>,
+        shift: f64,
+        r: &mut GpuMatrix<T>,
+    ) -> Result<Step> {
+        let (rows, cols) = x.shape();
+        if r.shape() != (cols, cols) {
+            return Err(mismatch("a CholeskyQR step", &[x.shape(), r.shape()]));
+        }
+        if cols == 0 {
+            return Ok(Step::Done { spread: 1.0 });
+        }
+        if rows == 0 {
+            return Ok(Step::Failed);
+        }
+        let mut g = self.uninitialised::<T::Wide>("Gram matrix of a CholeskyQR step", cols, cols)?;
+        self.gram_add::<T>(x.view(), 0.0, &mut g)?;
+        let Some(divisor) = self.cholesky::<T>(g, shift, r)? else { return Ok(Step::Failed) };
+        if self.divides_by_inverse(&divisor) {
+            match self.uninitialised::<T>("orthonormal basis", rows, cols) {
+                Ok(q) => {
+                    self.divide_to(x.view(), &divisor, q.view())?;
+                    *x = q;
+                    return Ok(Step::Done { spread: divisor.spread });
+                }
+                // There is a way that needs less.
+                Err(Error::OutOfDeviceMemory { .. }) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        self.divide(x.view(), &divisor)?;
+        Ok(Step::Done { spread: divisor.spread })
+    }
+
+    /// Cholesky factor of `g` plus `shift` times its trace, on the CPU: whether there is one.
+    fn cholesky_on_host<W: Scalar>(&mut self, g: &mut GpuMatrix<W>, shift: f64) -> Result<bool> {
+        let order = g.cols();
+        let mut host = self.fetch("Gram matrix of a CholeskyQR step", g)?;
+        let a = host.slice_mut()?;
+        let trace: f64 = a.iter().step_by(order + 1).map(|d| d.re()).sum();
+        a.iter_mut().step_by(order + 1).for_each(|d| *d += W::from_parts(shift * trace, 0.0));
+        for j in 0..order {
+            let (before, rest) = a.split_at_mut(j * order);
+            let pivot = &mut rest[..order];
+            for i in 0..=j {
+                // Column i of R is there; what is left of entry (i, j) is divided by its diagonal.
+                let sum = match before.get(i * order..i * order + i) {
+                    Some(column) => dot(column, &pivot[..i]),
+                    None => dot(&pivot[..j], &pivot[..j]),
+                };
+                let left = pivot[i] + W::from_parts(-sum.re(), -sum.im());
+                pivot[i] = if i < j {
+                    let d = before[i * order + i].re();
+                    W::from_parts(left.re() / d, left.im() / d)
+                } else if left.re() > 0.0 && left.re().is_finite() {
+                    W::from_parts(left.re().sqrt(), 0.0)
+                } else {
+                    return Ok(false);
+                };
+            }
+        }
+        self.gpu.store_numbers(&self.stream, host.slice()?, g.memory_mut(), 0)?;
+        Ok(true)
+    }
+
+    /// See [`Algebra::householder`].
+    pub(super) fn householder_qr<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
+        let (rows, cols) = x.shape();
+        if r.shape() != (cols, cols) || rows < cols {
+            return Err(mismatch("a Householder factorisation", &[x.shape(), r.shape()]));
+        }
+        if cols == 0 {
+            return Ok(());
+        }
+        let what = "Householder basis";
+        let wide = self.converted::<T, T::Wide>(what, x.view(), false)?;
+        if !self.has_solver()? {
+            let mut host = self.fetch(what, &wide)?;
+            let mut upper = self.host.zeros("triangle of a factorisation", cols, cols)?;
+            self.host.householder(&mut host, &mut upper)?;
+            *x = self.narrowed(self.send(what, &host)?)?;
+            *r = self.narrowed(self.send("triangle of a factorisation", &upper)?)?;
+            return Ok(());
+        }
+        let size = cols * size_of::<T::Wide>();
+        let tau = self.gpu.allocate_uninitialised_on(&self.stream, "Householder coefficients", size)?;
+        let (solver, work, info) = self.solver()?;
+        solver.qr::<T::Wide>(wide.view(), tau.whole(), work, info.region(0, 4)?)?;
+        let square = wide.view().rows::<T::Wide>(0, cols)?;
+        dense::upper::<T::Wide, T>(&self.gpu, &self.stream, square, r.view(), Beside::default())?;
+        let (solver, work, info) = self.solver()?;
+        solver.orthogonal::<T::Wide>(wide.view(), tau.whole(), work, info.region(4, 4)?)?;
+        let mut ended = [0i32; 2];
+        self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
+        if ended != [0, 0] {
+            return Err(Error::Internal(format!("cuSOLVER refuses an argument of a factorisation: {ended:?}")));
+        }
+        let norms = self.column_sums::<T::Wide>(wide.view(), 1.0)?;
+        if !norms.iter().all(|n| n.is_finite()) {
+            let problem = "a Householder factorisation of a matrix with numbers that are not finite";
+            return Err(Error::Numerical(problem.into()));
+        }
+        *x = self.narrowed(wide)?;
+        Ok(())
+    }
+
+    /// See [`Algebra::eigen`].
+    pub(super) fn eigenvalues<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
+        let (order, cols) = a.shape();
+        if order != cols {
+            return Err(mismatch("eigenvalues", &[a.shape()]));
+        }
+        if order == 0 || !self.has_solver()? {
+            let wide = self.converted::<T, T::Wide>("eigenvectors", a.view(), false)?;
+            let host = self.fetch("matrix of an eigenvalue problem", &wide)?;
+            let (values, vectors) = self.host.eigen(&host)?;
+            return Ok((values, self.narrowed(self.send("eigenvectors", &vectors)?)?));
+        }
+        let wide = self.converted::<T, T::Wide>("eigenvectors", a.view(), false)?;
+        let values = self.gpu.allocate_uninitialised_on(&self.stream, "eigenvalues", order * 8)?;
+        let (solver, work, info) = self.solver()?;
+        solver.eigen::<T::Wide>(wide.view(), values.whole(), work, info.region(0, 4)?)?;
+        let vectors = self.converted::<T::Wide, T>("eigenvectors", wide.view(), true)?;
+        let mut values = self.numbers(&values, order)?;
+        let mut ended = [0i32];
+        self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
+        if ended != [0] || !values.iter().all(|v| v.is_finite()) {
+            return Err(Error::Numerical(format!("eigenvalues of a matrix of order {order} do not converge")));
+        }
+        values.reverse();
+        Ok((values, vectors))
+    }
+}
+
+/// Sum of conj(a) b.
+fn dot<W: Scalar>(a: &[W], b: &[W]) -> W {
+    let mut sum = W::default();
+    for (x, y) in a.iter().zip(b) {
+        sum += x.conjugate() * *y;
+    }
+    sum
+}

@@ -1,0 +1,77 @@
+//! Column-major matrices in device memory.
+
+use std::marker::PhantomData;
+
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, View};
+use crate::error::{Error, Result};
+use crate::scalar::Element;
+use crate::shape::product;
+
+/// A packed column-major matrix in device memory, for work on one stream.
+pub struct GpuMatrix<T> {
+    memory: DeviceMemory,
+    rows: usize,
+    cols: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> GpuMatrix<T> {
+    /// A zeroed matrix.
+    pub fn zeros(gpu: &Gpu, stream: &GpuStream, what: &'static str, rows: usize, cols: usize) -> Result<Self> {
+        let memory = gpu.allocate_on(stream, what, Self::size(what, rows, cols)?)?;
+        Ok(Self { memory, rows, cols, element: PhantomData })
+    }
+
+    /// A matrix with whatever is in its memory: for what is written before it is read.
+    pub fn uninitialised(gpu: &Gpu, stream: &GpuStream, what: &'static str, rows: usize, cols: usize) -> Result<Self> {
+        let memory = gpu.allocate_uninitialised_on(stream, what, Self::size(what, rows, cols)?)?;
+        Ok(Self { memory, rows, cols, element: PhantomData })
+    }
+
+    /// A matrix in memory that is large enough, of which it uses the first bytes.
+    pub fn from_memory(memory: DeviceMemory, rows: usize, cols: usize) -> Result<Self> {
+        if Self::size("matrix", rows, cols)? > memory.bytes() {
+            return Err(Error::Internal(format!("{rows} x {cols} elements in {} bytes", memory.bytes())));
+        }
+        Ok(Self { memory, rows, cols, element: PhantomData })
+    }
+
+    fn size(what: &'static str, rows: usize, cols: usize) -> Result<usize> {
+        product(what, product(what, rows, cols)?, size_of::<T>())
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The matrix for kernels and libraries.
+    pub fn view(&self) -> View<'_> {
+        View::packed(self.memory.whole(), self.rows, self.cols)
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &DeviceMemory {
+        &self.memory
+    }
+
+    /// The memory alone.
+    pub fn into_memory(self) -> DeviceMemory {
+        self.memory
+    }
+
+    /// The memory, to be written.
+    pub fn memory_mut(&mut self) -> &mut DeviceMemory {
+        &mut self.memory
+    }
+}
