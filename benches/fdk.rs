@@ -48,7 +48,7 @@ fn kernels(c: &mut Criterion) {
     let pixels: Vec<f32> = (0..VIEWS * PANEL * PANEL).map(|k| (k % 1013) as f32 * 1e-3).collect();
     for (name, tilt) in [("upright", 0.0), ("tilted", 0.02)] {
         let plan = plan(tilt);
-        let filter = Filter::new(&plan).unwrap();
+        let filter = Filter::new(Isa::detect(), &plan).unwrap();
         let samples = VIEWS * Layout::Columns.samples(&plan, PANEL);
         let mut filtered = vec![0.0; samples + CACHE_LINE];
         let start = before_line(&filtered);

@@ -205,7 +205,7 @@ impl Fdk {
         let input = packed::<f32>("weighted", weighted, context, &from)?;
         let out = packed_mut::<f32>("filtered", filtered, context, &to)?;
         let batch = Batch { views: &views, first_row: 0, rows: d.rows };
-        Filter::ramp_only(plan)?.run(context.pool(), plan, batch, input, Layout::Rows, out)?;
+        Filter::ramp_only(context.isa(), plan)?.run(context.pool(), plan, batch, input, Layout::Rows, out)?;
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 
 use realfft::RealFftPlanner;
 
-use super::cpu::filter::real_ends;
 use super::options::{Edge, Mode};
 use super::plan::Plan;
 use crate::alloc;
@@ -41,6 +40,17 @@ pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], f
         out.copy_from_slice(&line[..plan.columns]);
     }
     Ok(())
+}
+
+/// A spectrum of real samples is real at both ends; after a pixel that is not finite it is not, which the transform would
+/// refuse instead of passing on what is not finite.
+fn real_ends(spectrum: &mut [num_complex::Complex64]) {
+    if let Some(first) = spectrum.first_mut() {
+        first.im = 0.0;
+    }
+    if let Some(last) = spectrum.last_mut() {
+        last.im = 0.0;
+    }
 }
 
 /// Continues a row smoothly beyond both ends of the panel: its mirror image times a falling cosine, cyclically stored.

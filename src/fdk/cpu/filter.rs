@@ -1,20 +1,18 @@
 //! Weighting and filtering of rows, many views at a time.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
-use realfft::num_complex::Complex32;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 
 use super::super::options::Mode;
 pub use super::super::plan::Batch;
 use super::super::plan::Plan;
+use super::convolution::Convolution;
 use super::{PAD, column_stride};
 use crate::alloc;
-use crate::backend::cpu::Pool;
-use crate::error::{Error, Result};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
+use crate::backend::cpu::{Isa, Pool};
+use crate::error::Result;
 
-/// Rows that are turned into columns together: a cache line of f32.
+/// Most rows that are filtered together: the lanes of the widest vector.
 const GROUP: usize = 16;
 
 /// How filtered views are stored.
@@ -37,11 +35,10 @@ impl Layout {
     }
 }
 
-/// Transforms and response of a scan, shared by all threads.
+/// Response and tables of a scan, shared by all threads.
 pub struct Filter {
-    forward: Arc<dyn RealToComplex<f32>>,
-    backward: Arc<dyn ComplexToReal<f32>>,
-    response: Vec<f32>,
+    isa: Isa,
+    convolution: Convolution,
     /// Whether rows are weighted first.
     weighs: bool,
     numbers: Vec<f32>,
@@ -49,44 +46,31 @@ pub struct Filter {
 
 /// One thread's buffers.
 struct Scratch {
-    line: Vec<f32>,
-    spectrum: Vec<Complex32>,
-    forward: Vec<Complex32>,
-    backward: Vec<Complex32>,
-    /// [`GROUP`] filtered rows.
+    /// Rows as the convolution takes them.
     rows: Vec<f32>,
+    /// One row.
+    line: Vec<f32>,
+    spare: Vec<f32>,
     ray_weights: Vec<f32>,
 }
 
 impl Filter {
     /// The filter of a scan.
-    pub fn new(plan: &Plan) -> Result<Self> {
-        let mut planner = RealFftPlanner::<f32>::new();
-        let mut response = alloc::with_capacity("ramp response", plan.response.len())?;
-        response.extend(plan.response.iter().map(|r| *r as f32));
-        let numbers = numbers(plan.geometry.detector.columns)?;
-        Ok(Self {
-            forward: planner.plan_fft_forward(plan.length),
-            backward: planner.plan_fft_inverse(plan.length),
-            response,
-            weighs: true,
-            numbers,
-        })
+    pub fn new(isa: Isa, plan: &Plan) -> Result<Self> {
+        let convolution = Convolution::new(plan.length, &plan.response)?;
+        Ok(Self { isa, convolution, weighs: true, numbers: numbers(plan.geometry.detector.columns)? })
     }
 
     /// The filter alone, for rows that are weighted already.
-    pub fn ramp_only(plan: &Plan) -> Result<Self> {
-        Ok(Self { weighs: false, ..Self::new(plan)? })
+    pub fn ramp_only(isa: Isa, plan: &Plan) -> Result<Self> {
+        Ok(Self { weighs: false, ..Self::new(isa, plan)? })
     }
 
     fn scratch(&self, plan: &Plan) -> Result<Scratch> {
-        let zero = Complex32::new(0.0, 0.0);
         Ok(Scratch {
+            rows: alloc::filled("rows of a projection", GROUP * plan.length, 0.0)?,
             line: alloc::filled("row of a projection", plan.length, 0.0)?,
-            spectrum: alloc::filled("spectrum of a row", plan.response.len(), zero)?,
-            forward: alloc::filled("buffer of a transform", self.forward.get_scratch_len(), zero)?,
-            backward: alloc::filled("buffer of a transform", self.backward.get_scratch_len(), zero)?,
-            rows: alloc::filled("filtered rows", GROUP * plan.columns, 0.0)?,
+            spare: alloc::filled("buffer of a transform", self.convolution.spare(GROUP), 0.0)?,
             ray_weights: alloc::filled("weights of rays", plan.geometry.detector.columns, 0.0)?,
         })
     }
@@ -113,30 +97,39 @@ impl Filter {
                 .map_init(
                     || self.scratch(plan),
                     |scratch, ((out, projection), &view)| match scratch {
-                        Ok(scratch) => self.view(plan, view, batch, projection, layout, out, scratch),
+                        Ok(scratch) => {
+                            let filter = self;
+                            Ok(dispatch(self.isa, View { filter, plan, view, batch, projection, layout, out, scratch }))
+                        }
                         Err(error) => Err(error.clone()),
                     },
                 )
                 .try_reduce(|| 0, |a, b| Ok(a + b))
         })
     }
+}
 
-    #[allow(clippy::too_many_arguments, reason = "one view of `run`")]
-    fn view(
-        &self,
-        plan: &Plan,
-        view: usize,
-        batch: Batch<'_>,
-        projection: &[f32],
-        layout: Layout,
-        out: &mut [f32],
-        scratch: &mut Scratch,
-    ) -> Result<u64> {
-        let rows = batch.rows;
-        let stride = column_stride(rows);
-        let panel = plan.geometry.detector.columns;
-        let mut replaced = 0;
-        for (i, w) in scratch.ray_weights.iter_mut().enumerate() {
+/// One view of [`Filter::run`]; its output is how many pixels were replaced.
+struct View<'a> {
+    filter: &'a Filter,
+    plan: &'a Plan,
+    view: usize,
+    batch: Batch<'a>,
+    projection: &'a [f32],
+    layout: Layout,
+    out: &'a mut [f32],
+    scratch: &'a mut Scratch,
+}
+
+impl Kernel<f32> for View<'_> {
+    type Output = u64;
+    #[inline(always)]
+    fn run<S: Simd<f32>>(self, simd: S) -> u64 {
+        let Self { filter, plan, view, batch, projection, layout, out, scratch } = self;
+        let (lanes, rows, stride) = (S::V::LEN.min(GROUP), batch.rows, column_stride(batch.rows));
+        let Scratch { rows: group, line, spare, ray_weights } = scratch;
+        let group = &mut group[..lanes * plan.length];
+        for (i, w) in ray_weights.iter_mut().enumerate() {
             *w = plan.ray_weight(view, i) as f32;
         }
         if layout == Layout::Columns {
@@ -145,81 +138,76 @@ impl Filter {
                 column[PAD + rows..].fill(0.0);
             }
         }
-        for first in (0..rows).step_by(GROUP) {
-            let count = GROUP.min(rows - first);
-            for r in 0..count {
-                let source = &projection[(first + r) * panel..(first + r + 1) * panel];
-                replaced += self.row(plan, view, batch.first_row + first + r, source, r, scratch)?;
+        let panel = plan.geometry.detector.columns;
+        // The rest of a line is zeros, unless the row goes on beyond its ends.
+        let used = if plan.extrapolated == 0 { plan.left..plan.left + panel } else { 0..plan.length };
+        let mut replaced = 0;
+        for first in (0..rows).step_by(lanes) {
+            let count = lanes.min(rows - first);
+            group.fill(0.0);
+            let sources = projection[first * panel..(first + count) * panel].chunks_exact(panel);
+            for (r, source) in sources.enumerate() {
+                replaced += prepare(filter, plan, view, batch.first_row + first + r, source, ray_weights, line);
+                for (samples, value) in group[used.start * lanes..].chunks_exact_mut(lanes).zip(&line[used.clone()]) {
+                    samples[r] = *value;
+                }
             }
-            let filtered = &scratch.rows[..count * plan.columns];
+            if plan.options.mode == Mode::Fdk {
+                filter.convolution.run(simd, group, spare);
+            }
+            let columns = group.chunks_exact(lanes).take(plan.columns);
             match layout {
                 Layout::Rows => {
-                    out[first * plan.columns..(first + count) * plan.columns].copy_from_slice(filtered);
+                    let out = &mut out[first * plan.columns..(first + count) * plan.columns];
+                    for (i, samples) in columns.enumerate() {
+                        for (r, sample) in samples[..count].iter().enumerate() {
+                            out[r * plan.columns + i] = *sample;
+                        }
+                    }
                 }
                 Layout::Columns => {
-                    for (i, column) in out.chunks_mut(stride).enumerate() {
-                        for (r, sample) in column[PAD + first..PAD + first + count].iter_mut().enumerate() {
-                            *sample = filtered[r * plan.columns + i];
-                        }
+                    for (column, samples) in out.chunks_exact_mut(stride).zip(columns) {
+                        column[PAD + first..PAD + first + count].copy_from_slice(&samples[..count]);
                     }
                 }
             }
         }
-        Ok(replaced)
-    }
-
-    /// Filters panel row `j` into row `slot` of the group.
-    fn row(
-        &self,
-        plan: &Plan,
-        view: usize,
-        j: usize,
-        source: &[f32],
-        slot: usize,
-        scratch: &mut Scratch,
-    ) -> Result<u64> {
-        let panel = plan.geometry.detector.columns;
-        let target = slot * plan.columns..(slot + 1) * plan.columns;
-        let line = &mut scratch.line;
-        line.fill(0.0);
-        let inner = &mut line[plan.left..plan.left + panel];
-        inner.copy_from_slice(source);
-        let mut replaced = 0;
-        if plan.options.sanitize {
-            for p in inner.iter_mut().filter(|p| !p.is_finite()) {
-                *p = 0.0;
-                replaced += 1;
-            }
-        }
-        if plan.options.mode == Mode::RabbitCt {
-            scratch.rows[target].copy_from_slice(&line[..plan.columns]);
-            return Ok(replaced);
-        }
-        if self.weighs {
-            weigh(plan, view, j, &scratch.ray_weights, &self.numbers, inner);
-        }
-        extrapolate(plan, line);
-        let failed = |e: realfft::FftError| Error::Internal(format!("transform of a row: {e}"));
-        self.forward.process_with_scratch(line, &mut scratch.spectrum, &mut scratch.forward).map_err(failed)?;
-        for (s, r) in scratch.spectrum.iter_mut().zip(&self.response) {
-            *s = s.scale(*r);
-        }
-        real_ends(&mut scratch.spectrum);
-        self.backward.process_with_scratch(&mut scratch.spectrum, line, &mut scratch.backward).map_err(failed)?;
-        scratch.rows[target].copy_from_slice(&line[..plan.columns]);
-        Ok(replaced)
+        replaced
     }
 }
 
-/// A spectrum of real samples is real at both ends; after a pixel that is not finite it is not, which the transform would
-/// refuse instead of passing on what is not finite.
-pub(in crate::fdk) fn real_ends<T: Default>(spectrum: &mut [realfft::num_complex::Complex<T>]) {
-    if let Some(first) = spectrum.first_mut() {
-        first.im = T::default();
+/// Brings panel row `j` to what is filtered: weighted, in its place among zeros, and extrapolated. Returns how many pixels
+/// were replaced.
+#[inline(always)]
+fn prepare(
+    filter: &Filter,
+    plan: &Plan,
+    view: usize,
+    j: usize,
+    source: &[f32],
+    ray_weights: &[f32],
+    line: &mut [f32],
+) -> u64 {
+    let end = plan.left + source.len();
+    line[..plan.left].fill(0.0);
+    line[end..].fill(0.0);
+    let inner = &mut line[plan.left..end];
+    inner.copy_from_slice(source);
+    let mut replaced = 0;
+    if plan.options.sanitize {
+        for p in inner.iter_mut().filter(|p| !p.is_finite()) {
+            *p = 0.0;
+            replaced += 1;
+        }
     }
-    if let Some(last) = spectrum.last_mut() {
-        last.im = T::default();
+    if plan.options.mode == Mode::RabbitCt {
+        return replaced;
     }
+    if filter.weighs {
+        weigh(plan, view, j, ray_weights, &filter.numbers, inner);
+    }
+    extrapolate(plan, line);
+    replaced
 }
 
 /// 0, 1, 2 ...: the columns of a panel.
@@ -232,6 +220,7 @@ fn numbers(columns: usize) -> Result<Vec<f32>> {
 /// Multiplies a row with the cosine of each ray's angle to the line from source to isocentre, and with the rays' weights.
 ///
 /// The ray through column i is affine in i, so its product with the source is affine and its squared length quadratic.
+#[inline(always)]
 fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32], row: &mut [f32]) {
     let v = &plan.geometry.views[view];
     let along: [f64; 3] = std::array::from_fn(|k| v.inverse[k][0]);
@@ -300,7 +289,7 @@ mod tests {
         for (name, truncation) in [("full", 0.0), ("short", 0.3), ("displaced", 0.0), ("carm", 1.0)] {
             let case = case(name);
             let plan = Plan::new(case.geometry, GRID, Options { truncation, ..Options::default() }).unwrap();
-            let filter = Filter::new(&plan).unwrap();
+            let filter = Filter::new(Isa::detect(), &plan).unwrap();
             let views = [3usize, 0, 50];
             let panel = plan.panel_pixels();
             let input: Vec<f32> = views
@@ -341,7 +330,7 @@ mod tests {
         input[100] = f32::NAN;
         input[2000] = f32::INFINITY;
         let mut out = vec![f32::NAN; plan.filtered_pixels()];
-        let filter = Filter::new(&plan).unwrap();
+        let filter = Filter::new(Isa::detect(), &plan).unwrap();
         let pool = Pool::new(1).unwrap();
         let batch = Batch { views: &[0], first_row: 0, rows: plan.geometry.detector.rows };
         assert_eq!(filter.run(&pool, &plan, batch, &input, Layout::Rows, &mut out).unwrap(), 2);
@@ -352,7 +341,7 @@ mod tests {
     fn some_rows_are_filtered_as_all_are() {
         let case = case("carm");
         let plan = Plan::new(case.geometry, GRID, Options::default()).unwrap();
-        let (pool, filter) = (Pool::new(1).unwrap(), Filter::new(&plan).unwrap());
+        let (pool, filter) = (Pool::new(1).unwrap(), Filter::new(Isa::detect(), &plan).unwrap());
         let (panel, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
         let input: Vec<f32> = case.projections[..plan.panel_pixels()].iter().map(|p| *p as f32).collect();
         let mut all = vec![f32::NAN; plan.filtered_pixels()];

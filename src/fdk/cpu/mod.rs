@@ -1,6 +1,7 @@
 //! FDK on the CPU.
 
 pub mod backproject;
+mod convolution;
 pub mod filter;
 mod general;
 pub mod slab;
@@ -62,7 +63,7 @@ impl CpuOps {
         Ok(Self {
             context: Arc::clone(context),
             counts,
-            filter: Filter::new(plan)?,
+            filter: Filter::new(context.isa(), plan)?,
             input: Number::F32,
             output: Number::F32,
             slab: None,

@@ -14,7 +14,7 @@ use crate::backend::cpu::{Isa, Pool};
 /// The whole volume, cut into slabs of `depth` slices and batches of `batch` views.
 fn volume(plan: &Plan, projections: &[f64], isa: Isa, depth: usize, batch: usize, threads: usize) -> Vec<f32> {
     let pool = Pool::new(threads).unwrap();
-    let filter = Filter::new(plan).unwrap();
+    let filter = Filter::new(isa, plan).unwrap();
     let panel = plan.panel_pixels();
     let input: Vec<f32> = projections.iter().map(|p| *p as f32).collect();
     let mut out = vec![f32::NAN; plan.voxels()];
