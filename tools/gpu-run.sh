@@ -161,12 +161,8 @@ sanitize() { # TOOL PROGRAM
         --skip kernels_load_take_their_parameters_and_get_their_shared_memory
         --skip limits_and_the_device_itself_refuse_too_much'
     command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; exit 77; }
-    # Dozens of whole reconstructions, which take racecheck minutes; fdk/tests/kernels.rs launches the same kernels on less.
-    [ "$1" != racecheck ] || provoked="$provoked
-        --skip no_cut_changes_a_bit
-        --skip the_gpu_agrees_with_the_cpu_and_rtk_wherever_arrays_lie
-        --skip several_contexts_and_devices_give_the_same_bits
-        --skip views_pushed_in_any_order_and_from_anywhere_give_the_volume"
+    # Dozens of whole reconstructions, which take racecheck minutes: fdk::tests::kernels launches the same kernels on less.
+    [ "$1" != racecheck ] || provoked="$provoked --skip fdk::tests::device"
     log=$(mktemp)
     # shellcheck disable=SC2086
     compute-sanitizer --tool "$1" --error-exitcode 9 "$2" --ignored --test-threads 1 --skip large $provoked ${SANITIZER_FILTER:-} 2>&1 | tee "$log"

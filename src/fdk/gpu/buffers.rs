@@ -10,6 +10,9 @@ use crate::blocks::number::Number;
 use crate::error::Result;
 use crate::shape::to_u64;
 
+/// Part of the memory that slots for all views of a launch may take.
+const SMALL_PART: usize = 8;
+
 /// Bytes of each buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sizes {
@@ -29,8 +32,6 @@ impl Sizes {
         let (input, output) = (cut.input, cut.output);
         let pixels = cut.batch * cut.rows * d.columns;
         let is_resident = input.way == Way::Resident;
-        // Whole views on the device are filtered where they lie.
-        let slots = if is_resident && cut.rows == d.rows { 0 } else { SLOTS };
         let apart = ops.converts(plan, input.number) && (input.number != Number::F32 || is_resident || cut.any_order);
         let stored = if cut.keep { plan.views.len() } else { cut.launch };
         let layout = ops.shape.layout(plan.columns, 0, cut.rows);
@@ -46,11 +47,23 @@ impl Sizes {
             (false, true) => [largest(0), largest(cut.devices)],
         };
         let narrow = output.way != Way::Resident && output.number != Number::F32;
+        let images = stored * layout.samples() * 4;
+        let slot = pixels * input.number.size();
+        // Copies go on during a launch for as many slots as there are, and at its end the next one waits for what is
+        // missing. So where little beside the rest, there are slots for all views of a launch.
+        let ring = cut.launch.div_ceil(cut.batch.max(1)) + 1;
+        let rest = images + if in_place { slice * plan.grid.size[2] } else { slabs[0] + slabs[1] };
+        let slots = match ring * slot <= rest / SMALL_PART {
+            // Whole views on the device are filtered where they lie.
+            _ if is_resident && cut.rows == d.rows => 0,
+            true => ring.max(SLOTS),
+            false => SLOTS,
+        };
         Self {
             slots,
-            slot: pixels * input.number.size(),
+            slot,
             integrals: if apart { pixels * 4 } else { 0 },
-            images: stored * layout.samples() * 4,
+            images,
             index: stored * 4,
             slabs,
             converted: if narrow { cut.write_slices * nx * ny * output.number.size() } else { 0 },

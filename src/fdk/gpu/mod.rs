@@ -394,5 +394,5 @@ pub(super) fn run_lent(
     Ok(outcome)
 }
 
-/// Buffers of a slab in the making and of one on its way out; a slot for each buffer of the reader.
+/// Least number of slots of raw rows: one for each buffer of the reader.
 const SLOTS: usize = BUFFERS;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::device::gpu;
+use super::device::{gpu, moved};
 use super::session::{Scan, cpu, tensor, values, worst};
 use crate::backend::gpu::kernels::fdk::{Kind, Shape, Width};
 use crate::context::Context;
@@ -176,4 +176,30 @@ fn numbers_go_in_and_out_of_small_scans_as_on_the_cpu() {
     scan.projections[panel + 300] = f32::NAN;
     let sanitize = Options { sanitize: true, fft_length: 64, ..Options::default() };
     check("sanitize", &floats(&scan, &context, sanitize), &floats(&scan, &threads, sanitize));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_pieces_of_a_small_scan_agree_with_those_on_threads() {
+    let context = gpu(0, 0);
+    let scan = small_scan([18, 17, 12], [30, 20], 3, 1.5, 0.05, 0.0);
+    let fdk = scan.fdk(&context, Options { truncation: 0.2, ..Options::default() });
+    let views = [2i64, 0, 1];
+    let input = scan.part(&context, &views);
+    let list = [0.02f64, 6.0, 5.0, 4.0, 1.0, -0.5, 0.3, 0.4];
+    let list = tensor(&context, Order::ColumnMajor, &[8, 1], &list);
+    let pieces = |place: Location| {
+        let out = |dims: &[usize]| Tensor::create(&context, DType::F32, place, Order::ColumnMajor, dims).unwrap();
+        let (mut weighted, mut filtered) = (out(&scan.dims), out(&[fdk.plan().columns, 20, 3]));
+        let (mut volume, mut projections) = (out(&scan.grid.size), out(&scan.dims));
+        fdk.weight(None, &views, &moved(&input, place), &mut weighted).unwrap();
+        fdk.filter(None, &views, &weighted, &mut filtered).unwrap();
+        fdk.backproject(None, &views, &filtered, &mut volume).unwrap();
+        fdk.ellipsoids(None, &list, &mut projections).unwrap();
+        [weighted, filtered, volume, projections].map(|t| values(&moved(&t, Location::Host)))
+    };
+    let (here, there) = (pieces(Location::Host), pieces(Location::Device));
+    for (n, (a, b)) in here.iter().zip(&there).enumerate() {
+        check(&format!("piece {n}"), b, a);
+    }
 }
