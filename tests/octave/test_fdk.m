@@ -42,6 +42,14 @@ function test_fdk(golden)
   check(abs(logs(2) - 1) < 1e-3 && clamped == 1, 'the logarithm');
   delete(f);
 
+  % On a CPU every device is the same one.
+  shared = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip', 'slab', 16);
+  add_device(shared, 0);
+  check(query(shared).contexts == 2, 'a device more');
+  check(isequal(reconstruct(shared, lines), whole), 'several devices give the same bits');
+  check_error('purlin:invalidArgument', 'device', @() add_device(shared, -1));
+  delete(shared);
+
   folder = tempname();
   mkdir(folder);
   remove = onCleanup(@() rmdir(folder, 's'));

@@ -29,6 +29,7 @@ classdef Fdk < handle
 %   begin(f), push(f, views, projections), finish(f)   a scan that arrives in pieces; views are numbered from 1
 %   query(f)                             the plan, and what the last run did
 %   [redundancy, angular] = weights(f)
+%   add_device(f, device)                slabs of the volume go over that GPU as well, with the same bits
 %   set_counts(f, i0, dark)              the input is raw counts; i0 is a number or an image, [] ends it
 %   weight, filter, backproject          the steps on their own
 %   ellipsoids(f, e), ellipsoid_volume(f, e)   exact projections of ellipsoids, and the truth
@@ -75,6 +76,10 @@ classdef Fdk < handle
       if isfield(opts, 'progress')
         obj.watched.progress = opts.progress;
       end
+    end
+
+    function add_device(obj, device)
+      purlin_mex('fdk_add_device', obj.key, device);
     end
 
     function volume = reconstruct(obj, projections, output)

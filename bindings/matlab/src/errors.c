@@ -14,6 +14,8 @@ static purlin_source *source;
 static purlin_sink *sinks[2];
 static int sink_count;
 static purlin_rsvd *rsvd;
+/* Of a device that is added to a reconstruction, which keeps it. */
+static purlin_context *added;
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
@@ -22,6 +24,8 @@ void release_temporaries(void) {
   (void)!purlin_rsvd_destroy(rsvd);
   rsvd = NULL;
   release_source();
+  (void)!purlin_context_destroy(added);
+  added = NULL;
 }
 
 void release_source(void) {
@@ -101,6 +105,8 @@ purlin_sink *temporary_sink(purlin_sink *made) {
 }
 
 purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
+
+purlin_context *temporary_context(purlin_context *made) { return added = made; }
 
 void forget(purlin_tensor *tensor) {
   for (int i = 0; i < tensor_count; i++)

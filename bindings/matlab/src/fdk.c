@@ -103,6 +103,16 @@ static void create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
+/* fdk_add_device(key, device): the reconstruction keeps the context on that device. */
+static void add_device(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_fdk *fdk = fdk_argument(prhs[0]);
+  int32_t device = (int32_t)integer_argument("device", prhs[1], 0, INT32_MAX);
+  check(purlin_fdk_add_context(fdk, temporary_context(another_context(device))));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
 static void destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)!purlin_fdk_destroy(fdk_argument(prhs[0]));
   (void)nlhs;
@@ -371,6 +381,7 @@ static void log_transform(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
 
 const command fdk_commands[] = {
   {"fdk_create", 3, 3, create},
+  {"fdk_add_device", 2, 2, add_device},
   {"fdk_destroy", 1, 1, destroy},
   {"fdk_query", 1, 1, query},
   {"fdk_weights", 3, 3, weights},

@@ -17,6 +17,8 @@
 
 /* The context of all calls, created on first use with what purlin.configure has set. */
 purlin_context *gateway_context(void);
+/* Another one like it, on another device. */
+purlin_context *another_context(int32_t device);
 
 /* ---- errors.c ---- */
 
@@ -34,6 +36,7 @@ purlin_sink *temporary_sink(purlin_sink *sink);
 purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
+purlin_context *temporary_context(purlin_context *context);
 void release_temporaries(void);
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);

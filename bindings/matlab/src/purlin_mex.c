@@ -32,6 +32,16 @@ purlin_context *gateway_context(void) {
   return context;
 }
 
+purlin_context *another_context(int32_t device) {
+  purlin_context_options o;
+  purlin_context *made = NULL;
+  (void)gateway_context();
+  o = wanted;
+  o.device = device;
+  check(purlin_context_create(&o, &made));
+  return made;
+}
+
 static const char *word_of(const choice *list, int32_t value) {
   for (; list->word; list++)
     if (list->value == value) return list->word;
