@@ -15,6 +15,7 @@ use crate::blocks::sink::Sink;
 use crate::blocks::source::Source;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::log::Level;
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
 use crate::shape::to_i64;
@@ -74,6 +75,9 @@ impl Fdk {
         if on_gpu && options.fft_length == 0 {
             // The GPU's transforms are powers of two.
             plan.set_length(plan.length.next_power_of_two().max(16))?;
+        }
+        if let Some(problem) = plan.scan.shortfall() {
+            context.log().log(Level::Warn, || problem);
         }
         let plan = Arc::new(plan);
         let mut info = Info::of(&plan, 1);

@@ -102,6 +102,9 @@ impl Scan {
             Redundancy::HalfFan => scan.extend_half_fan(geometry, is_arc)?,
             _ => {}
         }
+        if let Some(problem) = scan.shortfall() {
+            scan.reason = format!("{}; {problem}", scan.reason);
+        }
         Ok(scan)
     }
 
@@ -149,6 +152,13 @@ impl Scan {
     /// Whether an arc is too short for its fan, so that some rays are missing; there is an answer all the same.
     pub fn misses_rays(&self) -> bool {
         self.redundancy == Redundancy::Short && (self.arc - PI) / 2.0 < self.half_fan_angle * (1.0 - 1e-9)
+    }
+
+    /// What is to be said of an arc that is too short for its fan.
+    pub fn shortfall(&self) -> Option<String> {
+        let needed = (PI + 2.0 * self.half_fan_angle).to_degrees();
+        let arc = self.arc.to_degrees();
+        self.misses_rays().then(|| format!("rays are missing: the arc is {arc:.1} degrees, {needed:.1} are needed"))
     }
 
     /// Weight of the rays at position `u` (mm from the foot of the perpendicular) of a view.
@@ -329,6 +339,7 @@ mod tests {
         assert!((s.arc - 109.0 * step).abs() < 1e-12 && s.first.abs() < 1e-12 && !s.misses_rays());
         let (_, s) = scan(&steps(93, step), 0.0, Redundancy::Auto).unwrap();
         assert!(s.misses_rays(), "184 degrees are too few for a fan of 11");
+        assert!(s.reason.ends_with("; rays are missing: the arc is 184.0 degrees, 191.1 are needed"), "{}", s.reason);
         let (_, s) = scan(&steps(180, step), 60.0, Redundancy::Auto).unwrap();
         assert_eq!((s.redundancy, s.extra_left, s.extra_right), (Redundancy::HalfFan, 40, 0));
         let (_, s) = scan(&steps(180, step), -60.0, Redundancy::Auto).unwrap();

@@ -1,6 +1,7 @@
 //! Options one by one, and what is refused.
 
 use std::f64::consts::TAU;
+use std::sync::{Arc, Mutex};
 
 use super::super::geometry::{Detector, Geometry, Grid, Orbit};
 use super::super::options::{Edge, Mode, Options, Precision};
@@ -16,6 +17,7 @@ use crate::blocks::sink::HostSink;
 use crate::blocks::source::HostSource;
 use crate::error::Error;
 use crate::fdk::{Fdk, Projections, Volume};
+use crate::log::Level;
 
 fn plan(name: &'static str, options: Options) -> (Plan, Vec<f32>) {
     let case = case(name);
@@ -280,6 +282,30 @@ fn bad_input_is_refused_with_its_name_and_value() {
     let short = |allow_short_arc| Plan::new(arc.clone(), grid, Options { allow_short_arc, ..none });
     assert!(short(false).unwrap_err().to_string().contains("angles: cover 130.50 degrees"));
     assert!(short(true).is_ok());
+}
+
+#[test]
+fn an_arc_too_short_for_its_fan_is_warned_of() {
+    let context = context(1, 0);
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&said);
+    let sink = move |level: Level, text: &str| heard.lock().unwrap().push((level, text.to_owned()));
+    context.log().set(Level::Warn, Some(Box::new(sink))).unwrap();
+    let grid = Grid { size: [4, 4, 4], spacing: [2.0; 3], origin: [-3.0; 3] };
+    // A fan of 4.3 degrees; 180 and 189 degrees of arc.
+    for (views, messages) in [(43, 0), (41, 1)] {
+        let geometry = Geometry::circular(PANEL, &ORBIT, &circle(80)[..views]).unwrap();
+        let fdk = Fdk::new(&context, geometry, Some(grid), Options::default()).unwrap();
+        let said = said.lock().unwrap();
+        assert_eq!(said.len(), messages, "{said:?}");
+        if let Some((level, text)) = said.first() {
+            assert_eq!(
+                (*level, text.as_str()),
+                (Level::Warn, "rays are missing: the arc is 180.0 degrees, 184.3 are needed")
+            );
+            assert!(fdk.info().reason.ends_with(text), "{}", fdk.info().reason);
+        }
+    }
 }
 
 #[test]
