@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -336,8 +337,10 @@ impl<'s> Whole<'_, 's> {
         let first = parts.next().ok_or_else(|| Error::Internal("a run without a context".into()))?;
         let outcomes = std::thread::scope(|scope| {
             let mut others = Vec::with_capacity(count);
+            // Nothing is sent: it closes when the last of the threads lets go of its end.
+            let (working, all_done) = channel::<()>();
             for (part, context) in parts.zip(&self.contexts[1..]) {
-                let (setting, done, stop) = (self.setting, &done, &stop);
+                let (setting, done, stop, working) = (self.setting, &done, &stop, working.clone());
                 let spawned = Builder::new().name("purlin-fdk".into()).spawn_scoped(scope, move || {
                     let outcome = run_on(setting, context, None, part, &mut |views| {
                         done.fetch_add(views, Ordering::Relaxed);
@@ -346,6 +349,7 @@ impl<'s> Whole<'_, 's> {
                     if outcome.is_err() {
                         stop();
                     }
+                    drop(working);
                     outcome
                 });
                 let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
@@ -364,9 +368,8 @@ impl<'s> Whole<'_, 's> {
                 stop();
             }
             let mut reported = Ok(());
-            let waits = |o: &Result<std::thread::ScopedJoinHandle<'_, _>>| o.as_ref().is_ok_and(|h| !h.is_finished());
-            while others.iter().any(waits) {
-                std::thread::sleep(Duration::from_millis(2));
+            drop(working);
+            while all_done.recv_timeout(Duration::from_millis(2)) == Err(RecvTimeoutError::Timeout) {
                 if reported.is_ok() && own.is_ok() {
                     reported = report();
                     if reported.is_err() {
