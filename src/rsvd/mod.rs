@@ -9,6 +9,7 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | what a backend offers |
+//! | [`cpu`] | that on the CPU |
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`restart`] | the state of a run in a file |
 
@@ -16,6 +17,7 @@ pub mod algorithm;
 pub mod basis;
 pub mod calls;
 pub mod choose;
+pub mod cpu;
 pub mod data;
 pub mod info;
 pub mod open;

@@ -1,0 +1,195 @@
+//! Passes that work on each block of rows as long as it is there.
+
+use faer::{Accum, MatRef};
+
+use super::panel::Part;
+use super::pass::Survey;
+use super::{CpuOps, mismatch};
+use crate::context::Context;
+use crate::dense::cpu::CpuAlgebra;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::dense::cpu::product::{Factor, multiply};
+use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::{Algebra, Op, Svd};
+use crate::error::{Error, Result};
+use crate::rsvd::data::Data;
+use crate::rsvd::ops::Local;
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+
+/// What is done with a block.
+trait Block<T: Scalar> {
+    /// The block `x`, whose rows are the data's from `place` on, and the sum of the squares of its entries where known.
+    fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()>;
+}
+
+/// C = op(X) B.
+fn apply<T: Scalar>(context: &Context, x: MatRef<'_, T>, op: Op, b: &CpuMatrix<T>, c: &mut CpuMatrix<T>) -> Result<()> {
+    multiply(context, 1.0, Factor::new(x, op), Factor::new(b.view()?, Op::Plain), Accum::Replace, c.view_mut()?)
+}
+
+/// The published sum of block ranges.
+struct Sum<'w, T> {
+    local: &'w Local,
+    y: &'w mut CpuMatrix<T>,
+    /// Divides each A_J A_J^H, lest powers overflow: the same for every block, so that the span is the sum's.
+    scale: Option<f64>,
+}
+
+impl<T: Scalar> Block<T> for Sum<'_, T> {
+    fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()> {
+        let context = std::sync::Arc::clone(algebra.context());
+        let (rows, columns) = x.shape();
+        let width = self.y.cols();
+        let mut omega = algebra.zeros("sketch of a block", rows, width)?;
+        algebra.fill(&mut omega, &self.local.sketch, to_u64(place), 0)?;
+        let mut t = algebra.zeros("A_J^H Y", columns, width)?;
+        for _ in 0..self.local.iterations {
+            apply(&context, x, Op::Adjoint, &omega, &mut t)?;
+            let size = algebra.norm2(&t)?;
+            let scale = *self.scale.get_or_insert(if size > 0.0 { 1.0 / size.sqrt() } else { 1.0 });
+            let mut factors = crate::alloc::with_capacity("scales", width)?;
+            factors.resize(width, scale);
+            algebra.scale_columns(&mut t, &factors)?;
+            apply(&context, x, Op::Plain, &t, &mut omega)?;
+        }
+        let (a, b) = (Factor::new(x, Op::Adjoint), Factor::new(omega.view()?, Op::Plain));
+        multiply(&context, 1.0, a, b, Accum::Add, self.y.view_mut()?)
+    }
+}
+
+/// The merge of the blocks' own decompositions (Iwen and Ong, SIMAX 37, 2016).
+struct Merge<'w, T> {
+    local: &'w Local,
+    /// Right singular vectors times values of the blocks so far.
+    merged: Option<CpuMatrix<T>>,
+}
+
+impl<T: Scalar> Merge<'_, T> {
+    fn basis(&self, algebra: &mut CpuAlgebra, x: &mut CpuMatrix<T>, need: Need) -> Result<CpuMatrix<T>> {
+        let how = How { kind: Kind::Auto, need, seed: self.local.sketch.seed };
+        orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
+    }
+}
+
+impl<T: Scalar> Block<T> for Merge<'_, T> {
+    fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()> {
+        let context = std::sync::Arc::clone(algebra.context());
+        let (rows, columns) = x.shape();
+        let width = self.local.width.min(rows).min(columns);
+        let mut p = algebra.zeros("sketch of a block", rows, width)?;
+        algebra.fill(&mut p, &self.local.sketch, to_u64(place), 0)?;
+        let mut q = algebra.zeros("rows of a block", columns, width)?;
+        apply(&context, x, Op::Adjoint, &p, &mut q)?;
+        for _ in 0..self.local.iterations {
+            self.basis(algebra, &mut q, Need::Span)?;
+            apply(&context, x, Op::Plain, &q, &mut p)?;
+            self.basis(algebra, &mut p, Need::Span)?;
+            apply(&context, x, Op::Adjoint, &p, &mut q)?;
+        }
+        self.basis(algebra, &mut q, Need::Basis)?;
+        apply(&context, x, Op::Plain, &q, &mut p)?;
+        // The block is close to P Q^H, and P = (basis) R: Q R^H has its right vectors times values, but for a rotation
+        // that the merge undoes.
+        let r = self.basis(algebra, &mut p, Need::Basis)?;
+        let mut own = algebra.zeros("block", columns, width)?;
+        algebra.multiply(1.0, &q, Op::Plain, &r, Op::Adjoint, 0.0, &mut own)?;
+        let before = self.merged.take();
+        let kept = before.as_ref().map_or(0, CpuMatrix::cols);
+        let mut both = algebra.zeros("two blocks", columns, kept + width)?;
+        if let Some(before) = &before {
+            algebra.copy_columns(before, 0, kept, &mut both, 0)?;
+        }
+        algebra.copy_columns(&own, 0, width, &mut both, kept)?;
+        self.merged = Some(self.leading(algebra, both)?);
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Merge<'_, T> {
+    /// The leading left singular vectors of `both`, times their values.
+    fn leading(&self, algebra: &mut CpuAlgebra, mut both: CpuMatrix<T>) -> Result<CpuMatrix<T>> {
+        let (rows, cols) = both.shape();
+        let keep = self.local.width.min(rows).min(cols);
+        let (basis, Svd { u, s, .. }) = if rows >= cols {
+            let r = self.basis(algebra, &mut both, Need::Basis)?;
+            (Some(both), algebra.svd(&r)?)
+        } else {
+            (None, algebra.svd(&both)?)
+        };
+        let mut head = algebra.zeros("leading vectors", u.rows(), keep)?;
+        algebra.copy_columns(&u, 0, keep, &mut head, 0)?;
+        algebra.scale_columns(&mut head, &s[..keep])?;
+        let Some(basis) = basis else { return Ok(head) };
+        let mut leading = algebra.zeros("leading vectors", rows, keep)?;
+        algebra.multiply(1.0, &basis, Op::Plain, &head, Op::Plain, 0.0, &mut leading)?;
+        Ok(leading)
+    }
+}
+
+impl<T: Scalar> CpuOps<'_, T> {
+    /// See [`crate::rsvd::ops::RsvdOps::pass_block_sum`].
+    pub(super) fn block_sum(&mut self, local: &Local, y: &mut CpuMatrix<T>) -> Result<()> {
+        if y.shape() != (self.problem.columns, local.width) {
+            return Err(mismatch("a sum of blocks", &[y.shape(), (self.problem.columns, local.width)]));
+        }
+        y.slice_mut()?.fill(T::default());
+        self.blocks(&mut Sum { local, y, scale: None })
+    }
+
+    /// See [`crate::rsvd::ops::RsvdOps::pass_merge`].
+    pub(super) fn merge(&mut self, local: &Local, r: &mut CpuMatrix<T>) -> Result<()> {
+        if r.shape() != (self.problem.columns, local.width) {
+            return Err(mismatch("a merge of blocks", &[r.shape(), (self.problem.columns, local.width)]));
+        }
+        let mut merge = Merge { local, merged: None };
+        self.blocks(&mut merge)?;
+        let to = r.slice_mut()?;
+        to.fill(T::default());
+        if let Some(merged) = &merge.merged {
+            let from = merged.slice()?;
+            to[..from.len()].copy_from_slice(from);
+        }
+        Ok(())
+    }
+
+    /// One pass: every block to `body`.
+    fn blocks(&mut self, body: &mut dyn Block<T>) -> Result<()> {
+        if matches!(self.problem.data, Data::Csr(_) | Data::Operator(_)) {
+            return Err(Error::NotSupported(
+                "method: works on blocks of rows, which a sparse matrix or an operator does not have".into(),
+            ));
+        }
+        self.prepare_dense()?;
+        let start = std::time::Instant::now();
+        let read = self.traffic.seconds_read;
+        let transform = self.transform.take().unwrap_or_default();
+        let (context, height) = (self.context, self.block_rows());
+        let direct = transform.is_nothing() && self.dtype() == Some(T::DTYPE);
+        let mut scratch =
+            self.zeros_of::<T>("block of the data", height, if direct { 0 } else { self.problem.columns })?;
+        let mut survey = self.statistics.is_none().then(Survey::default);
+        let mut algebra = CpuAlgebra::new(context);
+        let outcome = self.each_part(height, &mut |part: Part<'_>, count, place| {
+            let (x, found) = if direct {
+                let found = context.pool().run(|| part.look_direct::<T>(0, count))?;
+                (part.direct(0, count)?, found)
+            } else {
+                part.load(context, 0, count, &transform, scratch.slice_mut()?)?
+            };
+            if let Some(survey) = &mut survey {
+                survey.add(found, place, count)?;
+            }
+            body.take(&mut algebra, x, place)
+        });
+        if outcome.is_ok()
+            && let Some(survey) = survey
+        {
+            self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
+        }
+        self.transform = Some(transform);
+        self.traffic.passes += 1;
+        self.traffic.seconds_multiply += start.elapsed().as_secs_f64() - (self.traffic.seconds_read - read);
+        outcome
+    }
+}

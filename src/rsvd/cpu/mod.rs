@@ -1,0 +1,384 @@
+//! Randomized SVD on the CPU.
+//!
+//! The data are read panel by panel: some rows that stay in the third-level cache while both products of a pass use them.
+//! Where entries are converted, centred or scaled, that is done to the panel, in double precision, so that centring
+//! cancels nothing and every product is a plain one. Sparse matrices and operators are centred by corrections to the
+//! products instead (reference: Halko, Martinsson and Tropp, SIAM Review 53, 2011; corrections as in Li et al., ACM TOMS
+//! 43, 2017).
+
+mod blocks;
+mod implicit;
+mod operator;
+mod panel;
+mod pass;
+mod sparse;
+mod tall;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::data::{Center, Data, Problem, Resident, Setting};
+use super::ops::{Local, RsvdOps};
+use super::statistics::Statistics;
+use super::traffic::Traffic;
+use crate::backend::memory::HostMemory;
+use crate::context::Context;
+use crate::dense::cpu::CpuAlgebra;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::dense::sketch::Sketch;
+use crate::dense::{Algebra, Op, Step, Svd};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::progress::Progress;
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+use panel::Transform;
+use pass::Work;
+
+/// Bytes of a block of rows that is read at once, and of one that a block method works on.
+const BLOCK_BYTES: usize = 64 << 20;
+
+/// The randomized SVD on the threads of a context.
+pub struct CpuOps<'a, T: Scalar> {
+    context: &'a Arc<Context>,
+    algebra: CpuAlgebra,
+    problem: Problem<'a, T>,
+    setting: Setting,
+    progress: &'a Progress<'a>,
+    statistics: Option<Statistics>,
+    /// What is done to the entries, once it is known.
+    transform: Option<Transform>,
+    /// Columns of a sparse matrix, made by the first pass that needs them.
+    columns: Option<sparse::Columns<T>>,
+    /// Two blocks of a source, one being read while the other is used.
+    buffers: Vec<HostMemory>,
+    traffic: Traffic,
+}
+
+impl<'a, T: Scalar> CpuOps<'a, T> {
+    /// The operations for a problem.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for data on a device or a scaling that the data do not allow, [`Error::OutOfMemory`] if not
+    /// two blocks of a source fit.
+    pub fn new(
+        context: &'a Arc<Context>,
+        problem: Problem<'a, T>,
+        setting: Setting,
+        progress: &'a Progress<'a>,
+    ) -> Result<Self> {
+        if setting.scale && matches!(problem.data, Data::Operator(_)) {
+            return Err(Error::NotSupported("scale: of a matrix that is known by its products alone".into()));
+        }
+        if setting.scale && setting.center == Center::Rows {
+            return Err(Error::NotSupported("scale: of columns whose rows are centred".into()));
+        }
+        let mut ops = Self {
+            context,
+            algebra: CpuAlgebra::new(context),
+            problem,
+            setting,
+            progress,
+            statistics: None,
+            transform: None,
+            columns: None,
+            buffers: Vec::new(),
+            traffic: Traffic::default(),
+        };
+        ops.cut()?;
+        Ok(ops)
+    }
+
+    /// Chooses the rows of a block, and gets the buffers of a source.
+    fn cut(&mut self) -> Result<()> {
+        let (rows, columns) = (self.problem.rows, self.problem.columns);
+        let size = match &self.problem.data {
+            Data::Dense { memory, dtype, .. } => {
+                memory.host("a")?;
+                dtype.size()
+            }
+            Data::Streamed { source, .. } => source.info().number.size(),
+            Data::Csr(_) | Data::Operator(_) => {
+                self.traffic.block_rows = to_u64(rows);
+                self.traffic.blocks = 1;
+                self.traffic.resident_rows = to_u64(rows);
+                return Ok(());
+            }
+        };
+        let row = columns.saturating_mul(size).max(1);
+        let streamed = matches!(self.problem.data, Data::Streamed { .. });
+        let mut height = if self.setting.block_rows > 0 { self.setting.block_rows } else { (BLOCK_BYTES / row).max(1) };
+        if streamed && self.setting.block_rows == 0 {
+            // Two buffers in a quarter of what the limit leaves; the rest is for tall and other matrices.
+            let room = usize::try_from(self.context.host_budget().available() / 8).unwrap_or(usize::MAX);
+            height = height.min((room / row).max(1));
+        }
+        let height = height.min(rows).max(1);
+        self.traffic.block_rows = to_u64(height);
+        self.traffic.blocks = to_u64(rows.div_ceil(height));
+        if streamed {
+            let bytes = crate::shape::product("block of a source", height, row)?;
+            for _ in 0..2 {
+                self.buffers.push(HostMemory::allocate("block of a source", bytes, self.context.host_budget())?);
+            }
+        } else {
+            self.traffic.resident_rows = to_u64(rows);
+        }
+        // Host memory is where the CPU's data are: nothing else is to be kept.
+        let (Resident::Auto | Resident::AtMost(_)) = self.setting.resident;
+        Ok(())
+    }
+
+    /// Rows of a block.
+    fn block_rows(&self) -> usize {
+        usize::try_from(self.traffic.block_rows).unwrap_or(usize::MAX)
+    }
+
+    /// One pass: the products of `work`, by whatever way the data allow.
+    fn pass(&mut self, work: Work<'_, T>) -> Result<()> {
+        self.progress.check()?;
+        let start = Instant::now();
+        let read = self.traffic.seconds_read;
+        match self.problem.data {
+            Data::Dense { .. } | Data::Streamed { .. } => self.dense_pass(work)?,
+            Data::Csr(_) => self.sparse_pass(work)?,
+            Data::Operator(_) => self.operator_pass(work)?,
+        }
+        self.traffic.passes += 1;
+        self.traffic.seconds_multiply += start.elapsed().as_secs_f64() - (self.traffic.seconds_read - read);
+        Ok(())
+    }
+
+    /// A matrix beside the problem's own.
+    fn zeros_of<S: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<CpuMatrix<S>> {
+        CpuMatrix::zeros(what, rows, cols, self.context.host_budget())
+    }
+}
+
+/// Sizes of operands that do not fit each other.
+fn mismatch(what: &str, shapes: &[(usize, usize)]) -> Error {
+    Error::Internal(format!("{what} with matrices of {shapes:?}"))
+}
+
+fn seconds<R>(total: &mut f64, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *total += start.elapsed().as_secs_f64();
+    result
+}
+
+impl<T: Scalar> Algebra<T> for CpuOps<'_, T> {
+    type Matrix = CpuMatrix<T>;
+
+    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<CpuMatrix<T>> {
+        self.algebra.zeros(what, rows, cols)
+    }
+
+    fn shape(&self, m: &CpuMatrix<T>) -> (usize, usize) {
+        m.shape()
+    }
+
+    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<CpuMatrix<T>> {
+        self.algebra.upload(what, rows, cols, data, ld)
+    }
+
+    fn download(&mut self, m: &CpuMatrix<T>, data: &mut [T], ld: usize) -> Result<()> {
+        self.algebra.download(m, data, ld)
+    }
+
+    fn copy_columns(
+        &mut self,
+        source: &CpuMatrix<T>,
+        from: usize,
+        count: usize,
+        target: &mut CpuMatrix<T>,
+        to: usize,
+    ) -> Result<()> {
+        self.algebra.copy_columns(source, from, count, target, to)
+    }
+
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &CpuMatrix<T>,
+        op_a: Op,
+        b: &CpuMatrix<T>,
+        op_b: Op,
+        beta: f64,
+        c: &mut CpuMatrix<T>,
+    ) -> Result<()> {
+        self.algebra.multiply(alpha, a, op_a, b, op_b, beta, c)
+    }
+
+    fn scale_columns(&mut self, m: &mut CpuMatrix<T>, factors: &[f64]) -> Result<()> {
+        self.algebra.scale_columns(m, factors)
+    }
+
+    fn adjoint(&mut self, what: &'static str, m: &CpuMatrix<T>) -> Result<CpuMatrix<T>> {
+        self.algebra.adjoint(what, m)
+    }
+
+    fn fill(&mut self, m: &mut CpuMatrix<T>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
+        self.algebra.fill(m, sketch, first_row, first_column)
+    }
+
+    fn norm2(&mut self, m: &CpuMatrix<T>) -> Result<f64> {
+        self.algebra.norm2(m)
+    }
+
+    fn column_norms(&mut self, m: &CpuMatrix<T>) -> Result<Vec<f64>> {
+        self.algebra.column_norms(m)
+    }
+
+    fn column_peaks(&mut self, m: &CpuMatrix<T>) -> Result<Vec<(f64, f64)>> {
+        self.algebra.column_peaks(m)
+    }
+
+    fn cholesky_step(&mut self, x: &mut CpuMatrix<T>, shift: f64, r: &mut CpuMatrix<T>) -> Result<Step> {
+        seconds(&mut self.traffic.seconds_orthonormalize, || self.algebra.cholesky_step(x, shift, r))
+    }
+
+    fn householder(&mut self, x: &mut CpuMatrix<T>, r: &mut CpuMatrix<T>) -> Result<()> {
+        seconds(&mut self.traffic.seconds_orthonormalize, || self.algebra.householder(x, r))
+    }
+
+    fn svd(&mut self, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> {
+        seconds(&mut self.traffic.seconds_small, || self.algebra.svd(a))
+    }
+
+    fn eigen(&mut self, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> {
+        seconds(&mut self.traffic.seconds_small, || self.algebra.eigen(a))
+    }
+}
+
+impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
+    type Tall = CpuMatrix<T>;
+
+    fn rows(&self) -> usize {
+        self.problem.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.problem.columns
+    }
+
+    fn statistics(&self) -> Option<&Statistics> {
+        self.statistics.as_ref()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
+        self.progress.report(step, steps, measure)
+    }
+
+    fn pass_multiply(&mut self, w: &CpuMatrix<T>, p: &mut CpuMatrix<T>) -> Result<()> {
+        self.pass(Work { w: Some(w), p: Some(p), ..Work::default() })
+    }
+
+    fn pass_adjoint(&mut self, p: &CpuMatrix<T>, t: &mut CpuMatrix<T>) -> Result<()> {
+        self.pass(Work { left: pass::Left::Given(p), t: Some(t), ..Work::default() })
+    }
+
+    fn pass_fused(&mut self, w: &CpuMatrix<T>, p: Option<&mut CpuMatrix<T>>, t: &mut CpuMatrix<T>) -> Result<()> {
+        self.pass(Work { w: Some(w), p, left: pass::Left::Product, t: Some(t), ..Work::default() })
+    }
+
+    fn pass_gram(&mut self, g: &mut CpuMatrix<T>) -> Result<()> {
+        self.pass(Work { gram: Some(g), ..Work::default() })
+    }
+
+    fn pass_block_sum(&mut self, local: &Local, y: &mut CpuMatrix<T>) -> Result<()> {
+        self.block_sum(local, y)
+    }
+
+    fn pass_merge(&mut self, local: &Local, r: &mut CpuMatrix<T>) -> Result<()> {
+        self.merge(local, r)
+    }
+
+    fn pass_two_sketches(
+        &mut self,
+        w: &CpuMatrix<T>,
+        p: &mut CpuMatrix<T>,
+        psi: &Sketch,
+        z: &mut CpuMatrix<T>,
+    ) -> Result<()> {
+        self.pass(Work { w: Some(w), p: Some(p), left: pass::Left::Drawn(*psi), t: Some(z), ..Work::default() })
+    }
+
+    fn tall(&mut self, what: &'static str, width: usize) -> Result<CpuMatrix<T>> {
+        self.zeros_of(what, self.problem.rows, width)
+    }
+
+    fn tall_width(&self, p: &CpuMatrix<T>) -> usize {
+        p.cols()
+    }
+
+    fn tall_fill(&mut self, p: &mut CpuMatrix<T>, sketch: &Sketch, first_column: u32) -> Result<()> {
+        self.algebra.fill(p, sketch, 0, first_column)
+    }
+
+    fn tall_multiply(
+        &mut self,
+        alpha: f64,
+        p: &CpuMatrix<T>,
+        m: &CpuMatrix<T>,
+        beta: f64,
+        q: &mut CpuMatrix<T>,
+    ) -> Result<()> {
+        self.algebra.multiply(alpha, p, Op::Plain, m, Op::Plain, beta, q)
+    }
+
+    fn tall_transform(&mut self, p: &mut CpuMatrix<T>, m: &CpuMatrix<T>) -> Result<()> {
+        let mut q = self.zeros_of("transformed tall matrix", p.rows(), m.cols())?;
+        self.algebra.multiply(1.0, p, Op::Plain, m, Op::Plain, 0.0, &mut q)?;
+        *p = q;
+        Ok(())
+    }
+
+    fn tall_cross(&mut self, p: &CpuMatrix<T>, q: &CpuMatrix<T>, c: &mut CpuMatrix<T>) -> Result<()> {
+        self.algebra.multiply(1.0, p, Op::Adjoint, q, Op::Plain, 0.0, c)
+    }
+
+    fn tall_column_norms(&mut self, p: &CpuMatrix<T>) -> Result<Vec<f64>> {
+        self.algebra.column_norms(p)
+    }
+
+    fn tall_cholesky_step(&mut self, p: &mut CpuMatrix<T>, shift: f64, r: &mut CpuMatrix<T>) -> Result<Step> {
+        self.cholesky_step(p, shift, r)
+    }
+
+    fn tall_column_peaks(&mut self, p: &CpuMatrix<T>) -> Result<Vec<(f64, f64)>> {
+        self.algebra.column_peaks(p)
+    }
+
+    fn tall_read(
+        &mut self,
+        what: &'static str,
+        source: &Matrix,
+        adjoint: bool,
+        conjugate: bool,
+    ) -> Result<CpuMatrix<T>> {
+        let m = self.read(what, source, adjoint, conjugate)?;
+        if m.rows() != self.problem.rows {
+            return Err(mismatch(what, &[m.shape(), (self.problem.rows, self.problem.columns)]));
+        }
+        Ok(m)
+    }
+
+    fn tall_write(&mut self, p: &CpuMatrix<T>, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()> {
+        self.write(p, target, adjoint, conjugate)
+    }
+
+    fn read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<CpuMatrix<T>> {
+        tall::read(self.context, what, source, adjoint, conjugate)
+    }
+
+    fn write(&mut self, m: &CpuMatrix<T>, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()> {
+        tall::write(self.context, m, target, adjoint, conjugate)
+    }
+}

@@ -1,0 +1,102 @@
+//! Passes over matrices that are known by their products alone.
+
+use super::panel::{Findings, Transform};
+use super::pass::{Survey, Work};
+use super::{CpuOps, implicit};
+use crate::alloc;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::rng::stream;
+use crate::rsvd::data::{Center, Data, Operator};
+use crate::scalar::{Complex, Scalar};
+
+/// Probes of the norm.
+const PROBES: usize = 16;
+
+/// The first column of the probes in their stream: others begin at 0.
+const FIRST: u32 = 1 << 30;
+
+/// y = op(A) x, refusing what is not finite.
+fn apply<T: Scalar>(
+    operator: &mut dyn Operator<T>,
+    adjoint: bool,
+    x: &CpuMatrix<T>,
+    y: &mut CpuMatrix<T>,
+) -> Result<()> {
+    let op = if adjoint { Op::Adjoint } else { Op::Plain };
+    let count = x.cols();
+    operator.apply(op, x.slice()?, count, y.slice_mut()?)?;
+    if y.slice()?.iter().all(|v| (v.re() + v.im()).is_finite()) {
+        return Ok(());
+    }
+    let name = if adjoint { "A^H X" } else { "A X" };
+    Err(Error::invalid("a", format!("gives a number that is not finite in {name} for {count} vectors")))
+}
+
+impl<T: Scalar> CpuOps<'_, T> {
+    /// The products of `work`.
+    pub(super) fn operator_pass(&mut self, work: Work<'_, T>) -> Result<()> {
+        if self.statistics.is_none() {
+            self.survey_operator()?;
+        }
+        let sizes = (self.problem.rows, self.problem.columns);
+        let Data::Operator(operator) = &mut self.problem.data else {
+            return Err(Error::Internal("an operator pass over other data".into()));
+        };
+        implicit::pass(self.context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y| {
+            apply(*operator, adjoint, x, y)
+        })
+    }
+
+    /// Means by products with ones; the norm by probes, as the entries are not to be had.
+    fn survey_operator(&mut self) -> Result<()> {
+        let (m, n) = (self.problem.rows, self.problem.columns);
+        let factor = self.setting.factor;
+        let budget = self.context.host_budget();
+        let Data::Operator(operator) = &mut self.problem.data else {
+            return Err(Error::Internal("an operator pass over other data".into()));
+        };
+        let mut transform = Transform::default();
+        let mut ones = |adjoint: bool, from: usize, to: usize| -> Result<Vec<Complex<f64>>> {
+            let mut x = CpuMatrix::<T>::zeros("ones", from, 1, budget)?;
+            x.slice_mut()?.fill(T::from_parts(1.0, 0.0));
+            let mut y = CpuMatrix::<T>::zeros("means", to, 1, budget)?;
+            apply(*operator, adjoint, &x, &mut y)?;
+            let mut means = alloc::with_capacity("means", to)?;
+            means.extend(y.slice()?.iter().map(|v| Complex::new(v.re(), v.im()) / from.max(1) as f64));
+            Ok(means)
+        };
+        match self.setting.center {
+            Center::None => {}
+            Center::Columns => {
+                // A^H 1 has the conjugates of the columns' sums.
+                transform.means = ones(true, m, n)?;
+                transform.means.iter_mut().for_each(|mean| *mean = mean.conj());
+            }
+            Center::Rows => {
+                transform.rows = true;
+                transform.row_means = ones(false, n, m)?;
+            }
+        }
+        if factor != 1.0 {
+            transform.gains = alloc::filled("factors of columns", n, factor)?;
+        }
+        let mut w = CpuMatrix::<T>::zeros("probes", n, PROBES, budget)?;
+        let sketch = Sketch { distribution: Distribution::Gaussian, seed: 0, stream: stream::PROBES };
+        self.algebra.fill(&mut w, &sketch, 0, FIRST)?;
+        let mut p = CpuMatrix::<T>::zeros("products with probes", m, PROBES, budget)?;
+        implicit::gain_rows(self.context, &transform, &mut w)?;
+        apply(*operator, false, &w, &mut p)?;
+        implicit::center_product(self.context, &transform, &w, &mut p)?;
+        // Both parts of a complex probe are standard normal.
+        let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
+        let squares = self.algebra.norm2(&p)? / (variance * PROBES as f64);
+        let mut survey = Survey::default();
+        survey.add(Findings { squares, most: squares.sqrt() / factor }, 0, m)?;
+        self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
+        self.transform = Some(transform);
+        Ok(())
+    }
+}

@@ -1,0 +1,328 @@
+//! Rows of the data as the products see them.
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use crate::alloc;
+use crate::backend::memory::HostMemory;
+use crate::blocks::number::{Number, decode};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar};
+
+/// What is done to an entry a of column j: (a - mean_j) factor / scale_j, or (a - mean of its row) factor.
+#[derive(Default)]
+pub struct Transform {
+    /// Means of the columns, empty if they stay.
+    pub means: Vec<Complex<f64>>,
+    /// `scale_j`, empty if columns are not scaled.
+    pub scales: Vec<f64>,
+    /// `factor / scale_j`, empty if it is 1.
+    pub gains: Vec<f64>,
+    /// Whether each row loses its mean.
+    pub rows: bool,
+    /// Means of the rows, where the data are no array whose rows could be asked.
+    pub row_means: Vec<Complex<f64>>,
+}
+
+impl Transform {
+    /// Whether nothing is done.
+    pub fn is_nothing(&self) -> bool {
+        self.means.is_empty() && self.gains.is_empty() && !self.rows
+    }
+
+    /// What column j loses.
+    pub fn mean(&self, j: usize) -> Complex<f64> {
+        self.means.get(j).copied().unwrap_or_default()
+    }
+
+    /// What column j is multiplied by.
+    pub fn gain(&self, j: usize) -> f64 {
+        self.gains.get(j).copied().unwrap_or(1.0)
+    }
+}
+
+/// Rows in host memory.
+#[derive(Clone, Copy)]
+pub struct Part<'b> {
+    /// The memory.
+    pub memory: &'b HostMemory,
+    /// Type of the elements.
+    pub number: Number,
+    /// Elements from one row to the next.
+    pub row_stride: usize,
+    /// Elements from one column to the next; one of the two is 1.
+    pub column_stride: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Elements before the first row.
+    pub skip: usize,
+}
+
+/// What the first look at entries finds.
+#[derive(Clone, Copy, Default)]
+pub struct Findings {
+    /// Sum of the squares of the moduli, after the transform.
+    pub squares: f64,
+    /// Largest part of an entry as it was read, NaN if one is.
+    pub most: f64,
+}
+
+/// Sum of the squares, and the largest magnitude of a part: infinite or NaN if one is.
+fn look<T: Scalar>(values: &[T]) -> Findings {
+    let (mut sums, mut largest) = ([0.0f64; 8], [0.0f64; 8]);
+    let mut each = |k: usize, x: T| {
+        let (re, im) = (x.re(), x.im());
+        sums[k] += re * re + im * im;
+        let size = re.abs().max(im.abs());
+        largest[k] = if size > largest[k] { size } else { largest[k] };
+    };
+    let mut blocks = values.chunks_exact(8);
+    for block in &mut blocks {
+        for (k, x) in block.iter().enumerate() {
+            each(k, *x);
+        }
+    }
+    for (k, x) in blocks.remainder().iter().enumerate() {
+        each(k, *x);
+    }
+    let squares: f64 = sums.iter().sum();
+    let mut most = largest.iter().fold(0.0, |a: f64, b| a.max(*b));
+    // Squares that are NaN come of an entry that is; comparisons passed it over.
+    if squares.is_nan() {
+        most = f64::NAN;
+    }
+    Findings { squares, most }
+}
+
+fn merge(all: &[Findings]) -> Findings {
+    all.iter().fold(Findings::default(), |sum, f| Findings {
+        squares: sum.squares + f.squares,
+        most: if sum.most.is_nan() || f.most.is_nan() { f64::NAN } else { sum.most.max(f.most) },
+    })
+}
+
+impl<'b> Part<'b> {
+    /// Whether the entries can be multiplied as they lie.
+    pub fn is_direct<T: Scalar>(&self, transform: &Transform) -> bool {
+        transform.is_nothing() && self.number.dtype() == T::DTYPE
+    }
+
+    /// The same from row `first` on.
+    pub fn from_row(self, first: usize) -> Self {
+        Self { skip: self.skip + first * self.row_stride, ..self }
+    }
+
+    fn is_row_major(&self) -> bool {
+        self.column_stride == 1
+    }
+
+    /// Place and length of line `line` of `count` rows from `first` on: a row, or the part of a column.
+    fn line(&self, first: usize, count: usize, line: usize) -> (usize, usize) {
+        if self.is_row_major() {
+            (self.skip + (first + line) * self.row_stride, self.columns)
+        } else {
+            (self.skip + line * self.column_stride + first, count)
+        }
+    }
+
+    /// Rows that can be multiplied as they lie.
+    pub fn direct<T: Scalar>(&self, first: usize, count: usize) -> Result<MatRef<'b, T>> {
+        let all = self.memory.as_slice::<T>()?;
+        if count == 0 || self.columns == 0 {
+            return Ok(MatRef::from_column_major_slice(&[], count, self.columns));
+        }
+        Ok(if self.is_row_major() {
+            let stride = self.row_stride.max(self.columns);
+            MatRef::from_row_major_slice_with_stride(
+                &all[self.skip + first * self.row_stride..],
+                count,
+                self.columns,
+                stride,
+            )
+        } else {
+            MatRef::from_column_major_slice_with_stride(
+                &all[self.skip + first..],
+                count,
+                self.columns,
+                self.column_stride.max(count),
+            )
+        })
+    }
+
+    /// The first look at rows that are multiplied as they lie. On a thread of the pool.
+    pub fn look_direct<T: Scalar>(&self, first: usize, count: usize) -> Result<Findings> {
+        let all = self.memory.as_slice::<T>()?;
+        let lines = if self.is_row_major() { count } else { self.columns };
+        let found: Vec<Findings> = (0..lines)
+            .into_par_iter()
+            .map(|line| {
+                let (place, length) = self.line(first, count, line);
+                look(&all[place..place + length])
+            })
+            .collect();
+        Ok(merge(&found))
+    }
+
+    /// Converts and transforms rows into `scratch`, packed in the order in which they lie, and returns them as a matrix.
+    pub fn load<'s, T: Scalar>(
+        &self,
+        context: &Context,
+        first: usize,
+        count: usize,
+        transform: &Transform,
+        scratch: &'s mut [T],
+    ) -> Result<(MatRef<'s, T>, Findings)> {
+        let bytes = self.memory.as_slice::<u8>()?;
+        if self.number.is_complex() && self.number.dtype() != T::DTYPE {
+            let (from, to) = (self.number.dtype().name(), T::DTYPE.name());
+            return Err(Error::NotSupported(format!("a: is {from}, which is not converted to {to}")));
+        }
+        let length = if self.is_row_major() { self.columns } else { count };
+        let scratch = &mut scratch[..count * self.columns];
+        if length == 0 || scratch.is_empty() {
+            return Ok((MatRef::from_column_major_slice(scratch, count, self.columns), Findings::default()));
+        }
+        let size = self.number.size();
+        let found = context.pool().run(|| -> Result<Vec<Findings>> {
+            let row_means =
+                if transform.rows && !self.is_row_major() { self.row_means(bytes, first, count)? } else { Vec::new() };
+            scratch
+                .par_chunks_exact_mut(length)
+                .enumerate()
+                .map(|(line, out)| {
+                    let place = self.line(first, count, line).0 * size;
+                    let mut values = Values::new(self.number, length)?;
+                    values.read(self.number, &bytes[place..place + length * size]);
+                    let most = values.most();
+                    if self.is_row_major() {
+                        let row = if transform.rows { values.mean() } else { Complex::default() };
+                        for (j, to) in out.iter_mut().enumerate() {
+                            *to = values.entry(j, transform.mean(j) + row, transform.gain(j));
+                        }
+                    } else {
+                        let (mean, gain) = (transform.mean(line), transform.gain(line));
+                        for (i, to) in out.iter_mut().enumerate() {
+                            let row = row_means.get(i).copied().unwrap_or_default();
+                            *to = values.entry(i, mean + row, gain);
+                        }
+                    }
+                    Ok(Findings { squares: look(out).squares, most })
+                })
+                .collect()
+        })?;
+        let matrix = if self.is_row_major() {
+            MatRef::from_row_major_slice(scratch, count, self.columns)
+        } else {
+            MatRef::from_column_major_slice(scratch, count, self.columns)
+        };
+        Ok((matrix, merge(&found)))
+    }
+
+    /// Means of the rows of columns that lie one after the other.
+    fn row_means(&self, bytes: &[u8], first: usize, count: usize) -> Result<Vec<Complex<f64>>> {
+        let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
+        let mut values = Values::new(self.number, count)?;
+        let size = self.number.size();
+        for line in 0..self.columns {
+            let place = self.line(first, count, line).0 * size;
+            values.read(self.number, &bytes[place..place + count * size]);
+            for (i, mean) in means.iter_mut().enumerate() {
+                *mean += values.at(i);
+            }
+        }
+        means.iter_mut().for_each(|m| *m /= self.columns as f64);
+        Ok(means)
+    }
+
+    /// Mean and sum of the squared distances from it, of each column of the rows, times `factor` and its square. On a
+    /// thread of the pool.
+    pub fn moments(&self, first: usize, count: usize, factor: f64) -> Result<Vec<(Complex<f64>, f64)>> {
+        let bytes = self.memory.as_slice::<u8>()?;
+        let size = self.number.size();
+        // A column takes every row's line where rows lie together: many columns at a time, as a cache line has many.
+        let band = if self.is_row_major() { 256 } else { 1 };
+        let mut all = alloc::filled("moments of columns", self.columns, (Complex::<f64>::default(), 0.0))?;
+        all.par_chunks_mut(band).enumerate().try_for_each(|(b, out)| -> Result<()> {
+            let (column, width) = (b * band, out.len());
+            let (lines, length) = if self.is_row_major() { (count, width) } else { (1, count) };
+            let mut values = Values::new(self.number, length)?;
+            for round in 0..2 {
+                for line in 0..lines {
+                    let place = if self.is_row_major() {
+                        self.skip + (first + line) * self.row_stride + column
+                    } else {
+                        self.skip + column * self.column_stride + first
+                    };
+                    values.read(self.number, &bytes[place * size..(place + length) * size]);
+                    for k in 0..length {
+                        let (mean, spread) = &mut out[if self.is_row_major() { k } else { 0 }];
+                        if round == 0 {
+                            *mean += values.at(k) * factor;
+                        } else {
+                            *spread += (values.at(k) * factor - *mean).norm_sqr();
+                        }
+                    }
+                }
+                if round == 0 {
+                    out.iter_mut().for_each(|(mean, _)| *mean /= count as f64);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
+/// A line of numbers in double precision.
+enum Values {
+    Real(Vec<f64>),
+    Complex(Vec<Complex<f64>>),
+}
+
+impl Values {
+    fn new(number: Number, length: usize) -> Result<Self> {
+        let what = "line of a block";
+        Ok(if number.is_complex() {
+            Self::Complex(alloc::filled(what, length, Complex::default())?)
+        } else {
+            Self::Real(alloc::filled(what, length, 0.0)?)
+        })
+    }
+
+    fn read(&mut self, number: Number, bytes: &[u8]) {
+        match self {
+            Self::Real(values) => decode(number, bytes, values),
+            Self::Complex(values) => decode(number, bytes, values),
+        }
+    }
+
+    fn at(&self, k: usize) -> Complex<f64> {
+        match self {
+            Self::Real(values) => Complex::new(values[k], 0.0),
+            Self::Complex(values) => values[k],
+        }
+    }
+
+    fn most(&self) -> f64 {
+        match self {
+            Self::Real(values) => look(values).most,
+            Self::Complex(values) => look(values).most,
+        }
+    }
+
+    fn mean(&self) -> Complex<f64> {
+        match self {
+            Self::Real(values) => Complex::new(values.iter().sum::<f64>() / values.len() as f64, 0.0),
+            Self::Complex(values) => values.iter().sum::<Complex<f64>>() / values.len() as f64,
+        }
+    }
+
+    /// (x_k - mean) gain.
+    fn entry<T: Scalar>(&self, k: usize, mean: Complex<f64>, gain: f64) -> T {
+        match self {
+            Self::Real(values) => T::from_parts((values[k] - mean.re) * gain, -mean.im * gain),
+            Self::Complex(values) => T::from_parts((values[k].re - mean.re) * gain, (values[k].im - mean.im) * gain),
+        }
+    }
+}

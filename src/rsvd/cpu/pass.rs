@@ -1,0 +1,467 @@
+//! Passes over dense data.
+
+use faer::linalg::matmul::matmul_with_conj;
+use faer::{Accum, Conj, MatRef, Par};
+use rayon::prelude::*;
+
+use super::panel::{Findings, Part, Transform};
+use super::{CpuOps, mismatch};
+use crate::backend::memory::HostMemory;
+use crate::blocks::array::Block;
+use crate::blocks::number::Number;
+use crate::blocks::pipeline::read_ahead;
+use crate::context::Context;
+use crate::dense::Op;
+use crate::dense::cpu::matrix::{CpuMatrix, split_columns};
+use crate::dense::cpu::product::{Factor, multiply};
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::rsvd::data::{Center, Data};
+use crate::rsvd::statistics::Statistics;
+use crate::scalar::{Complex, Scalar};
+use crate::shape::{Order, to_u64};
+
+/// Bytes of a panel: it is read twice, the second time from the third-level cache.
+const PANEL_BYTES: usize = 12 << 20;
+
+/// Rows of a panel: enough for a product to be efficient, not so many that short rows make a large intermediate matrix.
+const PANEL_ROWS: std::ops::RangeInclusive<usize> = 64..=4096;
+
+/// What A^H is multiplied by.
+#[derive(Default)]
+pub enum Left<'w, T> {
+    /// Nothing.
+    #[default]
+    None,
+    /// A tall matrix.
+    Given(&'w CpuMatrix<T>),
+    /// A W, as it comes.
+    Product,
+    /// Rows of a random matrix.
+    Drawn(Sketch),
+}
+
+/// The products of a pass.
+#[derive(Default)]
+pub struct Work<'w, T> {
+    /// W of A W.
+    pub w: Option<&'w CpuMatrix<T>>,
+    /// A W, where it is wanted.
+    pub p: Option<&'w mut CpuMatrix<T>>,
+    /// What A^H is multiplied by.
+    pub left: Left<'w, T>,
+    /// A^H times that.
+    pub t: Option<&'w mut CpuMatrix<T>>,
+    /// A^H A.
+    pub gram: Option<&'w mut CpuMatrix<T>>,
+}
+
+impl<T: Scalar> Work<'_, T> {
+    /// Refuses operands that do not fit an m-by-n matrix and each other.
+    pub fn check(&self, rows: usize, columns: usize) -> Result<()> {
+        let width = self.w.map_or(0, |w| w.cols());
+        let left = match &self.left {
+            Left::Given(p) => Some(p.shape()),
+            Left::Product => Some((rows, width)),
+            Left::Drawn(_) | Left::None => None,
+        };
+        let fits = self.w.is_none_or(|w| w.rows() == columns)
+            && self.p.as_ref().is_none_or(|p| p.shape() == (rows, width))
+            && self.t.as_ref().is_none_or(|t| t.rows() == columns)
+            && left.is_none_or(|l| l.0 == rows && self.t.as_ref().is_some_and(|t| t.cols() == l.1))
+            && self.gram.as_ref().is_none_or(|g| g.shape() == (columns, columns));
+        if fits { Ok(()) } else { Err(mismatch("a pass", &[(rows, columns), (columns, width)])) }
+    }
+}
+
+/// A sum with the rounding errors of its additions kept.
+#[derive(Default)]
+struct Compensated(f64, f64);
+
+impl Compensated {
+    fn add(&mut self, x: f64) {
+        let sum = self.0 + x;
+        let rounded = if self.0.abs() >= x.abs() { (self.0 - sum) + x } else { (x - sum) + self.0 };
+        // Of an infinite sum there is nothing to keep.
+        (self.0, self.1) = (sum, if rounded.is_finite() { self.1 + rounded } else { self.1 });
+    }
+}
+
+/// What a first pass has found so far.
+#[derive(Default)]
+pub struct Survey {
+    norm2: Compensated,
+    most: f64,
+}
+
+impl Survey {
+    /// Adds what `count` rows from `first` on hold.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the rows if they hold numbers that are not finite.
+    pub fn add(&mut self, found: Findings, first: usize, count: usize) -> Result<()> {
+        if !found.most.is_finite() {
+            let last = first + count.max(1) - 1;
+            return Err(Error::invalid("a", format!("holds a number that is not finite in rows {first} to {last}")));
+        }
+        self.norm2.add(found.squares);
+        self.most = self.most.max(found.most);
+        Ok(())
+    }
+
+    /// The statistics, with the means and scales of `transform`.
+    pub fn finish(self, transform: &Transform, complex: bool) -> Result<Statistics> {
+        let count = transform.means.len();
+        let mut means = crate::alloc::with_capacity("means of columns", count * if complex { 2 } else { 1 })?;
+        means.extend(transform.means.iter().map(|m| m.re));
+        if complex {
+            means.extend(transform.means.iter().map(|m| m.im));
+        }
+        let mut scales = crate::alloc::with_capacity("scales of columns", transform.scales.len())?;
+        scales.extend_from_slice(&transform.scales);
+        // Compensation may leave a sum of nothing just below it.
+        let norm2 = (self.norm2.0 + self.norm2.1).max(0.0);
+        Ok(Statistics { norm2, max_abs: self.most, means, scales })
+    }
+}
+
+/// Rows of a panel of such a matrix.
+fn panel_rows(columns: usize, size: usize) -> usize {
+    (PANEL_BYTES / columns.saturating_mul(size).max(1)).clamp(*PANEL_ROWS.start(), *PANEL_ROWS.end())
+}
+
+/// The products of a pass over one panel after the other.
+struct Panels<'w, T: Scalar> {
+    context: &'w Context,
+    transform: &'w Transform,
+    work: Work<'w, T>,
+    /// Rows of a panel.
+    height: usize,
+    /// A panel whose entries are not multiplied as they lie.
+    scratch: CpuMatrix<T>,
+    /// A W of a panel, or rows of a random matrix.
+    product: CpuMatrix<T>,
+    drawn: CpuMatrix<T>,
+    wide: CpuMatrix<T::Wide>,
+    gram: CpuMatrix<T::Wide>,
+    survey: Option<Survey>,
+    /// Whether the sums have begun.
+    begun: bool,
+}
+
+impl<T: Scalar> Panels<'_, T> {
+    /// All rows of a part, which are the data's from `place` on.
+    fn part(&mut self, part: Part<'_>, rows: usize, place: usize) -> Result<()> {
+        for first in (0..rows).step_by(self.height) {
+            let count = self.height.min(rows - first);
+            self.panel(part, first, count, place + first)?;
+        }
+        Ok(())
+    }
+
+    fn panel(&mut self, part: Part<'_>, first: usize, count: usize, place: usize) -> Result<()> {
+        let context = self.context;
+        let x = if part.is_direct::<T>(self.transform) {
+            if let Some(survey) = &mut self.survey {
+                survey.add(context.pool().run(|| part.look_direct::<T>(first, count))?, place, count)?;
+            }
+            part.direct(first, count)?
+        } else {
+            let (x, found) = part.load(context, first, count, self.transform, self.scratch.slice_mut()?)?;
+            if let Some(survey) = &mut self.survey {
+                survey.add(found, place, count)?;
+            }
+            x
+        };
+        let accumulate = if self.begun { Accum::Add } else { Accum::Replace };
+        self.begun = true;
+        if let Some(w) = self.work.w {
+            let width = w.cols();
+            let y = &mut self.product.slice_mut()?[..count * width];
+            let view = faer::MatMut::from_column_major_slice_mut(y, count, width);
+            let (a, b) = (Factor::new(x, Op::Plain), Factor::new(w.view()?, Op::Plain));
+            multiply(context, 1.0, a, b, Accum::Replace, view)?;
+            if let Some(p) = &mut self.work.p
+                && count > 0
+            {
+                let rows = p.rows();
+                for (to, from) in p.slice_mut()?.chunks_exact_mut(rows).zip(y.chunks_exact(count)) {
+                    to[place..place + count].copy_from_slice(from);
+                }
+            }
+        }
+        if let Some(t) = &mut self.work.t {
+            let width = t.cols();
+            let left = match &self.work.left {
+                Left::None => None,
+                Left::Given(p) => Some(p.view()?.subrows(place, count)),
+                Left::Product => {
+                    Some(MatRef::from_column_major_slice(&self.product.slice()?[..count * width], count, width))
+                }
+                Left::Drawn(sketch) => {
+                    let rows = &mut self.drawn.slice_mut()?[..count * width];
+                    context.pool().run(|| {
+                        rows.par_chunks_exact_mut(count.max(1)).enumerate().for_each(|(j, column)| {
+                            sketch.fill_column(to_u64(place), u32::try_from(j).unwrap_or(u32::MAX), column);
+                        });
+                    });
+                    Some(MatRef::from_column_major_slice(rows, count, width))
+                }
+            };
+            if let Some(left) = left {
+                let (a, b) = (Factor::new(x, Op::Adjoint), Factor::new(left, Op::Plain));
+                multiply(context, 1.0, a, b, accumulate, t.view_mut()?)?;
+            }
+        }
+        if self.work.gram.is_some() {
+            add_gram(context, x, self.wide.slice_mut()?, &mut self.gram)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the sums that are kept apart. Returns what a first pass found.
+    fn finish(mut self) -> Result<Option<Survey>> {
+        if let Some(t) = &mut self.work.t
+            && !self.begun
+        {
+            t.slice_mut()?.fill(T::default());
+        }
+        if let Some(g) = &mut self.work.gram {
+            let (order, sum) = (g.rows(), self.gram.slice()?);
+            for (j, column) in g.slice_mut()?.chunks_exact_mut(order.max(1)).enumerate() {
+                for (i, to) in column.iter_mut().enumerate() {
+                    let x = if i >= j { sum[j * order + i] } else { sum[i * order + j].conjugate() };
+                    *to = T::narrow(x);
+                }
+            }
+        }
+        Ok(self.survey)
+    }
+}
+
+/// Columns of a Gram matrix in a task.
+const GRAM_BAND: usize = 128;
+
+/// G += X^H X, from the diagonal down at least, in double precision. `wide` has room for X.
+fn add_gram<T: Scalar>(
+    context: &Context,
+    x: MatRef<'_, T>,
+    wide: &mut [T::Wide],
+    g: &mut CpuMatrix<T::Wide>,
+) -> Result<()> {
+    let (count, order) = x.shape();
+    if count == 0 || order == 0 {
+        return Ok(());
+    }
+    let wide = &mut wide[..count * order];
+    let bands = split_columns(g.view_mut()?, GRAM_BAND);
+    context.pool().run(|| {
+        wide.par_chunks_exact_mut(count).enumerate().for_each(|(j, column)| {
+            column.iter_mut().enumerate().for_each(|(i, to)| *to = x[(i, j)].widen());
+        });
+        let x = MatRef::from_column_major_slice(wide, count, order);
+        bands.into_par_iter().enumerate().for_each(|(b, band)| {
+            let (first, width) = (b * GRAM_BAND, band.ncols());
+            let below = x.subcols(first, order - first).transpose();
+            let band = band.subrows_mut(first, order - first);
+            let one = T::Wide::from_parts(1.0, 0.0);
+            matmul_with_conj(band, Accum::Add, below, Conj::Yes, x.subcols(first, width), Conj::No, one, Par::Seq);
+        });
+    });
+    Ok(())
+}
+
+impl<T: Scalar> CpuOps<'_, T> {
+    /// The products of `work`, panel by panel; in the first pass the statistics too.
+    pub(super) fn dense_pass(&mut self, work: Work<'_, T>) -> Result<()> {
+        let (rows, columns) = (self.problem.rows, self.problem.columns);
+        work.check(rows, columns)?;
+        self.prepare_dense()?;
+        let transform = self.transform.take().unwrap_or_default();
+        let height = panel_rows(columns, size_of::<T>()).min(self.block_rows_in_memory()).max(1);
+        let is_direct = transform.is_nothing() && self.dtype() == Some(T::DTYPE);
+        let width = |wanted: bool, width: usize| if wanted { width } else { 0 };
+        let drawn = matches!(work.left, Left::Drawn(_));
+        let is_gram = work.gram.is_some();
+        let mut panels = Panels {
+            context: self.context,
+            transform: &transform,
+            height,
+            scratch: self.zeros_of("rows of the data", height, width(!is_direct, columns))?,
+            product: self.zeros_of("rows of A W", height, work.w.map_or(0, |w| w.cols()))?,
+            drawn: self.zeros_of("rows of a sketch", height, width(drawn, work.t.as_ref().map_or(0, |t| t.cols())))?,
+            wide: self.zeros_of("rows of the data", height, width(is_gram, columns))?,
+            gram: self.zeros_of("A^H A", width(is_gram, columns), width(is_gram, columns))?,
+            work,
+            survey: self.statistics.is_none().then(Survey::default),
+            begun: false,
+        };
+        let outcome = self.each_part(usize::MAX, &mut |part, count, place| panels.part(part, count, place));
+        let survey = outcome.and_then(|()| panels.finish());
+        if let Ok(Some(found)) = survey {
+            self.statistics = Some(found.finish(&transform, T::IS_COMPLEX)?);
+            self.transform = Some(transform);
+            return Ok(());
+        }
+        self.transform = Some(transform);
+        survey.map(|_| ())
+    }
+
+    /// Element type of the data.
+    pub(super) fn dtype(&self) -> Option<crate::scalar::DType> {
+        match &self.problem.data {
+            Data::Dense { dtype, .. } => Some(*dtype),
+            Data::Streamed { source, .. } => Some(source.info().number.dtype()),
+            Data::Csr(_) | Data::Operator(_) => None,
+        }
+    }
+
+    /// Rows that lie together: those of a block of a source, or all.
+    fn block_rows_in_memory(&self) -> usize {
+        if matches!(self.problem.data, Data::Streamed { .. }) { self.block_rows() } else { self.problem.rows.max(1) }
+    }
+
+    /// Calls `body(part, rows, first row)` for one block of rows after the other: those of a source as they are read, those
+    /// of an array in memory `height` at a time. Counts what is read.
+    pub(super) fn each_part(
+        &mut self,
+        height: usize,
+        body: &mut dyn FnMut(Part<'_>, usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (rows, columns) = (self.problem.rows, self.problem.columns);
+        let block_rows = self.block_rows();
+        let backwards = self.setting.alternate && self.traffic.passes % 2 == 1;
+        let turned = |item: usize, items: usize| if backwards { items - 1 - item } else { item };
+        match &mut self.problem.data {
+            Data::Dense { memory, dtype, row_stride, column_stride } => {
+                let memory = memory.host("a")?;
+                let number = Number::of("a", *dtype)?;
+                let whole =
+                    Part { memory, number, row_stride: *row_stride, column_stride: *column_stride, columns, skip: 0 };
+                let height = height.min(rows).max(1);
+                let items = rows.div_ceil(height);
+                for item in 0..items {
+                    self.progress.check()?;
+                    let first = turned(item, items) * height;
+                    body(whole.from_row(first), height.min(rows - first), first)?;
+                }
+                Ok(())
+            }
+            Data::Streamed { source, order } => {
+                let info = source.info().clone();
+                let number = info.number;
+                let order = *order;
+                let items = if columns == 0 { 0 } else { rows.div_ceil(block_rows) };
+                let place = |item: usize| {
+                    let first = turned(item, items) * block_rows;
+                    (first, block_rows.min(rows - first))
+                };
+                let axis = if order == Order::RowMajor { 1 } else { 0 };
+                let buffers: Vec<&mut HostMemory> = self.buffers.iter_mut().collect();
+                let progress = self.progress;
+                let flag = progress.flag();
+                let times = read_ahead(
+                    items,
+                    buffers,
+                    |item, buffer| {
+                        flag.check()?;
+                        let (first, count) = place(item);
+                        let block = Block::whole(&info).along(axis, first, count);
+                        let bytes = block.elements() * number.size();
+                        source.read(&block, &mut buffer.as_mut_slice::<u8>()?[..bytes])
+                    },
+                    |item, buffer| {
+                        progress.check()?;
+                        let (first, count) = place(item);
+                        let (row_stride, column_stride) = if axis == 1 { (columns, 1) } else { (1, count) };
+                        body(Part { memory: buffer, number, row_stride, column_stride, columns, skip: 0 }, count, first)
+                    },
+                )?;
+                self.traffic.seconds_read += times.read.as_secs_f64();
+                self.traffic.bytes_read += to_u64(rows * columns * number.size());
+                Ok(())
+            }
+            Data::Csr(_) | Data::Operator(_) => Err(Error::NotSupported(
+                "method: works on blocks of rows, which a sparse matrix or an operator does not have".into(),
+            )),
+        }
+    }
+
+    /// Finds what is to be done to the entries, by a pass of its own where columns are centred or scaled.
+    pub(super) fn prepare_dense(&mut self) -> Result<()> {
+        if self.transform.is_some() {
+            return Ok(());
+        }
+        let (columns, factor) = (self.problem.columns, self.setting.factor);
+        let centred = self.setting.center == Center::Columns;
+        let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
+        if centred || self.setting.scale {
+            let mut moments = Moments::new(columns)?;
+            let context = self.context;
+            let height = panel_rows(columns, 8).min(self.block_rows_in_memory());
+            self.each_part(usize::MAX, &mut |part, rows, _| {
+                for first in (0..rows).step_by(height) {
+                    let count = height.min(rows - first);
+                    let new = context.pool().run(|| part.moments(first, count, factor))?;
+                    moments.merge(&new, count);
+                }
+                Ok(())
+            })?;
+            self.traffic.passes += 1;
+            moments.write(&mut transform, centred, self.setting.scale, factor)?;
+        } else if factor != 1.0 {
+            transform.gains = crate::alloc::filled("factors of columns", columns, factor)?;
+        }
+        self.transform = Some(transform);
+        Ok(())
+    }
+}
+
+/// Means and spreads of columns, merged over blocks of rows (Chan, Golub and LeVeque, The American Statistician 37, 1983).
+pub struct Moments {
+    columns: Vec<(Complex<f64>, f64)>,
+    rows: usize,
+}
+
+impl Moments {
+    /// Of no rows.
+    pub fn new(columns: usize) -> Result<Self> {
+        let none = (Complex::default(), 0.0);
+        Ok(Self { columns: crate::alloc::filled("moments of columns", columns, none)?, rows: 0 })
+    }
+
+    /// Adds `count` rows.
+    pub fn merge(&mut self, new: &[(Complex<f64>, f64)], count: usize) {
+        let total = self.rows + count;
+        let share = count as f64 / (total as f64).max(1.0);
+        for ((mean, spread), (other, more)) in self.columns.iter_mut().zip(new) {
+            let step = *other - *mean;
+            *mean += step * share;
+            *spread += more + step.norm_sqr() * (self.rows as f64 * share);
+        }
+        self.rows = total;
+    }
+
+    /// The transform that they give; the moments are of entries times `factor`.
+    pub fn write(self, transform: &mut Transform, centred: bool, scaled: bool, factor: f64) -> Result<()> {
+        let count = self.columns.len();
+        if centred {
+            transform.means = crate::alloc::with_capacity("means of columns", count)?;
+            transform.means.extend(self.columns.iter().map(|(mean, _)| *mean / factor));
+        }
+        if scaled {
+            let freedom = self.rows.saturating_sub(1).max(1) as f64;
+            transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
+            // A constant column stays as it is.
+            transform.scales.extend(self.columns.iter().map(|(_, spread)| {
+                let deviation = (spread / freedom).sqrt() / factor;
+                if deviation > 0.0 { deviation } else { 1.0 }
+            }));
+        }
+        if scaled || factor != 1.0 {
+            transform.gains = crate::alloc::with_capacity("factors of columns", count)?;
+            transform.gains.extend((0..count).map(|j| factor / transform.scales.get(j).copied().unwrap_or(1.0)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! Passes over sparse matrices.
+
+use rayon::prelude::*;
+
+use super::panel::{Findings, Transform};
+use super::pass::{Moments, Survey, Work};
+use super::{CpuOps, implicit};
+use crate::alloc;
+use crate::backend::memory::Charge;
+use crate::context::Context;
+use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, IndexType};
+use crate::rsvd::data::{Center, Data};
+use crate::scalar::{Complex, Scalar};
+
+/// Indices of either type.
+#[derive(Clone, Copy)]
+enum Index<'c> {
+    Short(&'c [i32]),
+    Long(&'c [i64]),
+}
+
+impl Index<'_> {
+    /// Element k. They were checked to lie in the matrix when it was made.
+    fn at(self, k: usize) -> usize {
+        match self {
+            Self::Short(v) => usize::try_from(v[k]).unwrap_or(0),
+            Self::Long(v) => usize::try_from(v[k]).unwrap_or(0),
+        }
+    }
+}
+
+/// A sparse matrix row by row.
+#[derive(Clone, Copy)]
+pub struct Rows<'c, T> {
+    offsets: Index<'c>,
+    columns: Index<'c>,
+    values: Option<&'c [T]>,
+    base: usize,
+    count: usize,
+}
+
+impl<'c, T: Scalar> Rows<'c, T> {
+    /// The rows of `csr`, whose values are of type `T`.
+    pub fn new(csr: &'c Csr) -> Result<Self> {
+        let parts = csr.parts();
+        let index = |memory: &'c crate::backend::memory::HostMemory, of: IndexType| -> Result<Index<'c>> {
+            Ok(match of {
+                IndexType::I32 => Index::Short(memory.as_slice()?),
+                IndexType::I64 => Index::Long(memory.as_slice()?),
+            })
+        };
+        let values = match &parts.values {
+            Some(memory) => Some(memory.host("a")?.as_slice::<T>()?),
+            None => None,
+        };
+        Ok(Self {
+            offsets: index(&parts.row_ptr, parts.row_ptr_type)?,
+            columns: index(&parts.col_idx, parts.col_idx_type)?,
+            values,
+            base: usize::try_from(csr.index_base()).unwrap_or(0),
+            count: csr.rows(),
+        })
+    }
+
+    /// Column and value of each entry of row i.
+    fn row(self, i: usize) -> impl Iterator<Item = (usize, T)> + 'c {
+        let (first, end) = (self.offsets.at(i) - self.base, self.offsets.at(i + 1) - self.base);
+        (first..end).map(move |k| {
+            let value = self.values.map_or(T::from_parts(1.0, 0.0), |v| v[k]);
+            (self.columns.at(k) - self.base, value)
+        })
+    }
+}
+
+/// The entries column by column, so that A^H P can be formed one row after the other in a fixed order.
+pub struct Columns<T> {
+    /// Where each column begins.
+    offsets: Vec<usize>,
+    /// Row and value of each entry.
+    entries: Vec<(usize, T)>,
+    _charge: Charge,
+}
+
+impl<T: Scalar> Columns<T> {
+    fn new(context: &Context, rows: Rows<'_, T>, columns: usize, nnz: usize) -> Result<Self> {
+        let what = "columns of a sparse matrix";
+        let bytes = (columns + 1) * size_of::<usize>() + nnz * size_of::<(usize, T)>();
+        let charge = context.host_budget().charge_host(what, bytes)?;
+        let mut offsets = alloc::filled(what, columns + 1, 0usize)?;
+        for i in 0..rows.count {
+            rows.row(i).for_each(|(j, _)| offsets[j + 1] += 1);
+        }
+        for j in 0..columns {
+            offsets[j + 1] += offsets[j];
+        }
+        let mut entries = alloc::filled(what, nnz, (0usize, T::default()))?;
+        for i in 0..rows.count {
+            for (j, value) in rows.row(i) {
+                entries[offsets[j]] = (i, value);
+                offsets[j] += 1;
+            }
+        }
+        // Each offset has moved to the next column's.
+        offsets.copy_within(0..columns, 1);
+        offsets[0] = 0;
+        Ok(Self { offsets, entries, _charge: charge })
+    }
+
+    fn column(&self, j: usize) -> &[(usize, T)] {
+        &self.entries[self.offsets[j]..self.offsets[j + 1]]
+    }
+}
+
+/// C = S B, where `row(i)` yields the entries of row i of S: a sum of rows of B in the order of the entries.
+fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
+    context: &Context,
+    row: impl Fn(usize) -> I + Sync,
+    b: &CpuMatrix<T>,
+    c: &mut CpuMatrix<T>,
+) -> Result<()> {
+    let (inner, width) = b.shape();
+    if width == 0 || c.rows() == 0 {
+        return Ok(());
+    }
+    // Rows of B together in memory, since whole ones are added.
+    let mut rows = CpuMatrix::<T>::zeros("rows of a factor", width, inner, context.host_budget())?;
+    transpose(context, b.slice()?, inner, rows.slice_mut()?, width, false);
+    let rows = rows.slice()?;
+    let chunk = pieces(c.rows(), 256);
+    let parts = split_rows(c.view_mut()?, chunk);
+    context.pool().run(|| {
+        parts.into_par_iter().enumerate().try_for_each(|(piece, mut part)| -> Result<()> {
+            let mut sum = alloc::filled("row of a product", width, T::default())?;
+            for i in 0..part.nrows() {
+                sum.fill(T::default());
+                for (k, value) in row(piece * chunk + i) {
+                    for (s, x) in sum.iter_mut().zip(&rows[k * width..(k + 1) * width]) {
+                        *s += value * *x;
+                    }
+                }
+                for (j, s) in sum.iter().enumerate() {
+                    part[(i, j)] = *s;
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+impl<T: Scalar> CpuOps<'_, T> {
+    /// The products of `work`.
+    pub(super) fn sparse_pass(&mut self, work: Work<'_, T>) -> Result<()> {
+        let Data::Csr(csr) = self.problem.data else {
+            return Err(Error::Internal("a sparse pass over other data".into()));
+        };
+        let rows = Rows::new(csr)?;
+        if self.columns.is_none() {
+            self.columns = Some(Columns::new(self.context, rows, csr.cols(), csr.nnz())?);
+        }
+        if self.statistics.is_none() {
+            self.survey_sparse(rows)?;
+        }
+        let columns = self.columns.take();
+        let context = self.context;
+        let sizes = (self.problem.rows, self.problem.columns);
+        let outcome = implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y| {
+            if adjoint {
+                let columns =
+                    columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
+                product(context, |j| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate())), x, y)
+            } else {
+                product(context, |i| rows.row(i), x, y)
+            }
+        });
+        self.columns = columns;
+        outcome
+    }
+
+    /// Norms, means and scales.
+    fn survey_sparse(&mut self, rows: Rows<'_, T>) -> Result<()> {
+        let (m, n) = (self.problem.rows, self.problem.columns);
+        let factor = self.setting.factor;
+        let wide = |x: T| Complex::new(x.re(), x.im());
+        let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
+        let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
+        // Squares of the distances from a mean, of entries and of the zeros that are not stored.
+        let spread = |entries: &mut dyn Iterator<Item = Complex<f64>>, mean: Complex<f64>, length: usize| {
+            let (mut sum, mut stored) = (0.0, 0);
+            for x in entries {
+                sum += ((x - mean) * factor).norm_sqr();
+                stored += 1;
+            }
+            sum + (mean * factor).norm_sqr() * length.saturating_sub(stored) as f64
+        };
+        let mut moments = alloc::filled("moments of columns", n, (Complex::<f64>::default(), 0.0))?;
+        let means_wanted = self.setting.center == Center::Columns || self.setting.scale;
+        let mut survey = Survey::default();
+        for (j, moment) in moments.iter_mut().enumerate() {
+            let entries = || columns.column(j).iter().map(|(_, x)| wide(*x));
+            if let Some((i, _)) = columns.column(j).iter().find(|(_, x)| !(x.re() + x.im()).is_finite()) {
+                survey.add(Findings { squares: 0.0, most: f64::NAN }, *i, 1)?;
+            }
+            let most = entries().fold(0.0, |most: f64, x| most.max(x.re.abs()).max(x.im.abs()));
+            let mean =
+                if means_wanted && m > 0 { entries().sum::<Complex<f64>>() / m as f64 } else { Complex::default() };
+            *moment = (mean * factor, spread(&mut entries(), mean, m));
+            let kept = if self.setting.center == Center::Columns { mean } else { Complex::default() };
+            let squares = if transform.rows { 0.0 } else { spread(&mut entries(), kept, m) };
+            let gain = if self.setting.scale {
+                let deviation = (moment.1 / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
+                if deviation > 0.0 { 1.0 / deviation } else { 1.0 }
+            } else {
+                1.0
+            };
+            survey.add(Findings { squares: squares * gain * gain, most }, 0, m)?;
+        }
+        if transform.rows {
+            transform.row_means = alloc::with_capacity("means of rows", m)?;
+            for i in 0..m {
+                let mean = rows.row(i).map(|(_, x)| wide(x)).sum::<Complex<f64>>() / n.max(1) as f64;
+                transform.row_means.push(mean);
+                let squares = spread(&mut rows.row(i).map(|(_, x)| wide(x)), mean, n);
+                survey.add(Findings { squares, most: 0.0 }, i, 1)?;
+            }
+        }
+        let mut all = Moments::new(n)?;
+        all.merge(&moments, m);
+        all.write(&mut transform, self.setting.center == Center::Columns, self.setting.scale, factor)?;
+        self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
+        self.transform = Some(transform);
+        Ok(())
+    }
+}

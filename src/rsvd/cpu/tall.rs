@@ -1,0 +1,85 @@
+//! Callers' matrices in and out.
+
+use rayon::prelude::*;
+
+use super::mismatch;
+use crate::context::Context;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+/// A column-major copy of `source`, or of its adjoint; `conjugate` takes the conjugate of each entry besides.
+pub fn read<T: Scalar>(
+    context: &Context,
+    what: &'static str,
+    source: &Matrix,
+    adjoint: bool,
+    conjugate: bool,
+) -> Result<CpuMatrix<T>> {
+    source.expect_dtype(what, T::DTYPE)?;
+    let dense = source.dense(what)?;
+    let &[row_stride, column_stride] = dense.layout.strides() else {
+        return Err(mismatch(what, &[(source.rows(), source.cols())]));
+    };
+    let from = dense.memory.host(what)?.as_slice::<T>()?;
+    let (rows, cols) = if adjoint { (source.cols(), source.rows()) } else { (source.rows(), source.cols()) };
+    let (down, right) = if adjoint { (column_stride, row_stride) } else { (row_stride, column_stride) };
+    let mut m = CpuMatrix::zeros(what, rows, cols, context.host_budget())?;
+    if rows == 0 || cols == 0 {
+        return Ok(m);
+    }
+    let conjugate = conjugate != adjoint;
+    let to = m.slice_mut()?;
+    context.pool().run(|| {
+        to.par_chunks_exact_mut(rows).enumerate().for_each(|(j, column)| {
+            let values = from[j * right..].iter().step_by(down.max(1));
+            for (to, x) in column.iter_mut().zip(values) {
+                *to = if conjugate { x.conjugate() } else { *x };
+            }
+        });
+    });
+    Ok(m)
+}
+
+/// Writes `m`, or its adjoint, to `target`; `conjugate` takes the conjugate of each entry besides.
+pub fn write<T: Scalar>(
+    context: &Context,
+    m: &CpuMatrix<T>,
+    target: &mut Matrix,
+    adjoint: bool,
+    conjugate: bool,
+) -> Result<()> {
+    let what = "target";
+    let (rows, cols) = m.shape();
+    let (target_rows, target_cols) = if adjoint { (cols, rows) } else { (rows, cols) };
+    target.expect_size(what, target_rows, target_cols)?;
+    target.expect_dtype(what, T::DTYPE)?;
+    let dense = target.dense_mut(what)?;
+    let &[row_stride, column_stride] = dense.layout.strides() else {
+        return Err(mismatch(what, &[(rows, cols)]));
+    };
+    let to = dense.memory.host_mut(what)?.as_mut_slice::<T>()?;
+    if rows == 0 || cols == 0 {
+        return Ok(());
+    }
+    let from = m.slice()?;
+    // Steps in the target from one row and one column of `m` to the next.
+    let (down, right) = if adjoint { (column_stride, row_stride) } else { (row_stride, column_stride) };
+    let conjugate = conjugate != adjoint;
+    let put = |to: &mut T, x: T| *to = if conjugate { x.conjugate() } else { x };
+    context.pool().run(|| {
+        if right >= down {
+            // A stretch of the target is a column of `m`. What lies between two of them is not touched.
+            to.par_chunks_mut(right).zip(from.par_chunks_exact(rows)).for_each(|(to, column)| {
+                to.iter_mut().step_by(down.max(1)).zip(column).for_each(|(to, x)| put(to, *x));
+            });
+        } else {
+            to.par_chunks_mut(down).take(rows).enumerate().for_each(|(i, to)| {
+                let row = from[i..].iter().step_by(rows);
+                to.iter_mut().step_by(right.max(1)).zip(row).for_each(|(to, x)| put(to, *x));
+            });
+        }
+    });
+    Ok(())
+}
