@@ -193,7 +193,7 @@ impl<T: Scalar> Algebra<T> for CpuAlgebra {
                 let (cols, mut j) = (part.ncols(), 0);
                 let mut column = first_column;
                 while j < cols {
-                    let pair = j + 1 < cols && column % 2 == 0;
+                    let pair = j + 1 < cols && column.is_multiple_of(2);
                     let (left, right) = part.as_mut().subcols_mut(j, if pair { 2 } else { 1 }).split_at_col_mut(1);
                     let left = left.col_mut(0).try_as_col_major_mut().map(faer::ColMut::as_slice_mut);
                     let right = (pair).then(|| right.col_mut(0));

@@ -80,9 +80,9 @@ fn reflect<T: Scalar>(panel: MatMut<'_, T>, j: usize) -> f64 {
             dot += v.conjugate() * *x;
         }
         let step = T::from_parts(dot.re() * inverse, dot.im() * inverse);
-        row[k] = row[k] - step;
+        row[k] -= step;
         for (v, x) in tail.as_ref().iter().zip(column.iter_mut()) {
-            *x = *x - step * *v;
+            *x -= step * *v;
         }
     }
     tau

@@ -16,6 +16,9 @@ use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 
+/// `(adjoint, x, y)`: y = A x, or A^H x.
+pub type Apply<'f, T> = dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>) -> Result<()> + 'f;
+
 fn wide<T: Scalar>(x: T) -> Complex<f64> {
     Complex::new(x.re(), x.im())
 }
@@ -111,7 +114,7 @@ pub fn center_adjoint<T: Scalar>(
 fn forward<T: Scalar>(
     context: &Context,
     transform: &Transform,
-    apply: &mut dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>) -> Result<()>,
+    apply: &mut Apply<'_, T>,
     w: &CpuMatrix<T>,
     p: &mut CpuMatrix<T>,
 ) -> Result<()> {
@@ -131,7 +134,7 @@ pub fn pass<T: Scalar>(
     (m, n): (usize, usize),
     transform: Option<&Transform>,
     mut work: Work<'_, T>,
-    apply: &mut dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>) -> Result<()>,
+    apply: &mut Apply<'_, T>,
 ) -> Result<()> {
     work.check(m, n)?;
     let transform = transform.ok_or_else(|| Error::Internal("a pass without a survey".into()))?;

@@ -109,7 +109,7 @@ impl<'b> Part<'b> {
     }
 
     /// The same from row `first` on.
-    pub fn from_row(self, first: usize) -> Self {
+    pub fn below(self, first: usize) -> Self {
         Self { skip: self.skip + first * self.row_stride, ..self }
     }
 

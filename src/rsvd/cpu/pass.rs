@@ -343,7 +343,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                 for item in 0..items {
                     self.progress.check()?;
                     let first = turned(item, items) * height;
-                    body(whole.from_row(first), height.min(rows - first), first)?;
+                    body(whole.below(first), height.min(rows - first), first)?;
                 }
                 Ok(())
             }
