@@ -3,7 +3,7 @@
 use faer::{Accum, MatRef};
 
 use super::panel::Part;
-use super::pass::Survey;
+use super::survey::Survey;
 use super::{CpuOps, mismatch};
 use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;

@@ -12,6 +12,7 @@ mod operator;
 mod panel;
 mod pass;
 mod sparse;
+mod survey;
 mod tall;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::data::{Center, Data, Problem, Resident, Setting};
+use super::data::{Center, Data, Problem, Setting};
 use super::ops::{Local, RsvdOps};
 use super::statistics::Statistics;
 use super::traffic::Traffic;
@@ -40,7 +41,8 @@ use pass::Work;
 /// Bytes of a block of rows that is read at once, and of one that a block method works on.
 const BLOCK_BYTES: usize = 64 << 20;
 
-/// The randomized SVD on the threads of a context.
+/// The randomized SVD on the threads of a context. [`Setting::resident`] says nothing here: data in memory are where they
+/// are used, and a source is read anew in each pass.
 pub struct CpuOps<'a, T: Scalar> {
     context: &'a Arc<Context>,
     algebra: CpuAlgebra,
@@ -126,8 +128,6 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         } else {
             self.traffic.resident_rows = to_u64(rows);
         }
-        // Host memory is where the CPU's data are: nothing else is to be kept.
-        let (Resident::Auto | Resident::AtMost(_)) = self.setting.resident;
         Ok(())
     }
 

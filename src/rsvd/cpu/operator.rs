@@ -1,7 +1,8 @@
 //! Passes over matrices that are known by their products alone.
 
 use super::panel::{Findings, Transform};
-use super::pass::{Survey, Work};
+use super::pass::Work;
+use super::survey::Survey;
 use super::{CpuOps, implicit};
 use crate::alloc;
 use crate::dense::cpu::matrix::CpuMatrix;

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::panel::{Findings, Transform};
-use super::pass::{Moments, Survey, Work};
+use super::pass::Work;
+use super::survey::{Moments, Survey};
 use super::{CpuOps, implicit};
 use crate::alloc;
 use crate::backend::memory::Charge;

@@ -1,0 +1,106 @@
+//! What is found in the data: norms, means and spreads.
+
+use super::panel::{Findings, Transform};
+use crate::error::{Error, Result};
+use crate::rsvd::statistics::Statistics;
+use crate::scalar::Complex;
+
+/// A sum with the rounding errors of its additions kept.
+#[derive(Default)]
+struct Compensated(f64, f64);
+
+impl Compensated {
+    fn add(&mut self, x: f64) {
+        let sum = self.0 + x;
+        let rounded = if self.0.abs() >= x.abs() { (self.0 - sum) + x } else { (x - sum) + self.0 };
+        // Of an infinite sum there is nothing to keep.
+        (self.0, self.1) = (sum, if rounded.is_finite() { self.1 + rounded } else { self.1 });
+    }
+}
+
+/// What a first pass has found so far.
+#[derive(Default)]
+pub struct Survey {
+    norm2: Compensated,
+    most: f64,
+}
+
+impl Survey {
+    /// Adds what `count` rows from `first` on hold.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the rows if they hold numbers that are not finite.
+    pub fn add(&mut self, found: Findings, first: usize, count: usize) -> Result<()> {
+        if !found.most.is_finite() {
+            let last = first + count.max(1) - 1;
+            return Err(Error::invalid("a", format!("holds a number that is not finite in rows {first} to {last}")));
+        }
+        self.norm2.add(found.squares);
+        self.most = self.most.max(found.most);
+        Ok(())
+    }
+
+    /// The statistics, with the means and scales of `transform`.
+    pub fn finish(self, transform: &Transform, complex: bool) -> Result<Statistics> {
+        let count = transform.means.len();
+        let mut means = crate::alloc::with_capacity("means of columns", count * if complex { 2 } else { 1 })?;
+        means.extend(transform.means.iter().map(|m| m.re));
+        if complex {
+            means.extend(transform.means.iter().map(|m| m.im));
+        }
+        let mut scales = crate::alloc::with_capacity("scales of columns", transform.scales.len())?;
+        scales.extend_from_slice(&transform.scales);
+        // Compensation may leave a sum of nothing just below it.
+        let norm2 = (self.norm2.0 + self.norm2.1).max(0.0);
+        Ok(Statistics { norm2, max_abs: self.most, means, scales })
+    }
+}
+
+/// Means and spreads of columns, merged over blocks of rows (Chan, Golub and LeVeque, The American Statistician 37, 1983).
+pub struct Moments {
+    columns: Vec<(Complex<f64>, f64)>,
+    rows: usize,
+}
+
+impl Moments {
+    /// Of no rows.
+    pub fn new(columns: usize) -> Result<Self> {
+        let none = (Complex::default(), 0.0);
+        Ok(Self { columns: crate::alloc::filled("moments of columns", columns, none)?, rows: 0 })
+    }
+
+    /// Adds `count` rows.
+    pub fn merge(&mut self, new: &[(Complex<f64>, f64)], count: usize) {
+        let total = self.rows + count;
+        let share = count as f64 / (total as f64).max(1.0);
+        for ((mean, spread), (other, more)) in self.columns.iter_mut().zip(new) {
+            let step = *other - *mean;
+            *mean += step * share;
+            *spread += more + step.norm_sqr() * (self.rows as f64 * share);
+        }
+        self.rows = total;
+    }
+
+    /// The transform that they give; the moments are of entries times `factor`.
+    pub fn write(self, transform: &mut Transform, centred: bool, scaled: bool, factor: f64) -> Result<()> {
+        let count = self.columns.len();
+        if centred {
+            transform.means = crate::alloc::with_capacity("means of columns", count)?;
+            transform.means.extend(self.columns.iter().map(|(mean, _)| *mean / factor));
+        }
+        if scaled {
+            let freedom = self.rows.saturating_sub(1).max(1) as f64;
+            transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
+            // A constant column stays as it is.
+            transform.scales.extend(self.columns.iter().map(|(_, spread)| {
+                let deviation = (spread / freedom).sqrt() / factor;
+                if deviation > 0.0 { deviation } else { 1.0 }
+            }));
+        }
+        if scaled || factor != 1.0 {
+            transform.gains = crate::alloc::with_capacity("factors of columns", count)?;
+            transform.gains.extend((0..count).map(|j| factor / transform.scales.get(j).copied().unwrap_or(1.0)));
+        }
+        Ok(())
+    }
+}
