@@ -76,7 +76,7 @@ pub fn run<T: Scalar, C: Call<T>>(
 }
 
 /// The task of a plan without wishes.
-fn task_of(options: &Options, plan: &Plan) -> Task {
+pub(super) fn task_of(options: &Options, plan: &Plan) -> Task {
     Task {
         method: plan.method,
         rank: plan.rank,
@@ -216,7 +216,10 @@ impl<'a> Decompose<'a> {
 }
 
 /// What is found out about the error of factors.
-fn error_of<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>) -> Result<ErrorFigures> {
+pub(super) fn error_of<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    factors: &FactorsOf<T, O>,
+) -> Result<ErrorFigures> {
     if run.task.error == ErrorKind::None {
         return Ok(ErrorFigures::none());
     }

@@ -11,6 +11,7 @@
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | what a backend offers |
 //! | [`cpu`] | that on the CPU |
 //! | [`open`] | a caller's matrix as the backends read it |
+//! | [`pca`] | principal components |
 //! | [`restart`] | the state of a run in a file |
 
 pub mod algorithm;
@@ -23,6 +24,7 @@ pub mod info;
 pub mod open;
 pub mod ops;
 pub mod options;
+pub mod pca;
 pub mod plan;
 pub mod restart;
 pub mod session;

@@ -9,34 +9,42 @@ use crate::scalar::Scalar;
 /// Each iterate is made orthogonal to all before it; the factors are those of A K K^H. q + 1 passes, and a small problem of
 /// (q + 1) l columns.
 pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let (m, n, width) = (run.ops.rows(), run.ops.columns(), run.task.columns);
-    let total = width.saturating_mul(run.task.iterations.saturating_add(1)).min(m).min(n);
-    let (first, begun) = run.begin()?;
+    let (m, n) = (run.ops.rows(), run.ops.columns());
+    let blocks = run.task.iterations.saturating_add(1);
+    let width = run.task.columns.min(m.min(n) / blocks);
+    if width < run.task.rank {
+        // All iterates together would be more than the whole space; the last alone is as good.
+        run.remarks.push("the last iterate alone, as all together are more than min(m, n)".into());
+        return power::row_fused(run);
+    }
+    let total = width * blocks;
+    let (first, begun) = match run.resume()? {
+        Some(resumed) => resumed,
+        None => {
+            let mut w = run.omega(width, 0)?;
+            run.orthonormalize(&mut w)?;
+            (0, w)
+        }
+    };
     let mut filled = run.ops.shape(&begun).1;
     let mut k = run.ops.zeros("Krylov basis", n, total)?;
     run.ops.copy_columns(&begun, 0, filled, &mut k, 0)?;
     drop(begun);
     for i in first..run.task.iterations {
-        let block = width.min(total - filled);
-        if block == 0 {
-            break;
-        }
         let mut w = run.ops.zeros("Krylov block", n, width)?;
         run.ops.copy_columns(&k, filled - width, width, &mut w, 0)?;
         let mut t = run.ops.zeros("A^H A W", n, width)?;
         run.ops.pass_fused(&w, None, &mut t)?;
         run.check_range()?;
         let before = run.head(&k, filled)?;
-        let mut next = if block < width { run.head(&t, block)? } else { t };
-        orthogonalize(run, &mut next, &before)?;
-        run.ops.copy_columns(&next, 0, block, &mut k, filled)?;
-        filled += block;
+        orthogonalize(run, &mut t, &before)?;
+        run.ops.copy_columns(&t, 0, width, &mut k, filled)?;
+        filled += width;
         let state = run.head(&k, filled)?;
         run.pass_done(Some((i + 1, &state)))?;
     }
     run.columns = filled;
-    let basis = if filled < total { run.head(&k, filled)? } else { k };
-    power::last_product(run, &basis)
+    power::last_product(run, &k)
 }
 
 /// Makes `x` orthonormal and orthogonal to the orthonormal columns of `basis`.

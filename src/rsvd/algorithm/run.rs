@@ -215,6 +215,14 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         self.ops.upload("identity", rows, columns, &data, rows.max(1))
     }
 
+    /// A tall matrix of host memory, column by column.
+    pub fn tall_from(&mut self, data: &[T], columns: usize) -> Result<O::Tall> {
+        let rows = self.ops.rows();
+        let mut host = Matrix::create(self.context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
+        host.dense_mut("tall")?.memory.host_mut("tall")?.as_mut_slice::<T>()?.copy_from_slice(data);
+        self.ops.tall_read("tall copy", &host, false, false)
+    }
+
     /// The first columns of the identity as a tall matrix.
     pub fn tall_identity(&mut self, columns: usize) -> Result<O::Tall> {
         let eye = self.identity(self.ops.rows(), columns)?;
