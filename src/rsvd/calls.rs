@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::algorithm::{self, ErrorFigures, Factors, FactorsOf, Outcome, Phase, Run, Task, estimate, find, passes};
+use super::cpu::CpuOps;
 use super::info::Info;
 use super::open::Opened;
 use super::ops::RsvdOps;
@@ -55,9 +56,18 @@ pub fn run<T: Scalar, C: Call<T>>(
     let mut factor = 1.0;
     loop {
         let problem = opened.problem(plan.transposed)?;
-        let rescale: Option<f64> = None;
-        let _ = (problem, queue, progress);
-        let outcome: Result<Outcome> = Err(Error::NotSupported("a: no backend yet".into()));
+        let mut setting = plan.setting;
+        setting.factor = factor;
+        let mut rescale = None;
+        let outcome = match (contexts[0].backend(), queue) {
+            (Backend::Gpu(_), _) => return Err(Error::NotSupported("context: on a GPU".into())),
+            (Backend::Cpu, _) => {
+                let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
+                let outcome = work.run(&mut ops, factor, &mut rescale);
+                info.set_traffic(ops.traffic());
+                outcome
+            }
+        };
         match (outcome, rescale) {
             (Err(_), Some(needed)) if factor == 1.0 => factor = needed,
             (outcome, _) => {

@@ -69,9 +69,11 @@ pub fn write<T: Scalar>(
     let conjugate = conjugate != adjoint;
     let put = |to: &mut T, x: T| *to = if conjugate { x.conjugate() } else { x };
     context.pool().run(|| {
-        if right >= down {
-            // A stretch of the target is a column of `m`. What lies between two of them is not touched.
-            to.par_chunks_mut(right).zip(from.par_chunks_exact(rows)).for_each(|(to, column)| {
+        if cols == 1 || right >= down {
+            // A stretch of the target is a column of `m`. What lies between two of them is not touched. A single one
+            // goes on to the end: its distance to the next means nothing.
+            let stretch = if cols == 1 { to.len() } else { right };
+            to.par_chunks_mut(stretch).zip(from.par_chunks_exact(rows)).for_each(|(to, column)| {
                 to.iter_mut().step_by(down.max(1)).zip(column).for_each(|(to, x)| put(to, *x));
             });
         } else {
