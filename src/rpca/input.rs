@@ -1,9 +1,12 @@
 //! The matrix, seen with its longer axis as rows, and blocks of its rows.
 
+use rayon::prelude::*;
+
 use crate::backend::memory::Memory;
 use crate::blocks::array::Block;
 use crate::blocks::number::{Number, decode};
 use crate::blocks::source::Source;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
@@ -190,6 +193,43 @@ impl Strided<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// The bytes of `rows` rows from `first` on, packed with the columns contiguous (`by_rows`) or the rows.
+    pub fn pack(
+        &self,
+        context: &Context,
+        first: usize,
+        (rows, columns): (usize, usize),
+        by_rows: bool,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let size = self.dtype.size();
+        let (fast, fast_stride, slow_stride) = match by_rows {
+            true => (columns, self.column_stride, self.row_stride),
+            false => (rows, self.row_stride, self.column_stride),
+        };
+        if rows == 0 || columns == 0 {
+            return Ok(());
+        }
+        let begin = first * self.row_stride;
+        let reach = begin + (rows - 1) * self.row_stride + (columns - 1) * self.column_stride + 1;
+        if self.bytes.len() < reach * size || out.len() < rows * columns * size {
+            return Err(Error::Internal(format!("rows {first} to {} pass the end of the matrix", first + rows)));
+        }
+        let line = |(slow, out): (usize, &mut [u8])| {
+            let from = &self.bytes[(begin + slow * slow_stride) * size..];
+            if fast_stride == 1 {
+                out.copy_from_slice(&from[..fast * size]);
+                return;
+            }
+            for (k, out) in out.chunks_exact_mut(size).enumerate() {
+                out.copy_from_slice(&from[k * fast_stride * size..][..size]);
+            }
+        };
+        let whole = &mut out[..rows * columns * size];
+        context.pool().run(|| whole.par_chunks_mut(fast * size).with_min_len(16).enumerate().for_each(line));
         Ok(())
     }
 

@@ -11,10 +11,11 @@
 //! | `algorithm` | the method, for whatever offers its passes |
 //! | `ops` | those passes |
 //! | `input`, `output` | the matrix in blocks of rows; the parts on their way out |
-//! | `cpu` | the passes on a backend |
+//! | `cpu`, `gpu` | the passes on a backend |
 
 mod algorithm;
 pub mod cpu;
+pub mod gpu;
 pub mod input;
 pub mod ops;
 pub mod options;

@@ -5,10 +5,13 @@ use std::sync::{Arc, MutexGuard};
 use super::algorithm::{Solution, solve};
 use super::cpu::CpuOps;
 use super::cpu::elementwise::Elementwise;
+use super::gpu::GpuOps;
 use super::input::Entries;
 use super::options::{Info, Options};
 use super::output::{CsrBuilder, Panel};
 use crate::backend::Backend;
+use crate::backend::gpu::{DeviceMemory, GpuStream};
+use crate::backend::memory::Memory;
 use crate::blocks::sink::Sink;
 use crate::blocks::source::Source;
 use crate::context::Context;
@@ -127,14 +130,14 @@ fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
 impl Call<'_> {
     fn run(mut self, stream: Option<&Stream>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
         self.context.check_alive()?;
-        let _queue = streams::select(self.context, stream)?;
+        let queue = streams::select(self.context, stream)?;
         self.options.check()?;
         let dtype = self.options.dtype_of(self.m.dtype())?;
         self.check(dtype)?;
         let progress = self.context.progress(report);
         let (host, device) = (self.context.host_budget(), self.context.device_budget());
         let (host_before, device_before) = (host.restart_peak(), device.restart_peak());
-        let mut info = with_scalar!(dtype, "dtype", T => self.compute::<T>(&progress))?;
+        let mut info = with_scalar!(dtype, "dtype", T => self.compute::<T>(queue, &progress))?;
         info.host_bytes_used = host.peak().saturating_sub(host_before);
         info.device_bytes_used = device.peak().saturating_sub(device_before);
         for target in [&mut self.low_rank, &mut self.sparse] {
@@ -176,11 +179,10 @@ impl Call<'_> {
         Ok(())
     }
 
-    fn compute<T: Elementwise>(&mut self, progress: &Progress<'_>) -> Result<Info> {
+    fn compute<T: Elementwise>(&mut self, queue: Option<&GpuStream>, progress: &Progress<'_>) -> Result<Info> {
         let (rows, cols) = (self.m.rows(), self.m.cols());
         // The longer axis is cut: the products of the method are as small as they can be.
         let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
-        let order = order_of("m", self.m)?;
         let mut lock = lock("m", self.m)?;
         let entries = entries("m", self.m, &mut lock, transposed)?;
         let mut mask_lock = self.mask.map_or(Ok(None), |mask| self::lock("mask", mask))?;
@@ -189,43 +191,85 @@ impl Call<'_> {
             None => None,
         };
         let size = if transposed { (cols, rows) } else { (rows, cols) };
-        match self.context.backend() {
+        let context = self.context;
+        match context.backend() {
             Backend::Cpu => {
-                let mut ops = CpuOps::<T>::new(self.context, progress, entries, mask, size, self.options)?;
+                let mut ops = CpuOps::<T>::new(context, progress, entries, mask, size, self.options)?;
                 let Solution { mut info, unit } = solve(&mut ops, self.options)?;
                 (info.block_rows, info.blocks) = ops.blocks();
                 (info.bytes_read, info.seconds_read) = ops.reading();
-                let context = self.context;
-                let oriented = if transposed { flipped(order) } else { order };
-                ops.results(|first, rows, block, low_rank, sparse| {
-                    for (name, target, values) in
-                        [("low_rank", &mut self.low_rank, low_rank), ("sparse", &mut self.sparse, sparse)]
-                    {
-                        let panel = Panel { first, rows, block, columns: size.1, values, unit };
-                        match target {
-                            Target::Nowhere | Target::Csr(_) => {}
-                            Target::Matrix(matrix) => write(context, name, &panel, matrix, transposed)?,
-                            Target::Sink(sink) => panel.write_sink(context, &mut **sink, oriented)?,
-                        }
-                    }
-                    Ok(())
-                })?;
-                if let Target::Csr(csr) = &mut self.sparse {
-                    let mut builder = CsrBuilder::<T>::new(rows, cols, transposed, self.options.threshold)?;
-                    ops.results(|first, rows, block, _, values| {
-                        builder.count(&Panel { first, rows, block, columns: size.1, values, unit })
-                    })?;
-                    builder.reserve()?;
-                    ops.results(|first, rows, block, _, values| {
-                        builder.fill(&Panel { first, rows, block, columns: size.1, values, unit })
-                    })?;
-                    **csr = Some(builder.finish(context)?);
-                }
+                self.deliver(unit, transposed, |take| ops.results(take))?;
                 Ok(info)
             }
-            Backend::Gpu(_) => Err(Error::NotSupported("robust PCA on a GPU".into())),
+            Backend::Gpu(gpu) => {
+                let queue = queue.unwrap_or_else(|| gpu.default_stream());
+                let mut ops = GpuOps::<T>::new(context, (gpu, queue), progress, entries, mask, size, self.options)?;
+                let Solution { mut info, unit } = solve(&mut ops, self.options)?;
+                (info.block_rows, info.blocks) = ops.blocks();
+                for (name, target, sparse) in
+                    [("low_rank", &mut self.low_rank, false), ("sparse", &mut self.sparse, true)]
+                {
+                    let Some((memory, row_stride, column_stride)) = on_device(name, target)? else { continue };
+                    let strides = if transposed { (column_stride, row_stride) } else { (row_stride, column_stride) };
+                    ops.store(sparse, memory, strides, unit)?;
+                    *target = Target::Nowhere;
+                }
+                self.deliver(unit, transposed, |take| ops.results(take))?;
+                (info.bytes_to_device, info.bytes_read, info.seconds_read) = ops.traffic();
+                Ok(info)
+            }
         }
     }
+
+    /// Hands the parts out; `results` calls what it is given with each panel's first row, rows, rows of a block, L and S.
+    fn deliver<T: Elementwise>(
+        &mut self,
+        unit: f64,
+        transposed: bool,
+        mut results: impl FnMut(&mut dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        if matches!((&self.low_rank, &self.sparse), (Target::Nowhere, Target::Nowhere)) {
+            return Ok(());
+        }
+        let (context, rows, cols) = (self.context, self.m.rows(), self.m.cols());
+        let columns = if transposed { rows } else { cols };
+        let order = order_of("m", self.m)?;
+        let order = if transposed { flipped(order) } else { order };
+        results(&mut |first, rows, block, low_rank, sparse| {
+            for (name, target, values) in
+                [("low_rank", &mut self.low_rank, low_rank), ("sparse", &mut self.sparse, sparse)]
+            {
+                let panel = Panel { first, rows, block, columns, values, unit };
+                match target {
+                    Target::Nowhere | Target::Csr(_) => {}
+                    Target::Matrix(matrix) => write(context, name, &panel, matrix, transposed)?,
+                    Target::Sink(sink) => panel.write_sink(context, &mut **sink, order)?,
+                }
+            }
+            Ok(())
+        })?;
+        let Target::Csr(csr) = &mut self.sparse else { return Ok(()) };
+        let mut builder = CsrBuilder::<T>::new(rows, cols, transposed, self.options.threshold)?;
+        results(&mut |first, rows, block, _, values| {
+            builder.count(&Panel { first, rows, block, columns, values, unit })
+        })?;
+        builder.reserve()?;
+        results(&mut |first, rows, block, _, values| {
+            builder.fill(&Panel { first, rows, block, columns, values, unit })
+        })?;
+        **csr = Some(builder.finish(context)?);
+        Ok(())
+    }
+}
+
+/// The device memory of a target that is there, and its strides.
+fn on_device<'t>(name: &str, target: &'t Target<'_>) -> Result<Option<(&'t DeviceMemory, usize, usize)>> {
+    let Target::Matrix(matrix) = target else { return Ok(None) };
+    let dense = matrix.dense(name)?;
+    let (Memory::Device(memory), &[row_stride, column_stride]) = (dense.memory, dense.layout.strides()) else {
+        return Ok(None);
+    };
+    Ok(Some((memory, row_stride, column_stride)))
 }
 
 fn flipped(order: Order) -> Order {

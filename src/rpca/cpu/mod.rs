@@ -154,10 +154,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     }
 
     /// L and S of each panel in turn: `take(first row, rows, rows of a block, L, S)`.
-    pub fn results(
-        &mut self,
-        mut take: impl FnMut(usize, usize, usize, &mut [T], &mut [T]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn results(&mut self, take: &mut dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()>) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;
         for first in (0..m).step_by(self.cut.panel) {

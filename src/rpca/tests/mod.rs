@@ -1,3 +1,4 @@
+mod device;
 mod edges;
 mod golden;
 mod memory;

@@ -5,6 +5,7 @@ pub mod dense;
 pub mod dwi;
 pub mod fdk;
 pub mod linear;
+pub mod rpca;
 pub mod selftest;
 pub mod sshopm;
 pub mod symmetric;

@@ -1,0 +1,237 @@
+//! The kernels of `cuda/rpca.cu`.
+
+use super::{constants as c, optional, product, size, small, span};
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
+use crate::shape::to_i64;
+
+/// `purlin_rpca_pass_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct PassParams {
+    m: u64,
+    mask: u64,
+    low_rank: u64,
+    x: u64,
+    y: u64,
+    sums: u64,
+    m_slow: i64,
+    mask_fast: i64,
+    mask_slow: i64,
+    scale: f64,
+    x_scale: f64,
+    y_scale: f64,
+    inverse: f64,
+    mu: f64,
+    shrink: f64,
+    keep: f64,
+    threshold: f64,
+    fast: i32,
+    elements: i32,
+    number: i32,
+    flags: i32,
+}
+
+const _: () = assert!(size_of::<PassParams>() == size(c::RPCA_PASS_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/rpca_launch.h, where the size is asserted too.
+unsafe impl Parameters for PassParams {}
+
+/// `purlin_rpca_sum_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct SumParams {
+    sums: u64,
+    totals: u64,
+    blocks: i64,
+    flags: i64,
+}
+
+const _: () = assert!(size_of::<SumParams>() == size(c::RPCA_SUM_PARAMS_BYTES));
+// SAFETY: as above.
+unsafe impl Parameters for SumParams {}
+
+/// Most elements of a panel.
+pub const MOST_ELEMENTS: usize = 1 << 30;
+
+/// F64 numbers that a pass leaves of a panel, and those of the totals.
+pub const SUMS: usize = size(c::RPCA_SUMS);
+
+/// Bytes that the sums of a panel of `elements` elements take.
+pub fn sums_bytes(elements: usize) -> usize {
+    elements.div_ceil(size(c::RPCA_CHUNK)) * SUMS * 8
+}
+
+/// The matrix over a panel: element (f, s) of the panel's axes is element `f + s * slow` of the region.
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'a> {
+    /// From the panel's first element on.
+    pub memory: Region<'a>,
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Elements from one index of the slow axis to the next.
+    pub slow: usize,
+    /// What every entry is multiplied with.
+    pub scale: f64,
+}
+
+/// The mask over a panel, of bytes: element (f, s) is element `f * fast + s * slow`.
+#[derive(Debug, Clone, Copy)]
+pub struct Mask<'a> {
+    /// From the panel's first element on.
+    pub memory: Region<'a>,
+    /// Elements from one index of the fast axis to the next.
+    pub fast: usize,
+    /// The same of the slow axis.
+    pub slow: usize,
+}
+
+/// A panel: its contiguous axis and the other one.
+#[derive(Debug, Clone, Copy)]
+pub struct Panel<'a> {
+    /// Indices of the contiguous axis.
+    pub fast: usize,
+    /// Indices of the other one.
+    pub slow: usize,
+    /// X, packed.
+    pub x: Region<'a>,
+    /// Y, packed; [`Load`] can do without.
+    pub y: Option<Region<'a>>,
+    /// The matrix.
+    pub entries: Entries<'a>,
+    /// What is observed, if not all.
+    pub mask: Option<Mask<'a>>,
+    /// F64, [`sums_bytes`] of them.
+    pub sums: Region<'a>,
+    /// F64 [[`SUMS`]]: what the sums are added to, if they are wanted.
+    pub totals: Option<Region<'a>>,
+}
+
+/// X and Y as multiples of the matrix. The totals: sum of the squares, largest modulus, numbers that are not finite.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    /// X over the matrix.
+    pub x_scale: f64,
+    /// Y over the matrix.
+    pub y_scale: f64,
+}
+
+/// An iteration. The totals: squares of M - L - S, moduli of S, entries of S over the threshold.
+#[derive(Debug, Clone, Copy)]
+pub struct Update<'a> {
+    /// L, packed.
+    pub low_rank: Region<'a>,
+    /// Penalty.
+    pub mu: f64,
+    /// Penalty of the next iteration.
+    pub mu_next: f64,
+    /// Weight of the sparse part.
+    pub lambda: f64,
+    /// What counts as an entry of S.
+    pub threshold: f64,
+    /// Whether X becomes L and Y becomes S.
+    pub last: bool,
+}
+
+fn suffix(dtype: DType) -> Result<&'static str> {
+    Ok(match dtype {
+        DType::F32 => "f32",
+        DType::F64 => "f64",
+        DType::CF32 => "cf32",
+        DType::CF64 => "cf64",
+        other => return Err(Error::Internal(format!("{} in robust PCA", other.name()))),
+    })
+}
+
+impl Panel<'_> {
+    fn parameters<T: Scalar>(&self) -> Result<PassParams> {
+        let elements = product("panel", &[self.fast, self.slow])?;
+        if elements > MOST_ELEMENTS {
+            return Err(Error::Internal(format!("a panel of {elements} elements")));
+        }
+        let Entries { memory, dtype, slow, scale } = self.entries;
+        let (mask, mask_fast, mask_slow) = match &self.mask {
+            None => (0, 0, 0),
+            Some(m) => {
+                let reach = span("mask", self.fast, m.fast, self.slow, m.slow)?;
+                (m.memory.array("mask", reach, 1)?, to_i64(m.fast), to_i64(m.slow))
+            }
+        };
+        Ok(PassParams {
+            // Complex numbers are read part by part.
+            m: memory.array(
+                "m",
+                product("m", &[span("m", self.fast, 1, self.slow, slow)?, dtype.size() / dtype.align()])?,
+                dtype.align(),
+            )?,
+            mask,
+            low_rank: 0,
+            x: self.x.array("x", elements, size_of::<T>())?,
+            y: optional::<T>("y", self.y, elements)?,
+            sums: self.sums.array("sums", sums_bytes(elements) / 8, 8)?,
+            m_slow: to_i64(slow),
+            mask_fast,
+            mask_slow,
+            scale,
+            x_scale: 0.0,
+            y_scale: 0.0,
+            inverse: 0.0,
+            mu: 0.0,
+            shrink: 0.0,
+            keep: 0.0,
+            threshold: 0.0,
+            fast: small("panel", self.fast)?,
+            elements: small("panel", elements)?,
+            number: dtype as i32,
+            flags: 0,
+        })
+    }
+
+    fn launch(&self, gpu: &Gpu, stream: &GpuStream, name: &str, p: &PassParams, flags: i32) -> Result<()> {
+        let elements = self.fast * self.slow;
+        let blocks = elements.div_ceil(size(c::RPCA_CHUNK));
+        let threads = c::RPCA_THREADS.unsigned_abs();
+        let grid = Grid::row(u32::try_from(blocks).unwrap_or(u32::MAX), threads, 0);
+        let kernel = gpu.kernel("rpca", name)?;
+        // SAFETY: every array was checked against the panel's extents.
+        unsafe { launch(&kernel, stream, grid, p) }?;
+        let Some(totals) = self.totals else { return Ok(()) };
+        let sum = SumParams {
+            sums: p.sums,
+            totals: totals.array("totals", SUMS, 8)?,
+            blocks: to_i64(blocks),
+            flags: i64::from(flags),
+        };
+        let kernel = gpu.kernel("rpca", "purlin_rpca_sum")?;
+        // SAFETY: as many sums as the pass before wrote, and the totals, were checked.
+        unsafe { launch(&kernel, stream, Grid::row(1, threads, 0), &sum) }
+    }
+
+    /// X and Y from the matrix.
+    pub fn load<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, load: Load) -> Result<()> {
+        let parameters = PassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters::<T>()? };
+        let name = format!("purlin_rpca_load_{}", suffix(T::DTYPE)?);
+        self.launch(gpu, stream, &name, &parameters, c::RPCA_MAXIMUM)
+    }
+
+    /// An iteration.
+    pub fn update<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, update: &Update<'_>) -> Result<()> {
+        let elements = self.fast * self.slow;
+        if self.y.is_none() {
+            return Err(Error::Internal("an iteration without Y".into()));
+        }
+        let parameters = PassParams {
+            low_rank: update.low_rank.array("low_rank", elements, size_of::<T>())?,
+            inverse: 1.0 / update.mu,
+            mu: update.mu,
+            shrink: update.lambda / update.mu,
+            keep: 1.0 + update.mu / update.mu_next,
+            threshold: update.threshold,
+            flags: if update.last { c::RPCA_LAST } else { 0 },
+            ..self.parameters::<T>()?
+        };
+        let name = format!("purlin_rpca_update_{}", suffix(T::DTYPE)?);
+        self.launch(gpu, stream, &name, &parameters, 0)
+    }
+}
