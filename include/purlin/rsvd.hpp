@@ -105,7 +105,8 @@ class session {
   }
 
   /// A ~ U diag(s) V^H: `u` m x k, `s` of k elements on the host, `v` n x k, or k x n where `right` is `PURLIN_RSVD_VH`.
-  /// With a tolerance the outputs may be wider: `rank` of the answer says how many columns hold something.
+  /// With a tolerance the outputs may be wider: `rank` of the answer says how many columns hold something. One that is
+  /// not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold what was found, and `last` the report.
   purlin_rsvd_info compute(const matrix& a, const matrix& u, const tensor& s, const matrix& v,
                            const stream& queue = {}) {
     purlin_rsvd_info info = detail::fresh_info();
@@ -145,6 +146,9 @@ class session {
                     info);
   }
 
+  /// The report of the last call.
+  const purlin_rsvd_info& last() const noexcept { return last_; }
+
   /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
   void cancel() const { check(purlin_rsvd_cancel(get())); }
 
@@ -157,10 +161,13 @@ class session {
   }
 
  private:
-  purlin_rsvd_info finished(const matrix& a, purlin_status status, const purlin_rsvd_info& info) const {
+  purlin_rsvd_info finished(const matrix& a, purlin_status status, const purlin_rsvd_info& info) {
+    last_ = info;
     finish(a, status);
     return info;
   }
+
+  purlin_rsvd_info last_{};
 
   std::unique_ptr<purlin::detail::progress_keeper> progress_;
   std::unique_ptr<purlin_rsvd, purlin::detail::destroy<purlin_rsvd, purlin_rsvd_destroy>> handle_;
@@ -182,7 +189,8 @@ struct factors {
   const T* right(std::int64_t j) const { return v.data() + cols * j; }
 };
 
-/// The leading triplets of any matrix, computed in `T`, in one call.
+/// The leading triplets of any matrix, computed in `T`, in one call. Whether a tolerance was met is said in
+/// `info.converged`.
 template <class T>
 factors<T> compute(const context& on, const matrix& a, const options& settings) {
   const purlin_matrix_info shape = a.properties();
@@ -200,8 +208,13 @@ factors<T> compute(const context& on, const matrix& a, const options& settings) 
   result.v.resize(purlin::detail::size(shape.cols, width));
   result.s.resize(purlin::detail::size(width));
   session run(on, wanted);
-  result.info = run.compute(a, matrix::borrow(on, result.u, shape.rows, width), tensor::borrow(on, result.s),
-                            matrix::borrow(on, result.v, shape.cols, width));
+  try {
+    run.compute(a, matrix::borrow(on, result.u, shape.rows, width), tensor::borrow(on, result.s),
+                matrix::borrow(on, result.v, shape.cols, width));
+  } catch (const error& e) {
+    if (e.status() != PURLIN_ERROR_NO_CONVERGENCE) throw;
+  }
+  result.info = run.last();
   result.rank = settings.tolerance > 0.0 ? result.info.rank : width;
   result.u.resize(purlin::detail::size(shape.rows, result.rank));
   result.v.resize(purlin::detail::size(shape.cols, result.rank));

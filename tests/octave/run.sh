@@ -19,4 +19,6 @@ octave "purlin_build('$prefix', '$PWD');"
 octave "run_tests('$golden', '$data');" | tee run.log
 grep -q '^all tests passed$' run.log
 octave "addpath('$package/examples'); fibres('$data');" | tee fibres.log
+octave "addpath('$package/examples'); snapshots(600, 80);" | tee snapshots.log
+grep -Eq 'angle, robust +0\.' snapshots.log
 awk -f "$here/../same_directions.awk" "$golden/sshopm/fibres.txt" fibres.log

@@ -1,4 +1,4 @@
-"""The example program and its NIfTI reader."""
+"""The example programs and their NIfTI reader."""
 
 from __future__ import annotations
 
@@ -79,3 +79,15 @@ def test_the_program_prints_its_table() -> None:
     with np.load(GOLDEN / "dwi_small64d_csa4.npz") as golden:
         peak = golden["peaks"][0, 0]
     np.testing.assert_allclose(np.multiply(first[:3], first[3]), peak * np.sign(peak[2]), atol=1e-4)
+
+
+def test_modes_of_a_flow_on_disk() -> None:
+    program = EXAMPLE.with_name("snapshots.py")
+    run = subprocess.run([sys.executable, str(program), "600", "80"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    angles = [float(line.split()[-2]) for line in lines if " angle" in line]
+    assert len(angles) == 3
+    clean, plain, robust = angles
+    assert clean < 1.0 and robust < 2.0 and plain > 5 * robust
+    assert 1.5 < float(lines[-1].split()[-2]) < 2.5

@@ -12,7 +12,8 @@ function varargout = rsvd(A, k, varargin)
 %     ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness ('little'),
 %     order ('columns' or 'rows')
 %   Names:
-%     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most
+%     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most;
+%                         if those do not do there is a warning, purlin:noConvergence
 %     'power_iterations'  2; -1 chooses. 'oversampling' 10; -1 chooses. 'seed' 0
 %     'method'            'auto' (default), 'range', 'fused', 'merge', 'krylov', 'gram', 'direct', 'one_pass', and as
 %                         published 'basic', 'fifo', 'row_fused', 'brsvd'
@@ -36,13 +37,16 @@ function varargout = rsvd(A, k, varargin)
   opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
   given = purlin.internal.matrix(A, 'A');
   k = purlin.internal.rank_of(k, 'k');
-  if nargout < 2
-    [s, ~, ~, info] = purlin_mex('rsvd_compute', given, k, opts, false, false);
-    varargout = {s(1:min(numel(s), info.rank))};
+  vectors = nargout > 1;
+  [s, U, V, info] = purlin_mex('rsvd_compute', given, k, opts, vectors, nargout > 2);
+  if ~info.converged
+    warning('purlin:noConvergence', 'purlin.rsvd: relative error %g at rank %d', info.error_relative, info.rank);
+  end
+  r = min(numel(s), info.rank);
+  if ~vectors
+    varargout = {s(1:r)};
     return;
   end
-  [s, U, V, info] = purlin_mex('rsvd_compute', given, k, opts, true, nargout > 2);
-  r = min(numel(s), info.rank);
   varargout = {U(:, 1:r), diag(s(1:r)), [], info};
   if nargout > 2
     varargout{3} = V(:, 1:r);

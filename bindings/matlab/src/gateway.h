@@ -140,8 +140,6 @@ void check_watched(const watch *w, purlin_status status);
 
 /* A session with the options of every call, for the time of the command; `w` watches it. */
 purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w);
-/* Triplets that a call finds: the rank, or with a tolerance as many as there may be. */
-int64_t width_of(const mxArray *options, int64_t rank, int64_t rows, int64_t cols);
 mxArray *rsvd_report(const purlin_rsvd_info *info);
 /* A new column of `count` real numbers. */
 mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor);

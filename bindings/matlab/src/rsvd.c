@@ -6,8 +6,8 @@
 static int32_t real_of(int32_t dtype) { return dtype == PURLIN_F64 || dtype == PURLIN_CF64 ? PURLIN_F64 : PURLIN_F32; }
 
 mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor) {
-  batch b = plain_batch(dtype, 1);
-  mxArray *array = new_output(&b, dtype, 1, &count, tensor);
+  mxArray *array = mxCreateNumericMatrix((mwSize)count, 1, class_of(dtype), mxREAL);
+  *tensor = around(array, 1, &count);
   return array;
 }
 
@@ -81,7 +81,8 @@ mxArray *rsvd_report(const purlin_rsvd_info *i) {
   return s;
 }
 
-int64_t width_of(const mxArray *options, int64_t rank, int64_t rows, int64_t cols) {
+/* Triplets that a call finds: the rank, or with a tolerance as many as there may be. */
+static int64_t width_of(const mxArray *options, int64_t rank, int64_t rows, int64_t cols) {
   int64_t least = rows < cols ? rows : cols, most = 0;
   double tolerance = 0;
   read_double(options, "tolerance", &tolerance);
@@ -101,12 +102,15 @@ static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_rsvd_info info = fresh_info();
   purlin_tensor *values = NULL;
   output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
+  purlin_status status;
   watch w;
   purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
   plhs[0] = new_column(real_of(dtype), width, &values);
   if (left) u = new_matrix(dtype, shape.rows, width);
   if (right) v = new_matrix(dtype, shape.cols, width);
-  check_watched(&w, purlin_rsvd_compute(rsvd, NULL, a, u.matrix, values, v.matrix, &info));
+  status = purlin_rsvd_compute(rsvd, NULL, a, u.matrix, values, v.matrix, &info);
+  /* Triplets that do not meet a tolerance are a result; whoever calls looks at `converged`. */
+  check_watched(&w, status == PURLIN_ERROR_NO_CONVERGENCE ? PURLIN_SUCCESS : status);
   if (nlhs > 1) plhs[1] = left ? finish_output(&u) : mxCreateDoubleMatrix(0, 0, mxREAL);
   if (nlhs > 2) plhs[2] = right ? finish_output(&v) : mxCreateDoubleMatrix(0, 0, mxREAL);
   if (nlhs > 3) plhs[3] = rsvd_report(&info);

@@ -24,7 +24,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Handle, Stream, default_context, initialised
-from ._error import check
+from ._error import NoConvergence, check
 from ._lib import RsvdInfo, RsvdOptions, lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -132,6 +132,13 @@ class Factors(NamedTuple):
     U: Any
     s: Array
     Vt: Any
+
+
+class Unfinished(NoConvergence):
+    """A tolerance was not met with `max_rank` triplets: `factors` are those, and `info` says how far they came."""
+
+    factors: Factors
+    info: Info
 
 
 @dataclass(frozen=True)
@@ -275,7 +282,8 @@ class Rsvd(Handle):
         return read_info(raw)
 
     def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
-        """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and what it costs."""
+        """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and what it costs. Raises
+        `Unfinished` for a tolerance that `max_rank` triplets do not meet."""
         stream = queue_for(a, stream, self.context)
         matrix = Matrix.of(a, context=self.context, stream=stream)
         m, n = matrix.shape
@@ -286,7 +294,13 @@ class Rsvd(Handle):
         s = np.zeros(k, np.dtype(dtype.char.lower()))
         values = Tensor.borrow(s, context=self.context)
         handles = (u[1].handle if u else None, values.handle, vt[1].handle if vt else None)
-        info = self.run(matrix, stream, lib.purlin_rsvd_compute, *handles)
+        try:
+            info = self.run(matrix, stream, lib.purlin_rsvd_compute, *handles)
+        except NoConvergence as error:
+            assert self.info is not None
+            told = Unfinished(error.status, str(error))
+            told.factors, told.info = Factors(u and u[0], s, vt and vt[0]), self.info
+            raise told from None
         if info.rank < k and self._options.get("tolerance", 0.0) > 0:
             return Factors(
                 u and _columns(u[0], info.rank, self.context),
@@ -350,8 +364,10 @@ class Rsvd(Handle):
         with self._relay:
             status = call(self.handle, stream.handle if stream else None, matrix.handle, *arguments, ctypes.byref(raw))
         matrix.raise_caught()
+        if status in (c.SUCCESS, c.ERROR_NO_CONVERGENCE):
+            self.info = read_info(raw)
         self.context.finish(status, self._relay)
-        self.info = read_info(raw)
+        assert self.info is not None
         return self.info
 
     def _width(self, m: int, n: int) -> int:
@@ -470,6 +486,7 @@ __all__ = [
     "Info",
     "Options",
     "Rsvd",
+    "Unfinished",
     "compute",
     "qb",
     "range_finder",

@@ -1,0 +1,102 @@
+function test_rsvd()
+% TEST_RSVD  Randomized SVD of matrices whose factors are known: full, sparse, complex, from files.
+  purlin.configure('backend', 'cpu');
+  m = 120;
+  n = 70;
+  sigma = 0.6 .^ (0:29);
+  A = cosines(m, 30) * diag(sigma) * cosines(n, 30)';
+  exact = struct('power_iterations', 6);
+
+  [U, S, V, info] = purlin.rsvd(A, 5, exact);
+  check(isequal(size(U), [m 5]) && isequal(size(S), [5 5]) && isequal(size(V), [n 5]), 'sizes as svds has them');
+  check(abs(diag(S)' - sigma(1:5)) < 1e-12, 'singular values');
+  check(norm(U' * U - eye(5)) < 1e-12 && norm(V' * V - eye(5)) < 1e-12, 'orthonormal factors');
+  check(norm(A * V - U * S) < 1e-10, 'A V = U S');
+  [~, at] = max(abs(V));
+  check(V(sub2ind(size(V), at, 1:5)) > 0, 'the sign that was promised');
+  check(abs(info.error_frobenius - norm(A - U * S * V', 'fro')) < 1e-10, 'the error is known');
+  check(strcmp(info.class, 'double') && info.rank == 5 && info.passes > 0 && ~isempty(info.reason), 'the info');
+  s = purlin.rsvd(A, 5, exact);
+  check(isequal(size(s), [5 1]) && abs(s' - sigma(1:5)) < 1e-12, 'values alone');
+  [U, S] = purlin.rsvd(A, 5, exact);
+  check(size(U, 2) == 5 && abs(S(1) - 1) < 1e-12, 'two outputs');
+  plan = purlin.rsvd_plan(A, 5, exact);
+  check(plan.columns == 15 && plan.passes > 0, 'the plan');
+
+  s = purlin.rsvd(single(A), 4, exact);
+  check(isa(s, 'single') && abs(double(s)' - sigma(1:4)) < 5e-6, 'single');
+  s = purlin.rsvd(single(A), 4, 'power_iterations', 6, 'class', 'double');
+  check(isa(s, 'double'), 'computed in double');
+  [U, S, V] = purlin.rsvd(1i * A, 4, exact);
+  check(~isreal(U) && norm(1i * A * V - U * S) < 1e-10 && abs(diag(S)' - sigma(1:4)) < 1e-12, 'complex');
+  bytes = uint8((1:12)' * (1:9));
+  s = purlin.rsvd(bytes, 1);
+  check(isa(s, 'single') && abs(double(s) - norm(double(bytes))) < 1e-2, 'integers');
+  P = sparse(A .* (abs(A) > 0.002));
+  s = purlin.rsvd(P, 5, 'power_iterations', 30);
+  full_values = svd(full(P));
+  check(abs(s - full_values(1:5)) < 1e-8, 'sparse');
+  [U, S, V] = purlin.rsvd(P.', 2, 'power_iterations', 30);
+  check(size(U, 1) == n && size(V, 1) == m && norm(P.' * V - U * S) < 1e-6, 'sparse and wide');
+  M = purlin.Matrix(A);
+  check(abs(purlin.rsvd(M, 5, exact)' - sigma(1:5)) < 1e-12, 'a matrix of the library');
+  delete(M);
+
+  [U, S, V, info] = purlin.rsvd(A, [], 'tolerance', 1e-3, 'block_columns', 4);
+  check(info.converged && info.rank == size(U, 2) && size(U, 2) < 19, 'as many as it takes');
+  check(norm(A - U * S * V', 'fro') <= 1e-3 * norm(A, 'fro'), 'and no worse than asked for');
+
+  [U, S, V] = purlin.rsvd(A, 5, exact);
+  [frobenius, spectral] = purlin.rsvd_error(A, U, S, V);
+  truth = norm(A - U * S * V', 'fro');
+  check(frobenius > truth / 2 && frobenius < 2 * truth && spectral >= sigma(6) * 0.999, 'the estimated error');
+  [left, right] = purlin.rsvd_residuals(A, U, diag(S), V);
+  check(isequal(size(left), [5 1]) && left < 1e-10 && right < 1e-6, 'residuals');
+  [Q, B] = purlin.rsvd_range(A, 12);
+  check(norm(Q' * Q - eye(12)) < 1e-12 && norm(Q * B - A) < sigma(12), 'a basis of the range');
+  [W, D] = purlin.rsvd_symmetric(diag((-0.5) .^ (0:49)), 3, 'power_iterations', 8);
+  check(abs(diag(D)' - [1 -0.5 0.25]) < 1e-12 && abs(abs(W(2, 2)) - 1) < 1e-10, 'eigenpairs');
+  omega = purlin.rsvd_sketch(n, 15, 'seed', 3);
+  [~, ~, ~, info] = purlin.rsvd(A, 5, 'omega', omega);
+  check(strcmp(info.sketch, 'given'), 'a given sketch');
+  smaller = purlin.rsvd_sketch(9, 2, 'seed', 3);
+  check(isequal(omega(1:9, 1:2), smaller), 'an entry depends on its place alone');
+
+  reads_files(A, sigma, exact);
+
+  check_error('purlin:invalidArgument', 'rank', @() purlin.rsvd(A, 0));
+  check_error('purlin:invalidArgument', 'there is no colour', @() purlin.rsvd(A, 2, 'colour', 1));
+  check_error('purlin:invalidArgument', 'method', @() purlin.rsvd(A, 2, 'method', 'guess'));
+  check_error('purlin:cancelled', '', @() purlin.rsvd(A, 4, 'progress', @(step, steps, measure) true));
+  check_error('mine:stop', 'enough', @() purlin.rsvd(A, 4, 'progress', ...
+              @(step, steps, measure) error('mine:stop', 'enough')));
+end
+
+function Q = cosines(n, k)
+% K orthonormal vectors of length N, all of mean 0.
+  Q = sqrt(2 / n) * cos(pi * ((0:n - 1)' + 0.5) * (1:k) / n);
+end
+
+function reads_files(A, sigma, exact)
+  folder = tempname();
+  mkdir(folder);
+  remove = onCleanup(@() rmdir(folder, 's'));
+  raw = fullfile(folder, 'a.raw');
+  file = fopen(raw, 'w', 'ieee-le');
+  fwrite(file, A, 'double');
+  fclose(file);
+  described = struct('file', raw, 'size', size(A), 'class', 'double');
+  [U, S] = purlin.rsvd(described, 5, exact);
+  check(size(U, 1) == size(A, 1) && abs(diag(S)' - sigma(1:5)) < 1e-12, 'a raw file');
+  described.order = 'rows';
+  [U, ~, V] = purlin.rsvd(described, 5, exact);
+  check(size(U, 1) == size(A, 2) && size(V, 1) == size(A, 1), 'the same by rows is the transpose');
+  npy = fullfile(folder, 'a.npy');
+  header = sprintf('{''descr'': ''<f8'', ''fortran_order'': True, ''shape'': (%d, %d), }', size(A));
+  file = fopen(npy, 'w', 'ieee-le');
+  fwrite(file, [147, double('NUMPY'), 1, 0, 118, 0, double(header), repmat(32, 1, 117 - numel(header)), 10], 'uint8');
+  fwrite(file, A, 'double');
+  fclose(file);
+  check(abs(purlin.rsvd(npy, 5, exact)' - sigma(1:5)) < 1e-12, 'a file of NumPy');
+  check_error('purlin:io', 'none.npy', @() purlin.rsvd(fullfile(folder, 'none.npy'), 5));
+end

@@ -1,0 +1,360 @@
+"""Randomized SVD: LAPACK's singular values, every kind of matrix, given sketches, errors, streaming."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from conftest import ROOT
+
+import purlin
+from purlin import rsvd
+from purlin.blocks import Source
+
+Floats = npt.NDArray[np.float64]
+DATA = ROOT / "tests" / "golden" / "rsvd"
+GOLDEN: dict[str, Any] = json.loads((DATA / "golden.json").read_text())
+
+
+def matrix(name: str) -> Any:
+    return np.load(DATA / f"{name}.npy")
+
+
+def values(name: str) -> Floats:
+    return np.array(GOLDEN[name]["singular_values"])
+
+
+def tail(name: str, rank: int) -> float:
+    """Frobenius norm of what the best matrix of this rank leaves."""
+    return float(np.sqrt((values(name)[rank:] ** 2).sum()))
+
+
+def orthonormal(q: Any) -> float:
+    return float(np.abs(q.conj().T @ q - np.eye(q.shape[1])).max())
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("method", ["range", "fused", "krylov", "row_fused", "basic", "fifo", "merge", "gram"])
+@pytest.mark.parametrize("name", ["geo_200x120", "wide_60x200", "cplx_100x70"])
+def test_triplets_of_every_method(cpu: purlin.Context, name: str, method: Any, order: Any) -> None:
+    a = np.asarray(matrix(name), order=order)
+    before = a.copy()
+    with rsvd.Rsvd(8, method=method, power_iterations=6, context=cpu) as session:
+        u, s, vt = session.compute(a)
+        info = session.info
+    np.testing.assert_array_equal(a, before)
+    assert u.shape == (a.shape[0], 8) and vt.shape == (8, a.shape[1]) and u.dtype == a.dtype and s.dtype == np.float64
+    assert np.abs(s - values(name)[:8]).max() < (1e-7 if method == "gram" else 1e-9)
+    assert max(orthonormal(u), orthonormal(vt.conj().T)) < 1e-12
+    assert np.linalg.norm(a - (u * s) @ vt) <= 1.001 * tail(name, 8)
+    largest = vt[np.arange(8), np.abs(vt).argmax(axis=1)]
+    assert (largest.real > 0).all() and np.abs(largest.imag).max() < 1e-12
+    assert info is not None and info.method == method and info.converged and info.rank == 8 and info.passes >= 2
+    assert info.error_frobenius == pytest.approx(tail(name, 8), rel=2e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_single_precision(cpu: purlin.Context, dtype: Any) -> None:
+    name = "cplx_100x70" if dtype is np.complex64 else "geo_200x120"
+    u, s, vt = rsvd.compute(matrix(name).astype(dtype), 6, power_iterations=4, context=cpu)
+    assert u.dtype == dtype and s.dtype == np.float32 and vt.dtype == dtype
+    assert np.abs(s - values(name)[:6]).max() < 5e-6
+    assert max(orthonormal(u), orthonormal(vt.conj().T)) < 5e-6
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.float16, np.int64, np.bool_])
+def test_numbers_of_other_types(cpu: purlin.Context, dtype: Any) -> None:
+    a = (np.random.default_rng(3).random((40, 30)) * 9).astype(dtype)
+    expected = np.linalg.svd(a.astype(np.float64), compute_uv=False)[:3]
+    s = rsvd.compute(a, 3, power_iterations=8, left=False, right=False, dtype=np.float64, context=cpu).s
+    np.testing.assert_allclose(s, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_what_is_not_wanted_is_left_out(cpu: purlin.Context) -> None:
+    a = matrix("geo_200x120")
+    both = rsvd.compute(a, 5, context=cpu)
+    u, s, vt = rsvd.compute(a, 5, right=False, context=cpu)
+    assert vt is None and np.abs(u - both.U).max() < 1e-12 and np.abs(s - both.s).max() < 1e-14
+    assert rsvd.compute(a, 5, left=False, context=cpu).U is None
+
+
+@pytest.mark.parametrize("q", range(4))
+@pytest.mark.parametrize("kind", ["hmt", "rowspace"])
+def test_given_sketches(cpu: purlin.Context, kind: str, q: int) -> None:
+    expected = GOLDEN["fixed_omega_geo_200x120"]["singular_values"][f"{kind}_q{q}"]
+    method: Any = "range" if kind == "hmt" else "basic"
+    with rsvd.Rsvd(20, oversampling=0, power_iterations=q, method=method, context=cpu) as session:
+        session.set_sketch(matrix("omega_120x20"))
+        s = session.compute(matrix("geo_200x120"), left=False, right=False).s
+        assert session.info is not None and session.info.sketch == "given"
+    np.testing.assert_allclose(s, expected, rtol=0, atol=1e-11)
+
+
+def philox(counter: tuple[int, int, int, int], key: tuple[int, int]) -> list[int]:
+    """Philox4x32-10 of Salmon et al. (SC11)."""
+    words, keys = list(counter), list(key)
+    for turn in range(10):
+        if turn:
+            keys = [(keys[0] + 0x9E3779B9) & 0xFFFFFFFF, (keys[1] + 0xBB67AE85) & 0xFFFFFFFF]
+        p, q = 0xD2511F53 * words[0], 0xCD9E8D57 * words[2]
+        words = [(q >> 32) ^ words[1] ^ keys[0], q & 0xFFFFFFFF, (p >> 32) ^ words[3] ^ keys[1], p & 0xFFFFFFFF]
+    return words
+
+
+def normal(i: int, j: int, seed: int) -> float:
+    """Entry (i, j) of a Gaussian sketch, whose stream is 2."""
+    x = philox((i, 0, j >> 1, 2), (seed, 0))
+    u = (((x[0] << 32 | x[1]) >> 11) + 1) * 2.0**-53
+    v = ((x[2] << 32 | x[3]) >> 11) * 2.0**-53
+    angle = 2 * np.pi * v
+    return float(np.sqrt(-2 * np.log(u)) * (np.sin(angle) if j % 2 else np.cos(angle)))
+
+
+def test_sketches_depend_on_seed_and_place_alone(cpu: purlin.Context) -> None:
+    omega = rsvd.sketch(1001, 64, seed=42, context=cpu)
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 0), (7, 5), (1000, 63)):
+        assert omega[i, j] == pytest.approx(normal(i, j, 42), rel=1e-13)
+    np.testing.assert_array_equal(rsvd.sketch(7, 3, seed=42, context=cpu), omega[:7, :3])
+    single = rsvd.sketch(5, 5, np.float32, seed=42, context=cpu)
+    np.testing.assert_array_equal(single, omega[:5, :5].astype(np.float32))
+    signs = rsvd.sketch(50, 4, kind="rademacher", context=cpu)
+    assert len(np.unique(np.abs(signs))) == 1 and len(np.unique(signs)) == 2
+
+
+def test_a_seed_gives_the_same_bits(cpu: purlin.Context) -> None:
+    a = matrix("poly_150x150")
+    first, again = (rsvd.compute(a, 6, seed=5, power_iterations=0, context=cpu) for _ in range(2))
+    other = rsvd.compute(a, 6, seed=6, power_iterations=0, context=cpu)
+    np.testing.assert_array_equal(first.U, again.U)
+    np.testing.assert_array_equal(first.s, again.s)
+    assert np.abs(first.s - other.s).max() > 1e-9
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-4, 1e-6])
+def test_fixed_tolerance(cpu: purlin.Context, tolerance: float) -> None:
+    a = matrix("geo_200x120")
+    with rsvd.Rsvd(tolerance=tolerance, block_columns=8, context=cpu) as session:
+        u, s, vt = session.compute(a)
+        info = session.info
+    norm = np.linalg.norm(a)
+    needed = next((k for k in range(120) if tail("geo_200x120", k) <= tolerance * norm), 120)
+    assert info is not None and info.converged and needed <= len(s) <= needed + 8
+    assert u.shape == (200, len(s)) and vt.shape == (len(s), 120) and len(s) == info.rank
+    assert np.linalg.norm(a - (u * s) @ vt) <= tolerance * norm
+    assert orthonormal(u) < 1e-12
+
+
+def test_a_rank_that_is_too_small_for_the_tolerance(cpu: purlin.Context) -> None:
+    with pytest.raises(rsvd.Unfinished) as caught:
+        rsvd.compute(matrix("poly_150x150"), tolerance=1e-3, max_rank=9, context=cpu)
+    assert isinstance(caught.value, purlin.NoConvergence)
+    assert len(caught.value.factors.s) == 9 and orthonormal(caught.value.factors.U) < 1e-12
+    assert not caught.value.info.converged and caught.value.info.error_relative > 0.1
+
+
+@pytest.mark.parametrize("name", ["rank7_120x90", "zeros_100x40", "step_240x80"])
+def test_degenerate_spectra(cpu: purlin.Context, name: str) -> None:
+    a = matrix(name)
+    u, s, vt = rsvd.compute(a, 20, power_iterations=4, context=cpu)
+    assert np.abs(s - values(name)[:20]).max() < 1e-12 * 100
+    assert max(orthonormal(u), orthonormal(vt.T)) < 1e-12
+    assert np.isfinite(u).all() and np.isfinite(vt).all()
+
+
+@pytest.mark.parametrize("shape", [(30, 1), (1, 30), (1, 1), (7, 7)])
+def test_small_matrices(cpu: purlin.Context, shape: tuple[int, int]) -> None:
+    a = np.random.default_rng(1).standard_normal(shape)
+    u, s, vt = rsvd.compute(a, min(shape), context=cpu)
+    np.testing.assert_allclose((u * s) @ vt, a, atol=1e-13)
+
+
+def test_a_matrix_of_zeros(cpu: purlin.Context) -> None:
+    u, s, vt = rsvd.compute(np.zeros((20, 12)), 3, context=cpu)
+    assert (s == 0).all() and orthonormal(u) < 1e-13 and orthonormal(vt.T) < 1e-13
+
+
+@pytest.mark.parametrize("method", ["merge", "fused", "gram"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_files_and_functions(cpu: purlin.Context, tmp_path: Path, order: Any, method: Any) -> None:
+    a = matrix("geo_200x120")
+    path = tmp_path / "a.npy"
+    np.save(path, np.asarray(a, order=order))
+    asked = []
+
+    def read(where: tuple[slice, ...]) -> Floats:
+        asked.append(where)
+        block: Floats = a[where]
+        return block
+
+    sources = [
+        Source.from_npy(path, context=cpu),
+        Source.from_function(read, a.shape, np.float64, context=cpu),
+        Source.from_array(a, context=cpu),
+    ]
+    for source in sources:
+        with rsvd.Rsvd(6, method=method, block_rows=64, power_iterations=5, context=cpu) as session:
+            u, s, vt = session.compute(source)
+            info = session.info
+        assert np.abs(s - values("geo_200x120")[:6]).max() < 1e-7
+        assert np.linalg.norm(a - (u * s) @ vt) <= 1.001 * tail("geo_200x120", 6)
+        assert info is not None and info.bytes_read >= a.nbytes
+    assert asked and all(where[0].stop <= 200 for where in asked)
+
+
+def test_blocks_do_not_change_the_result(cpu: purlin.Context) -> None:
+    a = matrix("geo_200x120")
+    whole = rsvd.compute(a, 6, method="fused", context=cpu)
+    for rows in (32, 57, 200):
+        source = Source.from_array(a, context=cpu)
+        cut = rsvd.compute(source, 6, method="fused", block_rows=rows, context=cpu)
+        assert np.abs(cut.s - whole.s).max() < 1e-12 and np.abs(cut.U - whole.U).max() < 1e-9
+
+
+def test_what_a_reader_raises_is_raised(cpu: purlin.Context) -> None:
+    class Torn(Exception):
+        pass
+
+    def read(where: tuple[slice, ...]) -> Floats:
+        if where[0].start > 0:
+            raise Torn("page 2")
+        return matrix("geo_200x120")[where]
+
+    source = Source.from_function(read, (200, 120), np.float64, context=cpu)
+    with pytest.raises(Torn, match="page 2"):
+        rsvd.compute(source, 4, block_rows=50, context=cpu)
+
+
+def test_linear_operators(cpu: purlin.Context) -> None:
+    a = matrix("cplx_100x70")
+    operator = purlin.Matrix.from_operator(lambda x: a @ x, lambda x: a.conj().T @ x, a.shape, a.dtype, context=cpu)
+    u, s, vt = rsvd.compute(operator, 6, power_iterations=6, context=cpu)
+    assert np.abs(s - values("cplx_100x70")[:6]).max() < 1e-9 and np.abs(a @ vt.conj().T - u * s).max() < 1e-6
+
+    def fails(_: object) -> Any:
+        raise KeyError("no product")
+
+    broken = purlin.Matrix.from_operator(fails, fails, (50, 40), context=cpu)
+    with pytest.raises(KeyError, match="no product"):
+        rsvd.compute(broken, 3, context=cpu)
+    wrong = purlin.Matrix.from_operator(lambda x: x, lambda x: x, (50, 40), context=cpu)
+    with pytest.raises(ValueError, match="product: returned shape"):
+        rsvd.compute(wrong, 3, context=cpu)
+
+
+def test_sparse_matrices(cpu: purlin.Context) -> None:
+    lines = (DATA / "sparse_2000x1500.mtx").read_text().splitlines()
+    start = next(k for k, line in enumerate(lines) if not line.startswith("%"))
+    rows, cols, count = map(int, lines[start].split())
+    entries = np.array([line.split() for line in lines[start + 1 :]], dtype=float)
+    assert entries.shape == (count, 3)
+    i, j, x = entries[:, 0].astype(int) - 1, entries[:, 1].astype(int) - 1, entries[:, 2]
+    order = np.lexsort((j, i))
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=rows))])
+    a = purlin.Matrix.csr(pointers, j[order], x[order], (rows, cols), context=cpu)
+    s = rsvd.compute(a, 12, method="krylov", power_iterations=12, left=False, right=False, context=cpu).s
+    np.testing.assert_allclose(s, values("sparse_2000x1500")[:12], rtol=1e-5)
+
+
+def test_bases(cpu: purlin.Context) -> None:
+    a = matrix("geo_200x120")
+    q, b = rsvd.qb(a, 30, context=cpu)
+    assert q.shape == (200, 30) and b.shape == (30, 120) and orthonormal(q) < 1e-12
+    np.testing.assert_allclose(b, q.T @ a, atol=1e-12)
+    assert np.linalg.norm(a - q @ b) < 1.2 * tail("geo_200x120", 30)
+    basis = rsvd.range_finder(a, 30, context=cpu)
+    np.testing.assert_allclose(basis, q, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["auto", "nystrom"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_eigenpairs_of_hermitian_matrices(cpu: purlin.Context, method: Any, dtype: Any) -> None:
+    rng = np.random.default_rng(7)
+    g = rng.standard_normal((80, 80)) + (1j * rng.standard_normal((80, 80)) if dtype is np.complex128 else 0)
+    q = np.linalg.qr(g)[0].astype(dtype)
+    spectrum = 0.5 ** np.arange(80) * (1 if method == "nystrom" else (-1.0) ** np.arange(80))
+    a = (q * spectrum) @ q.conj().T
+    found, v = rsvd.symmetric(a, 5, method=method, power_iterations=6, context=cpu)
+    np.testing.assert_allclose(found, spectrum[:5], atol=1e-9)
+    assert orthonormal(v) < 1e-12 and np.abs(a @ v - v * found).max() < 1e-6
+
+
+def test_estimates_of_the_error(cpu: purlin.Context) -> None:
+    a = matrix("poly_150x150")
+    with rsvd.Rsvd(10, context=cpu) as session:
+        u, s, vt = session.compute(a)
+        frobenius, spectral = session.error(a, u, s, vt)
+        left, right = session.residuals(a, u, s, vt)
+    rest = a - (u * s) @ vt
+    assert 0.5 < frobenius / np.linalg.norm(rest) < 2.0 and spectral >= np.linalg.norm(rest, 2)
+    np.testing.assert_allclose(left, np.linalg.norm(a @ vt.T - u * s, axis=0), atol=1e-12)
+    np.testing.assert_allclose(right, np.linalg.norm(a.T @ u - vt.T * s, axis=0), atol=1e-12)
+    assert rsvd.Rsvd(10, error="probes", context=cpu).plan(a).error_kind == "probes"
+
+
+def test_plans(cpu: purlin.Context) -> None:
+    with rsvd.Rsvd(10, oversampling=6, context=cpu) as session:
+        info = session.plan(np.zeros((500, 200), np.float32))
+    assert info.columns == 16 and info.dtype == np.float32 and info.passes > 0 and info.reason
+
+
+def test_restart_files_go_at_the_end(cpu: purlin.Context, tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    seen = []
+
+    def stop(step: int, steps: int, measure: float) -> bool:
+        seen.append(path.exists())
+        return seen[-1]
+
+    a = Source.from_array(matrix("geo_200x120"), context=cpu)
+    options: Any = {"method": "range", "power_iterations": 3, "block_rows": 50, "restart_path": path, "context": cpu}
+    with pytest.raises(purlin.Cancelled):
+        rsvd.compute(a, 6, progress=stop, **options)
+    assert path.exists()
+    with rsvd.Rsvd(6, **options) as session:
+        s = session.compute(a).s
+        assert session.info is not None and session.info.restarted and session.info.passes_restarted > 0
+    assert not path.exists()
+    plain = rsvd.compute(a, 6, method="range", power_iterations=3, block_rows=50, context=cpu).s
+    np.testing.assert_array_equal(s, plain)
+
+
+def test_progress_and_cancelling(cpu: purlin.Context) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(step: int, steps: int, measure: float) -> None:
+        raise Enough
+
+    a = matrix("geo_200x120")
+    steps = []
+    rsvd.compute(a, 4, progress=lambda *now: steps.append(now), context=cpu)
+    assert steps and steps[-1][0] == steps[-1][1]
+    with pytest.raises(purlin.Cancelled):
+        rsvd.compute(a, 4, progress=lambda *now: True, context=cpu)
+    with pytest.raises(Enough):
+        rsvd.compute(a, 4, progress=enough, context=cpu)
+
+
+def test_refusals(cpu: purlin.Context) -> None:
+    a = matrix("geo_200x120")
+    with pytest.raises(purlin.InvalidArgument, match="rank"):
+        rsvd.compute(a, 121, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="rank"):
+        rsvd.compute(a, 0, context=cpu)
+    with pytest.raises(ValueError, match="method"):
+        rsvd.compute(a, 3, method="guess", context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="colour"):
+        rsvd.compute(a, 3, colour=1, context=cpu)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="dimensions"):
+        rsvd.compute(np.zeros(5), 1, context=cpu)
+    bad = a.copy()
+    bad[70, 3] = np.nan
+    with pytest.raises(purlin.Error, match=r"(?i)nan|finite"):
+        rsvd.compute(bad, 3, context=cpu)
+    with rsvd.Rsvd(3, context=cpu) as session, pytest.raises(purlin.InvalidArgument, match="omega"):
+        session.set_sketch(np.zeros((119, 13)))
+        session.compute(a)
