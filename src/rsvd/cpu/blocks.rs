@@ -161,8 +161,6 @@ impl<T: Scalar> CpuOps<'_, T> {
             ));
         }
         self.prepare_dense()?;
-        let start = std::time::Instant::now();
-        let read = self.traffic.seconds_read;
         let transform = self.transform.take().unwrap_or_default();
         let (context, height) = (self.context, self.block_rows());
         let direct = transform.is_nothing() && self.dtype() == Some(T::DTYPE);
@@ -189,7 +187,6 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
         self.transform = Some(transform);
         self.traffic.passes += 1;
-        self.traffic.seconds_multiply += start.elapsed().as_secs_f64() - (self.traffic.seconds_read - read);
         outcome
     }
 }

@@ -1,5 +1,7 @@
 //! Passes over dense data.
 
+use std::time::Instant;
+
 use faer::linalg::matmul::matmul_with_conj;
 use faer::{Accum, Conj, MatRef, Par};
 use rayon::prelude::*;
@@ -297,11 +299,13 @@ impl<T: Scalar> CpuOps<'_, T> {
                     Part { memory, number, row_stride: *row_stride, column_stride: *column_stride, columns, skip: 0 };
                 let height = height.min(rows).max(1);
                 let items = rows.div_ceil(height);
+                let start = Instant::now();
                 for item in 0..items {
                     self.progress.check()?;
                     let first = turned(item, items) * height;
                     body(whole.below(first), height.min(rows - first), first)?;
                 }
+                self.traffic.seconds_multiply += start.elapsed().as_secs_f64();
                 Ok(())
             }
             Data::Streamed { source, order } => {
@@ -335,6 +339,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                     },
                 )?;
                 self.traffic.seconds_read += times.read.as_secs_f64();
+                self.traffic.seconds_multiply += times.work.as_secs_f64();
                 self.traffic.bytes_read += to_u64(rows * columns * number.size());
                 Ok(())
             }
