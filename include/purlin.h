@@ -531,6 +531,16 @@
 #define PURLIN_RPCA_FRAMES_ROWS 1
 
 /**
+ * A row of the data is a sample, a column a feature.
+ */
+#define PURLIN_PCA_SAMPLES_ROWS 0
+
+/**
+ * A column of the data is a sample, a row a feature.
+ */
+#define PURLIN_PCA_SAMPLES_COLUMNS 1
+
+/**
  * The cost model chooses among GRAM, FUSED, MERGE, KRYLOV and DIRECT.
  */
 #define PURLIN_RSVD_METHOD_AUTO 0
@@ -794,6 +804,11 @@ typedef struct purlin_fdk purlin_fdk;
  * from a source; or known by its products alone. A function that needs the entries in memory refuses the last two.
  */
 typedef struct purlin_matrix purlin_matrix;
+
+/**
+ * The principal components of a matrix of samples, with what transforms others.
+ */
+typedef struct purlin_pca purlin_pca;
 
 /**
  * A randomized singular value decomposition: options on a context, for matrices of any shape. It keeps its workspaces:
@@ -2063,8 +2078,8 @@ typedef struct purlin_rsvd_options {
    */
   uint64_t seed;
   /**
-   * Relative error ||A - A_k||_F / ||A||_F to go on to, at least 1e-7 (F32 and CF32: 3e-3) and less than 1; 0, the
-   * default, for the fixed rank `rank`.
+   * Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the default,
+   * for the fixed rank `rank`.
    */
   double tolerance;
   /**
@@ -2492,6 +2507,89 @@ typedef struct purlin_rpca_info {
    */
   double seconds_total;
 } purlin_rpca_info;
+
+/**
+ * What is analysed. The rank, and how it is computed, are the session's options.
+ */
+typedef struct purlin_pca_options {
+  /**
+   * Size of the caller's struct; set by purlin_pca_options_init.
+   */
+  size_t struct_size;
+  /**
+   * PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
+   */
+  int32_t samples;
+  /**
+   * Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
+   */
+  int32_t center;
+  /**
+   * Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs `center`;
+   * default 0.
+   */
+  int32_t scale;
+  /**
+   * Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
+   * default 0.
+   */
+  int32_t whiten;
+} purlin_pca_options;
+
+/**
+ * What an analysis found.
+ */
+typedef struct purlin_pca_info {
+  /**
+   * Size of the caller's struct; set by purlin_pca_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Type that was computed with.
+   */
+  int32_t dtype;
+  /**
+   * PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS.
+   */
+  int32_t samples;
+  /**
+   * 1 if the mean of each feature is subtracted.
+   */
+  int32_t centered;
+  /**
+   * 1 if each feature is divided by its standard deviation.
+   */
+  int32_t scaled;
+  /**
+   * 1 if scores have variance 1.
+   */
+  int32_t whitened;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Number of samples.
+   */
+  int64_t count;
+  /**
+   * Number of features.
+   */
+  int64_t features;
+  /**
+   * Number of components.
+   */
+  int64_t rank;
+  /**
+   * Sum of the variances of all features, after scaling if there is one.
+   */
+  double total_variance;
+  /**
+   * Mean of the variances along the directions that are no components (Tipping, Bishop, J. R. Stat. Soc. B 61,
+   * 1999); 0 if there are none.
+   */
+  double noise_variance;
+} purlin_pca_info;
 
 /**
  * 32-bit IEEE float.
@@ -4564,10 +4662,11 @@ purlin_status purlin_fdk_ellipsoid_volume(const struct purlin_fdk *fdk,
  * A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose handle
  * may be destroyed before or used for other matrices; one run at a time reads it.
  *
- * A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0).
+ * A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0). All axes of
+ * a source but the last count as one: a stack of images is a matrix with an image a column (0) or a row.
  *
  * @param      context  the context of the source.
- * @param      source   of two axes and any element type; a tensor's must be on the host.
+ * @param      source   of two to four axes and any element type; a tensor's must be on the host.
  * @param      flags    0: the source's dimensions are [rows, cols], a column is contiguous; PURLIN_ROW_MAJOR: [cols,
  *                      rows], a row is.
  * @param[out] matrix   the matrix, read-only, of the source's element type; destroy it with purlin_matrix_destroy.
@@ -4842,9 +4941,8 @@ purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
  * @param      m         as for purlin_rpca_compute.
  * @param      mask      likewise; NULL: all entries are observed.
  * @param      options   NULL for the defaults.
- * @param      low_rank  sink of the dimensions of M's source; of a dense M, [rows, cols], or [cols, rows] of a row-major
- *                       one; real elements of any type for a real M, integers are rounded and held to their range.
- *                       NULL if not wanted.
+ * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real M,
+ *                       integers are rounded and held to their range. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
@@ -4881,7 +4979,7 @@ purlin_status purlin_rpca_stream(const struct purlin_context *context,
  * @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH, as `u`; NULL if not wanted.
  * @param[out] info    what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
- * or more than min(m, n); a tolerance below what the type can tell; sizes, types, read-only outputs, overlap, another
+ * or more than min(m, n); sizes, types, read-only outputs, overlap, another
  * context, struct_size; a method that is not for this call; an entry that is NaN or infinite: the message names the
  * block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the
  * tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a
@@ -5001,6 +5099,194 @@ purlin_status purlin_rsvd_residuals(struct purlin_rsvd *rsvd,
                                     struct purlin_tensor *left,
                                     struct purlin_tensor *right,
                                     struct purlin_rsvd_info *info);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_options_init(struct purlin_pca_options *options,
+                                      size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
+                                   size_t size);
+
+/**
+ * Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
+ * less its mean, which is never formed; a sparse matrix stays sparse.
+ *
+ * Rank, method, seed, the type of computing and what is found of the error are the session's options; its centring,
+ * scaling and sign are not used: of each component the entry of largest modulus is positive.
+ *
+ * @param      rsvd     the decomposition to use.
+ * @param      stream   NULL for the context's own.
+ * @param      x        count x features, or features x count with PURLIN_PCA_SAMPLES_COLUMNS, at least 2 samples; of any
+ *                      storage.
+ * @param      options  NULL for the defaults: samples are rows, centred, neither scaled nor whitened.
+ * @param      scores   dense, count x k (k x count with PURLIN_PCA_SAMPLES_COLUMNS), of the computing type: the samples
+ *                      in the components' coordinates, as purlin_pca_transform gives them but for rounding; NULL if not
+ *                      wanted.
+ * @param[out] pca      the components; destroy them with purlin_pca_destroy.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or `scale`
+ * without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+ *
+ * @pre `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_fit(struct purlin_rsvd *rsvd,
+                             const struct purlin_stream *stream,
+                             const struct purlin_matrix *x,
+                             const struct purlin_pca_options *options,
+                             struct purlin_matrix *scores,
+                             struct purlin_pca **pca,
+                             struct purlin_rsvd_info *info);
+
+/**
+ * Destroys an analysis.
+ *
+ * @param pca  the analysis; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_pca_destroy(struct purlin_pca *pca);
+
+/**
+ * Sizes, options and variances of an analysis.
+ *
+ * @param      pca   the analysis.
+ * @param[out] info  filled in; initialise it with purlin_pca_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_properties(const struct purlin_pca *pca,
+                                    struct purlin_pca_info *info);
+
+/**
+ * The mean of each feature; zeros where it is not subtracted.
+ *
+ * @param pca   the analysis.
+ * @param mean  `features` elements of the type that was computed with, on the host.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_mean(const struct purlin_pca *pca,
+                              struct purlin_tensor *mean);
+
+/**
+ * What each feature is divided by; ones where it is not.
+ *
+ * @param pca    the analysis.
+ * @param scale  `features` elements, F64 or F32, on the host.
+ * @return as purlin_pca_mean.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_scale(const struct purlin_pca *pca,
+                               struct purlin_tensor *scale);
+
+/**
+ * The singular values of the centred and scaled data.
+ *
+ * @param pca              the analysis.
+ * @param singular_values  `rank` elements, not increasing, F64 or F32, on the host.
+ * @return as purlin_pca_mean.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_singular_values(const struct purlin_pca *pca,
+                                         struct purlin_tensor *singular_values);
+
+/**
+ * The variance along each component: s^2 / (count - 1).
+ *
+ * @param pca                 the analysis.
+ * @param explained_variance  `rank` elements, not increasing, F64 or F32, on the host.
+ * @return as purlin_pca_mean.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_explained_variance(const struct purlin_pca *pca,
+                                            struct purlin_tensor *explained_variance);
+
+/**
+ * The variance along each component over that of all features together; zeros where that is 0.
+ *
+ * @param pca                       the analysis.
+ * @param explained_variance_ratio  `rank` elements, not increasing, F64 or F32, on the host.
+ * @return as purlin_pca_mean.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_explained_variance_ratio(const struct purlin_pca *pca,
+                                                  struct purlin_tensor *explained_variance_ratio);
+
+/**
+ * The components.
+ *
+ * @param pca         the analysis.
+ * @param stream      NULL for the context's own.
+ * @param components  dense, features x rank, of the type that was computed with, any order, on the host (complete on
+ *                    return) or the device: orthonormal columns, by variance.
+ * @return as purlin_pca_mean.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_components(const struct purlin_pca *pca,
+                                    const struct purlin_stream *stream,
+                                    struct purlin_matrix *components);
+
+/**
+ * Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard deviations
+ * where scores are whitened. One pass over `x`, 2 count features rank operations.
+ *
+ * @param      pca     the analysis.
+ * @param      stream  NULL for the context's own.
+ * @param      x       any number of samples, orientation and number of features as fitted, of any storage.
+ * @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed
+ *                     with, on the host (complete on return) or the device.
+ * @param[out] info    what was done; may be NULL.
+ * @return as purlin_rsvd_compute.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_transform(struct purlin_pca *pca,
+                                   const struct purlin_stream *stream,
+                                   const struct purlin_matrix *x,
+                                   struct purlin_matrix *scores,
+                                   struct purlin_rsvd_info *info);
+
+/**
+ * Brings scores back to samples: the inverse of purlin_pca_transform within the components' span.
+ *
+ * @param pca     the analysis.
+ * @param stream  NULL for the context's own.
+ * @param scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed with.
+ * @param x       dense, count x features (features x count with PURLIN_PCA_SAMPLES_COLUMNS), likewise, on the host
+ *                (complete on return) or the device.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
+ * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_pca_inverse_transform(struct purlin_pca *pca,
+                                           const struct purlin_stream *stream,
+                                           const struct purlin_matrix *scores,
+                                           struct purlin_matrix *x);
 
 #ifdef __cplusplus
 }  // extern "C"

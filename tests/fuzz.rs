@@ -18,6 +18,8 @@ mod options;
 mod program;
 #[path = "fuzz/readers.rs"]
 mod readers;
+#[path = "fuzz/rsvd.rs"]
+mod rsvd;
 #[path = "fuzz/source.rs"]
 mod source;
 #[path = "fuzz/structs.rs"]

@@ -12,6 +12,8 @@ pub mod options;
 pub mod program;
 #[path = "../../tests/fuzz/readers.rs"]
 pub mod readers;
+#[path = "../../tests/fuzz/rsvd.rs"]
+pub mod rsvd;
 #[path = "../../tests/fuzz/source.rs"]
 pub mod source;
 #[path = "../../tests/fuzz/structs.rs"]

@@ -11,6 +11,7 @@ use super::sink::SinkObject;
 use super::source::SourceObject;
 use super::{guard, status};
 use crate::matrix::Matrix;
+use crate::rsvd::pca::Pca;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
@@ -59,7 +60,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
     let storage = Tensor::table().live() + Matrix::table().live();
     let blocks = SourceObject::table().live() + SinkObject::table().live();
     let contexts = ContextObject::table().live() + Stream::table().live();
-    contexts + storage + blocks + FdkObject::table().live() + RsvdObject::table().live()
+    contexts + storage + blocks + FdkObject::table().live() + RsvdObject::table().live() + Pca::table().live()
 }
 
 #[cfg(test)]

@@ -73,10 +73,11 @@ impl<T: Scalar> Operator<T> for Caller {
 /// A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose handle
 /// may be destroyed before or used for other matrices; one run at a time reads it.
 ///
-/// A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0).
+/// A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0). All axes of
+/// a source but the last count as one: a stack of images is a matrix with an image a column (0) or a row.
 ///
 /// @param      context  the context of the source.
-/// @param      source   of two axes and any element type; a tensor's must be on the host.
+/// @param      source   of two to four axes and any element type; a tensor's must be on the host.
 /// @param      flags    0: the source's dimensions are [rows, cols], a column is contiguous; PURLIN_ROW_MAJOR: [cols,
 ///                      rows], a row is.
 /// @param[out] matrix   the matrix, read-only, of the source's element type; destroy it with purlin_matrix_destroy.

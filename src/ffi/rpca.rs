@@ -261,9 +261,8 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 /// @param      m         as for purlin_rpca_compute.
 /// @param      mask      likewise; NULL: all entries are observed.
 /// @param      options   NULL for the defaults.
-/// @param      low_rank  sink of the dimensions of M's source; of a dense M, [rows, cols], or [cols, rows] of a row-major
-///                       one; real elements of any type for a real M, integers are rounded and held to their range.
-///                       NULL if not wanted.
+/// @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real M,
+///                       integers are rounded and held to their range. NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.

@@ -48,7 +48,7 @@ pub(super) unsafe fn hand_over(info: *mut purlin_rsvd_info, done: &Info, options
 /// @param      v       dense, n x k, or k x n with PURLIN_RSVD_VH, as `u`; NULL if not wanted.
 /// @param[out] info    what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (rank 0 without a tolerance
-/// or more than min(m, n); a tolerance below what the type can tell; sizes, types, read-only outputs, overlap, another
+/// or more than min(m, n); sizes, types, read-only outputs, overlap, another
 /// context, struct_size; a method that is not for this call; an entry that is NaN or infinite: the message names the
 /// block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the
 /// tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a

@@ -110,8 +110,8 @@ pub struct purlin_rsvd_options {
     pub probes: i64,
     /// Seed of the sketch and everything else that is drawn; default 0.
     pub seed: u64,
-    /// Relative error ||A - A_k||_F / ||A||_F to go on to, at least 1e-7 (F32 and CF32: 3e-3) and less than 1; 0, the
-    /// default, for the fixed rank `rank`.
+    /// Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the default,
+    /// for the fixed rank `rank`.
     pub tolerance: f64,
     /// Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0.
     pub smallest_ratio: f64,

@@ -1,6 +1,7 @@
 //! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known by their products alone.
 
 mod csr;
+mod flattened;
 mod operator;
 mod streamed;
 
@@ -13,6 +14,8 @@ use crate::scalar::{DType, Scalar};
 use crate::shape::{Layout, Order};
 use crate::stream::{self, Stream};
 use crate::tensor::{self, Location};
+
+use flattened::Flattened;
 
 pub use csr::{Csr, CsrParts, IndexType};
 pub use operator::{Operator, OperatorGuard, SharedOperator};
@@ -133,19 +136,21 @@ impl Matrix {
         Self { storage: Storage::Csr(csr), dtype, rows, cols, read_only, context: Arc::clone(context) }
     }
 
-    /// A matrix that is read in blocks: of the axes of the source, the fastest are its rows and the last its columns
-    /// (`ColumnMajor`), or the fastest its columns and the last its rows (`RowMajor`).
+    /// A matrix that is read in blocks. The last axis of the source is its columns (`ColumnMajor`) or its rows
+    /// (`RowMajor`), and all others together the other: the pixels of a frame, say.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] unless the source has two axes; [`Error::Busy`] while a run reads it.
+    /// [`Error::InvalidArgument`] for a source of a single axis; [`Error::Busy`] while a run reads it.
     pub fn from_source(context: &Arc<Context>, source: SharedSource, order: Order) -> Result<Self> {
+        let axes = source.lock("source")?.info().dims.len();
+        let source = if axes == 2 { source } else { SharedSource::new(Box::new(Flattened::new("source", source)?)) };
         let (dtype, dims, bytes) = {
             let guard = source.lock("source")?;
             let info = guard.info();
             (info.number.dtype(), info.dims.clone(), info.bytes())
         };
         let &[fast, slow] = &dims[..] else {
-            return Err(Error::invalid("source", format!("has dimensions {dims:?}, two are needed")));
+            return Err(Error::Internal(format!("a matrix of dimensions {dims:?}")));
         };
         let (rows, cols) = match order {
             Order::ColumnMajor => (fast, slow),

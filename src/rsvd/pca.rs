@@ -230,7 +230,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::scale`].
     pub fn singular_values(&self, values: &mut Tensor) -> Result<()> {
-        self.write_each("values", values, |s| s)
+        self.write_each("singular_values", values, |s| s)
     }
 
     /// Variance along each component: sigma^2 / (count - 1).
@@ -238,7 +238,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::scale`].
     pub fn explained_variance(&self, variance: &mut Tensor) -> Result<()> {
-        self.write_each("variance", variance, |s| self.variance(s))
+        self.write_each("explained_variance", variance, |s| self.variance(s))
     }
 
     /// The same over the sum of the variances of all features.
@@ -247,15 +247,22 @@ impl Pca {
     /// As [`Pca::scale`].
     pub fn explained_variance_ratio(&self, ratio: &mut Tensor) -> Result<()> {
         let total = self.info.total_variance;
-        self.write_each("ratio", ratio, |s| if total > 0.0 { self.variance(s) / total } else { 0.0 })
+        self.write_each("explained_variance_ratio", ratio, |s| if total > 0.0 { self.variance(s) / total } else { 0.0 })
     }
 
     /// The components, features-by-rank.
     ///
     /// # Errors
     /// As [`matrix::copy`].
-    pub fn components(&self, components: &mut Matrix) -> Result<()> {
-        matrix::copy(self.context(), None, &self.components, components)
+    pub fn components(&self, stream: Option<&Stream>, components: &mut Matrix) -> Result<()> {
+        components.expect_size("components", self.info.features, self.info.rank)?;
+        components.expect_dtype("components", self.info.dtype)?;
+        matrix::copy(self.context(), stream, &self.components, components)
+    }
+
+    /// The options of the decomposition that found them.
+    pub fn session_options(&self) -> &Options {
+        self.session.options()
     }
 
     /// The samples' coordinates: (X - mean) / scale times the components, over the deviations if whitened.

@@ -124,7 +124,7 @@ static int32_t read_nothing(const int64_t *first, const int64_t *count, void *bl
 static void from_sources(void) {
   static float data[24];
   const int64_t dims[3] = {2, 3, 4};
-  purlin_source *source = NULL, *cube = NULL;
+  purlin_source *source = NULL, *cube = NULL, *line = NULL;
   purlin_matrix *m = NULL, *other = NULL;
   purlin_tensor *t = array2(context, PURLIN_F32, 4, 6, data);
   OK(purlin_source_from_callback(context, PURLIN_U8, 2, dims, read_nothing, NULL, &source));
@@ -139,7 +139,16 @@ static void from_sources(void) {
   OK(purlin_matrix_destroy(m));
   m = NULL;
   OK(purlin_source_from_callback(context, PURLIN_U8, 3, dims, read_nothing, NULL, &cube));
-  BAD_ARGUMENT("source: has dimensions [2, 3, 4], two are needed", purlin_matrix_from_source(context, cube, 0, &m));
+  OK(purlin_matrix_from_source(context, cube, 0, &m));
+  CHECK(properties(m).rows == 6 && properties(m).cols == 4);
+  OK(purlin_matrix_destroy(m));
+  OK(purlin_matrix_from_source(context, cube, PURLIN_ROW_MAJOR, &m));
+  CHECK(properties(m).rows == 4 && properties(m).cols == 6 && properties(m).bytes == 24);
+  OK(purlin_matrix_destroy(m));
+  m = NULL;
+  OK(purlin_source_from_callback(context, PURLIN_U8, 1, dims, read_nothing, NULL, &line));
+  BAD_ARGUMENT("source: has dimensions [2], at least two are needed", purlin_matrix_from_source(context, line, 0, &m));
+  OK(purlin_source_destroy(line));
   BAD_ARGUMENT("flags: is 2", purlin_matrix_from_source(context, source, PURLIN_READ_ONLY, &m));
   BAD_ARGUMENT("matrix: is NULL", purlin_matrix_from_source(context, source, 0, NULL));
   BAD_ARGUMENT("source: belongs to another context", purlin_matrix_from_source(foreign, source, 0, &m));

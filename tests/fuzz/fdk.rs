@@ -68,10 +68,10 @@ pub fn clean() {
 }
 
 /// A path to a file of the folder, to none, or nothing at all.
-struct Name(Option<CString>);
+pub struct Name(Option<CString>);
 
 impl Name {
-    fn of(s: &mut Source<'_>, file: &str) -> Self {
+    pub fn of(s: &mut Source<'_>, file: &str) -> Self {
         let path = match s.below(20) {
             0 => return Self(None),
             1 => String::new(),
@@ -81,13 +81,13 @@ impl Name {
         Self(CString::new(path).ok())
     }
 
-    fn get(&self) -> *const c_char {
+    pub fn get(&self) -> *const c_char {
         self.0.as_ref().map_or(null(), |p| p.as_ptr())
     }
 }
 
 /// Writes a file whose beginning is one that a reader may take, changed in a few places.
-fn write_file(s: &mut Source<'_>, name: &str, head: &[u8]) {
+pub fn write_file(s: &mut Source<'_>, name: &str, head: &[u8]) {
     let mut bytes = head.to_vec();
     bytes.extend((0..s.below(200)).map(|k| (k * 37) as u8));
     for _ in 0..s.below(6) {
@@ -100,6 +100,11 @@ fn write_file(s: &mut Source<'_>, name: &str, head: &[u8]) {
         bytes.truncate(s.below(256));
     }
     std::fs::write(folder().join(name), bytes).expect("the file can be written");
+}
+
+/// Takes a file's name away.
+pub fn remove_file(name: &str) {
+    std::fs::remove_file(folder().join(name)).expect("the file can be removed");
 }
 
 /// A TIFF of one page of 4 x 3 bytes.
@@ -140,7 +145,7 @@ unsafe extern "C" fn write(_: *const i64, _: *const i64, _: *const c_void, user:
 }
 
 /// What a caller's function returns: mostly 0.
-fn answer(s: &mut Source<'_>) -> *mut c_void {
+pub fn answer(s: &mut Source<'_>) -> *mut c_void {
     std::ptr::without_provenance_mut(usize::from(s.once_in(6)))
 }
 

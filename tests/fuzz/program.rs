@@ -8,6 +8,7 @@ use purlin::ffi::{self, purlin_status};
 use crate::base;
 use crate::families;
 use crate::fdk;
+use crate::rsvd;
 use crate::source::Source;
 use crate::world::World;
 
@@ -51,9 +52,10 @@ pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut source = Source::new(bytes);
     let mut world = World::new();
     while !source.is_empty() {
-        let status = match source.below(4) {
+        let status = match source.below(6) {
             0 => families::call(&mut source, &mut world),
             1 => fdk::call(&mut source, &mut world),
+            2 | 3 => rsvd::call(&mut source, &mut world),
             _ => base::call(&mut source, &mut world),
         };
         tally.calls += 1;

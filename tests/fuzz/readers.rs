@@ -1,11 +1,13 @@
-//! Files of any contents: MetaImage headers that were assembled from right and wrong lines or are no headers at all,
-//! raw files, and images that the library itself wrote.
+//! Files of any contents: MetaImage and NumPy headers that were assembled from right and wrong parts or are no headers at
+//! all, raw files, read and mapped, and images that the library itself wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use purlin::blocks::array::{ArrayInfo, Block};
+use purlin::blocks::mapped::MappedSource;
 use purlin::blocks::metaimage::{MetaImageSink, MetaImageSource};
+use purlin::blocks::npy::NpySource;
 use purlin::blocks::number::{Endianness, Number, decode};
 use purlin::blocks::sink::Sink;
 use purlin::blocks::source::{FileSource, Source as _};
@@ -19,6 +21,8 @@ const LARGEST: usize = 1 << 16;
 
 const NUMBERS: [Number; 9] =
     [Number::U8, Number::I8, Number::U16, Number::I16, Number::U32, Number::I32, Number::F16, Number::F32, Number::F64];
+/// Those that a raw file may hold besides.
+const COMPLEX: [Number; 2] = [Number::Cf32, Number::Cf64];
 
 /// A folder of this process that goes with the value.
 pub struct Folder(PathBuf);
@@ -52,7 +56,10 @@ impl Drop for Folder {
 /// Reads one file, or writes one and reads it back.
 pub fn run(bytes: &[u8], folder: &Folder, tally: &mut Tally) {
     let mut s = Source::new(bytes);
-    let outcome = match s.below(8) {
+    let outcome = match s.below(10) {
+        8 => npy(&mut s, folder),
+        9 => NpySource::open(&folder.file("any.npy", bytes.get(1..).unwrap_or_default()))
+            .and_then(|mut array| read_blocks(&mut array, &mut s)),
         0 => read_image(&folder.file("any.mha", bytes.get(1..).unwrap_or_default()), &mut s),
         1 | 2 => raw(&mut s, folder),
         3 => there_and_back(&mut s, folder),
@@ -139,13 +146,49 @@ fn dims(s: &mut Source<'_>) -> Vec<usize> {
 
 /// A raw file of some length, read as an array of any kind from any byte on.
 fn raw(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
-    let info = ArrayInfo::new(s.one_of(&NUMBERS), &dims(s))?;
+    let number = if s.once_in(6) { s.one_of(&COMPLEX) } else { s.one_of(&NUMBERS) };
+    let info = ArrayInfo::new(number, &dims(s))?;
     let offset = if s.once_in(8) { s.strange() as u64 } else { u64::from(s.byte() % 32) };
     let length = if s.below(4) == 0 { s.bits() as usize % 4096 } else { info.bytes().min(LARGEST) + 32 };
     let contents: Vec<u8> = (0..length).map(|k| (k * 37 + k / 251) as u8).collect();
     let endianness = s.one_of(&[Endianness::Little, Endianness::Big]);
-    let mut file = FileSource::open(&folder.file("any.raw", &contents), offset, endianness, info)?;
-    read_blocks(&mut file, s)
+    let path = folder.file("any.raw", &contents);
+    if s.below(2) == 0 {
+        return read_blocks(&mut MappedSource::open(&path, offset, endianness, info)?, s);
+    }
+    read_blocks(&mut FileSource::open(&path, offset, endianness, info)?, s)
+}
+
+/// A NumPy header of parts that are mostly right, and data behind it.
+fn npy(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
+    let wild = if s.once_in(3) { 6 } else { 60 };
+    let dims = dims(s);
+    let types = ["<f8", ">f4", "|u1", "<c16", ">c8", "<f2", "|b1", "=i4", ">u2", "<i2"];
+    let kind = if s.once_in(wild) { s.one_of(&["|O", "<i8", "", "f", "<f16", "'"]) } else { s.one_of(&types) };
+    let order = if s.once_in(wild) { "Maybe" } else { s.one_of(&["False", "True"]) };
+    let comma = if s.once_in(wild) { "" } else { "," };
+    let sizes = dims.iter().map(|d| format!("{d}{comma} ")).collect::<String>();
+    let mut parts = [format!("'descr': '{kind}'"), format!("'fortran_order': {order}"), format!("'shape': ({sizes})")];
+    if s.once_in(4) {
+        parts.reverse();
+    }
+    let mut text = format!("{{{}, }}", parts.join(", "));
+    text += &" ".repeat(s.below(32));
+    text.push('\n');
+    let (version, length) = (if s.once_in(wild) { s.byte() } else { 1 + s.byte() % 3 }, text.len() as u32);
+    let length = if s.once_in(wild) { s.bits() as u32 } else { length };
+    let mut contents = b"\x93NUMPY".to_vec();
+    contents.extend([version, 0]);
+    contents.extend(&length.to_le_bytes()[..if version == 1 { 2 } else { 4 }]);
+    contents.extend(text.as_bytes());
+    if s.once_in(wild) {
+        let place = s.bits() as usize % contents.len();
+        contents[place] = s.byte();
+    }
+    let data = s.below(256) * s.below(128);
+    contents.extend((0..data).map(|k| (k * 43 + k / 241) as u8));
+    let mut array = NpySource::open(&folder.file("any.npy", &contents))?;
+    read_blocks(&mut array, s)
 }
 
 /// What the library writes, it reads.

@@ -24,7 +24,9 @@ pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut world = World::new();
     while !s.is_empty() {
         let w = &mut world;
-        let status = match s.below(8) {
+        let status = match s.below(11) {
+            8 | 9 => decompose(s, w),
+            10 => split(s, w),
             0 => context(s, w),
             1 | 2 => solve(s, w),
             3 => all(s, w),
@@ -253,5 +255,68 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let status =
         c!(purlin_dwi_peaks(w.home(), null(), input, null(), &raw const o, peaks, count, null_mut(), null_mut()));
     expect_pairs(status, found, row, at, KEPT);
+    status
+}
+
+/// Size of the matrix, and the rank that is asked for.
+const ROWS: i64 = 14;
+const COLS: i64 = 9;
+const RANK: i64 = 3;
+
+/// A matrix of f64 over numbers that live as long as the world, and where they are.
+fn matrix(w: &mut World, rows: i64, cols: i64, value: impl Fn(f64) -> f64) -> (*mut purlin_matrix, *const f64) {
+    let data = w.keep(numbers(rows * cols, value));
+    let mut made = null_mut();
+    let status = c!(purlin_matrix_borrow(w.home(), PURLIN_F64, 0, rows, cols, rows, data, &raw mut made));
+    w.matrices.made(status, made);
+    (made, data.cast_const().cast())
+}
+
+/// After a success: numbers, so many.
+fn expect_numbers(status: purlin_status, values: *const f64, count: i64) {
+    for k in 0..if status == purlin_status::PURLIN_SUCCESS { count as usize } else { 0 } {
+        // SAFETY: the matrix was made of so many, in memory that the world keeps.
+        let value = unsafe { values.add(k).read() };
+        assert!(value.is_finite(), "value {k} is {value}");
+    }
+}
+
+fn decompose(s: &mut Source<'_>, w: &mut World) -> purlin_status {
+    let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+    (o.rank, o.method) = (RANK, s.below(12) as i32);
+    disturb(s, &mut o, offset_of!(purlin_rsvd_options, restart_path));
+    o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
+    o.progress = progress(s);
+    let mut rsvd = null_mut();
+    let status = c!(purlin_rsvd_create(w.home(), &raw const o, &raw mut rsvd));
+    w.rsvds.made(status, rsvd);
+    if status != purlin_status::PURLIN_SUCCESS {
+        return status;
+    }
+    let (a, _) = matrix(w, ROWS, COLS, |k| (0.7 * k * k).sin());
+    let wide = if o.tolerance > 0.0 { if o.max_rank == 0 { COLS } else { o.max_rank.clamp(1, COLS) } } else { RANK };
+    let (a_v, b_v) = if o.right == PURLIN_RSVD_V { (COLS, wide) } else { (wide, COLS) };
+    let ((u, at_u), (v, at_v)) = (matrix(w, ROWS, wide, |_| 7.0), matrix(w, a_v, b_v, |_| 7.0));
+    let (values, at_s) = result(w, &[wide]);
+    let status = c!(purlin_rsvd_compute(rsvd, null(), a, u, values, v, null_mut()));
+    expect_numbers(status, at_u, ROWS * wide);
+    expect_numbers(status, at_v, COLS * wide);
+    expect_numbers(status, at_s, wide);
+    let ended = c!(purlin_rsvd_destroy(rsvd));
+    w.rsvds.destroyed(ended, rsvd);
+    status
+}
+
+fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
+    let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+    disturb(s, &mut o, offset_of!(purlin_rpca_options, progress));
+    o.max_iterations = if o.max_iterations > 100 { o.max_iterations % 100 } else { o.max_iterations };
+    o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
+    o.progress = progress(s);
+    let (m, _) = matrix(w, ROWS, COLS, |k| if k as i64 % 11 == 0 { 5.0 } else { (0.3 * k).sin() });
+    let ((low, at_low), (rare, at_rare)) = (matrix(w, ROWS, COLS, |_| 7.0), matrix(w, ROWS, COLS, |_| 7.0));
+    let status = c!(purlin_rpca_compute(w.home(), null(), m, null(), &raw const o, low, rare, null_mut()));
+    expect_numbers(status, at_low, ROWS * COLS);
+    expect_numbers(status, at_rare, ROWS * COLS);
     status
 }

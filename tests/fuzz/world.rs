@@ -34,7 +34,7 @@ impl<T> Kind<T> {
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
                 // Looks like a handle of some type. Should it be a live one of this type, that is as good.
-                let kind = source.below(9) << 56;
+                let kind = source.below(11) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
             _ if self.live.is_empty() => std::ptr::null_mut(),
@@ -71,6 +71,10 @@ pub struct World {
     pub sources: Kind<purlin_source>,
     pub sinks: Kind<purlin_sink>,
     pub fdks: Kind<purlin_fdk>,
+    pub rsvds: Kind<purlin_rsvd>,
+    pub pcas: Kind<purlin_pca>,
+    /// Ranks that the decompositions were made with.
+    pub ranks: Vec<(*mut purlin_rsvd, i64)>,
     /// Sizes of the reconstructions that were made.
     pub shapes: Vec<(*mut purlin_fdk, Shape)>,
     /// Lent memory; kept to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
@@ -90,6 +94,9 @@ impl World {
             sources: Kind::new(),
             sinks: Kind::new(),
             fdks: Kind::new(),
+            rsvds: Kind::new(),
+            pcas: Kind::new(),
+            ranks: Vec::new(),
             shapes: Vec::new(),
             buffers: Vec::new(),
             capsules: Vec::new(),
@@ -105,7 +112,8 @@ impl World {
     pub fn live(&self) -> i64 {
         let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
         let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
-        (count + self.matrices.live.len() + blocks) as i64
+        let components = self.rsvds.live.len() + self.pcas.live.len();
+        (count + self.matrices.live.len() + blocks + components) as i64
     }
 
     /// The context of the program's beginning, as long as it lives.
@@ -177,6 +185,12 @@ impl World {
         }
         for fdk in std::mem::take(&mut self.fdks.live) {
             assert_eq!(c!(purlin_fdk_destroy(fdk)), purlin_status::PURLIN_SUCCESS);
+        }
+        for pca in std::mem::take(&mut self.pcas.live) {
+            assert_eq!(c!(purlin_pca_destroy(pca)), purlin_status::PURLIN_SUCCESS);
+        }
+        for rsvd in std::mem::take(&mut self.rsvds.live) {
+            assert_eq!(c!(purlin_rsvd_destroy(rsvd)), purlin_status::PURLIN_SUCCESS);
         }
         for context in std::mem::take(&mut self.contexts.live) {
             let mut info = options::context_info();

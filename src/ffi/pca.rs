@@ -1,0 +1,327 @@
+//! Principal component analysis.
+
+use super::handle::{self, Object, Shared, Table};
+use super::matrix::{self, purlin_matrix};
+use super::options::{self, flag};
+use super::overlap::{self, ranges};
+use super::pca_types::*;
+use super::rsvd::{RsvdObject, purlin_rsvd};
+use super::rsvd_run::hand_over;
+use super::rsvd_types::purlin_rsvd_info;
+use super::tensor::{self, purlin_tensor};
+use super::{guard, purlin_status, purlin_stream, stream};
+use crate::error::{Error, Result};
+use crate::rsvd::pca::{Pca, PcaOptions, Samples};
+use crate::shape::to_i64;
+
+/// The principal components of a matrix of samples, with what transforms others.
+pub struct purlin_pca {
+    _private: [u8; 0],
+}
+
+impl Object for Pca {
+    const KIND: u8 = 9;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<Pca> = Table::new();
+        &TABLE
+    }
+}
+
+/// Writes the defaults.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_pca_options_init(options: *mut purlin_pca_options, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_pca_info_init(info: *mut purlin_pca_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+fn read_options(o: &purlin_pca_options) -> Result<PcaOptions> {
+    Ok(PcaOptions {
+        samples: Samples::from_code("samples", o.samples)?,
+        center: flag("center", o.center)?,
+        scale: flag("scale", o.scale)?,
+        whiten: flag("whiten", o.whiten)?,
+    })
+}
+
+fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
+    let pca = handle::shared::<Pca, _>("pca", pca)?;
+    pca.context().check_alive()?;
+    Ok(pca)
+}
+
+/// Finds the principal components of the rows (or columns) of a matrix: the right (left) singular vectors of the matrix
+/// less its mean, which is never formed; a sparse matrix stays sparse.
+///
+/// Rank, method, seed, the type of computing and what is found of the error are the session's options; its centring,
+/// scaling and sign are not used: of each component the entry of largest modulus is positive.
+///
+/// @param      rsvd     the decomposition to use.
+/// @param      stream   NULL for the context's own.
+/// @param      x        count x features, or features x count with PURLIN_PCA_SAMPLES_COLUMNS, at least 2 samples; of any
+///                      storage.
+/// @param      options  NULL for the defaults: samples are rows, centred, neither scaled nor whitened.
+/// @param      scores   dense, count x k (k x count with PURLIN_PCA_SAMPLES_COLUMNS), of the computing type: the samples
+///                      in the components' coordinates, as purlin_pca_transform gives them but for rounding; NULL if not
+///                      wanted.
+/// @param[out] pca      the components; destroy them with purlin_pca_destroy.
+/// @param[out] info     what was done; may be NULL.
+/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or `scale`
+/// without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+///
+/// # Safety
+/// `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_pca_fit(
+    rsvd: *mut purlin_rsvd,
+    stream: *const purlin_stream,
+    x: *const purlin_matrix,
+    options: *const purlin_pca_options,
+    scores: *mut purlin_matrix,
+    pca: *mut *mut purlin_pca,
+    info: *mut purlin_rsvd_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut rsvd) = RsvdObject::exclusive(rsvd)?;
+        let stream = stream::get(stream)?;
+        let x = matrix::input("x", x)?;
+        let mut scores = matrix::output_or_null("scores", scores)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("pca", pca) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let settings = read_options(&unsafe { options::read("options", options) }?)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        overlap::check(&ranges(&[("x", Some(&x))], &[]), &ranges(&[("scores", scores.as_deref())], &[]))?;
+        let (made, done) =
+            object.run(|report| rsvd.fit_pca(stream.as_deref(), &x, &settings, scores.as_deref_mut(), report))?;
+        *target = handle::insert(made)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { hand_over(info, &done, rsvd.options()) }
+    })
+}
+
+/// Destroys an analysis.
+///
+/// @param pca  the analysis; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_destroy(pca: *mut purlin_pca) -> purlin_status {
+    guard::run(|| handle::remove::<Pca, _>("pca", pca))
+}
+
+/// Sizes, options and variances of an analysis.
+///
+/// @param      pca   the analysis.
+/// @param[out] info  filled in; initialise it with purlin_pca_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+/// struct_size).
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_pca_properties(pca: *const purlin_pca, info: *mut purlin_pca_info) -> purlin_status {
+    guard::run(|| {
+        let pca = get(pca)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        let found = pca.info();
+        let value = purlin_pca_info {
+            struct_size: 0,
+            dtype: found.dtype as i32,
+            samples: found.options.samples as i32,
+            centered: i32::from(found.options.center),
+            scaled: i32::from(found.options.scale),
+            whitened: i32::from(found.options.whiten),
+            reserved: 0,
+            count: to_i64(found.count),
+            features: to_i64(found.features),
+            rank: to_i64(found.rank),
+            total_variance: found.total_variance,
+            noise_variance: found.noise_variance,
+        };
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::write("info", info, value) }
+    })
+}
+
+/// The mean of each feature; zeros where it is not subtracted.
+///
+/// @param pca   the analysis.
+/// @param mean  `features` elements of the type that was computed with, on the host.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
+/// another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_mean(pca: *const purlin_pca, mean: *mut purlin_tensor) -> purlin_status {
+    guard::run(|| get(pca)?.mean(&mut *tensor::output("mean", mean)?))
+}
+
+/// What each feature is divided by; ones where it is not.
+///
+/// @param pca    the analysis.
+/// @param scale  `features` elements, F64 or F32, on the host.
+/// @return as purlin_pca_mean.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_scale(pca: *const purlin_pca, scale: *mut purlin_tensor) -> purlin_status {
+    guard::run(|| get(pca)?.scale(&mut *tensor::output("scale", scale)?))
+}
+
+/// The singular values of the centred and scaled data.
+///
+/// @param pca              the analysis.
+/// @param singular_values  `rank` elements, not increasing, F64 or F32, on the host.
+/// @return as purlin_pca_mean.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_singular_values(
+    pca: *const purlin_pca,
+    singular_values: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| get(pca)?.singular_values(&mut *tensor::output("singular_values", singular_values)?))
+}
+
+/// The variance along each component: s^2 / (count - 1).
+///
+/// @param pca                 the analysis.
+/// @param explained_variance  `rank` elements, not increasing, F64 or F32, on the host.
+/// @return as purlin_pca_mean.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_explained_variance(
+    pca: *const purlin_pca,
+    explained_variance: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| get(pca)?.explained_variance(&mut *tensor::output("explained_variance", explained_variance)?))
+}
+
+/// The variance along each component over that of all features together; zeros where that is 0.
+///
+/// @param pca                       the analysis.
+/// @param explained_variance_ratio  `rank` elements, not increasing, F64 or F32, on the host.
+/// @return as purlin_pca_mean.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_explained_variance_ratio(
+    pca: *const purlin_pca,
+    explained_variance_ratio: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let mut target = tensor::output("explained_variance_ratio", explained_variance_ratio)?;
+        get(pca)?.explained_variance_ratio(&mut target)
+    })
+}
+
+/// The components.
+///
+/// @param pca         the analysis.
+/// @param stream      NULL for the context's own.
+/// @param components  dense, features x rank, of the type that was computed with, any order, on the host (complete on
+///                    return) or the device: orthonormal columns, by variance.
+/// @return as purlin_pca_mean.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_components(
+    pca: *const purlin_pca,
+    stream: *const purlin_stream,
+    components: *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let pca = get(pca)?;
+        let stream = stream::get(stream)?;
+        let mut components = matrix::output("components", components)?;
+        pca.components(stream.as_deref(), &mut components)
+    })
+}
+
+/// Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard deviations
+/// where scores are whitened. One pass over `x`, 2 count features rank operations.
+///
+/// @param      pca     the analysis.
+/// @param      stream  NULL for the context's own.
+/// @param      x       any number of samples, orientation and number of features as fitted, of any storage.
+/// @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed
+///                     with, on the host (complete on return) or the device.
+/// @param[out] info    what was done; may be NULL.
+/// @return as purlin_rsvd_compute.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_pca_transform(
+    pca: *mut purlin_pca,
+    stream: *const purlin_stream,
+    x: *const purlin_matrix,
+    scores: *mut purlin_matrix,
+    info: *mut purlin_rsvd_info,
+) -> purlin_status {
+    guard::run(|| {
+        let mut pca = handle::exclusive::<Pca, _>("pca", pca)?;
+        pca.context().check_alive()?;
+        let stream = stream::get(stream)?;
+        let x = matrix::input("x", x)?;
+        let mut scores = matrix::output("scores", scores)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        overlap::check(&ranges(&[("x", Some(&x))], &[]), &ranges(&[("scores", Some(&scores))], &[]))?;
+        let done = pca.transform(stream.as_deref(), &x, &mut scores, None)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { hand_over(info, &done, pca.session_options()) }
+    })
+}
+
+/// Brings scores back to samples: the inverse of purlin_pca_transform within the components' span.
+///
+/// @param pca     the analysis.
+/// @param stream  NULL for the context's own.
+/// @param scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed with.
+/// @param x       dense, count x features (features x count with PURLIN_PCA_SAMPLES_COLUMNS), likewise, on the host
+///                (complete on return) or the device.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
+/// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_pca_inverse_transform(
+    pca: *mut purlin_pca,
+    stream: *const purlin_stream,
+    scores: *const purlin_matrix,
+    x: *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let mut pca = handle::exclusive::<Pca, _>("pca", pca)?;
+        pca.context().check_alive()?;
+        let stream = stream::get(stream)?;
+        let scores = matrix::input("scores", scores)?;
+        let mut x = matrix::output("x", x)?;
+        overlap::check(&ranges(&[("scores", Some(&scores))], &[]), &ranges(&[("x", Some(&x))], &[]))?;
+        pca.inverse_transform(stream.as_deref(), &scores, &mut x, None).map(|_| ())
+    })
+}

@@ -1,0 +1,82 @@
+//! Constants and structs of principal component analysis.
+
+use super::options::versioned;
+
+/// A row of the data is a sample, a column a feature.
+pub const PURLIN_PCA_SAMPLES_ROWS: i32 = 0;
+/// A column of the data is a sample, a row a feature.
+pub const PURLIN_PCA_SAMPLES_COLUMNS: i32 = 1;
+
+/// What is analysed. The rank, and how it is computed, are the session's options.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_pca_options {
+    /// Size of the caller's struct; set by purlin_pca_options_init.
+    pub struct_size: usize,
+    /// PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
+    pub samples: i32,
+    /// Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
+    pub center: i32,
+    /// Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs `center`;
+    /// default 0.
+    pub scale: i32,
+    /// Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
+    /// default 0.
+    pub whiten: i32,
+}
+
+versioned!(
+    purlin_pca_options,
+    first = size_of::<Self>(),
+    Self { struct_size: size_of::<Self>(), samples: PURLIN_PCA_SAMPLES_ROWS, center: 1, scale: 0, whiten: 0 }
+);
+
+/// What an analysis found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_pca_info {
+    /// Size of the caller's struct; set by purlin_pca_info_init.
+    pub struct_size: usize,
+    /// Type that was computed with.
+    pub dtype: i32,
+    /// PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS.
+    pub samples: i32,
+    /// 1 if the mean of each feature is subtracted.
+    pub centered: i32,
+    /// 1 if each feature is divided by its standard deviation.
+    pub scaled: i32,
+    /// 1 if scores have variance 1.
+    pub whitened: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Number of samples.
+    pub count: i64,
+    /// Number of features.
+    pub features: i64,
+    /// Number of components.
+    pub rank: i64,
+    /// Sum of the variances of all features, after scaling if there is one.
+    pub total_variance: f64,
+    /// Mean of the variances along the directions that are no components (Tipping, Bishop, J. R. Stat. Soc. B 61,
+    /// 1999); 0 if there are none.
+    pub noise_variance: f64,
+}
+
+versioned!(
+    purlin_pca_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        dtype: 0,
+        samples: 0,
+        centered: 0,
+        scaled: 0,
+        whitened: 0,
+        reserved: 0,
+        count: 0,
+        features: 0,
+        rank: 0,
+        total_variance: 0.0,
+        noise_variance: 0.0,
+    }
+);

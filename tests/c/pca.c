@@ -1,0 +1,234 @@
+/* Principal components: samples of known directions and variances, both ways round; and every documented refusal. */
+#include "rsvd.h"
+
+static purlin_context *context, *foreign;
+/* M samples of N features, column-major; and their transpose. */
+static double samples[M * N], turned[M * N], components[N * K], scores[M * K], others[M * K], back[M * N];
+
+/* Feature j has mean 50 - j, around which the samples vary along known directions: the cosines sum to 0 over samples. */
+static void make(void) {
+  int i, j;
+  for (i = 0; i < M; i++)
+    for (j = 0; j < N; j++) samples[i + M * j] = turned[j + N * i] = entry(i, j) + 50 - j;
+}
+
+static purlin_pca_info properties(const purlin_pca *pca) {
+  purlin_pca_info info;
+  OK(purlin_pca_info_init(&info, sizeof info));
+  OK(purlin_pca_properties(pca, &info));
+  return info;
+}
+
+static purlin_pca_options pca_options(void) {
+  purlin_pca_options o;
+  OK(purlin_pca_options_init(&o, sizeof o));
+  return o;
+}
+
+static double worst_difference(const double *a, const double *b, int n) {
+  double worst = 0;
+  int i;
+  for (i = 0; i < n; i++)
+    if (!(fabs(a[i] - b[i]) <= worst)) worst = fabs(a[i] - b[i]);
+  return worst;
+}
+
+static void by_rows_and_columns(void) {
+  int by_columns;
+  for (by_columns = 0; by_columns < 2; by_columns++) {
+    const int rows = by_columns ? N : M, cols = by_columns ? M : N;
+    purlin_rsvd_options o = rsvd_options();
+    purlin_pca_options p = pca_options();
+    purlin_pca_info found;
+    purlin_rsvd_info info = rsvd_info();
+    purlin_rsvd *rsvd = NULL;
+    purlin_pca *pca = NULL;
+    purlin_matrix *x = over(context, PURLIN_F64, PURLIN_READ_ONLY, rows, cols, by_columns ? turned : samples);
+    purlin_matrix *c = over(context, PURLIN_F64, 0, N, K, components);
+    purlin_matrix *t = over(context, PURLIN_F64, by_columns ? PURLIN_ROW_MAJOR : 0, by_columns ? K : M, by_columns ? M : K, scores);
+    purlin_matrix *t2 = over(context, PURLIN_F64, by_columns ? PURLIN_ROW_MAJOR : 0, by_columns ? K : M, by_columns ? M : K, others);
+    purlin_matrix *y = over(context, PURLIN_F64, 0, rows, cols, back);
+    static double mean[N], scale[N], values[K], variance[K], ratio[K];
+    purlin_tensor *tm = vector_of(context, PURLIN_F64, N, mean), *ts = vector_of(context, PURLIN_F64, N, scale);
+    purlin_tensor *tv = vector_of(context, PURLIN_F64, K, values), *te = vector_of(context, PURLIN_F64, K, variance);
+    purlin_tensor *tr = vector_of(context, PURLIN_F64, K, ratio);
+    double total = 0;
+    int i, j, right = 1;
+    p.samples = by_columns ? PURLIN_PCA_SAMPLES_COLUMNS : PURLIN_PCA_SAMPLES_ROWS;
+    o.oversampling = 14;
+    OK(purlin_rsvd_create(context, &o, &rsvd));
+    OK(purlin_pca_fit(rsvd, NULL, x, &p, t, &pca, &info));
+    /* The components outlive what found them. */
+    OK(purlin_rsvd_destroy(rsvd));
+    CHECK(info.rank == K && info.passes >= 1);
+    found = properties(pca);
+    CHECK(found.count == M && found.features == N && found.rank == K && found.dtype == PURLIN_F64);
+    CHECK(found.samples == p.samples && found.centered == 1 && found.scaled == 0 && found.whitened == 0);
+    OK(purlin_pca_mean(pca, tm));
+    OK(purlin_pca_scale(pca, ts));
+    OK(purlin_pca_singular_values(pca, tv));
+    OK(purlin_pca_explained_variance(pca, te));
+    OK(purlin_pca_explained_variance_ratio(pca, tr));
+    OK(purlin_pca_components(pca, NULL, c));
+    for (j = 0; j < N; j++) right &= fabs(mean[j] - (50 - j)) < 1e-12 && scale[j] == 1;
+    CHECK(right);
+    CHECK(value_error(values) < 1e-6 && vector_error(components, N) < 1e-5 && skewness(components, N, K) < 1e-12);
+    for (j = 0; j < 20; j++) total += value(j) * value(j) / (M - 1);
+    CHECK(fabs(found.total_variance / total - 1) < 1e-9);
+    for (j = 0; j < K; j++) {
+      CHECK(fabs(variance[j] * (M - 1) / (values[j] * values[j]) - 1) < 1e-12);
+      CHECK(fabs(ratio[j] * found.total_variance / variance[j] - 1) < 1e-12);
+      total -= variance[j];
+    }
+    CHECK(fabs(found.noise_variance / (total / (N - K)) - 1) < 1e-3);
+    /* Scores of the fit, of the transform, and by hand. */
+    OK(purlin_pca_transform(pca, NULL, x, t2, &info));
+    CHECK(info.passes == 1 && worst_difference(scores, others, M * K) < 1e-9);
+    for (i = 0; i < M; i++)
+      for (j = 0; j < K; j++) {
+        double sum = 0;
+        int f;
+        for (f = 0; f < N; f++) sum += (samples[i + M * f] - mean[f]) * components[f + N * j];
+        right &= fabs(sum - others[i + M * j]) < 1e-11;
+      }
+    CHECK(right);
+    OK(purlin_pca_inverse_transform(pca, NULL, t2, y));
+    CHECK(worst_difference(back, by_columns ? turned : samples, M * N) < 2 * value(K));
+    OK(purlin_pca_destroy(pca));
+    OK(purlin_tensor_destroy(tr));
+    OK(purlin_tensor_destroy(te));
+    OK(purlin_tensor_destroy(tv));
+    OK(purlin_tensor_destroy(ts));
+    OK(purlin_tensor_destroy(tm));
+    OK(purlin_matrix_destroy(y));
+    OK(purlin_matrix_destroy(t2));
+    OK(purlin_matrix_destroy(t));
+    OK(purlin_matrix_destroy(c));
+    OK(purlin_matrix_destroy(x));
+  }
+}
+
+/* Scaled features have variance 1, and so have whitened scores. */
+static void scaled_and_whitened(void) {
+  purlin_rsvd_options o = rsvd_options();
+  purlin_pca_options p = pca_options();
+  purlin_rsvd *rsvd = NULL;
+  purlin_pca *pca = NULL;
+  purlin_matrix *x = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, N, samples), *t = over(context, PURLIN_F64, 0, M, K, scores);
+  purlin_matrix *y = over(context, PURLIN_F64, 0, M, N, back), *t2 = over(context, PURLIN_F64, 0, M, K, others);
+  static double scale[N];
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, N, scale);
+  int i, j, right = 1;
+  p.scale = p.whiten = 1;
+  OK(purlin_rsvd_create(context, &o, &rsvd));
+  OK(purlin_pca_fit(rsvd, NULL, x, &p, t, &pca, NULL));
+  CHECK(properties(pca).scaled == 1 && properties(pca).whitened == 1);
+  CHECK(fabs(properties(pca).total_variance / N - 1) < 1e-9);
+  OK(purlin_pca_scale(pca, ts));
+  for (j = 0; j < N; j++) {
+    double sum = 0;
+    for (i = 0; i < M; i++) sum += pow(samples[i + M * j] - (50 - j), 2);
+    right &= fabs(scale[j] / sqrt(sum / (M - 1)) - 1) < 1e-9;
+  }
+  CHECK(right);
+  for (j = 0; j < K; j++) {
+    double sum = 0;
+    for (i = 0; i < M; i++) sum += pow(scores[i + M * j], 2);
+    CHECK(fabs(sum / (M - 1) - 1) < 1e-6);
+  }
+  /* There and back stays where it is, once it is in the span. */
+  OK(purlin_pca_inverse_transform(pca, NULL, t, y));
+  OK(purlin_pca_transform(pca, NULL, y, t2, NULL));
+  CHECK(worst_difference(scores, others, M * K) < 1e-9);
+  OK(purlin_pca_destroy(pca));
+  OK(purlin_rsvd_destroy(rsvd));
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_matrix_destroy(t2));
+  OK(purlin_matrix_destroy(y));
+  OK(purlin_matrix_destroy(t));
+  OK(purlin_matrix_destroy(x));
+}
+
+static void refusals(void) {
+  purlin_rsvd_options o = rsvd_options();
+  purlin_pca_options p = pca_options();
+  purlin_pca_info info = {0};
+  purlin_rsvd *rsvd = NULL, *other = NULL;
+  purlin_pca *pca = NULL, *made = NULL;
+  purlin_matrix *x = over(context, PURLIN_F64, 0, M, N, samples), *t = over(context, PURLIN_F64, 0, M, K, scores);
+  purlin_matrix *one = over(context, PURLIN_F64, 0, 1, N, samples), *few = over(context, PURLIN_F64, 0, M, K + 1, back);
+  purlin_matrix *narrow = over(context, PURLIN_F64, 0, M, N - 1, samples), *abroad = over(foreign, PURLIN_F64, 0, M, N, samples);
+  purlin_tensor *wrong = vector_of(context, PURLIN_F64, K + 1, others), *whole = vector_of(context, PURLIN_I32, K, others);
+  OK(purlin_rsvd_create(context, &o, &rsvd));
+#define FIT(x, t) purlin_pca_fit(rsvd, NULL, x, &p, t, &made, NULL)
+#define BAD(text, change)            \
+  do {                               \
+    change;                          \
+    BAD_ARGUMENT(text, FIT(x, t));   \
+    p = pca_options();               \
+  } while (0)
+  BAD_ARGUMENT("options: is NULL", purlin_pca_options_init(NULL, sizeof p));
+  BAD_ARGUMENT("info: is NULL", purlin_pca_info_init(NULL, sizeof info));
+  BAD("options: struct_size is 4", p.struct_size = 4);
+  BAD("samples: is 2", p.samples = 2);
+  BAD("center: is 3", p.center = 3);
+  BAD("scale: is -1", p.scale = -1);
+  BAD("whiten: is 2", p.whiten = 2);
+  BAD("scale: is set without center", (p.scale = 1, p.center = 0));
+  BAD_HANDLE("rsvd: is NULL", purlin_pca_fit(NULL, NULL, x, &p, t, &made, NULL));
+  BAD_HANDLE("x: is NULL", FIT(NULL, t));
+  BAD_ARGUMENT("pca: is NULL", purlin_pca_fit(rsvd, NULL, x, &p, t, NULL, NULL));
+  BAD_ARGUMENT("x: has 1 samples, at least 2 are needed", FIT(one, NULL));
+  BAD_ARGUMENT("x: belongs to another context", FIT(abroad, NULL));
+  BAD_ARGUMENT("scores: is 90 x 7, 90 x 6 is needed", FIT(x, few));
+  FAILS(PURLIN_ERROR_BUSY, "scores", FIT(x, x));
+  o.tolerance = 0.1;
+  OK(purlin_rsvd_create(context, &o, &other));
+  UNSUPPORTED("tolerance", purlin_pca_fit(other, NULL, x, &p, t, &made, NULL));
+  OK(purlin_rsvd_destroy(other));
+  CHECK(made == NULL);
+  OK(purlin_pca_fit(rsvd, NULL, x, NULL, NULL, &pca, NULL));
+  BAD_HANDLE("pca: is NULL", purlin_pca_properties(NULL, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_pca_properties(pca, NULL));
+  BAD_ARGUMENT("info: struct_size is 0", purlin_pca_properties(pca, &info));
+  BAD_ARGUMENT("mean: has dimensions [7], [40] are needed", purlin_pca_mean(pca, wrong));
+  BAD_ARGUMENT("scale: has dimensions [7], [40] are needed", purlin_pca_scale(pca, wrong));
+  BAD_ARGUMENT("singular_values: has dimensions [7], [6] are needed", purlin_pca_singular_values(pca, wrong));
+  BAD_ARGUMENT("singular_values: is I32", purlin_pca_singular_values(pca, whole));
+  BAD_ARGUMENT("explained_variance: has dimensions [7]", purlin_pca_explained_variance(pca, wrong));
+  BAD_ARGUMENT("explained_variance_ratio: has dimensions [7]", purlin_pca_explained_variance_ratio(pca, wrong));
+  BAD_HANDLE("mean: is NULL", purlin_pca_mean(pca, NULL));
+  BAD_HANDLE("components: is NULL", purlin_pca_components(pca, NULL, NULL));
+  BAD_ARGUMENT("is 90 x 7, 40 x 6 is needed", purlin_pca_components(pca, NULL, few));
+  BAD_ARGUMENT("x: has 39 features, 40 are needed", purlin_pca_transform(pca, NULL, narrow, t, NULL));
+  BAD_ARGUMENT("scores: is 90 x 7, 90 x 6 is needed", purlin_pca_transform(pca, NULL, x, few, NULL));
+  BAD_ARGUMENT("scores: has 7 components, 6 are needed", purlin_pca_inverse_transform(pca, NULL, few, x));
+  BAD_ARGUMENT("x: is 90 x 39, 90 x 40 is needed", purlin_pca_inverse_transform(pca, NULL, t, narrow));
+  OK(purlin_pca_destroy(pca));
+  BAD_HANDLE("pca: was destroyed", purlin_pca_destroy(pca));
+  BAD_HANDLE("pca: was destroyed", purlin_pca_transform(pca, NULL, x, t, NULL));
+  OK(purlin_pca_destroy(NULL));
+#undef BAD
+#undef FIT
+  OK(purlin_tensor_destroy(whole));
+  OK(purlin_tensor_destroy(wrong));
+  OK(purlin_matrix_destroy(abroad));
+  OK(purlin_matrix_destroy(narrow));
+  OK(purlin_matrix_destroy(few));
+  OK(purlin_matrix_destroy(one));
+  OK(purlin_matrix_destroy(t));
+  OK(purlin_matrix_destroy(x));
+  OK(purlin_rsvd_destroy(rsvd));
+}
+
+int main(void) {
+  context = cpu_context(2);
+  foreign = cpu_context(1);
+  make();
+  by_rows_and_columns();
+  scaled_and_whitened();
+  refusals();
+  OK(purlin_context_destroy(foreign));
+  OK(purlin_context_destroy(context));
+  return finish();
+}

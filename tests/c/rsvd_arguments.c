@@ -1,0 +1,318 @@
+/* Randomized SVD: every documented refusal once, by name; readers that fail; cancellation; and shapes at the edge. */
+#include "rsvd.h"
+
+static purlin_context *context, *foreign;
+static double data[M * N], u[M * K], v[N * K], s[K], room[M * N], wider[M * (N + 1)];
+
+static purlin_rsvd *make(const purlin_rsvd_options *o) {
+  purlin_rsvd *rsvd = NULL;
+  OK(purlin_rsvd_create(context, o, &rsvd));
+  return rsvd;
+}
+
+static void creation(void) {
+  purlin_rsvd_options o = rsvd_options();
+  purlin_rsvd_info info;
+  purlin_rsvd *made = NULL;
+#define CREATE() purlin_rsvd_create(context, &o, &made)
+#define BAD(text, change)         \
+  do {                            \
+    change;                       \
+    BAD_ARGUMENT(text, CREATE()); \
+    o = rsvd_options();           \
+  } while (0)
+  BAD_ARGUMENT("options: is NULL", purlin_rsvd_options_init(NULL, sizeof o));
+  BAD_ARGUMENT("options: struct_size is 7", purlin_rsvd_options_init(&o, 7));
+  BAD_ARGUMENT("info: is NULL", purlin_rsvd_info_init(NULL, sizeof info));
+  BAD_ARGUMENT("info: struct_size is 7", purlin_rsvd_info_init(&info, 7));
+  BAD_HANDLE("context: is NULL", purlin_rsvd_create(NULL, &o, &made));
+  BAD_ARGUMENT("rsvd: is NULL", purlin_rsvd_create(context, &o, NULL));
+  BAD("options: struct_size is 0", o.struct_size = 0);
+  BAD("rank: is -1", o.rank = -1);
+  BAD("oversampling: is -2", o.oversampling = -2);
+  BAD("power_iterations: is -2", o.power_iterations = -2);
+  BAD("max_rank: is -1", o.max_rank = -1);
+  BAD("block_columns: is -1", o.block_columns = -1);
+  BAD("block_rows: is -1", o.block_rows = -1);
+  BAD("resident_rows: is -2", o.resident_rows = -2);
+  BAD("merge_width: is -1", o.merge_width = -1);
+  BAD("probes: is -1", o.probes = -1);
+  BAD("tolerance: is -1", o.tolerance = -1);
+  BAD("tolerance: is 1", o.tolerance = 1);
+  BAD("tolerance: is NaN", o.tolerance = NAN);
+  BAD("smallest_ratio: is 2", o.smallest_ratio = 2);
+  BAD("dtype: is U8", o.dtype = PURLIN_U8);
+  BAD("dtype: is -2", o.dtype = -2);
+  BAD("method: is 14", o.method = 14);
+  BAD("method: is -1", o.method = -1);
+  BAD("orthonormalization: is 4", o.orthonormalization = 4);
+  BAD("sketch: is 4", o.sketch = PURLIN_SKETCH_GIVEN);
+  BAD("center: is 3", o.center = 3);
+  BAD("scale: is 2", o.scale = 2);
+  BAD("scale: is set without center", o.scale = 1);
+  BAD("sign: is 3", o.sign = 3);
+  BAD("right: is 2", o.right = 2);
+  BAD("error: is 3", o.error = 3);
+  BAD("one_pass: is 2", o.one_pass = 2);
+  BAD("one_pass: is set for method", o.one_pass = 1);
+  BAD("restart_path: is empty", o.restart_path = "");
+  o.restart_path = "state";
+  o.tolerance = 0.1;
+  UNSUPPORTED("restart_path", CREATE());
+  CHECK(made == NULL);
+  OK(purlin_rsvd_create(context, NULL, &made));
+  OK(purlin_rsvd_destroy(made));
+  BAD_HANDLE("rsvd: was destroyed", purlin_rsvd_destroy(made));
+  OK(purlin_rsvd_destroy(NULL));
+#undef BAD
+#undef CREATE
+}
+
+/* One thing wrong with the arguments of a call at a time. */
+static void decompositions(void) {
+  purlin_rsvd_options o = rsvd_options();
+  purlin_rsvd *rsvd = make(&o), *none = make(NULL), *other = NULL;
+  purlin_matrix *a = over(context, PURLIN_F64, 0, M, N, data), *mu = over(context, PURLIN_F64, 0, M, K, u);
+  purlin_matrix *mv = over(context, PURLIN_F64, 0, N, K, v), *fixed = over(context, PURLIN_F64, PURLIN_READ_ONLY, M, K, u);
+  purlin_matrix *single = over(context, PURLIN_F32, 0, M, K, room), *inside = over(context, PURLIN_F64, 0, M, K, data);
+  purlin_matrix *abroad = over(foreign, PURLIN_F64, 0, M, N, data), *c = over(context, PURLIN_CF64, 0, 6, 6, room);
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s), *whole = vector_of(context, PURLIN_I32, K, room);
+  purlin_tensor *longer = vector_of(context, PURLIN_F64, K + 1, room), *square = array2(context, PURLIN_F64, K, 1, room);
+  purlin_rsvd_info info = rsvd_info(), bad = info;
+  bad.struct_size = 5;
+#define COMPUTE(rsvd, a, u, s, v) purlin_rsvd_compute(rsvd, NULL, a, u, s, v, &info)
+  BAD_HANDLE("rsvd: is NULL", COMPUTE(NULL, a, mu, ts, mv));
+  BAD_HANDLE("rsvd: is a handle of another type", COMPUTE((purlin_rsvd *)context, a, mu, ts, mv));
+  BAD_HANDLE("a: is NULL", COMPUTE(rsvd, NULL, mu, ts, mv));
+  BAD_HANDLE("stream", purlin_rsvd_compute(rsvd, (purlin_stream *)context, a, mu, ts, mv, &info));
+  BAD_ARGUMENT("rank: is 0", COMPUTE(none, a, mu, ts, mv));
+  BAD_ARGUMENT("a: belongs to another context", COMPUTE(rsvd, abroad, NULL, ts, NULL));
+  BAD_ARGUMENT("u: is 40 x 6, 90 x 6 is needed", COMPUTE(rsvd, a, mv, ts, NULL));
+  BAD_ARGUMENT("v: is 90 x 6, 40 x 6 is needed", COMPUTE(rsvd, a, NULL, ts, mu));
+  BAD_ARGUMENT("u: is F32, F64 is needed", COMPUTE(rsvd, a, single, ts, mv));
+  BAD_ARGUMENT("u: was borrowed read-only", COMPUTE(rsvd, a, fixed, ts, mv));
+  BAD_ARGUMENT("u: overlaps a", COMPUTE(rsvd, a, inside, ts, mv));
+  BAD_ARGUMENT("s: is I32", COMPUTE(rsvd, a, mu, whole, mv));
+  BAD_ARGUMENT("s: has dimensions [7], [6] are needed", COMPUTE(rsvd, a, mu, longer, mv));
+  BAD_ARGUMENT("s: has dimensions [6, 1], [6] are needed", COMPUTE(rsvd, a, mu, square, mv));
+  BAD_ARGUMENT("info: struct_size is 5", purlin_rsvd_compute(rsvd, NULL, a, mu, ts, mv, &bad));
+  FAILS(PURLIN_ERROR_BUSY, "u", COMPUTE(rsvd, a, a, ts, mv));
+  FAILS(PURLIN_ERROR_BUSY, "v", COMPUTE(rsvd, a, mu, ts, mu));
+#define OTHER(status, text, change)                                        \
+  do {                                                                     \
+    o = rsvd_options();                                                    \
+    change;                                                                \
+    other = make(&o);                                                      \
+    FAILS(PURLIN_ERROR_##status, text, COMPUTE(other, a, NULL, ts, NULL)); \
+    OK(purlin_rsvd_destroy(other));                                        \
+  } while (0)
+  OTHER(INVALID_ARGUMENT, "rank: is 41, more than min(m, n) = 40", o.rank = 41);
+  OTHER(INVALID_ARGUMENT, "rank: is", o.rank = INT64_MAX);
+  OTHER(INVALID_ARGUMENT, "max_rank: is 41", (o.tolerance = 0.1, o.max_rank = 41));
+  OTHER(INVALID_ARGUMENT, "method: is Nystrom", o.method = PURLIN_RSVD_METHOD_NYSTROM);
+  OTHER(INVALID_ARGUMENT, "method: is Rayleigh", o.method = PURLIN_RSVD_METHOD_RAYLEIGH);
+  OTHER(INVALID_ARGUMENT, "merge_width: is 5, less than", (o.method = PURLIN_RSVD_METHOD_MERGE, o.merge_width = 5));
+#undef OTHER
+  o = rsvd_options();
+  o.dtype = PURLIN_F64;
+  other = make(&o);
+  BAD_ARGUMENT("a: is CF64", COMPUTE(other, c, NULL, NULL, NULL));
+  OK(purlin_rsvd_destroy(other));
+  /* One pass of MERGE has no left factor. */
+  o = rsvd_options();
+  o.method = PURLIN_RSVD_METHOD_MERGE;
+  o.one_pass = 1;
+  other = make(&o);
+  UNSUPPORTED("u", COMPUTE(other, a, mu, ts, NULL));
+  OK(purlin_rsvd_destroy(other));
+  BAD_HANDLE("rsvd: is NULL", purlin_rsvd_plan(NULL, a, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_rsvd_plan(rsvd, a, NULL));
+  BAD_ARGUMENT("info: struct_size is 5", purlin_rsvd_plan(rsvd, a, &bad));
+  BAD_ARGUMENT("rank: is 0", purlin_rsvd_plan(none, a, &info));
+  BAD_HANDLE("context: is NULL", purlin_rsvd_add_context(rsvd, NULL));
+  BAD_ARGUMENT("context: is one of", purlin_rsvd_add_context(rsvd, context));
+  BAD_ARGUMENT("context: is not a second GPU", purlin_rsvd_add_context(rsvd, foreign));
+  BAD_HANDLE("rsvd: is NULL", purlin_rsvd_cancel(NULL));
+  OK(purlin_rsvd_cancel(rsvd));
+#undef COMPUTE
+  OK(purlin_tensor_destroy(square));
+  OK(purlin_tensor_destroy(longer));
+  OK(purlin_tensor_destroy(whole));
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_matrix_destroy(c));
+  OK(purlin_matrix_destroy(abroad));
+  OK(purlin_matrix_destroy(inside));
+  OK(purlin_matrix_destroy(single));
+  OK(purlin_matrix_destroy(fixed));
+  OK(purlin_matrix_destroy(mv));
+  OK(purlin_matrix_destroy(mu));
+  OK(purlin_matrix_destroy(a));
+  OK(purlin_rsvd_destroy(none));
+  OK(purlin_rsvd_destroy(rsvd));
+}
+
+static void others(void) {
+  purlin_rsvd_options o = rsvd_options();
+  purlin_rsvd *rsvd = make(&o);
+  purlin_matrix *a = over(context, PURLIN_F64, 0, M, N, data), *mu = over(context, PURLIN_F64, 0, M, K, u);
+  purlin_matrix *mv = over(context, PURLIN_F64, 0, N, K, v), *wide = over(context, PURLIN_F64, 0, M, N + 1, wider);
+  purlin_matrix *h = over(context, PURLIN_F64, 0, N, N, room), *bytes = over(context, PURLIN_U8, 0, N, 3, room);
+  purlin_matrix *fixed = over(context, PURLIN_F64, PURLIN_READ_ONLY, N, K, v), *abroad = over(foreign, PURLIN_F64, 0, N, K, v);
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s), *few = vector_of(context, PURLIN_F64, 2, wider);
+  purlin_tensor *right = vector_of(context, PURLIN_F64, K, room), *left = vector_of(context, PURLIN_F64, K, room + K);
+  double frobenius = 0;
+  BAD_HANDLE("q: is NULL", purlin_rsvd_range(rsvd, NULL, a, NULL, NULL, NULL));
+  BAD_ARGUMENT("q: has 41 columns, more than min(m, n) = 40", purlin_rsvd_range(rsvd, NULL, a, wide, NULL, NULL));
+  BAD_ARGUMENT("q: is 40 x 6, 90 x 6 is needed", purlin_rsvd_range(rsvd, NULL, a, mv, NULL, NULL));
+  BAD_ARGUMENT("b: is 40 x 6, 6 x 40 is needed", purlin_rsvd_range(rsvd, NULL, a, mu, mv, NULL));
+  BAD_ARGUMENT("a: is 90 x 40, not square", purlin_rsvd_symmetric(rsvd, NULL, a, ts, mv, NULL));
+  BAD_ARGUMENT("lambda: has dimensions [2]", purlin_rsvd_symmetric(rsvd, NULL, h, few, mv, NULL));
+  BAD_ARGUMENT("v: is 90 x 6, 40 x 6 is needed", purlin_rsvd_symmetric(rsvd, NULL, h, ts, mu, NULL));
+#define ERROR(u, s, v) purlin_rsvd_error(rsvd, NULL, a, u, s, v, &frobenius, NULL, NULL)
+  BAD_ARGUMENT("frobenius: is NULL", purlin_rsvd_error(rsvd, NULL, a, mu, ts, mv, NULL, NULL, NULL));
+  BAD_HANDLE("u: is NULL", ERROR(NULL, ts, mv));
+  BAD_HANDLE("s: is NULL", ERROR(mu, NULL, mv));
+  BAD_HANDLE("v: is NULL", ERROR(mu, ts, NULL));
+  BAD_ARGUMENT("u: is 90 x 6, 90 x 2 is needed", ERROR(mu, few, mv));
+  BAD_ARGUMENT("v: is 90 x 6, 40 x 6 is needed", ERROR(mu, ts, mu));
+#undef ERROR
+#define RESIDUALS(l, r) purlin_rsvd_residuals(rsvd, NULL, a, mu, ts, mv, l, r, NULL)
+  BAD_HANDLE("left: is NULL", RESIDUALS(NULL, right));
+  BAD_HANDLE("right: is NULL", RESIDUALS(left, NULL));
+  BAD_ARGUMENT("left: has dimensions [2]", RESIDUALS(few, left));
+  FAILS(PURLIN_ERROR_BUSY, "right", RESIDUALS(right, right));
+#undef RESIDUALS
+  BAD_HANDLE("context: is NULL", purlin_rsvd_sketch(NULL, NULL, NULL, mv));
+  BAD_HANDLE("omega: is NULL", purlin_rsvd_sketch(context, NULL, NULL, NULL));
+  BAD_ARGUMENT("omega: is U8", purlin_rsvd_sketch(context, NULL, NULL, bytes));
+  BAD_ARGUMENT("was borrowed read-only", purlin_rsvd_sketch(context, NULL, NULL, fixed));
+  BAD_ARGUMENT("belongs to another context", purlin_rsvd_sketch(context, NULL, NULL, abroad));
+  BAD_ARGUMENT("belongs to another context", purlin_rsvd_set_sketch(rsvd, abroad));
+  /* A sketch that does not fit the matrix is refused when there is one. */
+  OK(purlin_rsvd_set_sketch(rsvd, mu));
+  BAD_ARGUMENT("omega: is 90 x 6, 40 x 16", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  OK(purlin_tensor_destroy(left));
+  OK(purlin_tensor_destroy(right));
+  OK(purlin_tensor_destroy(few));
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_matrix_destroy(abroad));
+  OK(purlin_matrix_destroy(fixed));
+  OK(purlin_matrix_destroy(bytes));
+  OK(purlin_matrix_destroy(h));
+  OK(purlin_matrix_destroy(wide));
+  OK(purlin_matrix_destroy(mv));
+  OK(purlin_matrix_destroy(mu));
+  OK(purlin_matrix_destroy(a));
+  OK(purlin_rsvd_destroy(rsvd));
+}
+
+/* The user pointer is the number of blocks that are read before it gives up with 42. */
+static int32_t read_some(const int64_t *first, const int64_t *count, void *block, void *user) {
+  int64_t i, j;
+  if ((*(int *)user)-- == 0) return 42;
+  for (j = 0; j < count[1]; j++)
+    for (i = 0; i < count[0]; i++) ((double *)block)[i + count[0] * j] = data[first[1] + j + M * (first[0] + i)];
+  return 0;
+}
+
+static int32_t apply_some(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+  (void)x, (void)ldx;
+  memset(y, 0, sizeof(double) * (size_t)(ldy * (count - 1) + (adjoint ? N : M)));
+  return (*(int *)user)-- == 0 ? 43 : 0;
+}
+
+static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
+  (void)step, (void)steps, (void)measure;
+  return user ? purlin_rsvd_cancel(*(purlin_rsvd **)user) != PURLIN_SUCCESS : 1;
+}
+
+static void runs_that_fail(void) {
+  const int64_t by_rows[2] = {N, M};
+  purlin_rsvd_options o = rsvd_options();
+  purlin_rsvd *rsvd = NULL, *self = NULL;
+  purlin_source *source = NULL;
+  purlin_matrix *a = NULL, *op = NULL;
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s);
+  int left, k;
+  o.block_rows = 10;
+  o.method = PURLIN_RSVD_METHOD_FUSED;
+  rsvd = make(&o);
+  OK(purlin_source_from_callback(context, PURLIN_F64, 2, by_rows, read_some, &left, &source));
+  OK(purlin_matrix_from_source(context, source, PURLIN_ROW_MAJOR, &a));
+  OK(purlin_source_destroy(source));
+  for (k = 0; k < 27; k += 13) {
+    left = k;
+    FAILS(PURLIN_ERROR_IO, "returned 42 for the block", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  }
+  left = -1;
+  OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  CHECK(value_error(s) < 1e-6);
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, M, N, apply_some, &left, PURLIN_HOST, &op));
+  left = 1;
+  FAILS(PURLIN_ERROR_IO, "apply: returned 43", purlin_rsvd_compute(rsvd, NULL, op, NULL, ts, NULL, NULL));
+  OK(purlin_matrix_destroy(op));
+  /* Data that are not finite; the block is named. */
+  data[25] = NAN;
+  left = -1;
+  BAD_ARGUMENT("in rows 20 to 29", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  data[25] = INFINITY;
+  BAD_ARGUMENT("in rows 20 to 29", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  data[25] = entry(25, 0);
+  OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  OK(purlin_rsvd_destroy(rsvd));
+  /* Cancelled by the function's answer, and by another call. */
+  o.progress = stop;
+  rsvd = make(&o);
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  OK(purlin_rsvd_destroy(rsvd));
+  o.progress_user = &self;
+  self = make(&o);
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_rsvd_compute(self, NULL, a, NULL, ts, NULL, NULL));
+  OK(purlin_rsvd_destroy(self));
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_matrix_destroy(a));
+}
+
+/* Shapes at the edge: every entry of every factor is a finite number, and columns are orthonormal. */
+static void shapes(void) {
+  static const int sizes[][3] = {{1, 1, 1}, {5, 1, 1}, {1, 5, 1}, {7, 7, 7}, {3, 9, 3}, {9, 3, 2}, {0, 4, 1}, {4, 0, 1}};
+  size_t n;
+  int zero;
+  for (zero = 0; zero < 2; zero++)
+    for (n = 0; n < COUNT(sizes); n++) {
+      const int rows = sizes[n][0], cols = sizes[n][1], k = sizes[n][2];
+      purlin_rsvd_options o = rsvd_options();
+      purlin_rsvd *rsvd = NULL;
+      purlin_matrix *a = over(context, PURLIN_F64, 0, rows, cols, zero ? room : data);
+      purlin_matrix *mu = over(context, PURLIN_F64, 0, rows, k, u), *mv = over(context, PURLIN_F64, 0, cols, k, v);
+      purlin_tensor *ts = vector_of(context, PURLIN_F64, k, s);
+      memset(room, 0, sizeof room);
+      o.rank = k;
+      rsvd = make(&o);
+      OK(purlin_rsvd_compute(rsvd, NULL, a, mu, ts, mv, NULL));
+      CHECK(rows == 0 || skewness(u, rows, k) < 1e-12);
+      CHECK(cols == 0 || skewness(v, cols, k) < 1e-12);
+      CHECK((s[0] == 0) == (zero || rows == 0 || cols == 0) && s[k - 1] >= 0 && s[k - 1] <= s[0]);
+      OK(purlin_rsvd_destroy(rsvd));
+      OK(purlin_tensor_destroy(ts));
+      OK(purlin_matrix_destroy(mv));
+      OK(purlin_matrix_destroy(mu));
+      OK(purlin_matrix_destroy(a));
+    }
+}
+
+int main(void) {
+  int i, j;
+  for (i = 0; i < M; i++)
+    for (j = 0; j < N; j++) data[i + M * j] = entry(i, j);
+  context = cpu_context(2);
+  foreign = cpu_context(1);
+  creation();
+  decompositions();
+  others();
+  runs_that_fail();
+  shapes();
+  OK(purlin_context_destroy(foreign));
+  OK(purlin_context_destroy(context));
+  return finish();
+}
