@@ -800,8 +800,9 @@ typedef struct purlin_context purlin_context;
 typedef struct purlin_fdk purlin_fdk;
 
 /**
- * A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in blocks
- * from a source; or known by its products alone. A function that needs the entries in memory refuses the last two.
+ * A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in
+ * blocks from a source; or known by its products alone. A function that needs the entries in memory refuses the last
+ * two.
  */
 typedef struct purlin_matrix purlin_matrix;
 
@@ -1594,8 +1595,8 @@ typedef struct purlin_array_info {
    */
   int64_t bytes;
   /**
-   * PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same), or
-   * 0.
+   * PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same),
+   * or 0.
    */
   int32_t flags;
   /**
@@ -2014,11 +2015,11 @@ typedef struct purlin_fdk_info {
 /**
  * Multiplies vectors by a matrix: Y = A X (`adjoint` 0), or Y = A^H X (`adjoint` 1).
  *
- * X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its rows
- * (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's element
- * type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the
- * number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not throw,
- * longjmp, unwind or use the objects of the run, but to cancel it.
+ * X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its
+ * rows (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's
+ * element type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
+ * the number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not
+ * throw, longjmp, unwind or use the objects of the run, but to cancel it.
  */
 typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
                                    int64_t count,
@@ -2078,8 +2079,8 @@ typedef struct purlin_rsvd_options {
    */
   uint64_t seed;
   /**
-   * Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the default,
-   * for the fixed rank `rank`.
+   * Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the
+   * default, for the fixed rank `rank`.
    */
   double tolerance;
   /**
@@ -2092,8 +2093,8 @@ typedef struct purlin_rsvd_options {
    */
   int32_t dtype;
   /**
-   * One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu, Gu, Li,
-   * SIMAX 39, 2018), nor by purlin_rsvd_range.
+   * One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu,
+   * Gu, Li, SIMAX 39, 2018), nor by purlin_rsvd_range.
    */
   int32_t method;
   /**
@@ -2525,8 +2526,8 @@ typedef struct purlin_pca_options {
    */
   int32_t center;
   /**
-   * Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs `center`;
-   * default 0.
+   * Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
+   * `center`; default 0.
    */
   int32_t scale;
   /**
@@ -3955,8 +3956,8 @@ purlin_status purlin_source_from_file(const struct purlin_context *context,
                                       struct purlin_source **source);
 
 /**
- * As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass is
- * not read again. The file must not be made shorter while a run reads it: the system may then end the process.
+ * As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass
+ * is not read again. The file must not be made shorter while a run reads it: the system may then end the process.
  *
  * @param      context     the context it belongs to.
  * @param      path        the file.
@@ -3981,10 +3982,10 @@ purlin_status purlin_source_from_mapped_file(const struct purlin_context *contex
                                              struct purlin_source **source);
 
 /**
- * A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first, as
- * those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag PURLIN_ROW_MAJOR in
- * purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source with that flag,
- * either is the r x c matrix.
+ * A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first,
+ * as those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag
+ * PURLIN_ROW_MAJOR in purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source
+ * with that flag, either is the r x c matrix.
  *
  * @param      context  the context it belongs to.
  * @param      path     the file.
@@ -4659,20 +4660,20 @@ purlin_status purlin_fdk_ellipsoid_volume(const struct purlin_fdk *fdk,
                                           struct purlin_tensor *volume);
 
 /**
- * A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose handle
- * may be destroyed before or used for other matrices; one run at a time reads it.
+ * A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose
+ * handle may be destroyed before or used for other matrices; one run at a time reads it.
  *
- * A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0). All axes of
- * a source but the last count as one: a stack of images is a matrix with an image a column (0) or a row.
+ * A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0). All
+ * axes of a source but the last count as one: a stack of images is a matrix with an image a column (0) or a row.
  *
  * @param      context  the context of the source.
  * @param      source   of two to four axes and any element type; a tensor's must be on the host.
  * @param      flags    0: the source's dimensions are [rows, cols], a column is contiguous; PURLIN_ROW_MAJOR: [cols,
  *                      rows], a row is.
  * @param[out] matrix   the matrix, read-only, of the source's element type; destroy it with purlin_matrix_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, flags, number
- * of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (a tensor on the device), `PURLIN_ERROR_BUSY` (a run reads from
- * it), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, flags,
+ * number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (a tensor on the device), `PURLIN_ERROR_BUSY` (a run
+ * reads from it), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `matrix` is NULL or valid for writing; what was promised of the source holds while the matrix lives.
  */
@@ -4726,8 +4727,8 @@ purlin_status purlin_matrix_from_operator(const struct purlin_context *context,
  * without MERGE), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
  * tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for writing;
- * `options->progress` may be called with its user pointer while the object lives.
+ * @pre `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
+ * writing; `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rsvd_create(const struct purlin_context *context,
@@ -4870,25 +4871,26 @@ purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
                                     size_t size);
 
 /**
- * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li, Ma,
- * Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video whose
- * frames are the columns, L is the background and S what moves before it.
+ * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
+ * Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
+ * whose frames are the columns, L is the background and S what moves before it.
  *
- * The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few passes
- * over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays beside M.
+ * The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few
+ * passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
+ * beside M.
  *
  * @param      context   the context of the matrices.
  * @param      stream    NULL for the context's own.
- * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source may
- *                       have; finite where it is observed.
- * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything, S is
- *                       0 and L what the other entries tell. NULL: all are observed.
+ * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
+ *                       may have; finite where it is observed.
+ * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
+ *                       S is 0 and L what the other entries tell. NULL: all are observed.
  * @param      options   NULL for the defaults.
  * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
  * @param      sparse    S, likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its domain,
- * struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
+ * domain, struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
  * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
  * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
  * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
@@ -4933,16 +4935,16 @@ purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
                                       struct purlin_rpca_info *info);
 
 /**
- * purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of M
- * in the computing type, are in the host's memory.
+ * purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of
+ * M in the computing type, are in the host's memory.
  *
  * @param      context   the context of matrices and sinks.
  * @param      stream    NULL for the context's own.
  * @param      m         as for purlin_rpca_compute.
  * @param      mask      likewise; NULL: all entries are observed.
  * @param      options   NULL for the defaults.
- * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real M,
- *                       integers are rounded and held to their range. NULL if not wanted.
+ * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
+ *                       M, integers are rounded and held to their range. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
@@ -4960,15 +4962,16 @@ purlin_status purlin_rpca_stream(const struct purlin_context *context,
                                  struct purlin_rpca_info *info);
 
 /**
- * Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and V
- * orthonormal also where A has a lower rank. A matrix with more columns than rows is worked on as A^H, without a copy.
+ * Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and
+ * V orthonormal also where A has a lower rank. A matrix with more columns than rows is worked on as A^H, without a
+ * copy.
  *
  * Costs 2 to 2q + 2 passes over A by method; a pass multiplies by l = k + oversampling columns, 2 m n l operations (4
- * where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block before
- * is worked on; what fits stays on the device.
+ * where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block
+ * before is worked on; what fits stays on the device.
  *
- * With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is 0,
- * of which info.rank hold something and the others are 0.
+ * With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is
+ * 0, of which info.rank hold something and the others are 0.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -4982,9 +4985,9 @@ purlin_status purlin_rpca_stream(const struct purlin_context *context,
  * or more than min(m, n); sizes, types, read-only outputs, overlap, another
  * context, struct_size; a method that is not for this call; an entry that is NaN or infinite: the message names the
  * block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the
- * tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a
- * file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options that
- * the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`
+ * (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options
+ * that the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
  * `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
@@ -5000,8 +5003,9 @@ purlin_status purlin_rsvd_compute(struct purlin_rsvd *rsvd,
                                   struct purlin_rsvd_info *info);
 
 /**
- * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of Halko,
- * Martinsson and Tropp). The number of columns is that of `q`; `rank`, `oversampling` and `tolerance` are not used.
+ * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
+ * Halko, Martinsson and Tropp). The number of columns is that of `q`; `rank`, `oversampling` and `tolerance` are not
+ * used.
  *
  * @param      rsvd    the decomposition.
  * @param      stream  NULL for the context's own.
@@ -5135,16 +5139,16 @@ purlin_status purlin_pca_info_init(struct purlin_pca_info *info,
  *
  * @param      rsvd     the decomposition to use.
  * @param      stream   NULL for the context's own.
- * @param      x        count x features, or features x count with PURLIN_PCA_SAMPLES_COLUMNS, at least 2 samples; of any
- *                      storage.
+ * @param      x        count x features, or features x count with PURLIN_PCA_SAMPLES_COLUMNS, at least 2 samples; of
+ *                      any storage.
  * @param      options  NULL for the defaults: samples are rows, centred, neither scaled nor whitened.
- * @param      scores   dense, count x k (k x count with PURLIN_PCA_SAMPLES_COLUMNS), of the computing type: the samples
- *                      in the components' coordinates, as purlin_pca_transform gives them but for rounding; NULL if not
- *                      wanted.
+ * @param      scores   dense, count x k (k x count with PURLIN_PCA_SAMPLES_COLUMNS), of the computing type: the
+ *                      samples in the components' coordinates, as purlin_pca_transform gives them but for rounding;
+ *                      NULL if not wanted.
  * @param[out] pca      the components; destroy them with purlin_pca_destroy.
  * @param[out] info     what was done; may be NULL.
- * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or `scale`
- * without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+ * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or
+ * `scale` without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
  *
  * @pre `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
  */
@@ -5250,14 +5254,14 @@ purlin_status purlin_pca_components(const struct purlin_pca *pca,
                                     struct purlin_matrix *components);
 
 /**
- * Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard deviations
- * where scores are whitened. One pass over `x`, 2 count features rank operations.
+ * Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard
+ * deviations where scores are whitened. One pass over `x`, 2 count features rank operations.
  *
  * @param      pca     the analysis.
  * @param      stream  NULL for the context's own.
  * @param      x       any number of samples, orientation and number of features as fitted, of any storage.
- * @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed
- *                     with, on the host (complete on return) or the device.
+ * @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was
+ *                     computed with, on the host (complete on return) or the device.
  * @param[out] info    what was done; may be NULL.
  * @return as purlin_rsvd_compute.
  *
@@ -5275,12 +5279,13 @@ purlin_status purlin_pca_transform(struct purlin_pca *pca,
  *
  * @param pca     the analysis.
  * @param stream  NULL for the context's own.
- * @param scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed with.
+ * @param scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed
+ *                with.
  * @param x       dense, count x features (features x count with PURLIN_PCA_SAMPLES_COLUMNS), likewise, on the host
  *                (complete on return) or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
- * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_pca_inverse_transform(struct purlin_pca *pca,

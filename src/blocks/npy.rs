@@ -102,8 +102,8 @@ impl Source for NpySource {
     }
 }
 
-/// What stands behind a key of the header, which is a Python literal: `{'descr': '<f8', 'fortran_order': False, 'shape':
-/// (3, 4), }`.
+/// What stands behind a key of the header, which is a Python literal: `{'descr': '<f8', 'fortran_order': False,
+/// 'shape': (3, 4), }`.
 fn value<'a>(text: &'a str, key: &str) -> std::result::Result<&'a str, String> {
     let missing = || format!("has a header without {key}");
     let quoted = [format!("'{key}'"), format!("\"{key}\"")];

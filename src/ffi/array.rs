@@ -37,8 +37,8 @@ pub struct purlin_array_info {
     pub origin: [f64; 4],
     /// Bytes of all elements.
     pub bytes: i64,
-    /// PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same), or
-    /// 0.
+    /// PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same),
+    /// or 0.
     pub flags: i32,
     /// 0.
     pub reserved: i32,

@@ -17,8 +17,9 @@ use crate::matrix::{self, Csr, CsrParts, IndexType, Matrix, Storage};
 use crate::scalar::DType;
 use crate::shape::{self, Order, to_i64};
 
-/// A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in blocks
-/// from a source; or known by its products alone. A function that needs the entries in memory refuses the last two.
+/// A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in
+/// blocks from a source; or known by its products alone. A function that needs the entries in memory refuses the last
+/// two.
 pub struct purlin_matrix {
     _private: [u8; 0],
 }

@@ -15,11 +15,11 @@ use crate::shape::{Layout, Order, to_i64};
 
 /// Multiplies vectors by a matrix: Y = A X (`adjoint` 0), or Y = A^H X (`adjoint` 1).
 ///
-/// X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its rows
-/// (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's element
-/// type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has the
-/// number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not throw,
-/// longjmp, unwind or use the objects of the run, but to cancel it.
+/// X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its
+/// rows (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's
+/// element type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
+/// the number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not
+/// throw, longjmp, unwind or use the objects of the run, but to cancel it.
 pub type purlin_apply_fn = Option<
     unsafe extern "C" fn(
         adjoint: i32,
@@ -70,20 +70,20 @@ impl<T: Scalar> Operator<T> for Caller {
     }
 }
 
-/// A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose handle
-/// may be destroyed before or used for other matrices; one run at a time reads it.
+/// A matrix that is read in blocks from a source, as often as a function goes over it. It shares the source, whose
+/// handle may be destroyed before or used for other matrices; one run at a time reads it.
 ///
-/// A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0). All axes of
-/// a source but the last count as one: a stack of images is a matrix with an image a column (0) or a row.
+/// A source over a function of the caller's is a reader of blocks of rows (PURLIN_ROW_MAJOR) or of columns (0). All
+/// axes of a source but the last count as one: a stack of images is a matrix with an image a column (0) or a row.
 ///
 /// @param      context  the context of the source.
 /// @param      source   of two to four axes and any element type; a tensor's must be on the host.
 /// @param      flags    0: the source's dimensions are [rows, cols], a column is contiguous; PURLIN_ROW_MAJOR: [cols,
 ///                      rows], a row is.
 /// @param[out] matrix   the matrix, read-only, of the source's element type; destroy it with purlin_matrix_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, flags, number
-/// of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (a tensor on the device), `PURLIN_ERROR_BUSY` (a run reads from
-/// it), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, flags,
+/// number of axes, another context), `PURLIN_ERROR_NOT_SUPPORTED` (a tensor on the device), `PURLIN_ERROR_BUSY` (a run
+/// reads from it), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `matrix` is NULL or valid for writing; what was promised of the source holds while the matrix lives.

@@ -80,16 +80,16 @@ fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
 ///
 /// @param      rsvd     the decomposition to use.
 /// @param      stream   NULL for the context's own.
-/// @param      x        count x features, or features x count with PURLIN_PCA_SAMPLES_COLUMNS, at least 2 samples; of any
-///                      storage.
+/// @param      x        count x features, or features x count with PURLIN_PCA_SAMPLES_COLUMNS, at least 2 samples; of
+///                      any storage.
 /// @param      options  NULL for the defaults: samples are rows, centred, neither scaled nor whitened.
-/// @param      scores   dense, count x k (k x count with PURLIN_PCA_SAMPLES_COLUMNS), of the computing type: the samples
-///                      in the components' coordinates, as purlin_pca_transform gives them but for rounding; NULL if not
-///                      wanted.
+/// @param      scores   dense, count x k (k x count with PURLIN_PCA_SAMPLES_COLUMNS), of the computing type: the
+///                      samples in the components' coordinates, as purlin_pca_transform gives them but for rounding;
+///                      NULL if not wanted.
 /// @param[out] pca      the components; destroy them with purlin_pca_destroy.
 /// @param[out] info     what was done; may be NULL.
-/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or `scale`
-/// without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
+/// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `pca`, fewer than 2 samples, or
+/// `scale` without `center`; `PURLIN_ERROR_NOT_SUPPORTED` also for a tolerance or one pass of MERGE.
 ///
 /// # Safety
 /// `pca` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
@@ -260,14 +260,14 @@ pub extern "C" fn purlin_pca_components(
     })
 }
 
-/// Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard deviations
-/// where scores are whitened. One pass over `x`, 2 count features rank operations.
+/// Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard
+/// deviations where scores are whitened. One pass over `x`, 2 count features rank operations.
 ///
 /// @param      pca     the analysis.
 /// @param      stream  NULL for the context's own.
 /// @param      x       any number of samples, orientation and number of features as fitted, of any storage.
-/// @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed
-///                     with, on the host (complete on return) or the device.
+/// @param      scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was
+///                     computed with, on the host (complete on return) or the device.
 /// @param[out] info    what was done; may be NULL.
 /// @return as purlin_rsvd_compute.
 ///
@@ -301,12 +301,13 @@ pub unsafe extern "C" fn purlin_pca_transform(
 ///
 /// @param pca     the analysis.
 /// @param stream  NULL for the context's own.
-/// @param scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed with.
+/// @param scores  dense, count x rank (rank x count with PURLIN_PCA_SAMPLES_COLUMNS), of the type that was computed
+///                with.
 /// @param x       dense, count x features (features x count with PURLIN_PCA_SAMPLES_COLUMNS), likewise, on the host
 ///                (complete on return) or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, read-only,
-/// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// overlap, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_pca_inverse_transform(

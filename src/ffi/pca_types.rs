@@ -17,8 +17,8 @@ pub struct purlin_pca_options {
     pub samples: i32,
     /// Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
     pub center: i32,
-    /// Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs `center`;
-    /// default 0.
+    /// Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
+    /// `center`; default 0.
     pub scale: i32,
     /// Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
     /// default 0.

@@ -126,25 +126,26 @@ unsafe fn hand_over(info: *mut purlin_rpca_info, done: &Info) -> Result<()> {
     Err(Error::NoConvergence(format!("the residual is {residual:e} after {n} iterations")))
 }
 
-/// Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li, Ma,
-/// Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video whose
-/// frames are the columns, L is the background and S what moves before it.
+/// Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
+/// Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
+/// whose frames are the columns, L is the background and S what moves before it.
 ///
-/// The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few passes
-/// over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays beside M.
+/// The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few
+/// passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
+/// beside M.
 ///
 /// @param      context   the context of the matrices.
 /// @param      stream    NULL for the context's own.
-/// @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source may
-///                       have; finite where it is observed.
-/// @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything, S is
-///                       0 and L what the other entries tell. NULL: all are observed.
+/// @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
+///                       may have; finite where it is observed.
+/// @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
+///                       S is 0 and L what the other entries tell. NULL: all are observed.
 /// @param      options   NULL for the defaults.
 /// @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
 /// @param      sparse    S, likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its domain,
-/// struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
+/// domain, struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
 /// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
 /// `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
 /// function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
@@ -253,16 +254,16 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
     })
 }
 
-/// purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of M
-/// in the computing type, are in the host's memory.
+/// purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of
+/// M in the computing type, are in the host's memory.
 ///
 /// @param      context   the context of matrices and sinks.
 /// @param      stream    NULL for the context's own.
 /// @param      m         as for purlin_rpca_compute.
 /// @param      mask      likewise; NULL: all entries are observed.
 /// @param      options   NULL for the defaults.
-/// @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real M,
-///                       integers are rounded and held to their range. NULL if not wanted.
+/// @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
+///                       M, integers are rounded and held to their range. NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
@@ -298,14 +299,8 @@ pub unsafe extern "C" fn purlin_rpca_stream(
         let done = with_sink("low_rank", &context, &mut low_rank, &inputs, |low_rank| {
             with_sink("sparse", &context, &mut sparse, &inputs, |sparse| {
                 // Both for as long as the call alone.
-                let low_rank: Option<&mut dyn Sink> = match low_rank {
-                    Some(sink) => Some(sink),
-                    None => None,
-                };
-                let sparse: Option<&mut dyn Sink> = match sparse {
-                    Some(sink) => Some(sink),
-                    None => None,
-                };
+                let low_rank = low_rank.map(|sink| -> &mut dyn Sink { sink });
+                let sparse = sparse.map(|sink| -> &mut dyn Sink { sink });
                 rpca::stream(
                     &context,
                     stream.as_deref(),

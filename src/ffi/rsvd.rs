@@ -19,8 +19,8 @@ pub struct purlin_rsvd {
     _private: [u8; 0],
 }
 
-/// What a handle of a decomposition stands for. It is only ever locked for reading, so that a cancellation gets in while a
-/// call runs; calls lock the decomposition inside.
+/// What a handle of a decomposition stands for. It is only ever locked for reading, so that a cancellation gets in
+/// while a call runs; calls lock the decomposition inside.
 pub(super) struct RsvdObject {
     cancel: CancelHandle,
     report: Report,
@@ -75,8 +75,8 @@ impl RsvdObject {
 /// tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for writing;
-/// `options->progress` may be called with its user pointer while the object lives.
+/// `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
+/// writing; `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rsvd_create(

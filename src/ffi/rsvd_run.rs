@@ -29,15 +29,16 @@ pub(super) unsafe fn hand_over(info: *mut purlin_rsvd_info, done: &Info, options
     )))
 }
 
-/// Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and V
-/// orthonormal also where A has a lower rank. A matrix with more columns than rows is worked on as A^H, without a copy.
+/// Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and
+/// V orthonormal also where A has a lower rank. A matrix with more columns than rows is worked on as A^H, without a
+/// copy.
 ///
 /// Costs 2 to 2q + 2 passes over A by method; a pass multiplies by l = k + oversampling columns, 2 m n l operations (4
-/// where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block before
-/// is worked on; what fits stays on the device.
+/// where A and A^H are both applied). A matrix in host memory or a source is read in blocks of rows while the block
+/// before is worked on; what fits stays on the device.
 ///
-/// With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is 0,
-/// of which info.rank hold something and the others are 0.
+/// With a tolerance the rank is what the result needs; the factors have `max_rank` columns, or min(m, n) where that is
+/// 0, of which info.rank hold something and the others are 0.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.
@@ -51,9 +52,9 @@ pub(super) unsafe fn hand_over(info: *mut purlin_rsvd_info, done: &Info, options
 /// or more than min(m, n); sizes, types, read-only outputs, overlap, another
 /// context, struct_size; a method that is not for this call; an entry that is NaN or infinite: the message names the
 /// block), `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (the
-/// tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a
-/// file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options that
-/// the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// tolerance is not met at the largest rank; the outputs hold that rank), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`
+/// (a file, or what a function returned), `PURLIN_ERROR_NOT_SUPPORTED` (a combination of storage, method and options
+/// that the message names), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY` and
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest block fits; the message says what is needed),
 /// `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
 ///
@@ -88,8 +89,9 @@ pub unsafe extern "C" fn purlin_rsvd_compute(
     })
 }
 
-/// Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of Halko,
-/// Martinsson and Tropp). The number of columns is that of `q`; `rank`, `oversampling` and `tolerance` are not used.
+/// Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of
+/// Halko, Martinsson and Tropp). The number of columns is that of `q`; `rank`, `oversampling` and `tolerance` are not
+/// used.
 ///
 /// @param      rsvd    the decomposition.
 /// @param      stream  NULL for the context's own.

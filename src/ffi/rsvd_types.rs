@@ -110,16 +110,16 @@ pub struct purlin_rsvd_options {
     pub probes: i64,
     /// Seed of the sketch and everything else that is drawn; default 0.
     pub seed: u64,
-    /// Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the default,
-    /// for the fixed rank `rank`.
+    /// Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the
+    /// default, for the fixed rank `rank`.
     pub tolerance: f64,
     /// Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0.
     pub smallest_ratio: f64,
     /// Type that is computed with, and of the factors: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or
     /// PURLIN_DTYPE_AUTO, the default.
     pub dtype: i32,
-    /// One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu, Gu, Li,
-    /// SIMAX 39, 2018), nor by purlin_rsvd_range.
+    /// One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu,
+    /// Gu, Li, SIMAX 39, 2018), nor by purlin_rsvd_range.
     pub method: i32,
     /// One of PURLIN_RSVD_ORTH_*; default AUTO.
     pub orthonormalization: i32,

@@ -220,8 +220,8 @@ pub unsafe extern "C" fn purlin_source_from_file(
     })
 }
 
-/// As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass is
-/// not read again. The file must not be made shorter while a run reads it: the system may then end the process.
+/// As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass
+/// is not read again. The file must not be made shorter while a run reads it: the system may then end the process.
 ///
 /// @param      context     the context it belongs to.
 /// @param      path        the file.
@@ -263,10 +263,10 @@ pub unsafe extern "C" fn purlin_source_from_mapped_file(
     })
 }
 
-/// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first, as
-/// those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag PURLIN_ROW_MAJOR in
-/// purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source with that flag,
-/// either is the r x c matrix.
+/// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first,
+/// as those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag
+/// PURLIN_ROW_MAJOR in purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source
+/// with that flag, either is the r x c matrix.
 ///
 /// @param      context  the context it belongs to.
 /// @param      path     the file.

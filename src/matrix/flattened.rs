@@ -29,8 +29,8 @@ impl Flattened {
     }
 }
 
-/// Calls `visit` for boxes of `block` that together are the elements `first .. first + count` of its leading axes, whose
-/// sizes are `dims`, in their order.
+/// Calls `visit` for boxes of `block` that together are the elements `first .. first + count` of its leading axes,
+/// whose sizes are `dims`, in their order.
 fn split(
     dims: &[usize],
     block: Block,

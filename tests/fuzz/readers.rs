@@ -1,5 +1,5 @@
-//! Files of any contents: MetaImage and NumPy headers that were assembled from right and wrong parts or are no headers at
-//! all, raw files, read and mapped, and images that the library itself wrote.
+//! Files of any contents: MetaImage and NumPy headers that were assembled from right and wrong parts or are no headers
+//! at all, raw files, read and mapped, and images that the library itself wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
