@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::algorithm::{self, ErrorFigures, Factors, FactorsOf, Outcome, Phase, Run, Task, estimate, find, passes};
 use super::cpu::CpuOps;
+use super::gpu::GpuOps;
 use super::info::Info;
 use super::open::Opened;
 use super::ops::RsvdOps;
@@ -60,7 +61,14 @@ pub fn run<T: Scalar, C: Call<T>>(
         setting.factor = factor;
         let mut rescale = None;
         let outcome = match (contexts[0].backend(), queue) {
-            (Backend::Gpu(_), _) => return Err(Error::NotSupported("context: on a GPU".into())),
+            (Backend::Gpu(gpu), queue) => {
+                let queue = queue.unwrap_or_else(|| gpu.default_stream());
+                let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
+                info.device_bytes = info.device_bytes.max(super::info::number(ops.planned_bytes()));
+                let outcome = work.run(&mut ops, factor, &mut rescale);
+                info.set_traffic(ops.traffic());
+                outcome
+            }
             (Backend::Cpu, _) => {
                 let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
                 let outcome = work.run(&mut ops, factor, &mut rescale);

@@ -9,7 +9,7 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | what a backend offers |
-//! | [`cpu`] | that on the CPU |
+//! | [`cpu`], [`gpu`] | that on the CPU, and on one GPU or several |
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
 //! | [`restart`] | the state of a run in a file |
@@ -20,6 +20,7 @@ pub mod calls;
 pub mod choose;
 pub mod cpu;
 pub mod data;
+pub mod gpu;
 pub mod info;
 pub mod open;
 pub mod ops;

@@ -6,6 +6,7 @@ pub mod dwi;
 pub mod fdk;
 pub mod linear;
 pub mod rpca;
+pub mod rsvd;
 pub mod selftest;
 pub mod sshopm;
 pub mod symmetric;

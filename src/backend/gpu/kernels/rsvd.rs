@@ -1,0 +1,430 @@
+//! The kernels of `cuda/rsvd.cu`.
+
+use super::{constants as c, filling, optional, product, size, small, span};
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
+use crate::shape::to_i64;
+
+/// Doubles of a record: a mean and a sum of squares, what is subtracted and a factor, or a tally.
+pub const RECORD: usize = size(c::RSVD_RECORD);
+
+/// Bytes of the tallies that a conversion needs beside its result.
+pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * RECORD * 8;
+
+macro_rules! parameters {
+    ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        struct $name { $($field: $t,)* }
+
+        const _: () = assert!(size_of::<$name>() == size(c::$bytes));
+        // SAFETY: the same members in the same order as in cuda/rsvd_launch.h, where the size is asserted too.
+        unsafe impl Parameters for $name {}
+    )*};
+}
+
+parameters! {
+    /// `purlin_rsvd_convert_params`.
+    ConvertParams RSVD_CONVERT_PARAMS_BYTES {
+        source: u64,
+        output: u64,
+        center: u64,
+        tallies: u64,
+        source_stride: i64,
+        output_stride: i64,
+        inner: i64,
+        outer: i64,
+        factor: f64,
+        number: i32,
+        center_axis: i32,
+        flags: i32,
+        reserved: i32,
+    }
+    /// `purlin_rsvd_tally_params`.
+    TallyParams RSVD_TALLY_PARAMS_BYTES { tallies: u64, output: u64, count: i64, }
+    /// `purlin_rsvd_moments_params`.
+    MomentsParams RSVD_MOMENTS_PARAMS_BYTES { source: u64, partials: u64, stride: i64, inner: i64, outer: i64, }
+    /// `purlin_rsvd_merge_params`.
+    MergeParams RSVD_MERGE_PARAMS_BYTES {
+        partials: u64,
+        records: u64,
+        length: i64,
+        elements: i64,
+        chunk: i64,
+        before: i64,
+    }
+    /// `purlin_rsvd_copy_params`.
+    CopyParams RSVD_COPY_PARAMS_BYTES {
+        source: u64,
+        output: u64,
+        source_row: i64,
+        source_column: i64,
+        output_row: i64,
+        output_column: i64,
+        rows: i64,
+        columns: i64,
+        flags: i64,
+    }
+    /// `purlin_rsvd_mirror_params`.
+    MirrorParams RSVD_MIRROR_PARAMS_BYTES {
+        source: u64,
+        output: u64,
+        source_stride: i64,
+        output_stride: i64,
+        order: i64,
+        flags: i64,
+    }
+    /// `purlin_rsvd_sparse_params`.
+    SparseParams RSVD_SPARSE_PARAMS_BYTES {
+        row_ptr: u64,
+        columns: u64,
+        values: u64,
+        x: u64,
+        y: u64,
+        x_stride: i64,
+        y_stride: i64,
+        rows: i64,
+        width: i64,
+    }
+}
+
+/// Name of the kernel `what` for a type.
+fn name<T: Scalar>(what: &str) -> String {
+    format!("purlin_rsvd_{what}_{}", T::DTYPE.name().to_lowercase())
+}
+
+/// What the kernels call a type of entries.
+fn number(dtype: DType) -> Result<i32> {
+    Ok(match dtype {
+        DType::U8 => c::FDK_U8,
+        DType::I8 => c::FDK_I8,
+        DType::U16 => c::FDK_U16,
+        DType::I16 => c::FDK_I16,
+        DType::U32 => c::FDK_U32,
+        DType::I32 => c::FDK_I32,
+        DType::F16 => c::FDK_F16,
+        DType::F32 => c::FDK_F32,
+        DType::F64 => c::FDK_F64,
+        DType::CF32 => c::RSVD_CF32,
+        DType::CF64 => c::RSVD_CF64,
+        DType::I64 => return Err(Error::NotSupported("I64 entries on a GPU".into())),
+    })
+}
+
+/// Rows of the data, or some of their entries: lines that are contiguous, `stride` elements apart.
+#[derive(Clone, Copy)]
+pub struct Lines<'a> {
+    /// The elements.
+    pub memory: Region<'a>,
+    /// Elements of a line.
+    pub inner: usize,
+    /// Number of lines.
+    pub outer: usize,
+    /// Elements from one line to the next.
+    pub stride: usize,
+}
+
+impl Lines<'_> {
+    fn array(&self, what: &str, element: usize) -> Result<u64> {
+        if self.outer > 1 && self.stride < self.inner {
+            return Err(Error::Internal(format!("{what}: lines of {} every {}", self.inner, self.stride)));
+        }
+        self.memory.array(what, span(what, self.inner, 1, self.outer, self.stride)?, element)
+    }
+}
+
+/// One of the two axes of [`Lines`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Along a line.
+    Inner,
+    /// From line to line.
+    Outer,
+}
+
+/// What is subtracted.
+#[derive(Clone, Copy)]
+pub struct Centre<'a> {
+    /// A record for each place along `axis`.
+    pub records: Region<'a>,
+    /// The axis.
+    pub axis: Axis,
+    /// Whether the records' factors count.
+    pub divides: bool,
+}
+
+/// Entries as they come to numbers of the type of computing.
+#[derive(Clone, Copy)]
+pub struct Convert<'a> {
+    /// The entries.
+    pub source: Lines<'a>,
+    /// Their type.
+    pub dtype: DType,
+    /// Where they go, with as many lines as long; may be the source, if the types are the same. Nowhere: the tally alone.
+    pub output: Option<Lines<'a>>,
+    /// What is subtracted.
+    pub centre: Option<Centre<'a>>,
+    /// What each difference is multiplied with.
+    pub factor: f64,
+    /// Room for [`TALLIES_BYTES`], and for a record: the sum of the squares of the output's moduli, the largest modulus of
+    /// the input, the number of entries that are not finite.
+    pub tally: Option<(Region<'a>, Region<'a>)>,
+}
+
+impl Convert<'_> {
+    /// Enqueues it.
+    pub fn run<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        let Lines { inner, outer, .. } = self.source;
+        let is_complex = matches!(self.dtype, DType::CF32 | DType::CF64);
+        if is_complex && !T::IS_COMPLEX {
+            return Err(Error::invalid(
+                "a",
+                format!("has {} entries, the type of computing is real", self.dtype.name()),
+            ));
+        }
+        if self.output.is_some_and(|o| (o.inner, o.outer) != (inner, outer)) {
+            return Err(Error::Internal("a conversion to lines of another shape".into()));
+        }
+        let (center, axis, flags) = match &self.centre {
+            None => (0, c::RSVD_NONE, 0),
+            Some(centre) => {
+                let (length, axis) = match centre.axis {
+                    Axis::Inner => (inner, c::RSVD_INNER),
+                    Axis::Outer => (outer, c::RSVD_OUTER),
+                };
+                let flags = if centre.divides { c::RSVD_DIVIDE } else { 0 };
+                (centre.records.array("means", product("means", &[RECORD, length])?, 8)?, axis, flags)
+            }
+        };
+        let parameters = ConvertParams {
+            source: self.source.array("a", self.dtype.size())?,
+            output: self.output.map_or(Ok(0), |o| o.array("block of the data", size_of::<T>()))?,
+            center,
+            tallies: optional::<f64>("tallies", self.tally.map(|t| t.0), TALLIES_BYTES / 8)?,
+            source_stride: to_i64(self.source.stride),
+            output_stride: to_i64(self.output.map_or(0, |o| o.stride)),
+            inner: to_i64(inner),
+            outer: to_i64(outer),
+            factor: self.factor,
+            number: number(self.dtype)?,
+            center_axis: axis,
+            flags,
+            reserved: 0,
+        };
+        let kernel = gpu.kernel("rsvd", &name::<T>("convert"))?;
+        let tiles = inner.div_ceil(size(c::RSVD_TILE_INNER)) * outer.div_ceil(size(c::RSVD_TILE_OUTER));
+        // By the sizes alone, so that sums have the same order on every device.
+        let blocks = tiles.min(size(c::RSVD_MOST_BLOCKS));
+        let grid = Grid::row(small("blocks", blocks)?.unsigned_abs(), c::RSVD_THREADS.unsigned_abs(), 0);
+        // SAFETY: source, output and means were checked against what the kernel touches; the tallies have room for a
+        // record of each of the most blocks.
+        unsafe { launch(&kernel, stream, grid, &parameters) }?;
+        let Some((_, record)) = self.tally else { return Ok(()) };
+        let parameters = TallyParams {
+            tallies: parameters.tallies,
+            output: record.array("tally", RECORD, 8)?,
+            count: to_i64(blocks),
+        };
+        let kernel = gpu.kernel("rsvd", "purlin_rsvd_tally")?;
+        let grid = Grid::row(1, c::RSVD_THREADS.unsigned_abs(), 0);
+        // SAFETY: as many tallies as the launch above has written, and a record to write.
+        unsafe { launch(&kernel, stream, grid, &parameters) }
+    }
+}
+
+/// Length of the chunks of moments over an axis.
+fn chunk(over: Axis) -> usize {
+    size(if over == Axis::Inner { c::RSVD_ALONG_CHUNK } else { c::RSVD_ACROSS_CHUNK })
+}
+
+/// Bytes that [`moments`] needs beside its records.
+pub fn moments_bytes(over: Axis, inner: usize, outer: usize) -> Result<usize> {
+    let (elements, length) = if over == Axis::Inner { (inner, outer) } else { (outer, inner) };
+    product("moments", &[RECORD * 8, length, elements.div_ceil(chunk(over))])
+}
+
+/// Joins the moments over an axis of some lines to those in `records`, which stand for `before` elements each; with 0
+/// they are not read.
+pub fn moments<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    source: Lines<'_>,
+    over: Axis,
+    scratch: Region<'_>,
+    records: Region<'_>,
+    before: usize,
+) -> Result<()> {
+    let Lines { inner, outer, .. } = source;
+    if inner == 0 || outer == 0 {
+        return Ok(());
+    }
+    let (elements, length) = if over == Axis::Inner { (inner, outer) } else { (outer, inner) };
+    let chunks = elements.div_ceil(chunk(over));
+    let threads = c::RSVD_THREADS.unsigned_abs();
+    let partials = scratch.array("moments", moments_bytes(over, inner, outer)? / 8, 8)?;
+    let parameters = MomentsParams {
+        source: source.array("block of the data", size_of::<T>())?,
+        partials,
+        stride: to_i64(source.stride),
+        inner: to_i64(inner),
+        outer: to_i64(outer),
+    };
+    let (kernel, grid) = match over {
+        Axis::Inner => {
+            let kernel = gpu.kernel("rsvd", &name::<T>("along"))?;
+            let warps = size(c::RSVD_THREADS) / 32;
+            let grid = filling(&kernel, product("moments", &[chunks, outer])?.div_ceil(warps), c::RSVD_THREADS, 0)?;
+            (kernel, grid)
+        }
+        Axis::Outer => {
+            let columns = Grid::covering(inner, threads)?.blocks[0];
+            let chunks = u32::try_from(chunks).unwrap_or(u32::MAX).min(MOST_BLOCKS_Y);
+            let grid = Grid { blocks: [columns, chunks, 1], threads, shared: 0 };
+            (gpu.kernel("rsvd", &name::<T>("across"))?, grid)
+        }
+    };
+    // SAFETY: the source was checked against its extents, the scratch has a record for each chunk of each place.
+    unsafe { launch(&kernel, stream, grid, &parameters) }?;
+    let parameters = MergeParams {
+        partials,
+        records: records.array("means", product("means", &[RECORD, length])?, 8)?,
+        length: to_i64(length),
+        elements: to_i64(elements),
+        chunk: to_i64(chunk(over)),
+        before: to_i64(before),
+    };
+    let kernel = gpu.kernel("rsvd", "purlin_rsvd_merge")?;
+    // SAFETY: the chunks that the launch above has written, and a record for each place.
+    unsafe { launch(&kernel, stream, Grid::covering(length, threads)?, &parameters) }
+}
+
+/// Most blocks of a grid along y.
+const MOST_BLOCKS_Y: u32 = 65_535;
+
+/// A matrix on the device with any strides, in elements.
+#[derive(Clone, Copy)]
+pub struct Strided<'a> {
+    /// The elements.
+    pub memory: Region<'a>,
+    /// Elements from one row to the next.
+    pub row: usize,
+    /// Elements from one column to the next.
+    pub column: usize,
+}
+
+/// How a matrix is copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Copying {
+    /// Whether the conjugate is taken.
+    pub conjugate: bool,
+    /// Whether the target is added to.
+    pub add: bool,
+}
+
+/// Copies a matrix of `rows` by `columns`. `from` and `to` may be the same, but may not overlap otherwise.
+pub fn copy<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    (rows, columns): (usize, usize),
+    from: Strided<'_>,
+    to: Strided<'_>,
+    how: Copying,
+) -> Result<()> {
+    let address =
+        |what, m: &Strided<'_>| m.memory.array(what, span(what, rows, m.row, columns, m.column)?, size_of::<T>());
+    let flag = |set: bool, flag: i32| if set { i64::from(flag) } else { 0 };
+    let parameters = CopyParams {
+        source: address("source", &from)?,
+        output: address("target", &to)?,
+        source_row: to_i64(from.row),
+        source_column: to_i64(from.column),
+        output_row: to_i64(to.row),
+        output_column: to_i64(to.column),
+        rows: to_i64(rows),
+        columns: to_i64(columns),
+        flags: flag(how.conjugate, c::RSVD_CONJUGATE) | flag(how.add, c::RSVD_ADD),
+    };
+    let kernel = gpu.kernel("rsvd", &name::<T>("copy"))?;
+    let tile = size(c::RSVD_COPY_TILE);
+    let tiles = product("tiles", &[rows.div_ceil(tile), columns.div_ceil(tile)])?;
+    let grid = filling(&kernel, tiles, c::RSVD_THREADS, 0)?;
+    // SAFETY: both were checked against their extents.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
+
+/// The Hermitian matrix (of T) whose lower triangle, or the conjugate of which, is that of `source`, in double.
+pub fn mirror<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    order: usize,
+    (source, source_stride): (Region<'_>, usize),
+    (output, output_stride): (Region<'_>, usize),
+    conjugate: bool,
+) -> Result<()> {
+    let wide = if T::IS_COMPLEX { 16 } else { 8 };
+    let parameters = MirrorParams {
+        source: source.array("triangle", span("triangle", order, 1, order, source_stride)?, wide)?,
+        output: output.array("matrix", span("matrix", order, 1, order, output_stride)?, size_of::<T>())?,
+        source_stride: to_i64(source_stride),
+        output_stride: to_i64(output_stride),
+        order: to_i64(order),
+        flags: if conjugate { i64::from(c::RSVD_CONJUGATE) } else { 0 },
+    };
+    let kernel = gpu.kernel("rsvd", &name::<T>("mirror"))?;
+    let columns = small("order", order)?.unsigned_abs();
+    if columns > MOST_BLOCKS_Y {
+        return Err(Error::NotSupported(format!("a Gram matrix of order {order} on a GPU")));
+    }
+    let across = Grid::covering(order, c::RSVD_THREADS.unsigned_abs())?.blocks[0].min(8);
+    let grid = Grid { blocks: [across, columns, 1], threads: c::RSVD_THREADS.unsigned_abs(), shared: 0 };
+    // SAFETY: both were checked against their extents.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
+
+/// A matrix in compressed rows on the device.
+#[derive(Clone, Copy)]
+pub struct Compressed<'a> {
+    /// I64 [rows + 1]; from 0.
+    pub row_ptr: Region<'a>,
+    /// I32 [entries].
+    pub columns: Region<'a>,
+    /// The values; all are 1 if there are none.
+    pub values: Option<Region<'a>>,
+    /// Number of entries.
+    pub entries: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+}
+
+/// Y = A X for `width` vectors. X is row-major with `x_stride` elements from row to row, Y column-major.
+pub fn sparse<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    a: Compressed<'_>,
+    (x, x_stride): (Region<'_>, usize),
+    (y, y_stride): (Region<'_>, usize),
+    width: usize,
+) -> Result<()> {
+    let real = size_of::<T>();
+    let parameters = SparseParams {
+        row_ptr: a.row_ptr.array("row_ptr", a.rows + 1, 8)?,
+        columns: a.columns.array("col_idx", a.entries, 4)?,
+        values: optional::<T>("values", a.values, a.entries)?,
+        x: x.array("x", span("x", width, 1, a.cols, x_stride)?, real)?,
+        y: y.array("y", span("y", a.rows, 1, width, y_stride)?, real)?,
+        x_stride: to_i64(x_stride),
+        y_stride: to_i64(y_stride),
+        rows: to_i64(a.rows),
+        width: to_i64(width),
+    };
+    let kernel = gpu.kernel("rsvd", &name::<T>("sparse"))?;
+    let grid = filling(&kernel, a.rows.div_ceil(size(c::RSVD_THREADS) / 32), c::RSVD_THREADS, 0)?;
+    // SAFETY: X and Y were checked against their extents; offsets ascend to the number of entries and columns are below
+    // `cols`, as in the matrix that they were made from.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}

@@ -1,0 +1,103 @@
+//! Products of a block of rows that is on the device.
+
+use super::cut::Span;
+use super::site::{Site, Use, bytes, packed};
+use crate::backend::gpu::kernels::dense::place;
+use crate::backend::gpu::kernels::rsvd::Lines;
+use crate::backend::gpu::{Transpose, View};
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// Some rows, ready for products.
+pub(super) struct Block<'b, T: Scalar> {
+    pub(super) span: Span,
+    pub(super) entries: Entries<'b, T>,
+}
+
+/// Their entries.
+pub(super) enum Entries<'b, T: Scalar> {
+    /// All of them.
+    Dense { lines: Lines<'b>, row_major: bool },
+    /// Products with them alone.
+    Implicit(&'b (dyn Products<T> + 'b)),
+}
+
+/// A whole matrix that is known by its products.
+pub(super) trait Products<T: Scalar> {
+    /// P = A W.
+    fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()>;
+
+    /// T = A^H P.
+    fn adjoint(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()>;
+}
+
+/// What A^H P is added up in: the sum or, for the rows of complex matrices, which BLAS cannot take the conjugate of
+/// without the transpose, its adjoint.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<'s> {
+    pub(super) view: View<'s>,
+    pub(super) flipped: bool,
+}
+
+impl<'s> Sum<'s> {
+    /// The sum for `width` columns at the beginning of `memory`, packed.
+    pub(super) fn new(memory: View<'s>, flipped: bool) -> Self {
+        let view = if flipped { View::packed(memory.memory, memory.cols, memory.rows) } else { memory };
+        Self { view, flipped }
+    }
+
+    /// Columns of the data.
+    pub(super) fn columns(&self) -> usize {
+        if self.flipped { self.view.cols } else { self.view.rows }
+    }
+}
+
+/// Whether sums over such blocks come out as their adjoint.
+pub(super) fn is_flipped<T: Scalar>(row_major: bool) -> bool {
+    T::IS_COMPLEX && row_major
+}
+
+impl<T: Scalar> Block<'_, T> {
+    /// P = A_J W.
+    pub(super) fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()> {
+        match &self.entries {
+            Entries::Dense { lines, row_major } => {
+                let op = if *row_major { Transpose::Transpose } else { Transpose::Plain };
+                site.blas().multiply::<T>(1.0, stored(lines), op, w, Transpose::Plain, 0.0, p)
+            }
+            Entries::Implicit(matrix) => matrix.multiply(site, w, p),
+        }
+    }
+
+    /// The sum becomes A_J^H P or, where `adds`, that much more.
+    pub(super) fn adjoint(&self, site: &mut Site, p: View<'_>, sum: Sum<'_>, adds: bool) -> Result<()> {
+        let beta = if adds { 1.0 } else { 0.0 };
+        let (lines, row_major) = match &self.entries {
+            Entries::Dense { lines, row_major } => (stored(lines), *row_major),
+            Entries::Implicit(matrix) => return matrix.adjoint(site, p, sum.view),
+        };
+        let (blas, plain) = (site.blas(), Transpose::Plain);
+        if sum.flipped {
+            return blas.multiply::<T>(1.0, p, Transpose::Adjoint, lines, Transpose::Transpose, beta, sum.view);
+        }
+        let op = if row_major { plain } else { Transpose::Adjoint };
+        blas.multiply::<T>(1.0, lines, op, p, plain, beta, sum.view)
+    }
+
+    /// T = A_J^H P.
+    pub(super) fn adjoint_plain(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()> {
+        let flipped = matches!(self.entries, Entries::Dense { row_major, .. } if is_flipped::<T>(row_major));
+        if !flipped {
+            return self.adjoint(site, p, Sum { view: t, flipped }, false);
+        }
+        let memory = site.scratch(Use::Flipped, bytes::<T>(t.rows, t.cols)?)?;
+        let sum = Sum::new(packed::<T>(&memory, t.rows, t.cols)?, true);
+        self.adjoint(site, p, sum, false)?;
+        place::<T>(&site.gpu, &site.stream, sum.view, t, true, true)
+    }
+}
+
+/// The memory as the library of dense products sees it: lines are columns.
+pub(super) fn stored<'b>(lines: &Lines<'b>) -> View<'b> {
+    View { memory: lines.memory, rows: lines.inner, cols: lines.outer, ld: lines.stride }
+}

@@ -1,0 +1,294 @@
+//! How the rows of one device are cut: what stays there, what is read again in every pass, in blocks of how many rows.
+
+use crate::error::{Error, Result};
+use crate::rsvd::data::Resident;
+use crate::shape::to_u64;
+
+/// Where the entries come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Memory of this device.
+    Device,
+    /// Elsewhere.
+    Host,
+}
+
+/// What is to be cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Task {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) origin: Origin,
+    /// Bytes of an entry as it comes.
+    pub(super) entry: usize,
+    /// Bytes of an entry as it is computed with.
+    pub(super) element: usize,
+    /// Whether blocks are converted into memory of their own before they are used: not if they are used as they come, nor
+    /// where they are converted in place.
+    pub(super) apart: bool,
+    /// Columns that tall matrices have together.
+    pub(super) tall_columns: usize,
+    /// Bytes of everything whose size does not follow the rows.
+    pub(super) fixed: u64,
+    /// Bytes that may be used.
+    pub(super) room: u64,
+    /// The context's limit, for messages.
+    pub(super) limit: Option<u64>,
+    /// Rows of a block, 0 to choose.
+    pub(super) block_rows: usize,
+    pub(super) resident: Resident,
+}
+
+/// How it is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Cut {
+    /// Rows of a block that is read in every pass; 0 if there is none.
+    pub(super) block: usize,
+    /// Rows that are on the device in every pass but the first: the first ones.
+    pub(super) resident: usize,
+    /// Rows of a block of those.
+    pub(super) resident_block: usize,
+    /// Buffers that blocks are copied to.
+    pub(super) slots: usize,
+    /// Whether tall matrices are on the device.
+    pub(super) tall_on_device: bool,
+    /// Bytes of device memory.
+    pub(super) bytes: u64,
+}
+
+/// Bytes of a block that keep the link busy.
+const BLOCK_BYTES: usize = 128 << 20;
+/// Most bytes of a block, unless it has too few rows.
+const MOST_BLOCK_BYTES: usize = 256 << 20;
+/// Rows that a product needs to be fast.
+const FEW_ROWS: usize = 2048;
+/// Rows from which on a product is not faster with more.
+const MANY_ROWS: usize = 16_384;
+/// Bytes of a block that is on the device.
+const RESIDENT_BYTES: usize = 512 << 20;
+/// Blocks on their way, or at work.
+const SLOTS: usize = 3;
+
+impl Task {
+    fn row(&self) -> usize {
+        self.columns * self.entry
+    }
+
+    /// Device memory of the buffers for blocks of `block` rows, of which the work needs products beside.
+    fn ring(&self, block: usize, slots: usize) -> u64 {
+        let apart = if self.apart { self.columns * self.element } else { 0 };
+        to_u64(block) * to_u64(slots * self.row() + apart)
+    }
+
+    /// Bytes of a block's own products, which are as long as the block.
+    fn products(&self, block: usize) -> u64 {
+        to_u64(block) * to_u64(self.tall_columns * self.element)
+    }
+
+    fn tall(&self) -> u64 {
+        self.products(self.rows)
+    }
+
+    /// Rows of a block, if nothing forbids them.
+    fn preferred(&self) -> usize {
+        let row = self.row().max(1);
+        let by_bytes = (BLOCK_BYTES / row).max(FEW_ROWS.min(MOST_BLOCK_BYTES / row)).max(1);
+        let wanted = if self.block_rows > 0 { self.block_rows } else { by_bytes };
+        wanted.clamp(1, self.rows.max(1))
+    }
+
+    fn preferred_resident(&self) -> usize {
+        if self.block_rows > 0 {
+            return self.preferred();
+        }
+        (RESIDENT_BYTES / self.row().max(1)).max(MANY_ROWS).clamp(1, self.rows.max(1))
+    }
+
+    fn most_resident(&self) -> usize {
+        match self.resident {
+            Resident::Auto => self.rows,
+            Resident::AtMost(rows) => rows.min(self.rows),
+        }
+    }
+
+    /// The cut that keeps most on the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`] if not even blocks of one row fit.
+    pub(super) fn cut(&self) -> Result<Cut> {
+        match self.origin {
+            Origin::Device => self.cut_there(),
+            Origin::Host => self.cut_in_core().map_or_else(|| self.cut_streamed(), Ok),
+        }
+    }
+
+    /// Everything stays once it is there. Converted entries need buffers to come through.
+    fn cut_in_core(&self) -> Option<Cut> {
+        if self.most_resident() < self.rows {
+            return None;
+        }
+        let (mut block, slots) = (self.preferred_resident(), if self.apart { 1 } else { 0 });
+        loop {
+            let own = to_u64(self.rows) * to_u64(self.row());
+            let needed = self.fixed + self.tall() + own + self.ring(block, 0) + self.products(block);
+            if needed <= self.room {
+                let block = self.even(self.rows, block);
+                let tall_on_device = true;
+                return Some(Cut {
+                    block: 0,
+                    resident: self.rows,
+                    resident_block: block,
+                    slots,
+                    tall_on_device,
+                    bytes: needed,
+                });
+            }
+            if block <= FEW_ROWS || self.block_rows > 0 {
+                return None;
+            }
+            block = (block / 2).max(FEW_ROWS);
+        }
+    }
+
+    /// The caller's memory is used where it lies.
+    fn cut_there(&self) -> Result<Cut> {
+        for tall_on_device in [true, false] {
+            let tall = if tall_on_device { self.tall() } else { 0 };
+            let mut block = if self.apart { self.preferred() } else { self.preferred_resident() };
+            loop {
+                let needed = self.fixed + tall + self.ring(block, 0) + self.products(block);
+                if needed <= self.room {
+                    let resident_block = self.even(self.rows, block);
+                    return Ok(Cut {
+                        block: 0,
+                        resident: self.rows,
+                        resident_block,
+                        slots: 0,
+                        tall_on_device,
+                        bytes: needed,
+                    });
+                }
+                if block <= if tall_on_device { FEW_ROWS } else { 1 } {
+                    break;
+                }
+                block = block.div_ceil(2);
+            }
+        }
+        Err(self.refused(self.fixed + self.ring(1, 0) + self.products(1)))
+    }
+
+    fn cut_streamed(&self) -> Result<Cut> {
+        for tall_on_device in [true, false] {
+            let tall = if tall_on_device { self.tall() } else { 0 };
+            let least = if tall_on_device { FEW_ROWS / 8 } else { 1 };
+            let mut block = self.preferred();
+            loop {
+                let needed = self.fixed + tall + self.ring(block, SLOTS) + 2 * self.products(block);
+                if needed <= self.room {
+                    let spare = usize::try_from((self.room - needed) / to_u64(self.row().max(1))).unwrap_or(usize::MAX);
+                    let resident = self.whole(spare.min(self.most_resident()), block);
+                    let bytes = needed + to_u64(resident) * to_u64(self.row());
+                    // Blocks that stay are no longer than those that come, so that buffers suffice for both.
+                    let resident_block = self.even(resident, block);
+                    let block = self.even(self.rows - resident, block);
+                    return Ok(Cut { block, resident, resident_block, slots: SLOTS, tall_on_device, bytes });
+                }
+                if block <= least {
+                    break;
+                }
+                block = block.div_ceil(2).max(least);
+            }
+        }
+        Err(self.refused(self.fixed + self.ring(1, SLOTS) + 2 * self.products(1)))
+    }
+
+    /// Rows of blocks of at most `most` of `rows` rows, all of about the same size unless the caller chose one.
+    fn even(&self, rows: usize, most: usize) -> usize {
+        match rows {
+            0 => 0,
+            rows if self.block_rows > 0 => most.min(rows),
+            rows => rows.div_ceil(rows.div_ceil(most.max(1))),
+        }
+    }
+
+    /// Of `rows` rows those of whole blocks, where the caller chose blocks: these are then the same however many stay.
+    fn whole(&self, rows: usize, block: usize) -> usize {
+        if self.block_rows > 0 && rows < self.rows { rows / block.max(1) * block } else { rows }
+    }
+
+    fn refused(&self, bytes: u64) -> Error {
+        Error::OutOfDeviceMemory { what: "blocks of a matrix", bytes, limit: self.limit.or(Some(self.room)) }
+    }
+}
+
+/// Rows `first .. first + rows` of a device's share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) first: usize,
+    pub(super) rows: usize,
+}
+
+/// The blocks of some rows.
+pub(super) fn spans(first: usize, rows: usize, block: usize) -> impl DoubleEndedIterator<Item = Span> + Clone {
+    let count = if rows == 0 { 0 } else { rows.div_ceil(block.max(1)) };
+    (0..count).map(move |k| Span { first: first + k * block, rows: block.min(rows - k * block) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn task(rows: usize, columns: usize, room: u64) -> Task {
+        Task {
+            rows,
+            columns,
+            origin: Origin::Host,
+            entry: 8,
+            element: 8,
+            apart: false,
+            tall_columns: 128,
+            fixed: 64 << 20,
+            room,
+            limit: None,
+            block_rows: 0,
+            resident: Resident::Auto,
+        }
+    }
+
+    #[test]
+    fn what_fits_stays_and_the_rest_comes_in_large_blocks() {
+        let small = task(100_000, 4000, 16 * GIB).cut().unwrap();
+        assert_eq!((small.resident, small.block, small.slots), (100_000, 0, 0));
+        // 69 GB of data and 4.3 GB of one tall matrix within 16 GiB.
+        let t = task(4_194_304, 2048, 16 * GIB);
+        let large = t.cut().unwrap();
+        assert!(large.tall_on_device && large.bytes <= 16 * GIB, "{large:?}");
+        assert!((4096..=16_384).contains(&large.block), "{large:?}");
+        // All of the room is used but for less than a row.
+        assert!(large.bytes + 2048 * 8 * 2 > 16 * GIB, "{large:?}");
+        let streamed = 4_194_304 - large.resident;
+        assert_eq!(spans(large.resident, streamed, large.block).map(|s| s.rows).sum::<usize>(), streamed);
+    }
+
+    #[test]
+    fn tall_matrices_go_to_the_host_before_blocks_get_tiny() {
+        let t = task(4_194_304, 2048, 2 * GIB);
+        let cut = t.cut().unwrap();
+        assert!(!cut.tall_on_device && cut.block >= 4096 && cut.bytes <= 2 * GIB, "{cut:?}");
+        let none = task(4_194_304, 2048, 64 << 20).cut();
+        assert!(matches!(none, Err(Error::OutOfDeviceMemory { .. })));
+    }
+
+    #[test]
+    fn callers_numbers_are_kept_to() {
+        let t = Task { block_rows: 100, resident: Resident::AtMost(250), ..task(1000, 30, GIB) };
+        let cut = t.cut().unwrap();
+        assert_eq!((cut.resident, cut.resident_block, cut.block), (200, 100, 100));
+        let all: Vec<Span> = spans(0, 200, 100).chain(spans(200, 800, 100)).collect();
+        assert_eq!(all.len(), 10);
+        assert!(all.windows(2).all(|w| w[0].first + w[0].rows == w[1].first));
+        assert_eq!(spans(5, 0, 0).count(), 0);
+    }
+}

@@ -1,0 +1,40 @@
+//! From device to device: factors to all of them, sums from all of them. What is exchanged is small beside the data, and
+//! goes through the host.
+
+use super::GpuOps;
+use crate::alloc;
+use crate::backend::gpu::DeviceMemory;
+use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
+use crate::dense::gpu::GpuMatrix;
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+impl<T: Scalar> GpuOps<'_, T> {
+    /// Copies of a matrix on every device but the first.
+    pub(super) fn replicas(&self, m: &GpuMatrix<T>) -> Result<Vec<DeviceMemory>> {
+        let Some((first, others)) = self.parts.split_first() else { return Ok(Vec::new()) };
+        if others.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut numbers = alloc::filled("matrix between devices", m.rows() * m.cols(), T::default())?;
+        first.site.gpu.download_numbers(&first.site.stream, m.memory(), &mut numbers)?;
+        others.iter().map(|p| p.site.gpu.upload_numbers(&p.site.stream, "matrix between devices", &numbers)).collect()
+    }
+
+    /// Adds `count` elements of type `S` of each device's sum to the first one's, in their order.
+    pub(super) fn add_up<S: Scalar>(&self, sums: &[&DeviceMemory], count: usize) -> Result<()> {
+        if self.parts.len() < 2 || count == 0 {
+            return Ok(());
+        }
+        let mut numbers = alloc::filled("sum between devices", count, S::default())?;
+        for (part, sum) in self.parts.iter().zip(sums).skip(1) {
+            part.site.gpu.download_numbers(&part.site.stream, sum, &mut numbers)?;
+            let site = &self.parts[0].site;
+            let more = site.gpu.upload_numbers(&site.stream, "sum between devices", &numbers)?;
+            let row = |memory| Strided { memory, row: 1, column: count };
+            let how = Copying { conjugate: false, add: true };
+            copy::<S>(&site.gpu, &site.stream, (count, 1), row(more.whole()), row(sums[0].whole()), how)?;
+        }
+        Ok(())
+    }
+}

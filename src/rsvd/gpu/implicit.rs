@@ -1,0 +1,238 @@
+//! Matrices whose entries are not laid out: compressed rows, and operators.
+//!
+//! Means are not subtracted from entries that are 0: A - u v^T is multiplied as A W - u (v^T W), and its adjoint likewise.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::block::Products;
+use super::site::{Site, Use, bytes, packed};
+use super::sparse::Halves;
+use crate::alloc;
+use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Copying, Lines, RECORD, Strided};
+use crate::backend::gpu::{DeviceMemory, Transpose, View};
+use crate::dense::gpu::GpuMatrix;
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, Operator};
+use crate::rng::stream;
+use crate::rsvd::data::{Center, Setting};
+use crate::rsvd::statistics::Statistics;
+use crate::scalar::Scalar;
+
+/// Probes of an operator's norm, and the first column of them in their stream: others begin at 0.
+const PROBES: usize = 16;
+const FIRST: u32 = 1 << 30;
+
+/// A matrix known by its products.
+pub(super) struct Implicit<'a, T: Scalar> {
+    rows: usize,
+    columns: usize,
+    product: Product<'a, T>,
+    /// u and v of what is subtracted.
+    subtracted: Option<(DeviceMemory, DeviceMemory)>,
+    /// Records with what each column is multiplied with.
+    factors: Option<DeviceMemory>,
+    statistics: Statistics,
+}
+
+enum Product<'a, T: Scalar> {
+    Sparse(Box<Halves>),
+    Operator(Mutex<&'a mut (dyn Operator<T> + 'a)>),
+}
+
+impl<'a, T: Scalar> Implicit<'a, T> {
+    fn new((rows, columns): (usize, usize), product: Product<'a, T>) -> Self {
+        Self { rows, columns, product, subtracted: None, factors: None, statistics: Statistics::default() }
+    }
+
+    /// A matrix in compressed rows, copied to the device.
+    pub(super) fn sparse(site: &mut Site, csr: &Csr, setting: &Setting) -> Result<Self> {
+        let (halves, found, row_means) = Halves::new::<T>(site, csr, setting)?;
+        let mut matrix = Self::new((csr.rows(), csr.cols()), Product::Sparse(Box::new(halves)));
+        matrix.statistics = found;
+        let means = if setting.center == Center::Rows { &row_means } else { &matrix.statistics.means };
+        let count = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
+        let mut numbers = alloc::with_capacity("means", count)?;
+        if setting.center != Center::None {
+            let imaginary = |k: usize| if T::IS_COMPLEX { means[count + k] } else { 0.0 };
+            numbers.extend((0..count).map(|k| T::from_parts(means[k], imaginary(k))));
+        }
+        matrix.subtract(site, setting.center, &numbers)?;
+        matrix.multiply_columns(site, setting)?;
+        Ok(matrix)
+    }
+
+    /// An operator, whose vectors travel to host memory and back. Its means are had by products with ones; its norm is
+    /// that of products with probes.
+    pub(super) fn operator(
+        site: &mut Site,
+        operator: &'a mut (dyn Operator<T> + 'a),
+        setting: &Setting,
+    ) -> Result<Self> {
+        if setting.scale {
+            return Err(Error::NotSupported("scale: an operator has no columns to be measured".into()));
+        }
+        let (rows, columns) = operator.shape();
+        let mut matrix = Self::new((rows, columns), Product::Operator(Mutex::new(operator)));
+        let mut means = Vec::new();
+        if setting.center != Center::None {
+            let op = if setting.center == Center::Columns { Op::Adjoint } else { Op::Plain };
+            let (from, to) = if op == Op::Adjoint { (rows, columns) } else { (columns, rows) };
+            let ones = alloc::filled("ones", from, T::from_parts(1.0, 0.0))?;
+            let (x, y): (GpuMatrix<T>, GpuMatrix<T>) =
+                (site.algebra.upload("ones", from, 1, &ones, from)?, site.algebra.uninitialised("means", to, 1)?);
+            matrix.plain(site, op, x.view(), y.view())?;
+            means = alloc::filled("means", to, T::default())?;
+            site.algebra.download(&y, &mut means, to)?;
+            for mean in &mut means {
+                // A^H 1 has the conjugates of the columns' sums.
+                let v = if op == Op::Adjoint { mean.conjugate() } else { *mean };
+                *mean = T::from_parts(v.re() / from.max(1) as f64, v.im() / from.max(1) as f64);
+            }
+            if op == Op::Adjoint {
+                matrix.statistics.means.extend(means.iter().map(|m| m.re()));
+                if T::IS_COMPLEX {
+                    matrix.statistics.means.extend(means.iter().map(|m| m.im()));
+                }
+            }
+        }
+        matrix.subtract(site, setting.center, &means)?;
+        matrix.multiply_columns(site, setting)?;
+        let probes: GpuMatrix<T> = site.algebra.uninitialised("probes", columns, PROBES)?;
+        let sketch = Sketch { distribution: Distribution::Gaussian, seed: 0, stream: stream::PROBES };
+        site.algebra.draw::<T>(probes.view(), &sketch, 0, FIRST)?;
+        let products: GpuMatrix<T> = site.algebra.uninitialised("products with probes", rows, PROBES)?;
+        matrix.multiply(site, probes.view(), products.view())?;
+        // Both parts of a complex probe are standard normal.
+        let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
+        matrix.statistics.norm2 = site.algebra.norm2(&products)? / (variance * PROBES as f64);
+        matrix.statistics.max_abs = matrix.statistics.norm2.sqrt() / setting.factor;
+        Ok(matrix)
+    }
+
+    /// Subtracts means of rows or columns from now on.
+    fn subtract(&mut self, site: &Site, center: Center, means: &[T]) -> Result<()> {
+        let ones = |count| alloc::filled("ones", count, T::from_parts(1.0, 0.0));
+        let upload = |values: &[T]| site.gpu.upload_numbers(&site.stream, "means", values);
+        self.subtracted = match center {
+            Center::None => None,
+            Center::Columns => Some((upload(&ones(self.rows)?)?, upload(means)?)),
+            Center::Rows => Some((upload(means)?, upload(&ones(self.columns)?)?)),
+        };
+        Ok(())
+    }
+
+    /// Multiplies columns by the setting's factor over their scale from now on.
+    fn multiply_columns(&mut self, site: &Site, setting: &Setting) -> Result<()> {
+        if !setting.scale && setting.factor == 1.0 {
+            return Ok(());
+        }
+        let mut records = alloc::with_capacity("scales", self.columns * RECORD)?;
+        for j in 0..self.columns {
+            let scale = self.statistics.scales.get(j).copied().unwrap_or(1.0);
+            records.extend([0.0, 0.0, setting.factor / scale]);
+        }
+        self.factors = Some(site.gpu.upload_numbers(&site.stream, "scales", &records)?);
+        Ok(())
+    }
+
+    /// What is known of the entries.
+    pub(super) fn statistics(&self) -> Statistics {
+        self.statistics.clone()
+    }
+
+    /// y -= a (b x) for a column a, taken as `a.1`, and a row b.
+    fn correct(
+        &self,
+        site: &mut Site,
+        (a, op_a): (&DeviceMemory, Transpose),
+        (b, op_b): (&DeviceMemory, Transpose),
+        x: View<'_>,
+        y: View<'_>,
+    ) -> Result<()> {
+        let row = site.scratch(Use::Flipped, bytes::<T>(1, x.cols)?)?;
+        let row = packed::<T>(&row, 1, x.cols)?;
+        let b = packed::<T>(b, x.rows, 1)?;
+        site.blas().multiply::<T>(1.0, b, op_b, x, Transpose::Plain, 0.0, row)?;
+        // As a row, its adjoint is the column's conjugate.
+        let a = if op_a == Transpose::Plain { packed::<T>(a, y.rows, 1)? } else { packed::<T>(a, 1, y.rows)? };
+        site.blas().multiply::<T>(-1.0, a, op_a, row, Transpose::Plain, 1.0, y)
+    }
+
+    fn plain(&self, site: &mut Site, op: Op, x: View<'_>, y: View<'_>) -> Result<()> {
+        match &self.product {
+            Product::Sparse(halves) => {
+                let (rows, width) = (x.rows, x.cols);
+                let memory = site.scratch(Use::Wide, bytes::<T>(rows, width)?)?;
+                let from = Strided { memory: x.memory, row: 1, column: x.ld };
+                let to = Strided { memory: memory.whole(), row: width, column: 1 };
+                kernels::copy::<T>(&site.gpu, &site.stream, (rows, width), from, to, Copying::default())?;
+                let half = if op == Op::Plain { halves.plain() } else { halves.adjoint() };
+                kernels::sparse::<T>(&site.gpu, &site.stream, half, (memory.whole(), width), (y.memory, y.ld), width)
+            }
+            Product::Operator(operator) => {
+                let (inner, outer) =
+                    if op == Op::Plain { (self.columns, self.rows) } else { (self.rows, self.columns) };
+                let mut input = alloc::filled("vectors of an operator", inner * x.cols, T::default())?;
+                let mut output = alloc::filled("vectors of an operator", outer * x.cols, T::default())?;
+                let mut memory = site.take(Use::Wide, bytes::<T>(inner.max(outer), x.cols)?)?;
+                let from = Strided { memory: x.memory, row: 1, column: x.ld };
+                let to = Strided { memory: memory.whole(), row: 1, column: inner };
+                kernels::copy::<T>(&site.gpu, &site.stream, (inner, x.cols), from, to, Copying::default())?;
+                site.gpu.download_numbers(&site.stream, &memory, &mut input)?;
+                operator.lock().unwrap_or_else(PoisonError::into_inner).apply(op, &input, x.cols, &mut output)?;
+                if !output.iter().all(|v| (v.re() + v.im()).is_finite()) {
+                    let name = if op == Op::Adjoint { "A^H X" } else { "A X" };
+                    let problem = format!("gives a number that is not finite in {name} for {} vectors", x.cols);
+                    return Err(Error::invalid("a", problem));
+                }
+                site.gpu.store_numbers(&site.stream, &output, &mut memory, 0)?;
+                let from = Strided { memory: memory.whole(), row: 1, column: outer };
+                let to = Strided { memory: y.memory, row: 1, column: y.ld };
+                kernels::copy::<T>(&site.gpu, &site.stream, (outer, x.cols), from, to, Copying::default())?;
+                site.put(Use::Wide, memory);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<T: Scalar> Products<T> for Implicit<'_, T> {
+    fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()> {
+        let scaled;
+        let w = match &self.factors {
+            None => w,
+            Some(factors) => {
+                scaled = site.scratch(Use::MoreSmall, bytes::<T>(w.rows, w.cols)?)?;
+                let to = packed::<T>(&scaled, w.rows, w.cols)?;
+                scale_rows::<T>(site, w, to, factors)?;
+                to
+            }
+        };
+        self.plain(site, Op::Plain, w, p)?;
+        let Some((u, v)) = &self.subtracted else { return Ok(()) };
+        self.correct(site, (u, Transpose::Plain), (v, Transpose::Transpose), w, p)
+    }
+
+    fn adjoint(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()> {
+        self.plain(site, Op::Adjoint, p, t)?;
+        if let Some((u, v)) = &self.subtracted {
+            // conj(v) is made once by the multiplication of its adjoint.
+            self.correct(site, (v, Transpose::Adjoint), (u, Transpose::Adjoint), p, t)?;
+        }
+        match &self.factors {
+            None => Ok(()),
+            Some(factors) => scale_rows::<T>(site, t, t, factors),
+        }
+    }
+}
+
+/// Multiplies the rows of a matrix with the factors of records.
+fn scale_rows<T: Scalar>(site: &Site, from: View<'_>, to: View<'_>, factors: &DeviceMemory) -> Result<()> {
+    let source = Lines { memory: from.memory, inner: from.rows, outer: from.cols, stride: from.ld };
+    let output = Lines { memory: to.memory, inner: to.rows, outer: to.cols, stride: to.ld };
+    let centre = Some(Centre { records: factors.whole(), axis: Axis::Inner, divides: true });
+    let convert = Convert { source, dtype: T::DTYPE, output: Some(output), centre, factor: 1.0, tally: None };
+    convert.run::<T>(&site.gpu, &site.stream)
+}

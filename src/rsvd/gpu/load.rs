@@ -1,0 +1,56 @@
+//! What one device works with in a pass.
+
+use super::block::Sum;
+use super::cut::Span;
+use super::site::{Site, Use};
+use super::tall::{Access, Piece};
+use crate::backend::gpu::View;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// Factors, results and rows of one device.
+pub(super) struct Load<'p, T: Scalar> {
+    /// First of the device's rows in the data.
+    pub(super) first: usize,
+    /// The factor, on this device.
+    pub(super) w: Option<View<'p>>,
+    /// The device's rows of a tall matrix with so many columns.
+    pub(super) piece: Option<(&'p Piece<T>, usize)>,
+    /// What is added up.
+    pub(super) sum: Option<Sum<'p>>,
+    /// Whether something is in it.
+    pub(super) adds: bool,
+    /// What products of a block with itself are multiplied with.
+    pub(super) scale: Option<f64>,
+    /// Bytes of tall matrices that travelled.
+    pub(super) moved: u64,
+}
+
+impl<'p, T: Scalar> Load<'p, T> {
+    pub(super) fn factor(&self) -> Result<View<'p>> {
+        self.w.ok_or_else(|| Error::Internal("a product without a factor".into()))
+    }
+
+    /// Runs `work` on the rows of the tall matrix that belong to a block.
+    pub(super) fn tall(
+        &mut self,
+        site: &mut Site,
+        span: Span,
+        access: Access,
+        work: impl FnOnce(&mut Self, &mut Site, View<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (piece, width) = self.piece.ok_or_else(|| Error::Internal("a pass without a tall matrix".into()))?;
+        let mut moved = 0;
+        piece.with(site, (Use::Panel, access), span, (width, width), &mut moved, |site, p| work(self, site, p))?;
+        self.moved += moved;
+        Ok(())
+    }
+
+    /// Runs `work` on the sum, and tells it whether that is to be added to.
+    pub(super) fn add(&mut self, work: impl FnOnce(Sum<'p>, bool) -> Result<()>) -> Result<()> {
+        let sum = self.sum.ok_or_else(|| Error::Internal("a pass without a sum".into()))?;
+        work(sum, self.adds)?;
+        self.adds = true;
+        Ok(())
+    }
+}

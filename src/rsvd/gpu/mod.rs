@@ -1,0 +1,208 @@
+//! The randomized SVD on one GPU or several: rows are cut over the devices in proportion, what has as many rows likewise;
+//! everything else is on the first device, and sums of the others are added to its own in their order.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `cut` | how many rows stay, how many come at a time |
+//! | `input`, `feed`, `recipe` | where the data are, their way to the device, what becomes of them there |
+//! | `block`, `passes`, `merge` | products with a block; the passes |
+//! | `implicit`, `sparse` | sparse matrices and operators |
+//! | `tall`, `orthogonal`, `transfer` | matrices as long as the data; callers' matrices |
+//! | `site` | a device with its queue and its work space |
+
+mod block;
+mod cut;
+mod exchange;
+mod feed;
+mod implicit;
+mod input;
+mod load;
+mod merge;
+mod operations;
+mod orthogonal;
+mod passes;
+mod recipe;
+mod site;
+mod sparse;
+mod statistics;
+mod tall;
+mod transfer;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use super::data::{Data, Problem, Setting};
+use super::statistics::Statistics;
+use super::traffic::Traffic;
+use crate::backend::gpu::GpuStream;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+use cut::{Cut, Origin, Span, Task};
+use feed::Feed;
+use implicit::Implicit;
+use input::{Input, Place};
+use recipe::Recipe;
+use site::Site;
+pub use tall::Tall;
+
+/// One device with its rows.
+struct Part {
+    site: Site,
+    feed: Feed,
+}
+
+/// The data.
+enum Matrix<'a, T: Scalar> {
+    Dense(Input<'a>),
+    Implicit(Box<Implicit<'a, T>>),
+}
+
+/// [`RsvdOps`](super::ops::RsvdOps) on GPUs.
+pub struct GpuOps<'a, T: Scalar> {
+    parts: Vec<Part>,
+    matrix: Matrix<'a, T>,
+    rows: usize,
+    columns: usize,
+    setting: Setting,
+    progress: &'a Progress<'a>,
+    /// Where the run is, as it was told last.
+    step: (i64, i64, f64),
+    statistics: Option<Statistics>,
+    /// Means and factors of the columns, once they are known.
+    columns_known: Option<(Vec<f64>, Vec<f64>)>,
+    traffic: Traffic,
+    planned: u64,
+}
+
+/// Device memory that factorisations and kernels take beside what is counted.
+const OTHERS: u64 = 12 << 20;
+/// Most device memory of panels in which single numbers are taken to double.
+const PANELS: u64 = 128 << 20;
+
+impl<'a, T: Scalar> GpuOps<'a, T> {
+    /// The operations on `problem`, whose data may lie on the first context's device. Work is enqueued on `queue`, a queue
+    /// of the first context.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] if not even small blocks fit the limits;
+    /// [`Error::NotSupported`] for what the GPU cannot do; [`Error::NoDevice`] if cuBLAS or cuSOLVER are missing.
+    pub fn new(
+        contexts: &[Arc<Context>],
+        queue: &GpuStream,
+        problem: Problem<'a, T>,
+        setting: Setting,
+        progress: &'a Progress<'a>,
+    ) -> Result<Self> {
+        let Problem { rows, columns, data } = problem;
+        let shape = (rows, columns);
+        let first = contexts.first().ok_or_else(|| Error::Internal("a run without a context".into()))?;
+        let mut sites = vec![Site::new(first, queue.clone())?];
+        let matrix = match data {
+            Data::Dense { memory, dtype, row_stride, column_stride } => {
+                Matrix::Dense(Input::dense(shape, memory, dtype, (row_stride, column_stride))?)
+            }
+            Data::Streamed { source, order } => Matrix::Dense(Input::source(shape, source, order)?),
+            Data::Csr(csr) => Matrix::Implicit(Box::new(Implicit::sparse(&mut sites[0], csr, &setting)?)),
+            Data::Operator(operator) => {
+                Matrix::Implicit(Box::new(Implicit::operator(&mut sites[0], operator, &setting)?))
+            }
+        };
+        let is_cut = matches!(&matrix, Matrix::Dense(input) if !matches!(input.place, Place::Device(..)));
+        for context in contexts.iter().skip(1).filter(|_| is_cut && rows >= contexts.len()) {
+            let gpu = context.gpu("context")?;
+            sites.push(Site::new(context, gpu.create_independent_stream()?)?);
+        }
+        let mut ops = Self {
+            parts: Vec::with_capacity(sites.len()),
+            matrix,
+            rows,
+            columns,
+            setting,
+            progress,
+            step: (0, 0, 0.0),
+            statistics: None,
+            columns_known: None,
+            traffic: Traffic::default(),
+            planned: 0,
+        };
+        ops.divide(sites)?;
+        Ok(ops)
+    }
+
+    /// Gives each device its rows, in proportion to what they hold, and cuts these.
+    fn divide(&mut self, sites: Vec<Site>) -> Result<()> {
+        let count = sites.len();
+        let mut first = 0;
+        for (k, site) in sites.into_iter().enumerate() {
+            // Whole blocks, where the caller chose their rows: the same ones on any number of devices.
+            let grain = self.setting.block_rows.max(1);
+            let end = if k + 1 == count { self.rows } else { self.rows * (k + 1) / count / grain * grain };
+            let share = Span { first, rows: end - first };
+            first = end;
+            let recipe = Recipe::new(&self.setting)?;
+            let cut = self.cut(&site, share, &recipe)?;
+            self.planned = self.planned.max(cut.bytes);
+            let feed = Feed::new(&site.gpu, share, cut, recipe)?;
+            self.traffic.blocks += to_u64(feed.blocks());
+            self.traffic.block_rows =
+                self.traffic.block_rows.max(to_u64(if cut.block > 0 { cut.block } else { cut.resident_block }));
+            self.traffic.resident_rows += to_u64(cut.resident);
+            self.parts.push(Part { site, feed });
+        }
+        Ok(())
+    }
+
+    fn cut(&self, site: &Site, share: Span, recipe: &Recipe) -> Result<Cut> {
+        let budget = site.context.device_budget();
+        let free = site.gpu.memory_free()?;
+        let element = size_of::<T>();
+        let (origin, entry, apart, extra, row_major) = match &self.matrix {
+            Matrix::Implicit(_) => (Origin::Device, 0, false, 0, false),
+            Matrix::Dense(input) => {
+                let is_device = matches!(input.place, Place::Device(..));
+                let apart = if is_device { recipe.converts::<T>(input.dtype) } else { input.dtype != T::DTYPE };
+                let origin = if is_device { Origin::Device } else { Origin::Host };
+                let extra = recipe.bytes(input, share.rows.min(1 << 16))?;
+                (origin, input.dtype.size(), apart, extra, input.row_major)
+            }
+        };
+        // Factors and sums of a pass, and on the other devices their copies.
+        let small = to_u64(self.setting.small_elements) * to_u64(size_of::<T::Wide>());
+        let is_single = size_of::<T::Part>() == 4;
+        let wide = to_u64(share.rows.saturating_mul(self.columns.max(self.setting.tall_columns))) * 16;
+        let panels = if is_single { PANELS.min(wide) } else { 0 };
+        let own = to_u64(self.columns) * to_u64(self.setting.tall_columns * element);
+        let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
+        let task = Task {
+            rows: share.rows,
+            columns: if matches!(self.matrix, Matrix::Implicit(_)) { 0 } else { self.columns },
+            origin,
+            entry,
+            element,
+            apart,
+            tall_columns: self.setting.tall_columns,
+            fixed: OTHERS + panels + small + own + flips + to_u64(extra),
+            // What is free comes in pieces.
+            room: budget.available().min(free - free / 32),
+            limit: budget.limit(),
+            block_rows: self.setting.block_rows,
+            resident: self.setting.resident,
+        };
+        task.cut()
+    }
+
+    /// Bytes of device memory that the plan counts with, on the device that takes most.
+    pub fn planned_bytes(&self) -> u64 {
+        self.planned
+    }
+
+    /// The device that does what is not cut.
+    fn site(&mut self) -> &mut Site {
+        &mut self.parts[0].site
+    }
+}

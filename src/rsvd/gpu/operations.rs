@@ -1,0 +1,208 @@
+//! [`RsvdOps`] on GPUs: each operation where it is done.
+
+use super::{GpuOps, Tall};
+use crate::dense::gpu::GpuMatrix;
+use crate::dense::sketch::Sketch;
+use crate::dense::{Algebra, Op, Step, Svd};
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rsvd::ops::{Local, RsvdOps};
+use crate::rsvd::statistics::Statistics;
+use crate::rsvd::traffic::Traffic;
+use crate::scalar::Scalar;
+
+impl<T: Scalar> Algebra<T> for GpuOps<'_, T> {
+    type Matrix = GpuMatrix<T>;
+
+    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
+        self.site().algebra.zeros(what, rows, cols)
+    }
+
+    fn shape(&self, m: &GpuMatrix<T>) -> (usize, usize) {
+        m.shape()
+    }
+
+    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<GpuMatrix<T>> {
+        self.site().algebra.upload(what, rows, cols, data, ld)
+    }
+
+    fn download(&mut self, m: &GpuMatrix<T>, data: &mut [T], ld: usize) -> Result<()> {
+        self.site().algebra.download(m, data, ld)
+    }
+
+    fn copy_columns(
+        &mut self,
+        source: &GpuMatrix<T>,
+        from: usize,
+        count: usize,
+        target: &mut GpuMatrix<T>,
+        to: usize,
+    ) -> Result<()> {
+        self.site().algebra.copy_columns(source, from, count, target, to)
+    }
+
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &GpuMatrix<T>,
+        op_a: Op,
+        b: &GpuMatrix<T>,
+        op_b: Op,
+        beta: f64,
+        c: &mut GpuMatrix<T>,
+    ) -> Result<()> {
+        self.site().algebra.multiply(alpha, a, op_a, b, op_b, beta, c)
+    }
+
+    fn scale_columns(&mut self, m: &mut GpuMatrix<T>, factors: &[f64]) -> Result<()> {
+        self.site().algebra.scale_columns(m, factors)
+    }
+
+    fn adjoint(&mut self, what: &'static str, m: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
+        self.site().algebra.adjoint(what, m)
+    }
+
+    fn fill(&mut self, m: &mut GpuMatrix<T>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
+        self.site().algebra.fill(m, sketch, first_row, first_column)
+    }
+
+    fn norm2(&mut self, m: &GpuMatrix<T>) -> Result<f64> {
+        self.site().algebra.norm2(m)
+    }
+
+    fn column_norms(&mut self, m: &GpuMatrix<T>) -> Result<Vec<f64>> {
+        self.site().algebra.column_norms(m)
+    }
+
+    fn column_peaks(&mut self, m: &GpuMatrix<T>) -> Result<Vec<(f64, f64)>> {
+        self.site().algebra.column_peaks(m)
+    }
+
+    fn cholesky_step(&mut self, x: &mut GpuMatrix<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
+        self.site().algebra.cholesky_step(x, shift, r)
+    }
+
+    fn householder(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
+        self.site().algebra.householder(x, r)
+    }
+
+    fn svd(&mut self, a: &GpuMatrix<T>) -> Result<Svd<GpuMatrix<T>>> {
+        self.site().algebra.svd(a)
+    }
+
+    fn eigen(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
+        self.site().algebra.eigen(a)
+    }
+}
+
+impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
+    type Tall = Tall<T>;
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn statistics(&self) -> Option<&Statistics> {
+        self.statistics.as_ref()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
+        self.read_clocks()?;
+        self.step = (step, steps, measure);
+        self.progress.report(step, steps, measure)
+    }
+
+    fn pass_multiply(&mut self, w: &GpuMatrix<T>, p: &mut Tall<T>) -> Result<()> {
+        self.multiply_pass(w, p)
+    }
+
+    fn pass_adjoint(&mut self, p: &Tall<T>, t: &mut GpuMatrix<T>) -> Result<()> {
+        self.adjoint_pass(p, t)
+    }
+
+    fn pass_fused(&mut self, w: &GpuMatrix<T>, p: Option<&mut Tall<T>>, t: &mut GpuMatrix<T>) -> Result<()> {
+        self.fused_pass(w, p.map(|p| &*p), t)
+    }
+
+    fn pass_gram(&mut self, g: &mut GpuMatrix<T>) -> Result<()> {
+        self.gram_pass(g)
+    }
+
+    fn pass_block_sum(&mut self, local: &Local, y: &mut GpuMatrix<T>) -> Result<()> {
+        self.block_sum_pass(local, y)
+    }
+
+    fn pass_merge(&mut self, local: &Local, r: &mut GpuMatrix<T>) -> Result<()> {
+        self.merge_pass(local, r)
+    }
+
+    fn pass_two_sketches(
+        &mut self,
+        w: &GpuMatrix<T>,
+        p: &mut Tall<T>,
+        psi: &Sketch,
+        z: &mut GpuMatrix<T>,
+    ) -> Result<()> {
+        self.two_sketches_pass(w, p, psi, z)
+    }
+
+    fn tall(&mut self, what: &'static str, width: usize) -> Result<Tall<T>> {
+        self.make_tall(what, width)
+    }
+
+    fn tall_width(&self, p: &Tall<T>) -> usize {
+        p.width
+    }
+
+    fn tall_fill(&mut self, p: &mut Tall<T>, sketch: &Sketch, first_column: u32) -> Result<()> {
+        self.fill_tall(p, sketch, first_column)
+    }
+
+    fn tall_multiply(&mut self, alpha: f64, p: &Tall<T>, m: &GpuMatrix<T>, beta: f64, q: &mut Tall<T>) -> Result<()> {
+        self.multiply_tall(alpha, p, m, beta, q)
+    }
+
+    fn tall_transform(&mut self, p: &mut Tall<T>, m: &GpuMatrix<T>) -> Result<()> {
+        self.transform_tall(p, m)
+    }
+
+    fn tall_cross(&mut self, p: &Tall<T>, q: &Tall<T>, c: &mut GpuMatrix<T>) -> Result<()> {
+        self.cross_tall(p, q, c)
+    }
+
+    fn tall_column_norms(&mut self, p: &Tall<T>) -> Result<Vec<f64>> {
+        self.tall_norms(p)
+    }
+
+    fn tall_cholesky_step(&mut self, p: &mut Tall<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
+        self.tall_step(p, shift, r)
+    }
+
+    fn tall_column_peaks(&mut self, p: &Tall<T>) -> Result<Vec<(f64, f64)>> {
+        self.tall_peaks(p)
+    }
+
+    fn tall_read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Tall<T>> {
+        self.read_tall(what, source, adjoint, conjugate)
+    }
+
+    fn tall_write(&mut self, p: &Tall<T>, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()> {
+        self.write_tall(p, target, adjoint, conjugate)
+    }
+
+    fn read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<GpuMatrix<T>> {
+        self.read_matrix(what, source, adjoint, conjugate)
+    }
+
+    fn write(&mut self, m: &GpuMatrix<T>, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()> {
+        self.write_matrix(m, target, adjoint, conjugate)
+    }
+}

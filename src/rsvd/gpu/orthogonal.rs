@@ -1,0 +1,242 @@
+//! Work on tall matrices: each device on its rows, chunk by chunk.
+
+use super::site::{Site, Use, bytes, packed};
+use super::tall::{Access, Piece, Tall};
+use super::{GpuOps, Matrix};
+use crate::alloc;
+use crate::backend::gpu::kernels::dense::place;
+use crate::backend::gpu::{DeviceMemory, Transpose, View};
+use crate::dense::Step;
+use crate::dense::gpu::GpuMatrix;
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+
+impl<T: Scalar> GpuOps<'_, T> {
+    /// A zeroed tall matrix.
+    pub(super) fn make_tall(&self, what: &'static str, width: usize) -> Result<Tall<T>> {
+        let mut pieces = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let (share, cut) = (part.feed.share, part.feed.cut);
+            pieces.push(if cut.tall_on_device || matches!(self.matrix, Matrix::Implicit(_)) {
+                Piece::on_device(&part.site, what, share, width)?
+            } else {
+                Piece::on_host(&part.site, what, share, width, part.feed.all_blocks())?
+            });
+        }
+        Ok(Tall { pieces, width })
+    }
+
+    /// Runs `work` on every chunk of a tall matrix: the device's site, its number, the chunk's first row in the whole, and
+    /// the chunk on that device.
+    pub(super) fn chunks(
+        &mut self,
+        p: &Tall<T>,
+        access: Access,
+        widths: (usize, usize),
+        mut work: impl FnMut(&mut Site, usize, usize, View<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut moved = 0;
+        for (k, (part, piece)) in self.parts.iter_mut().zip(&p.pieces).enumerate() {
+            for span in piece.chunks() {
+                let first = piece.share.first + span.first;
+                piece.with(&mut part.site, (Use::Panel, access), span, widths, &mut moved, |site, view| {
+                    work(site, k, first, view)
+                })?;
+            }
+        }
+        self.traffic.bytes_tall += moved;
+        Ok(())
+    }
+
+    /// Likewise on two tall matrices at once.
+    fn pairs(
+        &mut self,
+        (p, q): (&Tall<T>, &Tall<T>),
+        access: Access,
+        mut work: impl FnMut(&mut Site, usize, View<'_>, View<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut moved = 0;
+        for (k, (part, (a, b))) in self.parts.iter_mut().zip(p.pieces.iter().zip(&q.pieces)).enumerate() {
+            for span in a.chunks() {
+                let (mut other, widths) = (0, (p.width, p.width));
+                a.with(&mut part.site, (Use::Panel, Access::Read), span, widths, &mut moved, |site, x| {
+                    if std::ptr::eq(a, b) {
+                        return work(site, k, x, x);
+                    }
+                    let widths = (q.width, q.width);
+                    b.with(site, (Use::OtherPanel, access), span, widths, &mut other, |site, y| work(site, k, x, y))
+                })?;
+                moved += other;
+            }
+        }
+        self.traffic.bytes_tall += moved;
+        Ok(())
+    }
+
+    pub(super) fn fill_tall(&mut self, p: &Tall<T>, sketch: &Sketch, first_column: u32) -> Result<()> {
+        self.chunks(p, Access::Write, (p.width, p.width), |site, _, first, view| {
+            site.algebra.draw::<T>(view, sketch, to_u64(first), first_column)
+        })
+    }
+
+    pub(super) fn multiply_tall(
+        &mut self,
+        alpha: f64,
+        p: &Tall<T>,
+        m: &GpuMatrix<T>,
+        beta: f64,
+        q: &Tall<T>,
+    ) -> Result<()> {
+        let others = self.replicas(m)?;
+        let access = if beta == 0.0 { Access::Write } else { Access::Update };
+        self.pairs((p, q), access, |site, k, x, y| {
+            let m = on_device::<T>(m, &others, k)?;
+            site.blas().multiply::<T>(alpha, x, Transpose::Plain, m, Transpose::Plain, beta, y)
+        })
+    }
+
+    pub(super) fn transform_tall(&mut self, p: &mut Tall<T>, m: &GpuMatrix<T>) -> Result<()> {
+        if m.rows() != p.width || m.cols() > p.width {
+            let (rows, columns, width) = (m.rows(), m.cols(), p.width);
+            return Err(Error::Internal(format!("a tall matrix of {width} columns times {rows} x {columns}")));
+        }
+        let others = self.replicas(m)?;
+        let after = m.cols();
+        self.chunks(p, Access::Update, (p.width, after), |site, k, _, x| {
+            let m = on_device::<T>(m, &others, k)?;
+            in_place::<T>(site, x, after, |site, product| {
+                site.blas().multiply::<T>(1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
+            })
+        })?;
+        p.width = after;
+        Ok(())
+    }
+
+    pub(super) fn cross_tall(&mut self, p: &Tall<T>, q: &Tall<T>, c: &mut GpuMatrix<T>) -> Result<()> {
+        let (rows, columns) = c.shape();
+        let mut sums = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            sums.push(part.site.algebra.uninitialised::<T>("sum of a device", rows, columns)?);
+        }
+        let mut begun = vec![false; self.parts.len()];
+        self.pairs((p, q), Access::Read, |site, k, x, y| {
+            let beta = if begun[k] { 1.0 } else { 0.0 };
+            begun[k] = true;
+            site.blas().multiply::<T>(1.0, x, Transpose::Adjoint, y, Transpose::Plain, beta, sums[k].view())
+        })?;
+        self.gather::<T>(&sums, &begun)?;
+        let site = &self.parts[0].site;
+        place::<T>(&site.gpu, &site.stream, sums[0].view(), c.view(), false, false)
+    }
+
+    /// The sum of the devices' matrices in the first, of which those that were not begun are 0.
+    fn gather<S: Scalar>(&self, sums: &[GpuMatrix<S>], begun: &[bool]) -> Result<()> {
+        for ((part, sum), _) in self.parts.iter().zip(sums).zip(begun).filter(|(_, begun)| !**begun) {
+            part.site.gpu.clear(&part.site.stream, sum.memory().whole())?;
+        }
+        let memories: Vec<&DeviceMemory> = sums.iter().map(GpuMatrix::memory).collect();
+        self.add_up::<S>(&memories, sums.first().map_or(0, |s| s.rows() * s.cols()))
+    }
+
+    pub(super) fn tall_norms(&mut self, p: &Tall<T>) -> Result<Vec<f64>> {
+        let mut norms = vec![0.0f64; p.width];
+        self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
+            for (norm, part) in norms.iter_mut().zip(site.algebra.norms::<T>(view)?) {
+                *norm = norm.hypot(part);
+            }
+            Ok(())
+        })?;
+        Ok(norms)
+    }
+
+    pub(super) fn tall_peaks(&mut self, p: &Tall<T>) -> Result<Vec<(f64, f64)>> {
+        let mut peaks = vec![(0.0f64, 0.0f64); p.width];
+        self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
+            for (peak, other) in peaks.iter_mut().zip(site.algebra.peaks::<T>(view)?) {
+                // The first of equal ones stays.
+                if other.0.hypot(other.1) > peak.0.hypot(peak.1) {
+                    *peak = other;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(peaks)
+    }
+
+    pub(super) fn tall_step(&mut self, p: &Tall<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
+        let width = p.width;
+        if width == 0 {
+            return Ok(Step::Done { spread: 1.0 });
+        }
+        if self.rows == 0 {
+            return Ok(Step::Failed);
+        }
+        let mut sums = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            sums.push(part.site.algebra.uninitialised::<T::Wide>("Gram matrix of a tall matrix", width, width)?);
+        }
+        let mut begun = vec![false; self.parts.len()];
+        self.chunks(p, Access::Read, (width, width), |site, k, _, view| {
+            let beta = if begun[k] { 1.0 } else { 0.0 };
+            begun[k] = true;
+            site.algebra.gram_add::<T>(view, beta, &mut sums[k])
+        })?;
+        self.gather::<T::Wide>(&sums, &begun)?;
+        if self.parts.len() > 1 {
+            // Each device factorises the whole sum: the same numbers, and nothing but the sum travels.
+            let mut numbers = alloc::filled("Gram matrix between devices", width * width, T::Wide::default())?;
+            let first = &self.parts[0].site;
+            first.gpu.download_numbers(&first.stream, sums[0].memory(), &mut numbers)?;
+            for (part, sum) in self.parts.iter().zip(&mut sums).skip(1) {
+                part.site.gpu.store_numbers(&part.site.stream, &numbers, sum.memory_mut(), 0)?;
+            }
+        }
+        let mut divisors = Vec::with_capacity(self.parts.len());
+        for (k, (part, sum)) in self.parts.iter_mut().zip(sums).enumerate() {
+            let algebra = &mut part.site.algebra;
+            let divisor = if k == 0 {
+                algebra.cholesky::<T>(sum, shift, r)?
+            } else {
+                let mut own = algebra.uninitialised::<T>("triangle of a tall matrix", width, width)?;
+                algebra.cholesky::<T>(sum, shift, &mut own)?
+            };
+            match divisor {
+                Some(divisor) => divisors.push(divisor),
+                None => return Ok(Step::Failed),
+            }
+        }
+        self.chunks(p, Access::Update, (width, width), |site, k, _, x| {
+            let divisor = &divisors[k];
+            if !site.algebra.divides_by_inverse(divisor) {
+                return site.algebra.divide(x, divisor);
+            }
+            in_place::<T>(site, x, width, |site, q| site.algebra.divide_to(x, divisor, q))
+        })?;
+        Ok(Step::Done { spread: divisors.first().map_or(0.0, |d| d.spread()) })
+    }
+}
+
+/// A matrix on device `k`: itself on the first, else its copy.
+fn on_device<'m, T: Scalar>(m: &'m GpuMatrix<T>, others: &'m [DeviceMemory], k: usize) -> Result<View<'m>> {
+    match k.checked_sub(1) {
+        None => Ok(m.view()),
+        Some(k) => packed::<T>(&others[k], m.rows(), m.cols()),
+    }
+}
+
+/// Replaces the first `after` columns of `x` by what `work` makes of it elsewhere.
+fn in_place<T: Scalar>(
+    site: &mut Site,
+    x: View<'_>,
+    after: usize,
+    work: impl FnOnce(&mut Site, View<'_>) -> Result<()>,
+) -> Result<()> {
+    let memory = site.take(Use::Products, bytes::<T>(x.rows, after)?)?;
+    let product = packed::<T>(&memory, x.rows, after)?;
+    work(site, product)?;
+    place::<T>(&site.gpu, &site.stream, product, x.columns::<T>(0, after)?, false, false)?;
+    site.put(Use::Products, memory);
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! The passes over the data.
+
+use std::sync::Arc;
+
+use super::block::{Block, Entries, Sum, is_flipped, stored};
+use super::feed::{Moved, Watch};
+use super::load::Load;
+use super::recipe::Turn;
+use super::site::{Site, Use, bytes, packed};
+use super::tall::{Access, Tall};
+use super::{GpuOps, Matrix};
+use crate::backend::gpu::kernels::dense;
+use crate::backend::gpu::kernels::rsvd::{self as kernels, Convert, Copying, Lines, Strided};
+use crate::backend::gpu::{DeviceMemory, View};
+use crate::dense::gpu::GpuMatrix;
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::rsvd::ops::Local;
+use crate::scalar::{Element, Scalar};
+use crate::shape::to_u64;
+
+/// Bytes of converted rows that a Gram matrix is summed from at a time.
+const WIDE_BYTES: usize = 64 << 20;
+
+impl<T: Scalar> GpuOps<'_, T> {
+    /// One pass: runs `body` on every block, each device with its load.
+    pub(super) fn pass<L: Send>(
+        &mut self,
+        loads: Vec<L>,
+        body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
+    ) -> Result<Vec<L>> {
+        self.gather_moments()?;
+        let backwards = self.setting.alternate && self.traffic.passes % 2 == 1;
+        let turn = Turn { tallies: self.statistics.is_none(), moments: false, backwards };
+        let (loads, moved) = self.each(turn, loads, body)?;
+        self.count(turn, moved)?;
+        Ok(loads)
+    }
+
+    /// Runs `body` on the blocks of each device, all devices at the same time.
+    pub(super) fn each<L: Send>(
+        &mut self,
+        turn: Turn,
+        mut loads: Vec<L>,
+        body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
+    ) -> Result<(Vec<L>, Vec<Moved>)> {
+        let flag = self.progress.flag();
+        let input = match &self.matrix {
+            Matrix::Dense(input) => input,
+            Matrix::Implicit(matrix) => {
+                if let (Some(part), Some(load)) = (self.parts.first_mut(), loads.first_mut()) {
+                    flag.check()?;
+                    let block = Block { span: part.feed.share, entries: Entries::Implicit(&**matrix) };
+                    body(&mut part.site, load, &block)?;
+                }
+                return Ok((loads, Vec::new()));
+            }
+        };
+        let mut moved = Vec::with_capacity(self.parts.len());
+        if let ([part], [load]) = (self.parts.as_mut_slice(), loads.as_mut_slice()) {
+            let (step, steps, measure) = self.step;
+            let progress = self.progress;
+            // The last report is not to come twice.
+            let tick = || if step < steps { progress.report(step, steps, measure) } else { progress.check() };
+            let watch = Watch { flag, tick: Some(&tick) };
+            let run = part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
+            moved.push(run?);
+            return Ok((loads, moved));
+        }
+        let body = &body;
+        let outcomes: Vec<Result<Moved>> = std::thread::scope(|scope| {
+            let mut threads = Vec::with_capacity(loads.len());
+            for (part, load) in self.parts.iter_mut().zip(&mut loads) {
+                let flag = flag.clone();
+                let work = move || {
+                    let watch = Watch { flag, tick: None };
+                    part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block))
+                };
+                threads.push(std::thread::Builder::new().name("purlin-device".into()).spawn_scoped(scope, work));
+            }
+            let lost = || Error::Internal("a device's thread panicked".into());
+            let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
+            threads.into_iter().map(|t| t.map_err(refused)?.join().map_err(|_| lost())?).collect()
+        });
+        for outcome in outcomes {
+            moved.push(outcome?);
+        }
+        Ok((loads, moved))
+    }
+
+    /// The loads of all devices, with `w` on each of them; `sum` is what adds up on the first.
+    fn loads<'p>(
+        &self,
+        w: Option<View<'p>>,
+        others: &'p [DeviceMemory],
+        tall: Option<&'p Tall<T>>,
+        sums: &'p [Arc<DeviceMemory>],
+        sum: Option<(usize, usize)>,
+    ) -> Result<Vec<Load<'p, T>>> {
+        let flipped = match &self.matrix {
+            Matrix::Dense(input) => is_flipped::<T>(input.row_major),
+            Matrix::Implicit(_) => false,
+        };
+        let mut loads = Vec::with_capacity(self.parts.len());
+        for (k, part) in self.parts.iter().enumerate() {
+            let w = match (k, w) {
+                (0, w) => w,
+                (_, None) => None,
+                (k, Some(w)) => Some(packed::<T>(&others[k - 1], w.rows, w.cols)?),
+            };
+            let piece = tall.map(|t| (&t.pieces[k], t.width));
+            let sum = match sum {
+                Some((rows, columns)) => Some(Sum::new(packed::<T>(&sums[k], rows, columns)?, flipped)),
+                None => None,
+            };
+            let first = part.feed.share.first;
+            loads.push(Load { first, w, piece, sum, adds: false, scale: None, moved: 0 });
+        }
+        Ok(loads)
+    }
+
+    /// After a pass: sums without a block are 0; what travelled is counted.
+    fn finish(&mut self, loads: &[Load<'_, T>]) -> Result<()> {
+        for (part, load) in self.parts.iter().zip(loads) {
+            if let (Some(sum), false) = (load.sum, load.adds) {
+                part.site.gpu.clear(&part.site.stream, sum.view.memory)?;
+            }
+            self.traffic.bytes_tall += load.moved;
+        }
+        Ok(())
+    }
+
+    /// Memory on each device for a sum.
+    fn sums(&mut self, rows: usize, columns: usize) -> Result<Vec<Arc<DeviceMemory>>> {
+        let bytes = bytes::<T>(rows, columns)?;
+        self.parts.iter_mut().map(|p| p.site.scratch(Use::Sum, bytes)).collect()
+    }
+
+    /// A pass that ends in a sum over all rows, n-by-l, in `t`.
+    fn summed(
+        &mut self,
+        w: Option<&GpuMatrix<T>>,
+        tall: Option<&Tall<T>>,
+        t: &mut GpuMatrix<T>,
+        body: impl Fn(&mut Site, &mut Load<'_, T>, &Block<'_, T>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let (rows, columns) = (t.rows(), t.cols());
+        let others = match w {
+            Some(w) => self.replicas(w)?,
+            None => Vec::new(),
+        };
+        let sums = self.sums(rows, columns)?;
+        let loads = self.loads(w.map(GpuMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
+        let loads = self.pass(loads, body)?;
+        self.finish(&loads)?;
+        let flipped = loads.first().and_then(|l| l.sum).is_some_and(|s| s.flipped);
+        drop(loads);
+        self.add_up::<T>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), rows * columns)?;
+        let site = &self.parts[0].site;
+        let from = Strided {
+            memory: sums[0].whole(),
+            row: if flipped { columns } else { 1 },
+            column: if flipped { 1 } else { rows },
+        };
+        let to = Strided { memory: t.memory().whole(), row: 1, column: rows };
+        let how = Copying { conjugate: flipped, add: false };
+        kernels::copy::<T>(&site.gpu, &site.stream, (rows, columns), from, to, how)
+    }
+
+    pub(super) fn multiply_pass(&mut self, w: &GpuMatrix<T>, p: &Tall<T>) -> Result<()> {
+        let others = self.replicas(w)?;
+        let loads = self.loads(Some(w.view()), &others, Some(p), &[], None)?;
+        let loads = self.pass(loads, |site, load, block| {
+            let w = load.factor()?;
+            load.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))
+        })?;
+        self.finish(&loads)
+    }
+
+    pub(super) fn adjoint_pass(&mut self, p: &Tall<T>, t: &mut GpuMatrix<T>) -> Result<()> {
+        self.summed(None, Some(p), t, |site, load, block| {
+            load.tall(site, block.span, Access::Read, |load, site, p| {
+                load.add(|sum, adds| block.adjoint(site, p, sum, adds))
+            })
+        })
+    }
+
+    pub(super) fn fused_pass(&mut self, w: &GpuMatrix<T>, p: Option<&Tall<T>>, t: &mut GpuMatrix<T>) -> Result<()> {
+        self.summed(Some(w), p, t, |site, load, block| {
+            let w = load.factor()?;
+            let both = |load: &mut Load<'_, T>, site: &mut Site, p: View<'_>| {
+                block.multiply(site, w, p)?;
+                load.add(|sum, adds| block.adjoint(site, p, sum, adds))
+            };
+            if load.piece.is_some() {
+                return load.tall(site, block.span, Access::Write, both);
+            }
+            let rows = block.span.rows;
+            let memory = site.scratch(Use::Products, bytes::<T>(rows, w.cols)?)?;
+            both(load, site, packed::<T>(&memory, rows, w.cols)?)
+        })
+    }
+
+    pub(super) fn two_sketches_pass(
+        &mut self,
+        w: &GpuMatrix<T>,
+        p: &Tall<T>,
+        psi: &Sketch,
+        z: &mut GpuMatrix<T>,
+    ) -> Result<()> {
+        let width = z.cols();
+        self.summed(Some(w), Some(p), z, |site, load, block| {
+            let w = load.factor()?;
+            let rows = block.span.rows;
+            let memory = site.scratch(Use::Products, bytes::<T>(rows, width)?)?;
+            let drawn = packed::<T>(&memory, rows, width)?;
+            draw::<T>(site, drawn, psi, load.first + block.span.first)?;
+            load.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))?;
+            load.add(|sum, adds| block.adjoint(site, drawn, sum, adds))
+        })
+    }
+
+    pub(super) fn block_sum_pass(&mut self, local: &Local, y: &mut GpuMatrix<T>) -> Result<()> {
+        let (width, alone) = (y.cols(), self.parts.len() == 1);
+        self.summed(None, None, y, |site, load, block| {
+            let (rows, columns) = (block.span.rows, load.sum.map_or(0, |s| s.columns()));
+            let memory = site.scratch(Use::Products, bytes::<T>(rows, width)?)?;
+            let z = packed::<T>(&memory, rows, width)?;
+            draw::<T>(site, z, &local.sketch, load.first + block.span.first)?;
+            for _ in 0..local.iterations {
+                let small = site.scratch(Use::Small, bytes::<T>(columns, width)?)?;
+                let small = packed::<T>(&small, columns, width)?;
+                block.adjoint_plain(site, z, small)?;
+                block.multiply(site, small, z)?;
+                if alone {
+                    // Lest powers overflow: the same for every block, so that the span is the sum's.
+                    let norms = site.algebra.norms::<T>(z)?;
+                    let size = norms.iter().fold(0.0, |a: f64, b| a.hypot(*b));
+                    let scale = *load.scale.get_or_insert(if size > 0.0 { 1.0 / size } else { 1.0 });
+                    let factors = site.gpu.upload_numbers(&site.stream, "factors", &vec![scale; width])?;
+                    dense::scale::<T>(&site.gpu, &site.stream, z, factors.whole())?;
+                }
+            }
+            load.add(|sum, adds| block.adjoint(site, z, sum, adds))
+        })
+    }
+
+    pub(super) fn gram_pass(&mut self, g: &mut GpuMatrix<T>) -> Result<()> {
+        let n = self.columns;
+        let row_major = match &self.matrix {
+            Matrix::Dense(input) => input.row_major,
+            Matrix::Implicit(_) => {
+                return Err(Error::NotSupported("method: the Gram matrix of a sparse matrix or an operator".into()));
+            }
+        };
+        let bytes = bytes::<T::Wide>(n, n)?;
+        let sums: Vec<_> = self.parts.iter_mut().map(|p| p.site.scratch(Use::Gram, bytes)).collect::<Result<_>>()?;
+        let mut loads = self.loads(None, &[], None, &[], None)?;
+        for (load, sum) in loads.iter_mut().zip(&sums) {
+            load.sum = Some(Sum { view: packed::<T::Wide>(sum, n, n)?, flipped: false });
+        }
+        let loads = self.pass(loads, |site, load, block| {
+            let Entries::Dense { lines, .. } = &block.entries else { return Ok(()) };
+            load.add(|sum, adds| add_gram::<T>(site, *lines, row_major, sum.view, adds))
+        })?;
+        self.finish(&loads)?;
+        drop(loads);
+        self.add_up::<T::Wide>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), n * n)?;
+        let site = &mut self.parts[0].site;
+        let (wide, to) = ((sums[0].whole(), n), (g.memory().whole(), n));
+        kernels::mirror::<T>(&site.gpu, &site.stream, n, wide, to, is_flipped::<T>(row_major))?;
+        drop(sums);
+        for part in &mut self.parts {
+            part.site.forget(Use::Gram);
+            part.site.forget(Use::Wide);
+        }
+        Ok(())
+    }
+}
+
+/// Fills a matrix with the rows of a sketch from `first` on.
+pub(super) fn draw<T: Scalar>(site: &Site, matrix: View<'_>, sketch: &Sketch, first: usize) -> Result<()> {
+    site.algebra.draw::<T>(matrix, sketch, to_u64(first), 0)
+}
+
+/// Adds lines^H lines, or lines lines^H where a row is a line, in double.
+fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View<'_>, adds: bool) -> Result<()> {
+    let beta = if adds { 1.0 } else { 0.0 };
+    if T::DTYPE == <T::Wide as Element>::DTYPE {
+        return site.blas().rank_update::<T>(1.0, stored(&lines), outer, beta, sum);
+    }
+    // The axis that is summed over is cut: lines where these are rows, else the elements of each line.
+    let size = size_of::<T>();
+    let (length, across) = if outer { (lines.outer, lines.inner) } else { (lines.inner, lines.outer) };
+    let step = (WIDE_BYTES / (across * 2 * size).max(1)).clamp(1, length.max(1));
+    let memory = site.scratch(Use::Wide, bytes::<T::Wide>(step, across)?)?;
+    for (k, from) in (0..length).step_by(step).enumerate() {
+        let count = step.min(length - from);
+        let (inner, outer_lines) = if outer { (lines.inner, count) } else { (count, lines.outer) };
+        let offset = size * if outer { from * lines.stride } else { from };
+        let part = lines.memory.part(offset, lines.memory.bytes() - offset)?;
+        let source = Lines { memory: part, inner, outer: outer_lines, stride: lines.stride };
+        let wide = Lines { memory: memory.whole(), inner, outer: outer_lines, stride: inner };
+        let convert = Convert { source, dtype: T::DTYPE, output: Some(wide), centre: None, factor: 1.0, tally: None };
+        convert.run::<T::Wide>(&site.gpu, &site.stream)?;
+        let beta = if k > 0 { 1.0 } else { beta };
+        site.blas().rank_update::<T::Wide>(1.0, stored(&wide), outer, beta, sum)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Compressed rows on the device, once as they are and once as their adjoint, so that no product adds to a place from two
+//! sides.
+
+use super::site::Site;
+use crate::alloc;
+use crate::backend::gpu::DeviceMemory;
+use crate::backend::gpu::kernels::rsvd::Compressed;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, IndexType};
+use crate::rsvd::data::{Center, Setting};
+use crate::rsvd::statistics::Statistics;
+use crate::scalar::Scalar;
+
+/// One of the two.
+struct Half {
+    row_ptr: DeviceMemory,
+    columns: DeviceMemory,
+    values: Option<DeviceMemory>,
+    entries: usize,
+    shape: (usize, usize),
+}
+
+/// A matrix and its adjoint.
+pub(super) struct Halves {
+    plain: Half,
+    adjoint: Half,
+}
+
+/// Offsets or columns, from 0.
+fn indices(memory: &HostMemory, kind: IndexType, base: i64, count: usize) -> Result<Vec<i64>> {
+    let mut out = alloc::with_capacity("indices of a sparse matrix", count)?;
+    match kind {
+        IndexType::I32 => out.extend(memory.as_slice::<i32>()?.iter().take(count).map(|k| i64::from(*k) - base)),
+        IndexType::I64 => out.extend(memory.as_slice::<i64>()?.iter().take(count).map(|k| *k - base)),
+    }
+    Ok(out)
+}
+
+fn place(index: i64) -> usize {
+    usize::try_from(index).unwrap_or(0)
+}
+
+impl Half {
+    fn new<T: Scalar>(
+        site: &Site,
+        shape: (usize, usize),
+        row_ptr: &[i64],
+        columns: &[i32],
+        values: Option<&[T]>,
+    ) -> Result<Self> {
+        let (gpu, stream) = (&site.gpu, &site.stream);
+        Ok(Self {
+            row_ptr: gpu.upload_numbers(stream, "offsets of a sparse matrix", row_ptr)?,
+            columns: gpu.upload_numbers(stream, "columns of a sparse matrix", columns)?,
+            values: values.map(|v| gpu.upload_numbers(stream, "values of a sparse matrix", v)).transpose()?,
+            entries: columns.len(),
+            shape,
+        })
+    }
+
+    fn compressed(&self) -> Compressed<'_> {
+        Compressed {
+            row_ptr: self.row_ptr.whole(),
+            columns: self.columns.whole(),
+            values: self.values.as_ref().map(DeviceMemory::whole),
+            entries: self.entries,
+            rows: self.shape.0,
+            cols: self.shape.1,
+        }
+    }
+}
+
+impl Halves {
+    /// Copies a matrix to the device, and finds its statistics and the means of its rows on the way.
+    pub(super) fn new<T: Scalar>(site: &Site, csr: &Csr, setting: &Setting) -> Result<(Self, Statistics, Vec<f64>)> {
+        let (rows, cols, nnz, base) = (csr.rows(), csr.cols(), csr.nnz(), csr.index_base());
+        let parts = csr.parts();
+        if i32::try_from(rows.max(cols)).is_err() {
+            return Err(Error::NotSupported(format!(
+                "a: {rows} x {cols}, 2^31 rows and columns are the most on a GPU"
+            )));
+        }
+        let row_ptr = indices(&parts.row_ptr, parts.row_ptr_type, base, rows + 1)?;
+        let wide = indices(&parts.col_idx, parts.col_idx_type, base, nnz)?;
+        let mut columns = alloc::with_capacity("columns of a sparse matrix", nnz)?;
+        columns.extend(wide.iter().map(|c| i32::try_from(*c).unwrap_or(0)));
+        drop(wide);
+        let values: Option<Vec<T>> = match &parts.values {
+            None => None,
+            Some(memory) if memory.bytes() / size_of::<T>() < nnz => {
+                let bytes = memory.bytes();
+                return Err(Error::invalid("a", format!("{nnz} values of {} in {bytes} bytes", T::DTYPE.name())));
+            }
+            Some(Memory::Host(memory)) => Some(alloc::copied("values", &memory.as_slice::<T>()?[..nnz])?),
+            Some(Memory::Device(memory)) => {
+                let mut values = alloc::filled("values", nnz, T::default())?;
+                site.gpu.download_numbers(&site.stream, memory, &mut values)?;
+                Some(values)
+            }
+        };
+        let (found, means) = survey((rows, cols), &row_ptr, &columns, values.as_deref(), setting)?;
+        let plain = Half::new(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
+        let adjoint = transposed(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
+        Ok((Self { plain, adjoint }, found, means))
+    }
+
+    pub(super) fn plain(&self) -> Compressed<'_> {
+        self.plain.compressed()
+    }
+
+    pub(super) fn adjoint(&self) -> Compressed<'_> {
+        self.adjoint.compressed()
+    }
+}
+
+/// The adjoint, by counting: its rows keep the order of the matrix's.
+fn transposed<T: Scalar>(
+    site: &Site,
+    (rows, cols): (usize, usize),
+    row_ptr: &[i64],
+    columns: &[i32],
+    values: Option<&[T]>,
+) -> Result<Half> {
+    let mut starts = alloc::filled("offsets of a sparse matrix", cols + 1, 0i64)?;
+    for c in columns {
+        starts[place(i64::from(*c)) + 1] += 1;
+    }
+    for c in 0..cols {
+        starts[c + 1] += starts[c];
+    }
+    let mut next = alloc::copied("offsets of a sparse matrix", &starts)?;
+    let mut across = alloc::filled("columns of a sparse matrix", columns.len(), 0i32)?;
+    let mut turned = values.map(|v| alloc::filled("values", v.len(), T::default())).transpose()?;
+    for r in 0..rows {
+        for k in place(row_ptr[r])..place(row_ptr[r + 1]) {
+            let slot = &mut next[place(i64::from(columns[k]))];
+            across[place(*slot)] = i32::try_from(r).unwrap_or(0);
+            if let (Some(to), Some(from)) = (&mut turned, values) {
+                to[place(*slot)] = from[k].conjugate();
+            }
+            *slot += 1;
+        }
+    }
+    Half::new(site, (cols, rows), &starts, &across, turned.as_deref())
+}
+
+/// Sum of the numbers of each line, and how many there are.
+type Sums = Vec<([f64; 2], usize)>;
+
+/// Statistics of a matrix as the setting wants it, and the means of its rows where these are subtracted: real parts then
+/// imaginary parts.
+fn survey<T: Scalar>(
+    (rows, columns): (usize, usize),
+    row_ptr: &[i64],
+    indices: &[i32],
+    values: Option<&[T]>,
+    setting: &Setting,
+) -> Result<(Statistics, Vec<f64>)> {
+    if setting.scale && setting.center == Center::Rows {
+        return Err(Error::NotSupported("scale: needs the means of columns, rows are centred".into()));
+    }
+    let by_rows = setting.center == Center::Rows;
+    let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
+    let entries = || {
+        (0..rows).flat_map(move |r| {
+            (place(row_ptr[r])..place(row_ptr[r + 1])).map(move |k| {
+                let value = values.map_or([1.0, 0.0], |v| [v[k].re(), v[k].im()]);
+                (r, if by_rows { r } else { place(i64::from(indices[k])) }, value)
+            })
+        })
+    };
+    let mut sums: Sums = alloc::filled("sums of lines", lines, ([0.0; 2], 0))?;
+    let mut max_abs = 0.0f64;
+    for (r, line, [re, im]) in entries() {
+        if !(re + im).is_finite() {
+            return Err(Error::invalid("a", format!("holds a number that is not finite in row {r}")));
+        }
+        max_abs = max_abs.max(re.hypot(im));
+        let (sum, count) = &mut sums[line];
+        (sum[0], sum[1], *count) = (sum[0] + re, sum[1] + im, *count + 1);
+    }
+    let share = 1.0 / length.max(1) as f64;
+    let mean = |line: usize| [sums[line].0[0] * share, sums[line].0[1] * share];
+    let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
+    // Squares of the distances from the mean, of entries and of the zeros that are not stored; and from 0.
+    let mut spreads = alloc::filled("squares of lines", lines, [0.0f64; 2])?;
+    for (line, spread) in spreads.iter_mut().enumerate().filter(|_| wants_means) {
+        let [re, im] = mean(line);
+        spread[0] = (re * re + im * im) * length.saturating_sub(sums[line].1) as f64;
+    }
+    for (_, line, [re, im]) in entries() {
+        let m = if wants_means { mean(line) } else { [0.0; 2] };
+        spreads[line][0] += (re - m[0]) * (re - m[0]) + (im - m[1]) * (im - m[1]);
+        spreads[line][1] += re * re + im * im;
+    }
+    let mut found = Statistics { max_abs, ..Statistics::default() };
+    for [around_mean, around_zero] in &spreads {
+        let deviation = (around_mean / length.saturating_sub(1).max(1) as f64).sqrt();
+        let scale = if setting.scale && deviation > 0.0 { deviation } else { 1.0 };
+        let squares = if centers { *around_mean } else { *around_zero };
+        found.norm2 += squares / (scale * scale);
+        if setting.scale {
+            found.scales.push(scale);
+        }
+    }
+    found.norm2 *= setting.factor * setting.factor;
+    let mut means = alloc::with_capacity("means", 2 * lines)?;
+    if centers {
+        means.extend((0..lines).map(|k| mean(k)[0]));
+        if T::IS_COMPLEX {
+            means.extend((0..lines).map(|k| mean(k)[1]));
+        }
+    }
+    if by_rows {
+        return Ok((found, means));
+    }
+    found.means = means;
+    Ok((found, Vec::new()))
+}

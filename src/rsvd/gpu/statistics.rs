@@ -1,0 +1,132 @@
+//! What the first pass finds, the means that centring needs before it, and what passes move.
+
+use super::feed::Moved;
+use super::recipe::Turn;
+use super::{GpuOps, Matrix};
+use crate::backend::gpu::kernels::rsvd::RECORD;
+use crate::error::{Error, Result};
+use crate::rsvd::data::Center;
+use crate::rsvd::statistics::Statistics;
+use crate::scalar::Scalar;
+
+/// Mean, real and imaginary part, and sum of the squared distances from it, of some numbers.
+#[derive(Clone, Copy, Default)]
+struct Moments {
+    count: f64,
+    mean: [f64; 2],
+    squares: f64,
+}
+
+impl Moments {
+    /// Those of the numbers of both (Chan, Golub, LeVeque 1979).
+    fn join(&mut self, other: &Self) {
+        let total = self.count + other.count;
+        if total == 0.0 {
+            return;
+        }
+        let distance = [other.mean[0] - self.mean[0], other.mean[1] - self.mean[1]];
+        for (mean, d) in self.mean.iter_mut().zip(distance) {
+            *mean += d * (other.count / total);
+        }
+        let between = distance[0] * distance[0] + distance[1] * distance[1];
+        self.squares += other.squares + between * (self.count * other.count / total);
+        self.count = total;
+    }
+}
+
+impl<T: Scalar> GpuOps<'_, T> {
+    /// The pass that finds the columns' means, if they are needed and not known.
+    pub(super) fn gather_moments(&mut self) -> Result<()> {
+        let is_dense = matches!(self.matrix, Matrix::Dense(_));
+        let is_needed = self.parts.first().is_some_and(|p| p.feed.recipe.needs_moments());
+        if !is_dense || !is_needed || self.columns_known.is_some() {
+            return Ok(());
+        }
+        let turn = Turn { moments: true, ..Turn::default() };
+        let loads: Vec<()> = self.parts.iter().map(|_| ()).collect();
+        let (_, moved) = self.each(turn, loads, |_, (), _| Ok(()))?;
+        self.count(turn, moved)?;
+        let mut columns = crate::alloc::filled("means of the columns", self.columns, Moments::default())?;
+        for part in &self.parts {
+            let records = part.feed.recipe.records(&part.site, self.columns)?;
+            let count = part.feed.share.rows as f64;
+            for (column, r) in columns.iter_mut().zip(records.chunks_exact(RECORD)).filter(|_| count > 0.0) {
+                column.join(&Moments { count, mean: [r[0], r[1]], squares: r[2] });
+            }
+        }
+        let (centers, scales) = (self.setting.center == Center::Columns, self.setting.scale);
+        let mut records = crate::alloc::with_capacity("means of the columns", self.columns * RECORD)?;
+        let (mut means, mut imaginary, mut divisors) = (Vec::new(), Vec::new(), Vec::new());
+        for column in &columns {
+            let deviation = (column.squares / (column.count - 1.0).max(1.0)).sqrt();
+            // A constant column stays what it is: nothing.
+            let divisor = if scales && deviation > 0.0 { deviation } else { 1.0 };
+            let mean = if centers { column.mean } else { [0.0; 2] };
+            records.extend([mean[0], mean[1], 1.0 / divisor]);
+            if centers {
+                means.push(mean[0]);
+                imaginary.push(mean[1]);
+            }
+            if scales {
+                divisors.push(divisor);
+            }
+        }
+        if T::IS_COMPLEX {
+            means.append(&mut imaginary);
+        }
+        for part in &mut self.parts {
+            part.feed.recipe.set_records(&part.site, &records)?;
+        }
+        self.columns_known = Some((means, divisors));
+        Ok(())
+    }
+
+    /// Adds up what a pass moved; after the first one, what it found.
+    pub(super) fn count(&mut self, turn: Turn, moved: Vec<Moved>) -> Result<()> {
+        self.traffic.passes += 1;
+        for m in &moved {
+            self.traffic.bytes_to_device += m.to_device;
+            self.traffic.bytes_read += m.read;
+            self.traffic.seconds_read += m.seconds_read;
+        }
+        if !turn.tallies {
+            return Ok(());
+        }
+        if let Matrix::Implicit(matrix) = &self.matrix {
+            self.statistics = Some(matrix.statistics());
+            return Ok(());
+        }
+        let (mut norm2, mut max_abs) = (0.0, 0f64);
+        let mut number = 0;
+        for (part, m) in self.parts.iter().zip(&moved) {
+            // In the order of the rows, whatever the order of the pass.
+            let mut tallies: Vec<_> = m.tallies.iter().collect();
+            tallies.sort_by_key(|t| t.0.first);
+            for (span, [squares, largest, bad]) in tallies {
+                if *bad > 0.0 {
+                    let first = part.feed.share.first + span.first;
+                    let last = first + span.rows - 1;
+                    let problem =
+                        format!("has {bad} entries that are not finite in block {number}, rows {first} to {last}");
+                    return Err(Error::invalid("a", problem));
+                }
+                norm2 += squares;
+                max_abs = max_abs.max(*largest);
+                number += 1;
+            }
+        }
+        let (means, scales) = self.columns_known.clone().unwrap_or_default();
+        self.statistics = Some(Statistics { norm2, max_abs, means, scales });
+        Ok(())
+    }
+
+    /// Reads the clocks of the devices.
+    pub(super) fn read_clocks(&mut self) -> Result<()> {
+        for part in &mut self.parts {
+            let (link, work) = part.feed.seconds()?;
+            self.traffic.seconds_link += link;
+            self.traffic.seconds_multiply += work;
+        }
+        Ok(())
+    }
+}

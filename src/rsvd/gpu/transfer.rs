@@ -1,0 +1,308 @@
+//! From and to matrices of the caller, on the host or the device, in any order.
+
+use rayon::prelude::*;
+
+use super::GpuOps;
+use super::cut::Span;
+use super::input::pack;
+use super::site::{Site, Use};
+use super::tall::{Access, Tall};
+use crate::alloc;
+use crate::backend::gpu::kernels::dense::place;
+use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
+use crate::backend::gpu::{Rows, View};
+use crate::backend::memory::Memory;
+use crate::dense::Algebra;
+use crate::dense::gpu::GpuMatrix;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+/// Bytes that travel at a time between a caller's matrix on the host and the device.
+const CHUNK_BYTES: usize = 64 << 20;
+
+/// How a caller's matrix is laid on one of purlin's.
+#[derive(Debug, Clone, Copy)]
+struct Placing {
+    /// Elements from one of purlin's rows to the next, and columns.
+    row: usize,
+    column: usize,
+    conjugate: bool,
+}
+
+/// Checks type and shape, and says where entry (i, j) of an m-by-n matrix is.
+fn placing<T: Scalar>(
+    what: &str,
+    matrix: &Matrix,
+    (rows, columns): (usize, usize),
+    adjoint: bool,
+    conjugate: bool,
+) -> Result<Placing> {
+    let (m, n) = if adjoint { (columns, rows) } else { (rows, columns) };
+    matrix.expect_size(what, m, n)?;
+    matrix.expect_dtype(what, T::DTYPE)?;
+    let (row, column) = match matrix.dense(what)?.layout.strides() {
+        &[a, b] => (a, b),
+        _ => return Err(Error::Internal("a matrix without two strides".into())),
+    };
+    let (row, column) = if adjoint { (column, row) } else { (row, column) };
+    Ok(Placing { row, column, conjugate: T::IS_COMPLEX && (adjoint != conjugate) })
+}
+
+/// Lines of a caller's matrix that travel together: rows or columns `first ..` of a part, whichever are contiguous.
+fn groups(lines: usize, length: usize, size: usize) -> impl Iterator<Item = Span> {
+    let each = (CHUNK_BYTES / (length * size).max(1)).clamp(1, lines.max(1));
+    super::cut::spans(0, lines, each)
+}
+
+/// What one group is: the part of the view, and the bytes of the caller's memory.
+struct Group<'v> {
+    view: View<'v>,
+    rows: Rows,
+    /// Elements from one of the view's rows to the next in the packed group, and columns.
+    row: usize,
+    column: usize,
+}
+
+fn group<'v, T: Scalar>(view: View<'v>, at: Placing, first: usize, span: Span) -> Result<Group<'v>> {
+    let size = size_of::<T>();
+    let by_columns = at.row <= at.column;
+    let (view, length, stride) = if by_columns {
+        (view.columns::<T>(span.first, span.rows)?, view.rows, at.column)
+    } else {
+        (view.rows::<T>(span.first, span.rows)?, view.cols, at.row)
+    };
+    let begin = first * at.row + span.first * stride;
+    let width = length * size;
+    let rows = if stride == length || span.rows <= 1 {
+        Rows { offset: begin * size, pitch: width * span.rows, width: width * span.rows, count: 1 }
+    } else {
+        Rows { offset: begin * size, pitch: stride * size, width, count: span.rows }
+    };
+    let (row, column) = if by_columns { (1, length) } else { (length, 1) };
+    Ok(Group { view, rows, row, column })
+}
+
+/// Writes a view to rows `first ..` of the caller's memory.
+fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Placing, first: usize) -> Result<()> {
+    let shape = (view.rows, view.cols);
+    if shape.0 == 0 || shape.1 == 0 {
+        return Ok(());
+    }
+    let size = size_of::<T>();
+    let how = Copying { conjugate: at.conjugate, add: false };
+    let memory = match memory {
+        Memory::Device(memory) => {
+            let offset = first * at.row * size;
+            let region = memory.region(offset, memory.bytes() - offset)?;
+            let source = Strided { memory: view.memory, row: 1, column: view.ld };
+            let to = Strided { memory: region, row: at.row, column: at.column };
+            return copy::<T>(&site.gpu, &site.stream, shape, source, to, how);
+        }
+        Memory::Host(memory) => memory.as_mut_slice::<u8>()?,
+    };
+    let is_pinned = site.gpu.is_pinned(memory)?;
+    let mut pieces = if is_pinned { None } else { Some(site.take_ring()?) };
+    let context = site.context.clone();
+    let (lines, length) = if at.row <= at.column { (shape.1, shape.0) } else { (shape.0, shape.1) };
+    for span in groups(lines, length, size) {
+        let Group { view, rows, row, column } = group::<T>(view, at, first, span)?;
+        let bytes = rows.width * rows.count;
+        let packed = site.take(Use::Exchange, bytes)?;
+        let source = Strided { memory: view.memory, row: 1, column: view.ld };
+        let to = Strided { memory: packed.whole(), row, column };
+        copy::<T>(&site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
+        match &mut pieces {
+            None => {
+                for k in 0..rows.count {
+                    let begin = rows.offset + k * rows.pitch;
+                    let line = memory.get_mut(begin..begin + rows.width).ok_or_else(beyond)?;
+                    site.gpu.download(&site.stream, &packed, k * rows.width, line)?;
+                }
+            }
+            Some(pieces) => pieces.download(&site.stream, &packed, 0, bytes, |from, part| {
+                context.pool().run(|| unpack(part, from, rows, memory))
+            })?,
+        }
+        site.put(Use::Exchange, packed);
+    }
+    if let Some(pieces) = pieces {
+        site.put_ring(pieces);
+    }
+    Ok(())
+}
+
+/// Reads rows `first ..` of the caller's memory into a view.
+fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize, view: View<'_>) -> Result<()> {
+    let shape = (view.rows, view.cols);
+    if shape.0 == 0 || shape.1 == 0 {
+        return Ok(());
+    }
+    let size = size_of::<T>();
+    let how = Copying { conjugate: at.conjugate, add: false };
+    let memory = match memory {
+        Memory::Device(memory) => {
+            let offset = first * at.row * size;
+            let region = memory.region(offset, memory.bytes() - offset)?;
+            let from = Strided { memory: region, row: at.row, column: at.column };
+            let to = Strided { memory: view.memory, row: 1, column: view.ld };
+            return copy::<T>(&site.gpu, &site.stream, shape, from, to, how);
+        }
+        Memory::Host(memory) => memory.as_slice::<u8>()?,
+    };
+    let mut pieces = site.take_ring()?;
+    let context = site.context.clone();
+    let (lines, length) = if at.row <= at.column { (shape.1, shape.0) } else { (shape.0, shape.1) };
+    for span in groups(lines, length, size) {
+        let Group { view, rows, row, column } = group::<T>(view, at, first, span)?;
+        let end = rows.offset + (rows.count - 1) * rows.pitch + rows.width;
+        if end > memory.len() {
+            return Err(beyond());
+        }
+        let bytes = rows.width * rows.count;
+        let mut packed = site.take(Use::Exchange, bytes)?;
+        pieces.upload(&site.stream, bytes, &mut packed, 0, |from, part| {
+            context.pool().run(|| pack(memory, rows, from, part));
+            Ok(())
+        })?;
+        let from = Strided { memory: packed.whole(), row, column };
+        let to = Strided { memory: view.memory, row: 1, column: view.ld };
+        copy::<T>(&site.gpu, &site.stream, (view.rows, view.cols), from, to, how)?;
+        site.put(Use::Exchange, packed);
+    }
+    site.put_ring(pieces);
+    Ok(())
+}
+
+fn beyond() -> Error {
+    Error::Internal("a matrix that ends before its last line".into())
+}
+
+/// Unpacks the bytes from the `from`-th on of packed lines into `rows` of the caller's memory.
+fn unpack(part: &[u8], from: usize, rows: Rows, memory: &mut [u8]) -> Result<()> {
+    const PIECE: usize = 256 << 10;
+    if rows.count == 1 {
+        let begin = rows.offset + from;
+        let target = memory.get_mut(begin..begin + part.len()).ok_or_else(beyond)?;
+        target.par_chunks_mut(PIECE).zip(part.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+        return Ok(());
+    }
+    let (mut at, mut part) = (from, part);
+    while !part.is_empty() {
+        let (line, within) = (at / rows.width, at % rows.width);
+        let (head, rest) = part.split_at((rows.width - within).min(part.len()));
+        let begin = rows.offset + line * rows.pitch + within;
+        memory.get_mut(begin..begin + head.len()).ok_or_else(beyond)?.copy_from_slice(head);
+        (at, part) = (at + head.len(), rest);
+    }
+    Ok(())
+}
+
+impl<T: Scalar> GpuOps<'_, T> {
+    pub(super) fn read_matrix(
+        &mut self,
+        what: &'static str,
+        source: &Matrix,
+        adjoint: bool,
+        conjugate: bool,
+    ) -> Result<GpuMatrix<T>> {
+        let (rows, columns) = if adjoint { (source.cols(), source.rows()) } else { (source.rows(), source.cols()) };
+        let at = placing::<T>(what, source, (rows, columns), adjoint, conjugate)?;
+        let m = self.site().algebra.uninitialised::<T>(what, rows, columns)?;
+        fetch::<T>(self.site(), source.dense(what)?.memory, at, 0, m.view())?;
+        Ok(m)
+    }
+
+    pub(super) fn write_matrix(
+        &mut self,
+        m: &GpuMatrix<T>,
+        target: &mut Matrix,
+        adjoint: bool,
+        conjugate: bool,
+    ) -> Result<()> {
+        let at = placing::<T>("result", target, m.shape(), adjoint, conjugate)?;
+        store::<T>(self.site(), m.view(), target.dense_mut("result")?.memory, at, 0)?;
+        self.read_clocks()
+    }
+
+    pub(super) fn read_tall(
+        &mut self,
+        what: &'static str,
+        source: &Matrix,
+        adjoint: bool,
+        conjugate: bool,
+    ) -> Result<Tall<T>> {
+        let width = if adjoint { source.rows() } else { source.cols() };
+        let at = placing::<T>(what, source, (self.rows, width), adjoint, conjugate)?;
+        let tall = self.make_tall(what, width)?;
+        let memory = source.dense(what)?.memory;
+        let mut moved = 0;
+        for (k, piece) in tall.pieces.iter().enumerate() {
+            for span in piece.chunks() {
+                let first = piece.share.first + span.first;
+                // Device memory is the first device's.
+                let carried = match memory {
+                    Memory::Device(_) if k > 0 => {
+                        let site = self.site();
+                        let m = site.algebra.uninitialised::<T>(what, span.rows, width)?;
+                        fetch::<T>(site, memory, at, first, m.view())?;
+                        Some(numbers(site, m.view())?)
+                    }
+                    _ => None,
+                };
+                let (site, buffer) = (&mut self.parts[k].site, (Use::Panel, Access::Write));
+                piece.with(site, buffer, span, (width, width), &mut moved, |site, view| match &carried {
+                    None => fetch::<T>(site, memory, at, first, view),
+                    Some(numbers) => {
+                        let m: GpuMatrix<T> = site.algebra.upload(what, span.rows, width, numbers, span.rows)?;
+                        place::<T>(&site.gpu, &site.stream, m.view(), view, false, false)
+                    }
+                })?;
+            }
+        }
+        self.traffic.bytes_tall += moved;
+        Ok(tall)
+    }
+
+    pub(super) fn write_tall(
+        &mut self,
+        p: &Tall<T>,
+        target: &mut Matrix,
+        adjoint: bool,
+        conjugate: bool,
+    ) -> Result<()> {
+        let at = placing::<T>("result", target, (self.rows, p.width), adjoint, conjugate)?;
+        let memory = target.dense_mut("result")?.memory;
+        let (width, mut moved) = (p.width, 0);
+        for (k, piece) in p.pieces.iter().enumerate() {
+            for span in piece.chunks() {
+                let first = piece.share.first + span.first;
+                let mut carried = None;
+                let (site, buffer) = (&mut self.parts[k].site, (Use::Panel, Access::Read));
+                piece.with(site, buffer, span, (width, width), &mut moved, |site, view| {
+                    if k > 0 && matches!(memory, Memory::Device(_)) {
+                        carried = Some(numbers::<T>(site, view)?);
+                        return Ok(());
+                    }
+                    store::<T>(site, view, memory, at, first)
+                })?;
+                if let Some(numbers) = carried {
+                    let site = self.site();
+                    let m: GpuMatrix<T> = site.algebra.upload("result", span.rows, width, &numbers, span.rows)?;
+                    store::<T>(site, m.view(), memory, at, first)?;
+                }
+            }
+        }
+        self.traffic.bytes_tall += moved;
+        self.read_clocks()
+    }
+}
+
+/// The elements of a view, packed, on the host.
+fn numbers<T: Scalar>(site: &mut Site, view: View<'_>) -> Result<Vec<T>> {
+    let packed = site.algebra.uninitialised::<T>("matrix between devices", view.rows, view.cols)?;
+    place::<T>(&site.gpu, &site.stream, view, packed.view(), false, false)?;
+    let mut numbers = alloc::filled("matrix between devices", view.rows * view.cols, T::default())?;
+    site.algebra.download(&packed, &mut numbers, view.rows)?;
+    Ok(numbers)
+}
