@@ -247,7 +247,8 @@ pub(super) fn error_of<T: Scalar, O: RsvdOps<T>>(
         return estimate::probe(run, u, &factors.s, v);
     }
     // Q^H A is not what the one-pass method's values are those of.
-    let has_identity = !matches!(run.task.method, Method::OnePass | Method::Nystrom);
+    let is_zero = run.statistics()?.norm2 == 0.0;
+    let has_identity = is_zero || !matches!(run.task.method, Method::OnePass | Method::Nystrom);
     let known = if has_identity { estimate::identity(run, &factors.s)? } else { None };
     match known {
         Some(frobenius) => Ok(ErrorFigures { kind: ErrorKind::Identity, frobenius, spectral: f64::NAN }),

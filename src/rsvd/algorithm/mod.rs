@@ -148,6 +148,14 @@ pub fn passes(method: Method, iterations: usize, one_pass: bool) -> usize {
 /// # Errors
 /// What the passes report; [`Error::Numerical`] if the result is not finite.
 pub fn decompose<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let outcome = by_method(run);
+    if matches!(outcome, Err(Error::Numerical(_))) {
+        run.diagnose();
+    }
+    outcome
+}
+
+fn by_method<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     if run.task.tolerance > 0.0 {
         return adaptive::adaptive(run);
     }

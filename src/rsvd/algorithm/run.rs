@@ -159,6 +159,26 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         Ok(())
     }
 
+    /// After a failure in the middle of a pass: finds out whether the data cannot be squared, by a pass that squares
+    /// nothing.
+    pub fn diagnose(&mut self) {
+        if self.rescale.is_some() || self.factor != 1.0 {
+            return;
+        }
+        let n = self.ops.columns();
+        let looked = self.ops.statistics().is_some()
+            || self
+                .ops
+                .zeros("zero", n, 1)
+                .and_then(|w| self.ops.tall("zero", 1).map(|p| (w, p)))
+                .and_then(|(w, mut p)| self.ops.pass_multiply(&w, &mut p))
+                .is_ok();
+        if looked {
+            // What it finds is in `rescale`; the failure itself is what is reported.
+            let _ = self.check_range();
+        }
+    }
+
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
     pub fn orthonormalize(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
         let how = self.how(Need::Basis);

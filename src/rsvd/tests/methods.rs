@@ -11,7 +11,8 @@ use crate::rsvd::algorithm::{Outcome, Run, Task, decompose, passes};
 use crate::rsvd::options::{Method, unit_roundoff};
 use crate::scalar::{Complex, Scalar};
 
-const METHODS: [Method; 9] = [
+/// Krylov is not among them: its blocks are narrower where all of them would be more than the space.
+const METHODS: [Method; 8] = [
     Method::Basic,
     Method::Fifo,
     Method::RowFused,
@@ -19,7 +20,6 @@ const METHODS: [Method; 9] = [
     Method::Range,
     Method::Fused,
     Method::Merge,
-    Method::Krylov,
     Method::Direct,
 ];
 
@@ -90,7 +90,9 @@ fn whole_space<T: Scalar>(name: &str) {
 
 #[test]
 fn golden_matrices_are_reproduced_by_every_method() {
-    for name in ["geo_200x120", "poly_150x150", "step_240x80", "rank7_120x90", "wide_60x200", "cond1e12_256x32"] {
+    for name in
+        ["geo_200x120", "poly_150x150", "step_240x80", "rank7_120x90", "wide_60x200", "cond1e12_256x32", "zeros_100x40"]
+    {
         whole_space::<f64>(name);
         whole_space::<f32>(name);
     }

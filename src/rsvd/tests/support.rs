@@ -5,13 +5,20 @@ use std::sync::Arc;
 
 use super::plain::Plain;
 use crate::backend::BackendChoice;
+use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
 use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Algebra, Op};
+use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{Phase, Task};
-use crate::rsvd::options::{ErrorKind, Method, Orthonormalization};
-use crate::scalar::{Complex, Scalar};
+use crate::rsvd::options::{ErrorKind, Method, Orthonormalization, Right};
+use crate::rsvd::session::Outputs;
+use crate::rsvd::{Info, Options, Rsvd};
+use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::Order;
+use crate::tensor::{Location, Tensor};
 
 /// A context of two threads on the CPU.
 pub fn cpu() -> Arc<Context> {
@@ -24,7 +31,7 @@ pub fn golden(name: &str) -> PathBuf {
 }
 
 /// A matrix in memory, column by column.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Dense<T> {
     pub rows: usize,
     pub columns: usize,
@@ -160,4 +167,119 @@ pub fn residual<T: Scalar>(a: &Dense<T>, u: &Dense<T>, s: &[f64], v: &Dense<T>) 
         }
     }
     sum.sqrt()
+}
+
+/// How a matrix lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lie {
+    pub order: Order,
+    /// Elements beyond the least leading dimension.
+    pub gap: usize,
+}
+
+/// Packed columns.
+pub const PACKED: Lie = Lie { order: Order::ColumnMajor, gap: 0 };
+
+/// A matrix of the library's with the numbers of `a`; gaps hold NaN.
+pub fn matrix<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, lie: Lie) -> Matrix {
+    let (rows, columns) = (a.rows, a.columns);
+    let ld = match lie.order {
+        Order::ColumnMajor => rows,
+        Order::RowMajor => columns,
+    }
+    .max(1)
+        + lie.gap;
+    let layout = Matrix::dense_layout(T::DTYPE, lie.order, rows, columns, ld).unwrap();
+    let bytes = layout.extent() * T::DTYPE.size();
+    let mut memory = HostMemory::allocate("test", bytes, context.host_budget()).unwrap();
+    let (down, right) = (layout.strides()[0], layout.strides()[1]);
+    let out = memory.as_mut_slice::<T>().unwrap();
+    out.fill(T::from_parts(f64::NAN, f64::NAN));
+    for j in 0..columns {
+        for i in 0..rows {
+            out[i * down + j * right] = a.at(i, j);
+        }
+    }
+    Matrix::from_memory(context, T::DTYPE, lie.order, layout, Memory::Host(memory), false).unwrap()
+}
+
+/// Room for a result.
+pub fn room<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize) -> Matrix {
+    Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns).unwrap()
+}
+
+/// What a matrix holds.
+pub fn held<T: Scalar>(m: &Matrix) -> Dense<T> {
+    let dense = m.dense("test").unwrap();
+    let data = dense.memory.host("test").unwrap().as_slice::<T>().unwrap();
+    let (down, right) = (dense.layout.strides()[0], dense.layout.strides()[1]);
+    let mut out = Vec::new();
+    for j in 0..m.cols() {
+        out.extend((0..m.rows()).map(|i| data[i * down + j * right]));
+    }
+    Dense { rows: m.rows(), columns: m.cols(), data: out }
+}
+
+/// A vector of f64.
+pub fn vector(context: &Arc<Context>, length: usize) -> Tensor {
+    Tensor::create(context, DType::F64, Location::Host, Order::ColumnMajor, &[length]).unwrap()
+}
+
+/// What a vector holds.
+pub fn numbers(t: &Tensor) -> Vec<f64> {
+    let view = t.view::<f64>("test").unwrap();
+    (0..t.dims()[0]).map(|j| view.get(&[j])).collect()
+}
+
+/// Factors from the session.
+pub struct Factored<T> {
+    pub u: Dense<T>,
+    pub s: Vec<f64>,
+    pub v: Dense<T>,
+    pub info: Info,
+}
+
+/// U, s and V of a matrix.
+pub fn factor<T: Scalar>(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Factored<T>> {
+    let mut rsvd = Rsvd::new(context, options)?;
+    factor_with(&mut rsvd, a)
+}
+
+/// The same with a session that exists.
+pub fn factor_with<T: Scalar>(rsvd: &mut Rsvd, a: &Matrix) -> Result<Factored<T>> {
+    let o = rsvd.options().clone();
+    let context = Arc::clone(rsvd.context());
+    let k = match (o.tolerance > 0.0, o.max_rank) {
+        (true, 0) => a.rows().min(a.cols()),
+        (true, most) => most,
+        (false, _) => o.rank,
+    };
+    let mut u = room::<T>(&context, a.rows(), k);
+    let mut v = match o.right {
+        Right::V => room::<T>(&context, a.cols(), k),
+        Right::Vh => room::<T>(&context, k, a.cols()),
+    };
+    let mut s = vector(&context, k);
+    let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: Some(&mut v) };
+    let info = rsvd.compute(None, a, outputs, None)?;
+    Ok(Factored { u: held(&u), s: numbers(&s), v: held(&v), info })
+}
+
+/// The first columns.
+pub fn leading<T: Scalar>(m: &Dense<T>, columns: usize) -> Dense<T> {
+    Dense { rows: m.rows, columns, data: m.data[..m.rows * columns].to_vec() }
+}
+
+/// The conjugate transpose.
+pub fn adjoint<T: Scalar>(m: &Dense<T>) -> Dense<T> {
+    let mut data = Vec::new();
+    for i in 0..m.rows {
+        data.extend((0..m.columns).map(|j| m.at(i, j).conjugate()));
+    }
+    Dense { rows: m.columns, columns: m.rows, data }
+}
+
+/// The bits of numbers, which tell -0 from 0.
+pub fn bits<T: Scalar>(m: &Dense<T>) -> Vec<(u64, u64)> {
+    m.data.iter().map(|x| (x.re().to_bits(), x.im().to_bits())).collect()
 }

@@ -1,0 +1,192 @@
+//! Principal components.
+
+use super::support::{
+    Dense, PACKED, adjoint, cpu, disorder, golden_numbers, held, matrix, numbers, read_npy, room, vector, with_spectrum,
+};
+use crate::matrix::Matrix;
+use crate::rsvd::options::{Centering, Method};
+use crate::rsvd::pca::{Pca, PcaOptions, Samples};
+use crate::rsvd::{Options, Rsvd};
+use crate::scalar::{Complex, Scalar};
+
+fn fit<T: Scalar>(x: &Dense<T>, rsvd: Options, options: PcaOptions) -> (Pca, Matrix, Matrix) {
+    let context = cpu();
+    let m = matrix(&context, x, PACKED);
+    let k = rsvd.rank;
+    let by_columns = options.samples == Samples::Columns;
+    let mut scores = if by_columns { room::<T>(&context, k, x.columns) } else { room::<T>(&context, x.rows, k) };
+    let mut session = Rsvd::new(&context, rsvd).unwrap();
+    let (pca, _) = session.fit_pca(None, &m, &options, Some(&mut scores), None).unwrap();
+    (pca, m, scores)
+}
+
+fn close<T: Scalar>(a: &Dense<T>, b: &Dense<T>, tolerance: f64, what: &str) {
+    assert_eq!((a.rows, a.columns), (b.rows, b.columns), "{what}");
+    let most = b.data.iter().map(|x| x.re().hypot(x.im())).fold(0.0, f64::max);
+    for (k, (x, y)) in a.data.iter().zip(&b.data).enumerate() {
+        let off = (x.re() - y.re()).hypot(x.im() - y.im());
+        assert!(off <= tolerance * most, "{what}: entry {k} is {x:?}, not {y:?}");
+    }
+}
+
+#[test]
+fn centred_values_survive_means_that_dwarf_them() {
+    let golden = golden_numbers("offset_300x50", "pca_centred_singular_values");
+    let x = read_npy::<f64>("offset_300x50.npy");
+    for method in [Method::Auto, Method::Fused, Method::Range, Method::Gram, Method::Krylov, Method::RowFused] {
+        let options = Options { rank: 8, power_iterations: Some(6), method, ..Options::default() };
+        let (pca, ..) = fit(&x, options, PcaOptions::default());
+        let mut s = vector(pca.context(), 8);
+        pca.singular_values(&mut s).unwrap();
+        for (found, right) in numbers(&s).iter().zip(&golden) {
+            assert!((found - right).abs() < 1e-10 * golden[0], "{method:?}: {found}, not {right}");
+        }
+    }
+}
+
+/// Mean and variance of each column, from the definition.
+fn moments(x: &Dense<f64>) -> (Vec<f64>, Vec<f64>) {
+    (0..x.columns)
+        .map(|j| {
+            let column = &x.data[j * x.rows..(j + 1) * x.rows];
+            let mean = column.iter().sum::<f64>() / x.rows as f64;
+            (mean, column.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (x.rows - 1) as f64)
+        })
+        .unzip()
+}
+
+#[test]
+fn variances_are_those_of_the_definition() {
+    let mut x = with_spectrum::<f64>(&cpu(), 80, 30, &(0..30).map(|j| 0.8f64.powi(j)).collect::<Vec<_>>(), 2);
+    x.data.iter_mut().enumerate().for_each(|(k, v)| *v += (k / 80) as f64);
+    let (means, variances) = moments(&x);
+    let (mut pca, m, scores) = fit(&x, Options { rank: 6, ..Options::default() }, PcaOptions::default());
+    let context = pca.context().clone();
+    let mut t = vector(&context, 30);
+    pca.mean(&mut t).unwrap();
+    numbers(&t).iter().zip(&means).for_each(|(a, b)| assert!((a - b).abs() < 1e-12));
+    let info = pca.info();
+    let total: f64 = variances.iter().sum();
+    assert!((info.total_variance - total).abs() < 1e-10 * total);
+    let (mut s, mut e, mut r) = (vector(&context, 6), vector(&context, 6), vector(&context, 6));
+    pca.singular_values(&mut s).unwrap();
+    pca.explained_variance(&mut e).unwrap();
+    pca.explained_variance_ratio(&mut r).unwrap();
+    for j in 0..6 {
+        let v = numbers(&s)[j].powi(2) / 79.0;
+        assert!((numbers(&e)[j] - v).abs() < 1e-14 && (numbers(&r)[j] - v / total).abs() < 1e-12);
+    }
+    let explained: f64 = numbers(&e).iter().sum();
+    assert!((info.noise_variance - (total - explained) / 24.0).abs() < 1e-12);
+    let scored = held::<f64>(&scores);
+    let (score_means, score_variances) = moments(&scored);
+    assert!(score_means.iter().all(|v| v.abs() < 1e-12));
+    score_variances.iter().zip(numbers(&e)).for_each(|(a, b)| assert!((a - b).abs() < 1e-12));
+    let mut again = room::<f64>(&context, 80, 6);
+    pca.transform(None, &m, &mut again, None).unwrap();
+    close(&held(&again), &scored, 1e-12, "transform of the samples");
+    let mut back = room::<f64>(&context, 80, 30);
+    pca.inverse_transform(None, &scores, &mut back, None).unwrap();
+    let lost = held::<f64>(&back).data.iter().zip(&x.data).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 79.0;
+    assert!((lost - (total - explained)).abs() < 1e-10, "{lost}");
+    let mut components = room::<f64>(&context, 30, 6);
+    pca.components(&mut components).unwrap();
+    assert!(disorder(&held::<f64>(&components)) < 1e-13);
+}
+
+fn round_trip<T: Scalar>(samples: Samples, scale: bool, whiten: bool) {
+    let what = format!("{:?} {samples:?} {scale} {whiten}", T::DTYPE);
+    let s: Vec<f64> = (0..12).map(|j| 0.7f64.powi(j)).collect();
+    let mut x = with_spectrum::<T>(&cpu(), 60, 12, &s, 4);
+    x.data.iter_mut().enumerate().for_each(|(k, v)| *v += T::from_parts(1.0 + (k / 60) as f64, 0.5));
+    if samples == Samples::Columns {
+        // The transpose, not the adjoint.
+        let a = adjoint(&x);
+        x = Dense { data: a.data.iter().map(|v| v.conjugate()).collect(), ..a };
+    }
+    let options = PcaOptions { samples, scale, whiten, ..PcaOptions::default() };
+    let (mut pca, m, scores) = fit(&x, Options { rank: 12, ..Options::default() }, options);
+    let context = pca.context().clone();
+    let mut again = room::<T>(&context, scores.rows(), scores.cols());
+    pca.transform(None, &m, &mut again, None).unwrap();
+    close(&held::<T>(&again), &held::<T>(&scores), 1e-9, &what);
+    let mut back = room::<T>(&context, x.rows, x.columns);
+    pca.inverse_transform(None, &scores, &mut back, None).unwrap();
+    close(&held::<T>(&back), &x, 1e-11, &what);
+    if whiten {
+        let scored = held::<T>(&scores);
+        for j in 0..12 {
+            let at = |i: usize| if samples == Samples::Rows { scored.at(i, j) } else { scored.at(j, i) };
+            let sum: f64 = (0..60).map(|i| at(i).re().powi(2) + at(i).im().powi(2)).sum();
+            assert!((sum / 59.0 - 1.0).abs() < 1e-10, "{what}");
+        }
+    }
+    if scale {
+        assert!((pca.info().total_variance - 12.0).abs() < 1e-10, "{what}: {}", pca.info().total_variance);
+    }
+}
+
+#[test]
+fn samples_come_back_from_all_their_components() {
+    for samples in [Samples::Rows, Samples::Columns] {
+        for (scale, whiten) in [(false, false), (true, false), (false, true), (true, true)] {
+            round_trip::<f64>(samples, scale, whiten);
+            round_trip::<Complex<f64>>(samples, scale, whiten);
+        }
+    }
+}
+
+#[test]
+fn centring_columns_or_rows_is_that_of_a_centred_copy() {
+    let context = cpu();
+    for name in ["geo_200x120.npy", "wide_60x200.npy"] {
+        let mut a = read_npy::<f64>(name);
+        a.data.iter_mut().enumerate().for_each(|(k, x)| *x += (k % a.rows) as f64 + 2.0 * (k / a.rows) as f64);
+        for center in [Centering::Columns, Centering::Rows] {
+            let mut copy = a.clone();
+            let other = |i: usize, j: usize| if center == Centering::Columns { j } else { i };
+            let mut sums = vec![0.0; a.rows.max(a.columns)];
+            let count = if center == Centering::Columns { a.rows } else { a.columns } as f64;
+            (0..a.columns).for_each(|j| (0..a.rows).for_each(|i| sums[other(i, j)] += a.at(i, j)));
+            for j in 0..a.columns {
+                for i in 0..a.rows {
+                    copy.data[j * a.rows + i] -= sums[other(i, j)] / count;
+                }
+            }
+            for method in [Method::Fused, Method::Gram, Method::Range, Method::Merge] {
+                let options = Options {
+                    rank: 5,
+                    method,
+                    center,
+                    power_iterations: Some(5),
+                    block_rows: 30,
+                    ..Options::default()
+                };
+                let plain = Options { center: Centering::None, ..options.clone() };
+                let found = super::support::factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
+                let right = super::support::factor::<f64>(&context, &matrix(&context, &copy, PACKED), plain).unwrap();
+                for (x, y) in found.s.iter().zip(&right.s) {
+                    assert!((x - y).abs() < 1e-10 * right.s[0], "{name} {center:?} {method:?}: {x} {y}");
+                }
+                assert!((found.info.frobenius - copy.norm()).abs() < 1e-9 * copy.norm(), "{name} {center:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_requests_are_named() {
+    let context = cpu();
+    let x = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let mut rsvd = Rsvd::new(&context, Options { rank: 3, ..Options::default() }).unwrap();
+    let e = rsvd.fit_pca(None, &x, &PcaOptions { center: false, scale: true, ..PcaOptions::default() }, None, None);
+    assert!(e.err().unwrap().to_string().starts_with("scale: is set without center"));
+    let one = matrix(&context, &Dense { rows: 1, columns: 4, data: vec![1.0f64; 4] }, PACKED);
+    let e = rsvd.fit_pca(None, &one, &PcaOptions::default(), None, None);
+    assert_eq!(e.err().unwrap().to_string(), "x: has 1 samples, at least 2 are needed");
+    let (mut pca, _) = rsvd.fit_pca(None, &x, &PcaOptions::default(), None, None).unwrap();
+    let mut scores = room::<f64>(&context, 200, 3);
+    let other = matrix(&context, &read_npy::<f64>("wide_60x200.npy"), PACKED);
+    let e = pca.transform(None, &other, &mut scores, None).unwrap_err();
+    assert_eq!(e.to_string(), "x: has 200 features, 120 are needed");
+}

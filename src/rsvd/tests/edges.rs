@@ -1,0 +1,253 @@
+//! Shapes at the edge, bad input, numbers of extreme size.
+
+use std::cell::Cell;
+
+use super::support::{
+    Dense, PACKED, bits, cpu, disorder, factor, held, matrix, numbers, read_npy, residual, room, vector, with_spectrum,
+};
+use crate::error::Error;
+use crate::rsvd::options::{Centering, Method};
+use crate::rsvd::session::Outputs;
+use crate::rsvd::{Options, Rsvd};
+use crate::scalar::{Complex, Scalar};
+
+#[test]
+fn every_shape_gives_orthonormal_factors() {
+    let context = cpu();
+    for (m, n) in [(1, 1), (1, 7), (7, 1), (2, 2), (5, 3), (3, 5), (40, 39), (33, 65)] {
+        let least = m.min(n);
+        let s: Vec<f64> = (0..least).map(|j| 0.5f64.powi(j as i32)).collect();
+        let a = with_spectrum::<f64>(&context, m, n, &s, 3);
+        for method in [Method::Auto, Method::Range, Method::Fused, Method::RowFused, Method::Gram, Method::Krylov] {
+            for k in [1, least.div_ceil(2), least] {
+                let options = Options { rank: k, method, oversampling: Some(1000), ..Options::default() };
+                let f = factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
+                let name = format!("{m} x {n}, k = {k}, {method:?}");
+                assert!(disorder(&f.u) < 1e-13 && disorder(&f.v) < 1e-13, "{name}");
+                let best = s[k..].iter().map(|x| x * x).sum::<f64>().sqrt();
+                let error = residual(&a, &f.u, &f.s, &f.v);
+                assert!(error <= 1.001 * best + 1e-6, "{name}: {error} {best}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_entries_give_zeros_and_identity_columns() {
+    let context = cpu();
+    for (m, n) in [(0, 5), (5, 0), (0, 0)] {
+        let a = matrix(&context, &Dense::<f64> { rows: m, columns: n, data: Vec::new() }, PACKED);
+        let f = factor::<f64>(&context, &a, Options { rank: 2, ..Options::default() }).unwrap();
+        assert_eq!(f.s, [0.0, 0.0]);
+        for x in [&f.u, &f.v] {
+            for j in 0..x.columns {
+                assert!((0..x.rows).all(|i| x.at(i, j) == f64::from(u8::from(i == j))));
+            }
+        }
+    }
+}
+
+#[test]
+fn zeros_give_zeros_and_identity_columns() {
+    let context = cpu();
+    let a = Dense { rows: 100, columns: 40, data: vec![0.0f64; 4000] };
+    let wide = super::support::adjoint(&a);
+    for a in [a, wide] {
+        for method in [Method::Auto, Method::Fused, Method::Gram, Method::Merge, Method::Krylov, Method::OnePass] {
+            let options = Options { rank: 4, method, ..Options::default() };
+            let f = factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
+            assert_eq!(f.s, [0.0; 4], "{method:?}");
+            assert_eq!(f.info.error_frobenius, 0.0);
+            for x in [&f.u, &f.v] {
+                for j in 0..4 {
+                    assert!((0..x.rows).all(|i| x.at(i, j) == f64::from(u8::from(i == j))), "{method:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sketch_beyond_the_rank_finds_zeros() {
+    let context = cpu();
+    let a = read_npy::<f64>("rank7_120x90.npy");
+    for method in [
+        Method::Basic,
+        Method::RowFused,
+        Method::Gram,
+        Method::Range,
+        Method::Fused,
+        Method::Merge,
+        Method::Krylov,
+        Method::OnePass,
+        Method::Brsvd,
+    ] {
+        let options = Options { rank: 20, oversampling: Some(0), method, block_rows: 50, ..Options::default() };
+        let f = factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
+        // Gram cannot tell values below sqrt(u) of the largest from those; two more passes do.
+        assert!(f.s[6] > 0.5 && f.s[7] < 1e-13, "{method:?}: {:?}", &f.s[6..9]);
+        assert!(disorder(&f.u) < 1e-13 && disorder(&f.v) < 1e-13, "{method:?}");
+        assert!(residual(&a, &f.u, &f.s, &f.v) < 1e-12, "{method:?}");
+    }
+}
+
+fn problem_of(options: Options) -> String {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("wide_60x200.npy"), PACKED);
+    match factor::<f64>(&context, &a, options) {
+        Err(Error::InvalidArgument { argument, problem }) => format!("{argument}: {problem}"),
+        Err(Error::NotSupported(text)) => text,
+        Err(e) => panic!("{e}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+#[test]
+fn bad_options_are_named() {
+    let o = Options { rank: 5, ..Options::default() };
+    for (options, needed) in [
+        (Options { rank: 0, ..o.clone() }, "rank: is 0"),
+        (Options { rank: 61, ..o.clone() }, "rank: is 61, more than min(m, n) = 60"),
+        (Options { tolerance: f64::NAN, ..o.clone() }, "tolerance: is NaN"),
+        (Options { tolerance: 1.5, ..o.clone() }, "tolerance: is 1.5"),
+        (Options { tolerance: 0.1, max_rank: 61, ..o.clone() }, "max_rank: is 61"),
+        (Options { block_columns: 0, ..o.clone() }, "block_columns: is 0"),
+        (Options { probes: 0, ..o.clone() }, "probes: is 0"),
+        (Options { scale: true, ..o.clone() }, "scale: is set without"),
+        (Options { scale: true, center: Centering::Rows, ..o.clone() }, "scale: is set without"),
+        (Options { one_pass: true, ..o.clone() }, "one_pass: is set"),
+        (Options { method: Method::Nystrom, ..o.clone() }, "method: is Nystrom"),
+        (Options { method: Method::Merge, merge_width: 3, ..o.clone() }, "merge_width: is 3"),
+        (Options { method: Method::Merge, one_pass: true, ..o.clone() }, "v: one pass of MERGE"),
+    ] {
+        let found = problem_of(options);
+        assert!(found.starts_with(needed), "{found}, not {needed}");
+    }
+    assert!(Method::from_code("method", 14).is_err() && Method::from_code("method", -1).is_err());
+    assert_eq!(Method::from_code("method", 11), Ok(Method::Direct));
+}
+
+#[test]
+fn outputs_of_other_sizes_and_types_are_refused() {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let mut rsvd = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
+    let mut u = room::<f64>(&context, 200, 5);
+    let e = rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap_err();
+    assert_eq!(e.to_string(), "u: is 200 x 5, 200 x 4 is needed");
+    let mut u = room::<f32>(&context, 200, 4);
+    let e = rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap_err();
+    assert!(e.to_string().starts_with("u: is F32"), "{e}");
+    let mut s = vector(&context, 3);
+    let e = rsvd.compute(None, &a, Outputs { s: Some(&mut s), ..Outputs::default() }, None).unwrap_err();
+    assert!(e.to_string().starts_with("s: has dimensions [3]"), "{e}");
+    let elsewhere = matrix(&cpu(), &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let e = rsvd.compute(None, &elsewhere, Outputs::default(), None).unwrap_err();
+    assert_eq!(e.to_string(), "a: belongs to another context");
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_refused_with_their_block() {
+    let context = cpu();
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for at in [0, 137 * 200 % 24000, 23_999] {
+            let mut a = read_npy::<f64>("geo_200x120.npy");
+            a.data[at] = bad;
+            let m = matrix(&context, &a, PACKED);
+            for method in [Method::Basic, Method::Fused, Method::Gram, Method::Merge, Method::OnePass, Method::Range] {
+                let options = Options { rank: 5, method, block_rows: 64, ..Options::default() };
+                match factor::<f64>(&context, &m, options) {
+                    Err(e) => assert!(e.to_string().contains("block") || e.to_string().contains("rows"), "{e}"),
+                    Ok(_) => panic!("{method:?} took {bad} at {at}"),
+                }
+            }
+        }
+    }
+}
+
+/// Powers of two on the data are powers of two on the values, even where squares overflow or vanish.
+fn extreme<T: Scalar>(exponents: &[i32]) {
+    let context = cpu();
+    let a = read_npy::<Complex<f64>>("cplx_100x70.npy");
+    let scaled = |e: i32| {
+        let data = a.data.iter().map(|x| T::from_parts(x.re * 2f64.powi(e), x.im * 2f64.powi(e))).collect();
+        Dense::<T> { rows: a.rows, columns: a.columns, data }
+    };
+    for method in [Method::Fused, Method::Range, Method::Gram, Method::Krylov, Method::Direct, Method::Merge] {
+        let run = |e: i32| {
+            let options = Options { rank: 5, method, block_rows: 30, ..Options::default() };
+            factor::<T>(&context, &matrix(&context, &scaled(e), PACKED), options).unwrap()
+        };
+        let plain = run(0);
+        for &e in exponents {
+            let f = run(e);
+            for (x, y) in f.s.iter().zip(&plain.s) {
+                let back = x / 2f64.powi(e);
+                assert!((back - y).abs() < 1e-5 * plain.s[0], "{method:?} 2^{e}: {back} {y}");
+            }
+            assert!(disorder(&f.u) < 1e-5 && disorder(&f.v) < 1e-5, "{method:?} 2^{e}");
+            let relative = (f.info.error_relative - plain.info.error_relative).abs();
+            assert!(relative < 1e-3, "{method:?} 2^{e}: {} {}", f.info.error_relative, plain.info.error_relative);
+            assert!((f.info.frobenius / 2f64.powi(e) - plain.info.frobenius).abs() < 1e-5 * plain.info.frobenius);
+        }
+    }
+}
+
+#[test]
+fn numbers_whose_squares_overflow_or_vanish_are_scaled() {
+    extreme::<Complex<f64>>(&[600, -600, 1000, -1000]);
+    extreme::<f64>(&[600, -600, 1000, -1000]);
+    extreme::<f32>(&[70, -70, 100, -100]);
+}
+
+#[test]
+fn cancelling_ends_a_run_and_nothing_else() {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let mut rsvd = Rsvd::new(&context, Options { rank: 4, method: Method::Basic, ..Options::default() }).unwrap();
+    let before = factor::<f64>(&context, &a, rsvd.options().clone()).unwrap();
+    let calls = Cell::new(0);
+    let no = |_: i64, _: i64, _: f64| {
+        calls.set(calls.get() + 1);
+        false
+    };
+    let mut s = vector(&context, 4);
+    let outputs = Outputs { s: Some(&mut s), ..Outputs::default() };
+    assert_eq!(rsvd.compute(None, &a, outputs, Some(&no)).unwrap_err(), Error::Cancelled);
+    assert_eq!(calls.get(), 1);
+    let outputs = Outputs { s: Some(&mut s), ..Outputs::default() };
+    rsvd.compute(None, &a, outputs, None).unwrap();
+    assert_eq!(numbers(&s), before.s);
+}
+
+#[test]
+fn progress_ends_with_all_passes_done() {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let last = Cell::new((0, 0));
+    let note = |step: i64, steps: i64, _: f64| {
+        assert!(step <= steps);
+        last.set((step, steps));
+        true
+    };
+    let options = Options { rank: 4, method: Method::Range, ..Options::default() };
+    let mut rsvd = Rsvd::new(&context, options).unwrap();
+    rsvd.compute(None, &a, Outputs::default(), Some(&note)).unwrap();
+    let (step, steps) = last.get();
+    assert!(step == steps && steps > 0, "{step} of {steps}");
+}
+
+#[test]
+fn gaps_of_a_result_are_left_alone() {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let mut rsvd = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
+    let whole = factor::<f64>(&context, &a, rsvd.options().clone()).unwrap();
+    let blank = Dense { rows: 200, columns: 4, data: vec![1.0f64; 800] };
+    let lie = super::support::Lie { order: crate::shape::Order::RowMajor, gap: 3 };
+    let mut u = matrix(&context, &blank, lie);
+    rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap();
+    assert_eq!(bits(&held::<f64>(&u)), bits(&whole.u));
+    let memory = u.dense("u").unwrap().memory.host("u").unwrap().as_slice::<f64>().unwrap();
+    assert!((0..199).all(|i| memory[7 * i + 4..7 * i + 7].iter().all(|x| x.is_nan())));
+}

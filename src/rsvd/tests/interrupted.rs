@@ -1,0 +1,105 @@
+//! Runs that are interrupted and go on from their restart file.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::support::{Dense, PACKED, bits, cpu, factor, factor_with, matrix, read_npy, vector};
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::rsvd::options::Method;
+use crate::rsvd::session::Outputs;
+use crate::rsvd::{Options, Rsvd};
+use crate::scalar::{Complex, Scalar};
+
+fn path(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("purlin-restart-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+/// Runs until so many reports of passes have come, and cancels.
+fn interrupt(context: &Arc<Context>, a: &Matrix, options: &Options, passes: i64) {
+    let mut rsvd = Rsvd::new(context, options.clone()).unwrap();
+    let cancel = rsvd.cancel_handle();
+    let last = Cell::new(0);
+    let report = |step: i64, _: i64, _: f64| {
+        last.set(step);
+        // Reports are rate-limited, so that some passes are not seen; the handle is as good as the answer.
+        if step >= passes {
+            cancel.cancel();
+        }
+        true
+    };
+    let mut s = vector(context, options.rank);
+    let outcome = rsvd.compute(None, a, Outputs { s: Some(&mut s), ..Outputs::default() }, Some(&report));
+    assert_eq!(outcome.unwrap_err(), Error::Cancelled, "{:?} was at {}", options.method, last.get());
+}
+
+fn goes_on<T: Scalar>(a: &Dense<T>, method: Method) {
+    let context = cpu();
+    let a = matrix(&context, a, PACKED);
+    let file = path(&format!("{:?}-{method:?}", T::DTYPE));
+    let options = Options {
+        rank: 6,
+        power_iterations: Some(3),
+        method,
+        block_rows: 40,
+        restart_path: Some(file.clone()),
+        ..Options::default()
+    };
+    let whole = factor::<T>(&context, &a, Options { restart_path: None, ..options.clone() }).unwrap();
+    interrupt(&context, &a, &options, 1);
+    assert!(file.exists(), "{method:?} left no file");
+    let f = factor::<T>(&context, &a, options).unwrap();
+    assert!(f.info.restarted && f.info.passes_restarted > 0, "{method:?}");
+    assert_eq!(f.info.passes + f.info.passes_restarted, whole.info.passes, "{method:?}");
+    assert!(f.s == whole.s && bits(&f.u) == bits(&whole.u) && bits(&f.v) == bits(&whole.v), "{method:?}");
+    assert!(!file.exists(), "{method:?} left its file");
+}
+
+#[test]
+fn a_run_goes_on_bit_for_bit() {
+    let a = read_npy::<f64>("poly_150x150.npy");
+    for method in [Method::RowFused, Method::Fused, Method::Gram, Method::Merge, Method::Krylov, Method::Brsvd] {
+        goes_on(&a, method);
+    }
+    goes_on(&read_npy::<Complex<f64>>("cplx_100x70.npy"), Method::Fused);
+    goes_on(&read_npy::<f32>("geo_200x120.npy"), Method::Krylov);
+}
+
+#[test]
+fn a_file_of_another_run_is_refused() {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("poly_150x150.npy"), PACKED);
+    let file = path("other");
+    let options = Options {
+        rank: 6,
+        power_iterations: Some(3),
+        method: Method::Fused,
+        restart_path: Some(file.clone()),
+        ..Options::default()
+    };
+    interrupt(&context, &a, &options, 1);
+    let refused = |options: Options, a: &Matrix, needed: &str| {
+        let e = factor::<f64>(&context, a, options).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(e.starts_with("restart_path: ") && e.contains(needed), "{e}, not {needed}");
+    };
+    refused(Options { seed: 1, ..options.clone() }, &a, "its seed is 0, this one's 1");
+    refused(Options { method: Method::RowFused, ..options.clone() }, &a, "its method");
+    refused(Options { oversampling: Some(5), ..options.clone() }, &a, "its width is 16, this one's 11");
+    refused(Options { power_iterations: Some(4), ..options.clone() }, &a, "its power_iterations");
+    refused(Options { block_rows: 9, ..options.clone() }, &a, "its options");
+    let mut other = read_npy::<f64>("poly_150x150.npy");
+    other.data[3] += 1.0;
+    refused(options.clone(), &matrix(&context, &other, PACKED), "its data");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[200] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    refused(options.clone(), &a, "is damaged");
+    std::fs::write(&file, b"PURLINXX").unwrap();
+    refused(options.clone(), &a, "is not a restart file");
+    std::fs::remove_file(&file).unwrap();
+    assert!(factor_with::<f64>(&mut Rsvd::new(&context, options).unwrap(), &a).is_ok());
+}
