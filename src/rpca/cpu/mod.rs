@@ -36,8 +36,9 @@ const BLOCK_BYTES: usize = 1 << 18;
 const BLOCK_ROWS: (usize, usize) = (32, 1024);
 /// Most groups: each has a product of its own.
 const GROUPS: usize = 32;
-/// Bytes of all groups' products that are no burden.
-const PRODUCTS_BYTES: usize = 1 << 26;
+/// Bytes of all groups' products that are no burden, whatever the size of the matrix, and the most they may take beside a
+/// large one.
+const PRODUCTS_BYTES: (usize, usize) = (1 << 26, 1 << 30);
 /// Bytes of a panel that is read or written at once.
 const PANEL_BYTES: usize = 1 << 25;
 
@@ -61,8 +62,9 @@ impl Cut {
         let row = (n * bytes).max(1);
         let target = BLOCK_BYTES.min(room / (16 * context.pool().threads().max(1)));
         let block = (target / row).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1) / 8 * 8;
-        let groups = (PRODUCTS_BYTES.min(room / 8) / (n * n * 8).max(1)).clamp(1, GROUPS);
         let arrays = row.saturating_mul(m).saturating_mul(2);
+        let products = (arrays / 2).clamp(PRODUCTS_BYTES.0, PRODUCTS_BYTES.1).min(room / 8);
+        let groups = (products / (n * n * 8).max(1)).clamp(1, GROUPS);
         let arrays_in_memory = arrays <= room / 2;
         let panel = if in_memory && arrays_in_memory {
             m.max(1)

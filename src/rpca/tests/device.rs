@@ -202,6 +202,38 @@ fn what_is_not_finite_is_refused_on_the_gpu() {
     assert_eq!(context.device_budget().used(), 0);
 }
 
+#[test]
+#[ignore = "needs a GPU"]
+fn small_shapes_and_zeros_on_the_gpu() {
+    let context = gpu_context(0);
+    for (rows, cols) in [(0, 5), (5, 0), (1, 1), (7, 3), (3, 7)] {
+        let m = matrix(&context, Order::ColumnMajor, (rows, cols), |_, _| 0.0f64);
+        let (l, s, info) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
+        assert!(l.iter().chain(&s).all(|v| *v == 0.0));
+        assert_eq!((info.rank, info.objective, info.converged), (0, 0.0, true));
+    }
+    for order in [Order::ColumnMajor, Order::RowMajor] {
+        for (rows, cols) in [(1, 1), (40, 1), (1, 40), (2, 2), (33, 32), (4097, 1)] {
+            let m = matrix(&context, order, (rows, cols), |i, j| 1e120 * (1.0 + noise(i, j)));
+            let (l, s, info) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
+            assert!(info.converged, "{rows} x {cols}: {info:?}");
+            let sum: Vec<f64> = l.iter().zip(&s).map(|(l, s)| (l + s) * 1e-120).collect();
+            let whole: Vec<f64> = entries::<f64>(&m).iter().map(|v| v * 1e-120).collect();
+            assert!(difference(&sum, &whole) < 1e-7);
+        }
+    }
+    let m = matrix(&context, Order::ColumnMajor, (50, 20), noise);
+    let no = |_: i64, _: i64, _: f64| false;
+    let error = compute(&context, None, &m, None, &Options::default(), None, None, Some(&no)).unwrap_err();
+    assert_eq!(error, Error::Cancelled);
+    let bytes = matrix(&context, Order::RowMajor, (400, 30), |i, j| (100.0 * (1.0 + noise(i, j))) as u16);
+    let (l, s, info) = split::<f32>(&context, &bytes, None, &Options { scale: 0.5, ..Options::default() }).unwrap();
+    let sum: Vec<f64> = l.iter().zip(&s).map(|(l, s)| f64::from(l + s)).collect();
+    let whole: Vec<f64> = entries::<u16>(&bytes).iter().map(|v| 0.5 * f64::from(*v)).collect();
+    assert!(info.converged && difference(&sum, &whole) < 2e-6, "{}", difference(&sum, &whole));
+    assert_eq!(info.bytes_to_device, 24_000);
+}
+
 /// U V^H of rank 10 plus 5 S, an eighth of whose entries are 1 or -1; all on the device.
 fn generated(context: &Arc<Context>, rows: usize, cols: usize) -> (Matrix, GpuAlgebra, [GpuMatrix<f32>; 2]) {
     let gpu = context.gpu("test").unwrap();
