@@ -47,11 +47,12 @@ def add(table: Table, case: str, took: float, info: rpca.Info, bytes_: int, **mo
     each = took / info.iterations
     table.add(
         case,
-        "ms an iteration",
-        1e3 * each,
+        "iterations/s",
+        1 / each,
         "none",
         None,
         seconds=round(took, 3),
+        milliseconds=round(1e3 * each, 2),
         iterations=info.iterations,
         passes=info.passes,
         rank=info.rank,

@@ -28,8 +28,9 @@ fn compare<T: Scalar>(
     let (cpu, gpu) = (context(), gpu_context(0));
     let m = matrix(&cpu, order, shape, entry);
     let (.., free) = split::<T>(&cpu, &m, None, options).unwrap();
-    // The same penalties on both: the method's end depends on its way, to more than its tolerance.
-    let options = &Options { mu: 1.25 / free.norm2, ..options.clone() };
+    // The method's end depends on its way, to more than its tolerance: on the penalties, and on how well its partial
+    // decompositions do. The backends choose between those and whole ones each by its own costs.
+    let options = &Options { mu: 1.25 / free.norm2, power_iterations: 4, ..options.clone() };
     let (l, s, a) = split::<T>(&cpu, &m, None, options).unwrap();
     let (on_l, on_s, b) = split::<T>(&gpu, &matrix(&gpu, order, shape, entry), None, options).unwrap();
     assert!(a.converged && b.converged, "{a:?}\n{b:?}");
@@ -55,8 +56,8 @@ fn the_gpu_agrees_with_the_cpu() {
             for block_rows in [0, 100] {
                 let options = Options { block_rows, ..Options::default() };
                 // Both stop at a residual of 1e-7; what they differ by is a few times that.
-                compare::<f64>(shape, order, low_rank_and_spikes, &options, 2e-6);
-                compare::<Complex<f64>>(shape, order, complex, &options, 2e-6);
+                compare::<f64>(shape, order, low_rank_and_spikes, &options, 1e-6);
+                compare::<Complex<f64>>(shape, order, complex, &options, 1e-6);
                 compare::<f32>(shape, order, |i, j| low_rank_and_spikes(i, j) as f32, &options, 2e-4);
                 let single = |i, j| {
                     let v = complex(i, j);
