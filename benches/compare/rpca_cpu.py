@@ -58,7 +58,7 @@ def sporco(m: Any) -> tuple[Any, Any]:
     import numpy as np
     from sporco.admm import rpca
 
-    options = rpca.RobustPCA.Options({"MaxMainIter": 300, "RelStopTol": 1e-5, "AutoRho": {"Enabled": True}})
+    options = rpca.RobustPCA.Options({"MaxMainIter": 100, "RelStopTol": 1e-4, "AutoRho": {"Enabled": True}})
     return tuple(rpca.RobustPCA(m, 1 / np.sqrt(max(m.shape)), options).solve())
 
 
