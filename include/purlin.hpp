@@ -18,6 +18,7 @@
 #include "purlin/error.hpp"
 #include "purlin/fdk.hpp"
 #include "purlin/matrix.hpp"
+#include "purlin/pca.hpp"
 #include "purlin/rpca.hpp"
 #include "purlin/rsvd.hpp"
 #include "purlin/sshopm.hpp"

@@ -7,7 +7,7 @@
 !>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
-!> purlin_rsvd) own a handle of the library: see purlin_execution. Every call has optional `stat` and
+!> purlin_rsvd, purlin_pca) own a handle of the library: see purlin_execution. Every call has optional `stat` and
 !> `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the library's message.
 !> `stat` is a PURLIN_ERROR_* value.
 !>
@@ -26,6 +26,7 @@ module purlin
   use purlin_blocks, only: purlin_source, purlin_sink
   use purlin_fdk_module
   use purlin_rsvd_module, only: purlin_rsvd, purlin_rsvd_sketch
+  use purlin_pca_module
   use purlin_rpca_module
   use purlin_rsvd_arrays
   use purlin_arrays_f32

@@ -1,4 +1,4 @@
-!> The C interface of streamed and implicit matrices, randomized SVD and robust PCA, argument for argument.
+!> The C interface of streamed and implicit matrices, randomized SVD, PCA and robust PCA, argument for argument.
 module purlin_c_rsvd
   use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_double, c_int32_t, c_int64_t, c_size_t
   use purlin_types
@@ -33,6 +33,18 @@ module purlin_c_rsvd
     function c_rsvd_info_init(object, struct_size) bind(c, name='purlin_rsvd_info_init') result(s)
       import :: c_int32_t, c_size_t, purlin_rsvd_info
       type(purlin_rsvd_info), intent(inout) :: object
+      integer(c_size_t), value :: struct_size
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_options_init(object, struct_size) bind(c, name='purlin_pca_options_init') result(s)
+      import :: c_int32_t, c_size_t, purlin_pca_options
+      type(purlin_pca_options), intent(inout) :: object
+      integer(c_size_t), value :: struct_size
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_info_init(object, struct_size) bind(c, name='purlin_pca_info_init') result(s)
+      import :: c_int32_t, c_size_t, purlin_pca_info
+      type(purlin_pca_info), intent(inout) :: object
       integer(c_size_t), value :: struct_size
       integer(c_int32_t) :: s
     end function
@@ -119,6 +131,66 @@ module purlin_c_rsvd
       import :: c_int32_t, c_ptr, purlin_rsvd_options
       type(c_ptr), value :: context, stream, omega
       type(purlin_rsvd_options), intent(in), optional :: options
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_fit(rsvd, stream, x, options, scores, pca, info) bind(c, name='purlin_pca_fit') result(s)
+      import :: c_int32_t, c_ptr, purlin_pca_options, purlin_rsvd_info
+      type(c_ptr), value :: rsvd, stream, x, scores
+      type(purlin_pca_options), intent(in), optional :: options
+      type(c_ptr), intent(inout) :: pca
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_properties(pca, info) bind(c, name='purlin_pca_properties') result(s)
+      import :: c_int32_t, c_ptr, purlin_pca_info
+      type(c_ptr), value :: pca
+      type(purlin_pca_info), intent(inout) :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_mean(pca, mean) bind(c, name='purlin_pca_mean') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, mean
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_scale(pca, scale) bind(c, name='purlin_pca_scale') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, scale
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_singular_values(pca, values) bind(c, name='purlin_pca_singular_values') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, values
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_explained_variance(pca, values) bind(c, name='purlin_pca_explained_variance') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, values
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_explained_variance_ratio(pca, values) bind(c, name='purlin_pca_explained_variance_ratio') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, values
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_components(pca, stream, components) bind(c, name='purlin_pca_components') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, stream, components
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_transform(pca, stream, x, scores, info) bind(c, name='purlin_pca_transform') result(s)
+      import :: c_int32_t, c_ptr, purlin_rsvd_info
+      type(c_ptr), value :: pca, stream, x, scores
+      type(purlin_rsvd_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_inverse_transform(pca, stream, scores, x) bind(c, name='purlin_pca_inverse_transform') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca, stream, scores, x
+      integer(c_int32_t) :: s
+    end function
+    function c_pca_destroy(pca) bind(c, name='purlin_pca_destroy') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: pca
       integer(c_int32_t) :: s
     end function
     function c_rpca_compute(context, stream, m, mask, options, low_rank, sparse, info) bind(c, &

@@ -19,7 +19,8 @@ module purlin_library
     module procedure init_sshopm_options, init_sshopm_results, init_sshopm_info, init_sshopm_all_options
     module procedure init_dwi_fit_options, init_dwi_csa_options, init_dwi_peaks_options
     module procedure init_array_info, init_fdk_geometry, init_fdk_grid, init_fdk_options, init_fdk_info
-    module procedure init_rsvd_options, init_rsvd_info, init_rpca_options, init_rpca_info
+    module procedure init_rsvd_options, init_rsvd_info, init_pca_options, init_pca_info, init_rpca_options, &
+      init_rpca_info
   end interface
 
   !> A Fortran string from a NUL-terminated one, given as an address or as an array.
@@ -251,6 +252,16 @@ contains
   subroutine init_rsvd_info(object)
     type(purlin_rsvd_info), intent(inout) :: object
     call initialised(c_rsvd_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_pca_options(object)
+    type(purlin_pca_options), intent(inout) :: object
+    call initialised(c_pca_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_pca_info(object)
+    type(purlin_pca_info), intent(inout) :: object
+    call initialised(c_pca_info_init(object, c_sizeof(object)))
   end subroutine
 
   subroutine init_rpca_options(object)

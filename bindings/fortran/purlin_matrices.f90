@@ -117,8 +117,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> A source of two axes, rows and columns, or with PURLIN_ROW_MAJOR in `flags` columns and rows; read in blocks. The
-  !> source may be destroyed before the matrix.
+  !> A source of two axes or more, rows and columns, or with PURLIN_ROW_MAJOR in `flags` columns and rows; read in blocks.
+  !> All axes but the last count as one. The source may be destroyed before the matrix.
   subroutine matrix_from_source(self, context, source, flags, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context

@@ -156,7 +156,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The same into sinks of the dimensions of the source of `m`. Nothing need fit in memory.
+  !> The same into sinks of [rows, cols], or [cols, rows] of a row-major `m`. Nothing need fit in memory.
   subroutine purlin_rpca_stream(context, m, low_rank, sparse, mask, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: m

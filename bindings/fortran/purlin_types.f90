@@ -180,6 +180,18 @@ module purlin_types
     character(kind=c_char) :: reason(128)
   end type
 
+  type, bind(c) :: purlin_pca_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: samples, center, scale, whiten
+  end type
+
+  type, bind(c) :: purlin_pca_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: dtype, samples, centered, scaled, whitened, reserved
+    integer(c_int64_t) :: count, features, rank
+    real(c_double) :: total_variance, noise_variance
+  end type
+
   type, bind(c) :: purlin_rpca_options
     integer(c_size_t) :: struct_size = 0
     real(c_double) :: lambda, tolerance, mu, rho, threshold, scale

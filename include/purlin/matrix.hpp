@@ -149,8 +149,8 @@ class matrix {
     return detail::adopt<matrix>(on, status, made);
   }
 
-  /// A source of two axes as a matrix that is read in blocks: its sizes are rows and columns, or with `PURLIN_ROW_MAJOR`
-  /// columns and rows. The source may be destroyed before.
+  /// A source of two axes or more as a matrix that is read in blocks: its sizes are rows and columns, or with
+  /// `PURLIN_ROW_MAJOR` columns and rows. All axes but the last count as one. The source may be destroyed before.
   static matrix from_source(const context& on, const source& array, purlin_flags flags = 0) {
     purlin_matrix* made = nullptr;
     const purlin_status status = purlin_matrix_from_source(on.get(), array.get(), flags, &made);

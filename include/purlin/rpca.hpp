@@ -54,8 +54,8 @@ inline matrix compute_csr(const context& on, const matrix& m, const matrix& low_
   return sparse;
 }
 
-/// The same into sinks, which take L and S as the source of `m` has its axes; an empty one is not wanted. Nothing need fit
-/// in memory.
+/// The same into sinks of [rows, columns], or [columns, rows] of a row-major `m`; an empty one is not wanted. Nothing need
+/// fit in memory.
 inline void stream(const context& on, const matrix& m, const sink& low_rank, const sink& sparse, info& report,
                    const options& settings = {}, const matrix& mask = {}, const purlin::stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);

@@ -31,6 +31,8 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_rpca_info, seconds_total),
     ROW(purlin_rsvd_options, progress_user),
     ROW(purlin_rsvd_info, reason),
+    ROW(purlin_pca_options, whiten),
+    ROW(purlin_pca_info, noise_variance),
   };
   *size = (int64_t)table[which][0];
   *last = (int64_t)table[which][1];

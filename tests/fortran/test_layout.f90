@@ -32,6 +32,8 @@ program test_layout
   type(purlin_rpca_info), target :: rpca_info
   type(purlin_rsvd_options), target :: rsvd_options
   type(purlin_rsvd_info), target :: rsvd_info
+  type(purlin_pca_options), target :: pca_options
+  type(purlin_pca_info), target :: pca_info
 
   call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
   call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
@@ -56,6 +58,8 @@ program test_layout
   call compare(18, 'rpca_info', c_sizeof(rpca_info), c_loc(rpca_info), c_loc(rpca_info%seconds_total))
   call compare(19, 'rsvd_options', c_sizeof(rsvd_options), c_loc(rsvd_options), c_loc(rsvd_options%progress_user))
   call compare(20, 'rsvd_info', c_sizeof(rsvd_info), c_loc(rsvd_info), c_loc(rsvd_info%reason))
+  call compare(21, 'pca_options', c_sizeof(pca_options), c_loc(pca_options), c_loc(pca_options%whiten))
+  call compare(22, 'pca_info', c_sizeof(pca_info), c_loc(pca_info), c_loc(pca_info%noise_variance))
 
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
@@ -76,6 +80,8 @@ program test_layout
   call check(rpca_options%max_iterations == 500 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
   call purlin_init(rsvd_options)
   call check(rsvd_options%oversampling == 10 .and. rsvd_options%power_iterations == 2, 'randomized SVD')
+  call purlin_init(pca_options)
+  call check(pca_options%center == 1 .and. pca_options%whiten == 0, 'PCA')
   call check_none_live()
 
 contains

@@ -8,6 +8,7 @@ function run_tests(golden, volume)
   test_diffusion(golden, volume);
   test_fdk(golden);
   test_rsvd();
+  test_pca();
   test_rpca();
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');

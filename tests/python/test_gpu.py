@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import dwi, sshopm
+from purlin import dwi, rpca, rsvd, sshopm
+from purlin.blocks import Source
+from purlin.pca import PCA
 
 pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
 VOLUME = np.random.default_rng(41).standard_normal((4, 5, 6, 15))
@@ -133,3 +135,74 @@ def test_results_of_a_device_batch_may_go_to_the_host(gpu: purlin.Context, to_de
 def test_a_device_array_is_not_made_contiguous_behind_the_back(gpu: purlin.Context, to_device: Any) -> None:
     with pytest.raises(ValueError, match="common stride"):
         sshopm.solve(to_device(VOLUME)[:, ::2, ::2], context=gpu)
+
+
+def snapshots(dtype: Any = np.float64) -> Any:
+    """300 x 180 with singular values 0.8^j."""
+    rng = np.random.default_rng(11)
+    u, v = (np.linalg.qr(rng.standard_normal((n, 60)))[0] for n in (300, 180))
+    return ((u * 0.8 ** np.arange(60)) @ v.T).astype(dtype)
+
+
+@pytest.mark.parametrize("method", ["fused", "gram", "krylov", "range", "direct"])
+def test_triplets_are_the_cpus(gpu: purlin.Context, cpu: purlin.Context, method: Any) -> None:
+    a = snapshots()
+    found = rsvd.compute(a, 8, method=method, seed=3, context=gpu)
+    expected = rsvd.compute(a, 8, method=method, seed=3, context=cpu)
+    np.testing.assert_allclose(found.s, expected.s, atol=1e-11)
+    np.testing.assert_allclose(found.U, expected.U, atol=1e-8)
+    np.testing.assert_allclose(found.Vt, expected.Vt, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_triplets_of_a_device_array_stay_there(gpu: purlin.Context, to_device: Any, dtype: Any) -> None:
+    a = snapshots(dtype)
+    u, s, vt = rsvd.compute(to_device(a), 6, power_iterations=4, context=gpu)
+    assert isinstance(u, purlin.Tensor) and u.location == "device" and vt.location == "device"
+    assert u.dtype == dtype and vt.shape == (6, 180)
+    tolerance = 1e-10 if dtype is np.float64 else 1e-5
+    np.testing.assert_allclose(s, 0.8 ** np.arange(6), atol=tolerance)
+    left, right = u.numpy(), vt.numpy()
+    assert np.abs(left.T @ left - np.eye(6)).max() < tolerance
+    assert np.linalg.norm(a - (left * s) @ right) < 1.01 * 0.8**6 / 0.6
+
+
+@pytest.mark.parametrize("method", ["fused", "gram", "merge"])
+def test_streaming_moves_what_the_formula_says(method: Any) -> None:
+    a = np.tile(snapshots(np.float32), (40, 1))
+    with purlin.Context("cuda", device_memory_limit=128 << 20) as context:
+        options: Any = {"method": method, "block_rows": 1024, "resident_rows": 0, "power_iterations": 2}
+        with rsvd.Rsvd(6, context=context, **options) as session:
+            s = session.compute(Source.from_array(a, context=context)).s
+            info = session.info
+    assert info is not None and info.bytes_to_device == info.passes * a.nbytes
+    np.testing.assert_allclose(s, np.sqrt(40) * 0.8 ** np.arange(6), rtol=1e-3)
+
+
+def test_sketches_have_the_cpus_bits(gpu: purlin.Context, cpu: purlin.Context) -> None:
+    for dtype in (np.float32, np.float64):
+        np.testing.assert_array_equal(
+            rsvd.sketch(500, 40, dtype, seed=9, context=gpu), rsvd.sketch(500, 40, dtype, seed=9, context=cpu)
+        )
+
+
+def test_components_of_a_device_array(gpu: purlin.Context, cpu: purlin.Context, to_device: Any) -> None:
+    x = snapshots() + 50.0
+    there = PCA(5, power_iterations=4, context=gpu)
+    scores = there.fit_transform(to_device(x))
+    here = PCA(5, power_iterations=4, context=cpu).fit(x)
+    np.testing.assert_allclose(there.singular_values_, here.singular_values_, atol=1e-9)
+    assert isinstance(scores, purlin.Tensor)
+    np.testing.assert_allclose(scores.numpy(), here.transform(x), atol=1e-6)
+    there.close()
+
+
+def test_robust_pca_on_the_device(gpu: purlin.Context, to_device: Any) -> None:
+    rng = np.random.default_rng(4)
+    low = rng.standard_normal((400, 3)) @ rng.standard_normal((3, 150))
+    spikes = np.where(rng.random(low.shape) < 0.05, 8.0, 0.0)
+    for given in (low + spikes, to_device(low + spikes)):
+        found, info = rpca.run(given, context=gpu)
+        back = found.low_rank if isinstance(found.low_rank, np.ndarray) else found.low_rank.numpy()
+        assert info.converged and info.rank == 3
+        assert np.linalg.norm(back - low) < 1e-5 * np.linalg.norm(low)

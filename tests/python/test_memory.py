@@ -323,11 +323,18 @@ def test_files_that_are_no_matrices(cpu: purlin.Context, tmp_path: Path) -> None
     np.save(tmp_path / "long.npy", np.arange(5))
     with pytest.raises(purlin.FileError):
         Source.from_npy(tmp_path / "long.npy", context=cpu)
-    np.save(tmp_path / "cube.npy", np.zeros((2, 3, 4), np.float32))
+    np.save(tmp_path / "line.npy", np.zeros(5, np.float32))
     with pytest.raises(purlin.InvalidArgument):
-        purlin.Matrix.from_source(Source.from_npy(tmp_path / "cube.npy", context=cpu))
+        purlin.Matrix.from_source(Source.from_npy(tmp_path / "line.npy", context=cpu))
     with pytest.raises(purlin.FileError):
-        Source.from_mapped_file(tmp_path / "cube.npy", (100, 100), "f4", context=cpu)
+        Source.from_mapped_file(tmp_path / "line.npy", (100, 100), "f4", context=cpu)
+
+
+def test_stacks_of_images_are_matrices(cpu: purlin.Context, tmp_path: Path) -> None:
+    np.save(tmp_path / "stack.npy", np.zeros((5, 3, 4), np.uint8))
+    stack = Source.from_npy(tmp_path / "stack.npy", context=cpu)
+    assert purlin.Matrix.from_source(stack).shape == (5, 12)
+    assert purlin.Matrix.from_source(stack, "F").shape == (12, 5)
 
 
 def test_implicit_matrices(cpu: purlin.Context) -> None:

@@ -50,6 +50,8 @@
 %   rsvd_error             - How far factors are from a matrix, from random probes.
 %   rsvd_residuals         - Residuals of singular triplets.
 %   rsvd_sketch            - The random matrix that a run draws.
+%   pca                    - Principal components of data, centred without a copy.
+%   PcaModel               - A principal component analysis fitted once, used for more data.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
 %
 % Every function raises errors with identifiers purlin:invalidArgument and so on, one for each status of the C

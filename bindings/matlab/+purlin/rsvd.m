@@ -8,9 +8,9 @@ function varargout = rsvd(A, k, varargin)
 %   A is
 %     a full matrix of any class, real or complex, used where it lies; integers are computed with in single
 %     a sparse matrix, or a purlin.Matrix, which may lie on the GPU
-%     the name of an .npy file, or a struct that describes a raw file, neither of which need fit in memory: file, size
-%     ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness ('little'),
-%     order ('columns' or 'rows')
+%     the name of an .npy file, or of a stack of images (.mha, .mhd, .tif), an image a column; or a struct that describes
+%     a raw file: file, size ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness
+%     ('little'), order ('columns' or 'rows'). None of them need fit in memory
 %   Names:
 %     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most;
 %                         if those do not do there is a warning, purlin:noConvergence

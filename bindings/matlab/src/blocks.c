@@ -60,12 +60,11 @@ purlin_source *source_of(const char *name, const mxArray *value) {
 }
 
 /* The order in which a source's elements make a matrix. */
-static purlin_flags order_of(const char *name, const mxArray *value, const purlin_source *source) {
+static purlin_flags order_of(const mxArray *value, const purlin_source *source) {
   purlin_array_info info;
   int32_t order = 0;
   check(purlin_array_info_init(&info, sizeof info));
   check(purlin_source_info(source, &info));
-  if (info.ndim != 2) fail("invalidArgument", "%s: has %d axes, expected 2", name, (int)info.ndim);
   if (mxIsStruct(value)) read_choice(value, "order", orders, &order);
   else order = info.flags;
   return order & PURLIN_ROW_MAJOR;
@@ -77,7 +76,7 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   if (mxIsUint64(value)) return (purlin_matrix *)(uintptr_t)key_argument(name, value);
   if (mxIsChar(value) || mxIsStruct(value)) {
     purlin_source *source = source_of(name, value);
-    check(purlin_matrix_from_source(gateway_context(), source, order_of(name, value, source), &matrix));
+    check(purlin_matrix_from_source(gateway_context(), source, order_of(value, source), &matrix));
     release_source();
     return temporary_matrix(matrix);
   }

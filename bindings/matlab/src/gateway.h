@@ -50,7 +50,7 @@ extern const choice backends[], instruction_sets[], goals[], methods[], shift_ki
   signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
   locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
   fdk_precisions[], fdk_modes[], precisions[], rsvd_methods[], rsvd_orthonormalizations[], rsvd_sketches[],
-  rsvd_centers[], rsvd_signs[], rsvd_errors[], rpca_frames[];
+  rsvd_centers[], rsvd_signs[], rsvd_errors[], pca_samples[], rpca_frames[];
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
@@ -155,12 +155,12 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value);
 purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
                      const double *origin);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c rpca.c objects.c ---- */
+/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
 extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
-  rpca_commands[], object_commands[];
+  pca_commands[], rpca_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

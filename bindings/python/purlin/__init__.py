@@ -11,7 +11,7 @@
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
-from . import blocks, dwi, fdk, rpca, rsvd, sshopm, symmetric
+from . import blocks, dwi, fdk, pca, rpca, rsvd, sshopm, symmetric
 from ._constants import *  # noqa: F403
 from ._context import (
     Context,
@@ -92,6 +92,7 @@ __all__ = [
     "dwi",
     "fdk",
     "live_handles",
+    "pca",
     "rpca",
     "rsvd",
     "sshopm",

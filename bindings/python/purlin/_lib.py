@@ -246,6 +246,22 @@ class RsvdInfo(Structure):
     ]
 
 
+class PcaOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "samples center scale whiten"),
+    ]
+
+
+class PcaInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype samples centered scaled whitened reserved"),
+        *_fields(c_int64, "count features rank"),
+        *_fields(c_double, "total_variance noise_variance"),
+    ]
+
+
 class RpcaOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -386,6 +402,17 @@ _PROTOTYPES = {
     "rsvd_error": "ppppppppp",
     "rsvd_residuals": "ppppppppp",
     "rsvd_sketch": "pppp",
+    "pca_fit": "pppppPp",
+    "pca_properties": "pp",
+    "pca_mean": "pp",
+    "pca_scale": "pp",
+    "pca_singular_values": "pp",
+    "pca_explained_variance": "pp",
+    "pca_explained_variance_ratio": "pp",
+    "pca_components": "ppp",
+    "pca_transform": "ppppp",
+    "pca_inverse_transform": "pppp",
+    "pca_destroy": "p",
     "rpca_compute": "pppppppp",
     "rpca_compute_csr": "ppppppPp",
     "rpca_stream": "pppppppp",
@@ -394,7 +421,7 @@ _PROTOTYPES = {
 _INITS = (
     "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
     "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options array_info fdk_geometry fdk_grid "
-    "fdk_options fdk_info rsvd_options rsvd_info rpca_options rpca_info"
+    "fdk_options fdk_info rsvd_options rsvd_info pca_options pca_info rpca_options rpca_info"
 ).split()
 
 

@@ -208,8 +208,8 @@ class Matrix(Handle):
     def from_source(
         cls, source: Source, order: Literal["C", "F"] | None = None, *, context: Context | None = None
     ) -> Matrix:
-        """A source of two axes, read in blocks. Its shape is the matrix's; with order "F" the matrix's transpose, as
-        column after column of a matrix lie."""
+        """A source of two axes or more, read in blocks. All axes but the first count as one: a stack of images is a matrix
+        with an image a row, or with order "F" a column."""
         context = context or source.context
         order = order or ("F" if source.fortran_order else "C")
         made = c_void_p()

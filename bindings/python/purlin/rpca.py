@@ -213,7 +213,7 @@ def stream(
     context: Context | None = None,
     **options: Unpack[Options],
 ) -> Info:
-    """The same from a source into sinks of its shape, neither of which need fit in memory."""
+    """The same from a source into sinks of the matrix's shape, neither of which need fit in memory."""
     task = _Run(m, mask, progress, context, options)
     handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]
     status = task.call(lib.purlin_rpca_stream, None, *handles)

@@ -1,0 +1,214 @@
+!> Principal components of dense, sparse and streamed data, centred without a copy. Ownership and copies: as for
+!> purlin_context.
+module purlin_pca_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_associated, c_double, c_int32_t
+  use purlin_types
+  use purlin_c_rsvd
+  use purlin_library
+  use purlin_execution
+  use purlin_tensors
+  use purlin_matrices
+  use purlin_rsvd_module
+  implicit none
+  private
+  public :: purlin_pca
+
+  !> What a fit found. It holds its components and means, and needs neither the data nor the session any more.
+  type :: purlin_pca
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: fit => pca_fit
+    procedure :: properties => pca_properties
+    procedure :: mean => pca_mean
+    procedure :: components => pca_components
+    procedure :: scale => pca_scale
+    procedure :: singular_values => pca_singular_values
+    procedure :: explained_variance => pca_explained_variance
+    procedure :: explained_variance_ratio => pca_explained_variance_ratio
+    procedure :: transform => pca_transform
+    procedure :: inverse_transform => pca_inverse_transform
+    procedure :: destroy => pca_destroy
+    procedure :: handle => pca_handle
+    procedure, private :: pca_refuse_copy
+    generic :: assignment(=) => pca_refuse_copy
+    final :: pca_finalise
+  end type
+
+contains
+
+  !> Fits `x` with the rank, method and seed of `session`. `scores` takes what transform would give of `x`.
+  subroutine pca_fit(self, session, x, options, scores, info, stream, stat, errmsg)
+    class(purlin_pca), intent(inout) :: self
+    type(purlin_rsvd), intent(inout) :: session
+    type(purlin_matrix), intent(in) :: x
+    type(purlin_pca_options), intent(in), optional :: options
+    type(purlin_matrix), intent(inout), optional :: scores
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_pca(self, o)
+    if (present(info)) call purlin_init(info)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_fit(session%handle(), stream_key(stream), x%handle(), options, &
+      matrix_key(scores), self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine pca_properties(self, info, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_pca_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_pca_properties(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The mean of each feature, of the type that was computed in.
+  subroutine pca_mean(self, mean, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_tensor), intent(inout) :: mean
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_pca_mean(self%key, mean%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The components as orthonormal columns, features x rank.
+  subroutine pca_components(self, components, stream, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_matrix), intent(inout) :: components
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_pca_components(self%key, stream_key(stream), components%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> What each feature is divided by: ones unless scaled.
+  subroutine pca_scale(self, context, values, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_tensor) :: lent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_scale(self%key, lent%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> sigma of each component.
+  subroutine pca_singular_values(self, context, values, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_tensor) :: lent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_singular_values(self%key, lent%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> sigma^2 / (count - 1) of each component.
+  subroutine pca_explained_variance(self, context, values, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_tensor) :: lent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_explained_variance(self%key, lent%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> That as a part of the total variance.
+  subroutine pca_explained_variance_ratio(self, context, values, stat, errmsg)
+    class(purlin_pca), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_tensor) :: lent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call lent%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_pca_explained_variance_ratio(self%key, lent%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Scores of more data, which lies as that of the fit did.
+  subroutine pca_transform(self, x, scores, info, stream, stat, errmsg)
+    class(purlin_pca), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: x
+    type(purlin_matrix), intent(inout) :: scores
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_pca_transform(self%key, stream_key(stream), x%handle(), scores%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Data from scores.
+  subroutine pca_inverse_transform(self, scores, x, stream, stat, errmsg)
+    class(purlin_pca), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: scores
+    type(purlin_matrix), intent(inout) :: x
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_pca_inverse_transform(self%key, stream_key(stream), scores%handle(), x%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine pca_destroy(self, stat, errmsg)
+    class(purlin_pca), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_pca(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function pca_handle(self) result(key)
+    class(purlin_pca), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine pca_refuse_copy(left, right)
+    class(purlin_pca), intent(inout) :: left
+    class(purlin_pca), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_pca: assigned to itself'
+    error stop 'purlin_pca: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine pca_finalise(self)
+    type(purlin_pca), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_pca_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_pca(self, o)
+    class(purlin_pca), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_pca_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+end module purlin_pca_module

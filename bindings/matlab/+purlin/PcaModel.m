@@ -1,0 +1,85 @@
+classdef PcaModel < handle
+%PCAMODEL  A principal component analysis: fitted once, used for more data.
+%   p = purlin.PcaModel(k, name, value, ...). Names, besides those of purlin.rsvd:
+%     'samples'   'rows' (default) or 'columns' of the data
+%     'centered'  true (default): the means are subtracted, without a copy
+%     'scaled'    false (default); true divides each feature by its deviation
+%     'whiten'    false (default); true gives scores of variance 1
+%   fit(p, X)                      finds the components
+%   scores = fit_transform(p, X)   the same with the scores of X, which cost no further pass
+%   scores = transform(p, X)       scores of data that lie as X did
+%   X = inverse_transform(p, scores)
+%   p.components (features-by-k), p.mean, p.scale, p.singular_values, p.explained_variance,
+%   p.explained_variance_ratio, p.total_variance, p.noise_variance, p.count, p.features, p.rank, p.info
+%   delete(p)
+%
+%   Errors: as purlin.rsvd.
+%
+%   See also purlin.pca, purlin.rsvd.
+%
+%   Example
+%     p = purlin.PcaModel(10);
+%     fit(p, training);
+%     scores = transform(p, test);
+  properties (SetAccess = private)
+    key = uint64(0)
+    components
+    mean
+    scale
+    singular_values
+    explained_variance
+    explained_variance_ratio
+    total_variance
+    noise_variance
+    count
+    features
+    rank
+    info
+  end
+  properties (Access = private)
+    wanted
+    options
+  end
+  methods
+    function obj = PcaModel(k, varargin)
+      purlin.internal.whole(k, 'k', 1);
+      obj.wanted = double(k);
+      obj.options = purlin.internal.rsvd_options(varargin, {'samples', 'centered', 'scaled', 'whiten'});
+    end
+
+    function fit(obj, X)
+      run(obj, X, false);
+    end
+
+    function scores = fit_transform(obj, X)
+      scores = run(obj, X, true);
+    end
+
+    function scores = transform(obj, X)
+      scores = purlin_mex('pca_transform', obj.key, purlin.internal.matrix(X, 'X'));
+    end
+
+    function X = inverse_transform(obj, scores)
+      X = purlin_mex('pca_inverse', obj.key, purlin.internal.matrix(scores, 'scores'));
+    end
+
+    function delete(obj)
+      % Called again when the variable goes, and then a key that is gone already means nothing.
+      purlin_mex('pca_destroy', obj.key);
+    end
+  end
+  methods (Access = private)
+    function scores = run(obj, X, wanted)
+      given = purlin.internal.matrix(X, 'X');
+      [made, scores, obj.info] = purlin_mex('pca_fit', given, obj.wanted, obj.options, wanted);
+      purlin_mex('pca_destroy', obj.key);
+      obj.key = made;
+      found = purlin_mex('pca_properties', obj.key);
+      names = {'components', 'mean', 'scale', 'singular_values', 'explained_variance', ...
+               'explained_variance_ratio', 'total_variance', 'noise_variance', 'count', 'features', 'rank'};
+      for n = 1:numel(names)
+        obj.(names{n}) = found.(names{n});
+      end
+    end
+  end
+end

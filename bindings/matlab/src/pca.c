@@ -1,0 +1,123 @@
+/* Commands of principal component analysis. */
+#include "gateway.h"
+
+static purlin_pca *pca_argument(const mxArray *key) { return (purlin_pca *)(uintptr_t)key_argument("pca", key); }
+
+static purlin_pca_info pca_info_of(const purlin_pca *pca) {
+  purlin_pca_info info;
+  check(purlin_pca_info_init(&info, sizeof info));
+  check(purlin_pca_properties(pca, &info));
+  return info;
+}
+
+static void add_column(mxArray *target, const char *field, const purlin_pca *pca, int64_t count,
+                       purlin_status (*getter)(const purlin_pca *, purlin_tensor *)) {
+  purlin_tensor *tensor = NULL;
+  mxArray *array = new_column(PURLIN_F64, count, &tensor);
+  check(getter(pca, tensor));
+  (void)mxAddField(target, field);
+  mxSetField(target, 0, field, array);
+}
+
+/* [key, scores, info] = pca_fit(X, k, options, wanted) */
+static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *x = matrix_of("X", prhs[0]);
+  purlin_matrix_info shape = matrix_properties_of(x);
+  int64_t rank = integer_argument("k", prhs[1], 1, INT64_MAX);
+  int32_t dtype = computing_dtype(prhs[2], shape.dtype);
+  purlin_rsvd_info info;
+  purlin_pca_options o;
+  purlin_pca *made = NULL;
+  output scores = {NULL, NULL, NULL, 0};
+  int wanted = is_true("wanted", prhs[3]), by_columns;
+  watch w;
+  purlin_rsvd *rsvd;
+  check(purlin_rsvd_info_init(&info, sizeof info));
+  check(purlin_pca_options_init(&o, sizeof o));
+  read_choice(prhs[2], "samples", pca_samples, &o.samples);
+  read_flag(prhs[2], "centered", &o.center);
+  read_flag(prhs[2], "scaled", &o.scale);
+  read_flag(prhs[2], "whiten", &o.whiten);
+  by_columns = o.samples == PURLIN_PCA_SAMPLES_COLUMNS;
+  rsvd = session_of(prhs[2], rank, dtype, &w);
+  if (wanted) scores = by_columns ? new_matrix(dtype, rank, shape.cols) : new_matrix(dtype, shape.rows, rank);
+  check_watched(&w, purlin_pca_fit(rsvd, NULL, x, &o, scores.matrix, &made, &info));
+  plhs[0] = key_of(made);
+  if (nlhs > 1) plhs[1] = wanted ? finish_output(&scores) : mxCreateDoubleMatrix(0, 0, mxREAL);
+  if (nlhs > 2) plhs[2] = rsvd_report(&info);
+  (void)nrhs;
+}
+
+/* model = pca_properties(key): numbers, and the arrays of a fit */
+static void pca_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_pca *pca = pca_argument(prhs[0]);
+  purlin_pca_info i = pca_info_of(pca);
+  output mean, components;
+  purlin_tensor *means = NULL;
+  mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
+  plhs[0] = s;
+  add_word(s, "samples", pca_samples, i.samples);
+#define NUMBER(name) add_number(s, #name, (double)i.name)
+  NUMBER(count); NUMBER(features); NUMBER(rank); NUMBER(centered); NUMBER(scaled); NUMBER(whitened);
+  NUMBER(total_variance); NUMBER(noise_variance);
+#undef NUMBER
+  add_column(s, "scale", pca, i.features, purlin_pca_scale);
+  add_column(s, "singular_values", pca, i.rank, purlin_pca_singular_values);
+  add_column(s, "explained_variance", pca, i.rank, purlin_pca_explained_variance);
+  add_column(s, "explained_variance_ratio", pca, i.rank, purlin_pca_explained_variance_ratio);
+  mean = new_matrix(i.dtype, i.features, 1);
+  check(purlin_tensor_borrow(gateway_context(), i.dtype, 0, 1, &i.features, NULL, mean.space, &means));
+  check(purlin_pca_mean(pca, temporary(means)));
+  (void)mxAddField(s, "mean");
+  mxSetField(s, 0, "mean", finish_output(&mean));
+  components = new_matrix(i.dtype, i.features, i.rank);
+  check(purlin_pca_components(pca, NULL, components.matrix));
+  (void)mxAddField(s, "components");
+  mxSetField(s, 0, "components", finish_output(&components));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* scores = pca_transform(key, X) */
+static void pca_transform(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_pca *pca = pca_argument(prhs[0]);
+  purlin_pca_info i = pca_info_of(pca);
+  purlin_matrix *x = matrix_of("X", prhs[1]);
+  purlin_matrix_info shape = matrix_properties_of(x);
+  output scores = i.samples == PURLIN_PCA_SAMPLES_COLUMNS ? new_matrix(i.dtype, i.rank, shape.cols)
+                                                          : new_matrix(i.dtype, shape.rows, i.rank);
+  check(purlin_pca_transform(pca, NULL, x, scores.matrix, NULL));
+  plhs[0] = finish_output(&scores);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* X = pca_inverse(key, scores) */
+static void pca_inverse(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_pca *pca = pca_argument(prhs[0]);
+  purlin_pca_info i = pca_info_of(pca);
+  purlin_matrix *scores = matrix_of("scores", prhs[1]);
+  purlin_matrix_info shape = matrix_properties_of(scores);
+  output x = i.samples == PURLIN_PCA_SAMPLES_COLUMNS ? new_matrix(i.dtype, i.features, shape.cols)
+                                                     : new_matrix(i.dtype, shape.rows, i.features);
+  check(purlin_pca_inverse_transform(pca, NULL, scores, x.matrix));
+  plhs[0] = finish_output(&x);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static void pca_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  (void)!purlin_pca_destroy(pca_argument(prhs[0]));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+const command pca_commands[] = {
+  {"pca_fit", 4, 4, pca_fit},
+  {"pca_properties", 1, 1, pca_properties},
+  {"pca_transform", 2, 2, pca_transform},
+  {"pca_inverse", 2, 2, pca_inverse},
+  {"pca_destroy", 1, 1, pca_destroy},
+  {NULL, 0, 0, NULL},
+};

@@ -1,0 +1,194 @@
+"""Principal components of dense, sparse and streamed data, centred without a copy.
+
+    model = purlin.pca.PCA(20).fit(X)
+    scores = model.transform(X)
+
+Methods and attributes are those of scikit-learn's `PCA`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_void_p
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from . import _constants as c
+from ._callback import Progress
+from ._context import Context, Handle, Stream, default_context, initialised
+from ._error import check
+from ._lib import PcaInfo, PcaOptions, RsvdInfo, lib
+from ._matrix import Matrix
+from ._memory import Array
+from ._results import computing_type, output, queue_for
+from ._tensor import Tensor
+from .rsvd import CommonOptions, Info, Rsvd
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Samples = Literal["rows", "columns"]
+
+
+class _Model(Handle):
+    """The library's handle of a fit."""
+
+
+class PCA:
+    """Principal component analysis by randomized SVD.
+
+    `components_` is (rank, features), whichever way the samples lie. With `samples="columns"` data are (features, count)
+    and scores (rank, count). Options are those of `purlin.rsvd.Rsvd`; `center`, `scale` and `whiten` are the model's own.
+    """
+
+    n_components_: int
+    n_features_in_: int
+    n_samples_: int
+    mean_: Array
+    scale_: Array
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    total_variance_: float
+    noise_variance_: float
+    info_: Info
+
+    def __init__(
+        self,
+        n_components: int,
+        *,
+        center: bool = True,
+        scale: bool = False,
+        whiten: bool = False,
+        samples: Samples = "rows",
+        progress: Progress | None = None,
+        context: Context | None = None,
+        **options: Unpack[CommonOptions],
+    ) -> None:
+        if samples not in ("rows", "columns"):
+            raise ValueError(f"samples: is {samples!r}, expected 'rows' or 'columns'")
+        self.n_components = n_components
+        self.context = context or default_context()
+        self._flags = (center, scale, whiten)
+        self._by_rows = samples == "rows"
+        self._progress = progress
+        self._options = options
+        self._model: _Model | None = None
+
+    def __enter__(self) -> PCA:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the library's memory back; the attributes stay."""
+        if self._model is not None:
+            self._model.close()
+
+    def fit(self, X: object, *, stream: Stream | None = None) -> PCA:
+        """Finds the components of `X`."""
+        self._fit(X, False, stream)
+        return self
+
+    def fit_transform(self, X: object, *, stream: Stream | None = None) -> Any:
+        """`fit`, and the scores of `X`, which cost no further pass."""
+        return self._fit(X, True, stream)
+
+    def transform(self, X: object, *, stream: Stream | None = None) -> Any:
+        """Scores of data, which lie as those of the fit did."""
+        handle = self._handle
+        stream = queue_for(X, stream, self.context)
+        matrix = Matrix.of(X, context=self.context, stream=stream)
+        count = matrix.shape[0 if self._by_rows else 1]
+        scores = output(self._oriented(count), self.components_.dtype, matrix, self.context)
+        raw = initialised(RsvdInfo, "rsvd_info")
+        status = lib.purlin_pca_transform(
+            handle, stream.handle if stream else None, matrix.handle, scores[1].handle, ctypes.byref(raw)
+        )
+        matrix.raise_caught()
+        self.context.finish(status)
+        return scores[0]
+
+    def inverse_transform(self, scores: object, *, stream: Stream | None = None) -> Any:
+        """Data from scores."""
+        handle = self._handle
+        stream = queue_for(scores, stream, self.context)
+        given = Matrix.of(scores, context=self.context, stream=stream)
+        rows, cols = given.shape
+        shape = (rows, self.n_features_in_) if self._by_rows else (self.n_features_in_, cols)
+        data = output(shape, self.components_.dtype, given, self.context)
+        status = lib.purlin_pca_inverse_transform(
+            handle, stream.handle if stream else None, given.handle, data[1].handle
+        )
+        self.context.finish(status)
+        return data[0]
+
+    @property
+    def _handle(self) -> int:
+        if self._model is None:
+            raise ValueError("PCA: is not fitted; call fit first")
+        return self._model.handle
+
+    def _oriented(self, count: int) -> tuple[int, int]:
+        return (count, self.n_components_) if self._by_rows else (self.n_components_, count)
+
+    def _fit(self, X: object, wanted: bool, stream: Stream | None) -> Any:
+        raw = initialised(PcaOptions, "pca_options")
+        raw.samples = c.PCA_SAMPLES_ROWS if self._by_rows else c.PCA_SAMPLES_COLUMNS
+        raw.center, raw.scale, raw.whiten = self._flags
+        with Rsvd(self.n_components, progress=self._progress, context=self.context, **self._options) as session:
+            stream = queue_for(X, stream, self.context)
+            matrix = Matrix.of(X, context=self.context, stream=stream)
+            rows, cols = matrix.shape
+            dtype = computing_type(matrix, self._options.get("dtype"))
+            shape = (rows, self.n_components) if self._by_rows else (self.n_components, cols)
+            scores = output(shape, dtype, matrix, self.context) if wanted else None
+            made = c_void_p()
+
+            def call(handle: int, queue: int | None, x: int, info: Any) -> int:
+                lent = scores[1].handle if scores else None
+                status: int = lib.purlin_pca_fit(handle, queue, x, ctypes.byref(raw), lent, ctypes.byref(made), info)
+                return status
+
+            try:
+                self.info_ = session.run(matrix, stream, call)
+            finally:
+                self.close()
+                self._model = _Model(made.value, lib.purlin_pca_destroy, self.context._sinks)
+        self._read()
+        return scores and scores[0]
+
+    def _read(self) -> None:
+        """The attributes from the handle."""
+        handle = self._handle
+        raw = initialised(PcaInfo, "pca_info")
+        check(lib.purlin_pca_properties(handle, ctypes.byref(raw)))
+        self.n_samples_, self.n_features_in_, self.n_components_ = raw.count, raw.features, raw.rank
+        self.total_variance_, self.noise_variance_ = raw.total_variance, raw.noise_variance
+        dtype = self.info_.dtype
+        real = np.dtype(dtype.char.lower())
+
+        def vector(call: Any, length: int, kind: np.dtype[Any]) -> Array:
+            values = np.empty(length, kind)
+            lent = Tensor.borrow(values, context=self.context)
+            self.context.finish(call(handle, lent.handle))
+            return values
+
+        self.mean_ = vector(lib.purlin_pca_mean, raw.features, dtype)
+        self.scale_ = vector(lib.purlin_pca_scale, raw.features, real)
+        self.singular_values_ = vector(lib.purlin_pca_singular_values, raw.rank, real)
+        self.explained_variance_ = vector(lib.purlin_pca_explained_variance, raw.rank, real)
+        self.explained_variance_ratio_ = vector(lib.purlin_pca_explained_variance_ratio, raw.rank, real)
+        columns = np.empty((raw.features, raw.rank), dtype, order="F")
+        lent = Matrix.dense(columns, context=self.context)
+        self.context.finish(lib.purlin_pca_components(handle, None, lent.handle))
+        self.components_ = columns.conj().T
+
+
+__all__ = ["PCA"]

@@ -1,0 +1,25 @@
+function test_pca()
+% TEST_PCA  Principal components of data whose factors are known, far from the origin.
+  purlin.configure('backend', 'cpu');
+  sigma = 0.6 .^ (0:29);
+  A = cosines(120, 30) * diag(sigma) * cosines(70, 30)';
+  exact = struct('power_iterations', 6);
+  X = A + 100;
+  [coeff, score, latent, explained, mu] = purlin.pca(X, 4, exact);
+  check(abs(sqrt(latent' * (size(A, 1) - 1)) - sigma(1:4)) < 1e-10 && abs(mu - 100) < 1e-11, 'centred');
+  check(norm(coeff' * coeff - eye(4)) < 1e-12 && norm((X - mu) * coeff - score) < 1e-10, 'scores');
+  check(abs(explained(1) - 100 * sigma(1) ^ 2 / sum(sigma .^ 2)) < 1e-6, 'percent of the variance');
+  p = purlin.PcaModel(4, 'power_iterations', 6, 'samples', 'columns');
+  scores = fit_transform(p, X');
+  check(isequal(size(scores), [4 size(A, 1)]), 'samples as columns');
+  check(p.count == size(A, 1) && p.features == size(A, 2), 'and their number');
+  check(norm(transform(p, X') - scores) < 1e-10 && norm(inverse_transform(p, scores) - X') < 2 * sigma(5), 'and back');
+  check(abs(p.explained_variance_ratio(1) * p.total_variance - p.explained_variance(1)) < 1e-12, 'variances');
+  fit(p, X');
+  delete(p);
+end
+
+function Q = cosines(n, k)
+% K orthonormal vectors of length N, all of mean 0.
+  Q = sqrt(2 / n) * cos(pi * ((0:n - 1)' + 0.5) * (1:k) / n);
+end
