@@ -19,7 +19,7 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
   const float least = static_cast<float>(p.least), open = static_cast<float>(p.open);
   const float *open_image = reinterpret_cast<const float *>(p.open_image), *dark_image = reinterpret_cast<const float *>(p.dark_image);
   float *output = reinterpret_cast<float *>(p.output);
-  unsigned clamped = 0, replaced = 0;
+  unsigned clamped = 0, negative = 0, replaced = 0;
   for_number(p.number, [&](auto zero) {
     using T = decltype(zero);
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -36,7 +36,9 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
           ++clamped;
           left = least;
         }
-        value = -logf(left / fmaxf(light, least));
+        const float full = fmaxf(light, least);
+        negative += left > full;
+        value = -logf(left / full);
       }
       if (sanitize && !isfinite(value)) {
         ++replaced;
@@ -46,6 +48,7 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
     }
   });
   count(p.counters, PURLIN_LAUNCH_FDK_CLAMPED, clamped);
+  count(p.counters, PURLIN_LAUNCH_FDK_NEGATIVE, negative);
   count(p.counters, PURLIN_LAUNCH_FDK_SANITIZED, replaced);
 }
 

@@ -39,7 +39,8 @@
 #define PURLIN_LAUNCH_FDK_FILTER_PAIRS 4 /* pairs of lines that a block of the filter takes */
 #define PURLIN_LAUNCH_FDK_SANITIZED 0 /* counters: uint64, added to */
 #define PURLIN_LAUNCH_FDK_CLAMPED 1
-#define PURLIN_LAUNCH_FDK_COUNTERS 2
+#define PURLIN_LAUNCH_FDK_NEGATIVE 2 /* counts above those without an object */
+#define PURLIN_LAUNCH_FDK_COUNTERS 3
 
 /* Numbers as they come to line integrals: p = -log(max(I - dark, least) / max(open - dark, least)). */
 typedef struct purlin_fdk_convert_params {

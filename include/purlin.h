@@ -2010,6 +2010,11 @@ typedef struct purlin_fdk_info {
    * Why this redundancy; terminated.
    */
   char reason[128];
+  /**
+   * Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
+   * `pixels_clamped`.
+   */
+  int64_t pixels_negative;
 } purlin_fdk_info;
 
 /**

@@ -25,6 +25,31 @@ impl Linear for f64 {
     }
 }
 
+/// Counts that the logarithm says little about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Odd {
+    /// Below the least, and raised to it.
+    pub clamped: u64,
+    /// Above those without an object: the line integral is negative, and kept.
+    pub negative: u64,
+}
+
+impl std::ops::AddAssign for Odd {
+    fn add_assign(&mut self, other: Self) {
+        self.clamped += other.clamped;
+        self.negative += other.negative;
+    }
+}
+
+impl std::iter::Sum for Odd {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
+    }
+}
+
 /// How counts become line integrals: `p = -ln(max(I - dark, eps) / max(I0 - dark, eps))`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counts {
@@ -91,13 +116,13 @@ impl Counts {
     }
 
     /// Replaces counts by line integrals, in place; `first` is the panel's pixel that the row of pixels begins with.
-    /// Returns how many counts were raised to the least.
-    pub fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> u64 {
+    /// Returns how many counts were out of the ordinary.
+    pub fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
         let least = <T as Real>::from_f64(self.least);
         let of = |image: &Option<Vec<f32>>, at: usize, otherwise: f64| {
             <T as Real>::from_f64(image.as_ref().map_or(otherwise, |i| f64::from(i[at])))
         };
-        let mut raised = 0;
+        let mut odd = Odd::default();
         for (k, p) in pixels.iter_mut().enumerate() {
             let at = first + k;
             let dark = of(&self.dark, at, 0.0);
@@ -105,13 +130,16 @@ impl Counts {
             let count = *p - dark;
             // A NaN stays one, for the filter to find.
             if count < least {
-                raised += 1;
+                odd.clamped += 1;
             }
             let count = if count < least { least } else { count };
             let open = if open > least { open } else { least };
+            if count > open {
+                odd.negative += 1;
+            }
             *p = -(count / open).ln();
         }
-        raised
+        odd
     }
 }
 
@@ -129,12 +157,15 @@ mod tests {
         };
         let counts = counts.check(4).unwrap();
         let mut pixels = [10.0 + 1000.0 * (-1.5f32).exp(), 2010.0, 3.0, f32::NAN];
-        assert_eq!(counts.apply(0, &mut pixels), 1);
+        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 1, negative: 0 });
         assert!((pixels[0] - 1.5).abs() < 1e-6 && pixels[1] == 0.0);
         assert!((pixels[2] - 2000f32.ln()).abs() < 1e-5 && pixels[3].is_nan());
         let mut tail = [2010.0f32];
         counts.apply(1, &mut tail);
         assert_eq!(tail, [0.0]);
+        let mut bright = [2010.0f32, 2011.0, 1010.0, 0.0];
+        assert_eq!(counts.apply(0, &mut bright), Odd { clamped: 1, negative: 2 });
+        assert!((bright[0] + 2f32.ln()).abs() < 1e-6 && bright[1] < 0.0 && bright[2] == 0.0);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::ops::{FdkOps, Slices};
 use super::plan::Plan;
+use crate::backend::Backend;
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -182,9 +183,9 @@ impl Room {
     pub fn of(context: &Context) -> Result<Self> {
         let (host, device) = (context.host_budget(), context.device_budget());
         let free = match context.backend() {
-            crate::backend::Backend::Cpu => u64::MAX,
+            Backend::Cpu => u64::MAX,
             // What is free comes in pieces, and kernels take some by themselves.
-            crate::backend::Backend::Gpu(gpu) => {
+            Backend::Gpu(gpu) => {
                 let free = gpu.memory_free()?;
                 device.available().min(free - free / 32)
             }

@@ -117,7 +117,7 @@ impl FdkOps for DoubleOps {
         };
         let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
         timed(&mut tally.filter, || {
-            tally.clamped += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            tally.odd += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
             if plan.options.sanitize {
                 let bad = integrals.iter_mut().filter(|p| !p.is_finite());
                 tally.sanitized += bad.map(|p| *p = 0.0).fold(0, |n, ()| n + 1);

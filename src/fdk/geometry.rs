@@ -279,7 +279,7 @@ impl Grid {
                 if depth <= 0.0 || depth.is_nan() {
                     return Err(Error::invalid(
                         "grid",
-                        format!("reaches {corner:?}, which lies {:.4} mm behind the source of view {n}", -depth),
+                        format!("reaches {corner:?}, which lies {:.4} mm behind the source of view {n}", 0.0 - depth),
                     ));
                 }
             }

@@ -85,6 +85,8 @@ pub struct Info {
     pub seconds_total: f64,
     /// Voxel updates of the last run, 10^9 each second: views times voxels over `seconds_total`.
     pub gups: f64,
+    /// Counts of the last run above those without an object, whose line integrals are negative; counted like the clamped.
+    pub pixels_negative: i64,
 }
 
 impl Info {
@@ -124,6 +126,7 @@ impl Info {
             seconds_write: 0.0,
             seconds_total: 0.0,
             gups: 0.0,
+            pixels_negative: 0,
         }
     }
 
@@ -139,7 +142,8 @@ impl Info {
     /// Takes what a run did.
     pub(super) fn set_run(&mut self, times: &Times, tally: &Tally, seconds: f64, updates: f64) {
         self.pixels_sanitized = number(tally.sanitized);
-        self.pixels_clamped = number(tally.clamped);
+        self.pixels_clamped = number(tally.odd.clamped);
+        self.pixels_negative = number(tally.odd.negative);
         self.bytes_uploaded = number(tally.uploaded);
         self.bytes_downloaded = number(tally.downloaded);
         self.seconds_read = times.read.as_secs_f64();

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::counts::Odd;
 use super::cut::{Cut, Flow, Needs};
 use super::plan::{Batch, Plan};
 use crate::backend::gpu::{DeviceMemory, GpuStream, Lender};
@@ -86,8 +87,8 @@ pub struct Tally {
     pub downloaded: u64,
     /// Pixels that were not finite and were replaced.
     pub sanitized: u64,
-    /// Counts that were raised to the least.
-    pub clamped: u64,
+    /// Counts that were out of the ordinary.
+    pub odd: Odd,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -99,7 +100,7 @@ impl std::ops::AddAssign for Tally {
         self.uploaded += other.uploaded;
         self.downloaded += other.downloaded;
         self.sanitized += other.sanitized;
-        self.clamped += other.clamped;
+        self.odd += other.odd;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::counts::Counts;
+use super::counts::{Counts, Odd};
 use super::cpu::backproject::backproject;
 use super::cpu::filter::{Filter, Layout, weigh_rows};
 use super::cpu::slab::Slab;
@@ -76,7 +76,7 @@ fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
 }
 
 /// Replaces raw counts, [columns, rows, ...] of F32, U16 or another real type, by line integrals, F32 of the same
-/// dimensions; returns how many counts were raised to the least. Both on the host, or both on the device and packed.
+/// dimensions; returns how many counts were out of the ordinary. Both on the host, or both on the device and packed.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for impossible counts and other sizes.
@@ -86,7 +86,7 @@ pub fn log_transform(
     input: &Tensor,
     counts: Counts,
     output: &mut Tensor,
-) -> Result<u64> {
+) -> Result<Odd> {
     use crate::blocks::array::Block;
     use crate::blocks::source::Source;
     use crate::blocks::tensor::TensorSource;

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::algorithm::Times;
 use super::arrays::SharedSink;
+use super::counts::Odd;
 use super::cut::Way;
 use super::info::Info;
 use super::lane::{Incoming, Stage, lanes};
@@ -47,7 +48,7 @@ enum Store {
     /// The volume in the making, a slab each.
     Lanes(Vec<Box<dyn Stage>>),
     /// The views, as line integrals.
-    Kept { views: Tensor, clamped: u64 },
+    Kept { views: Tensor, odd: Odd },
 }
 
 impl Pushed {
@@ -66,7 +67,7 @@ impl Pushed {
                 let dims = [d.columns, d.rows, plan.views.len()];
                 let order = Order::ColumnMajor;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
-                Store::Kept { views, clamped: 0 }
+                Store::Kept { views, odd: Odd::default() }
             }
         };
         let seen = alloc::filled("views seen", plan.views.len(), false)?;
@@ -97,37 +98,37 @@ impl Pushed {
         };
         match &mut self.store {
             Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from)),
-            Store::Kept { views: kept, clamped } => {
-                *clamped += keep(setting, kept, views, &from)?;
+            Store::Kept { views: kept, odd } => {
+                *odd += keep(setting, kept, views, &from)?;
                 Ok(())
             }
         }
     }
 }
 
-/// Turns views into line integrals in their place; returns how many counts were raised to the least.
-fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<u64> {
+/// Turns views into line integrals in their place; returns how many counts were out of the ordinary.
+fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<Odd> {
     let d = &setting.plan.geometry.detector;
     let memory = kept.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
     let mut raw = alloc::filled("rows of a view", d.columns * d.rows * from.number.size(), 0u8)?;
     let panel = d.columns * d.rows;
-    let mut clamped = 0;
+    let mut odd = Odd::default();
     for (k, view) in views.iter().enumerate() {
         from.rows(k, 0..d.rows, d.columns, &mut raw);
         let rows = memory[view * panel..(view + 1) * panel].par_chunks_mut(d.columns);
         let raw = raw.par_chunks(d.columns * from.number.size());
         let counts = setting.counts.as_deref();
-        clamped += from.context.pool().run(|| {
+        odd += from.context.pool().run(|| {
             rows.zip(raw)
                 .enumerate()
                 .map(|(j, (row, raw))| {
                     decode(from.number, raw, row);
-                    counts.map_or(0, |c| c.apply(j * d.columns, row))
+                    counts.map_or(Odd::default(), |c| c.apply(j * d.columns, row))
                 })
-                .sum::<u64>()
+                .sum::<Odd>()
         });
     }
-    Ok(clamped)
+    Ok(odd)
 }
 
 impl Fdk {
@@ -231,12 +232,13 @@ impl Fdk {
         let began = pushed.began.unwrap_or_else(Instant::now);
         let updates = pushed.count as f64 * plan.voxels() as f64;
         match pushed.store {
-            Store::Kept { views, clamped } => {
+            Store::Kept { views, odd } => {
                 let (contexts, counts) = (self.setting.contexts.clone(), None);
                 let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
                 let input = Projections::Tensor(&views);
                 run::whole(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)?;
-                info.pixels_clamped = super::info::number(clamped);
+                info.pixels_clamped = super::info::number(odd.clamped);
+                info.pixels_negative = super::info::number(odd.negative);
                 info.seconds_total = began.elapsed().as_secs_f64();
                 info.gups = updates / info.seconds_total / 1e9;
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
@@ -299,6 +301,7 @@ impl Fdk {
             for lane in lanes.iter_mut() {
                 times.write += lane.write(plan, &sink, &progress.flag())?.write;
             }
+            progress.check()?;
             sink.finish()?;
         }
         let mut tally = Tally::default();

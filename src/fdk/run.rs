@@ -385,6 +385,8 @@ impl<'s> Whole<'_, 's> {
         });
         let total = gather(outcomes)?;
         if let Some(sink) = &sink {
+            // Cancelled while the last slices were written: nothing gets its final name.
+            self.progress.check()?;
             sink.finish()?;
         }
         Ok(total)

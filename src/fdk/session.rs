@@ -196,8 +196,8 @@ impl Fdk {
         self.cancel.epoch()
     }
 
-    /// Reconstructs a whole scan; one that is being pushed is dropped. Work begins behind what is enqueued on `stream`; a volume on the host is complete on
-    /// return, one on the device in the order of the stream.
+    /// Reconstructs a whole scan; one that is being pushed is dropped. Work begins behind what is enqueued on `stream`; a
+    /// volume on the host is complete on return, one on the device in the order of the stream.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for arrays of other sizes; [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`] if

@@ -187,6 +187,7 @@ impl purlin_fdk_info {
             seconds_total: i.seconds_total,
             gups: i.gups,
             reason: fill_text(&i.reason),
+            pixels_negative: i.pixels_negative,
         }
     }
 }

@@ -59,10 +59,10 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
         };
         let (image, dark) = (i0_image.as_deref(), dark.as_deref());
         let model = Counts::from_tensors(&context, [columns, rows], i0, image, dark, epsilon)?;
-        let raised = pieces::log_transform(&context, stream.as_deref(), &counts, model, &mut projections)?;
+        let odd = pieces::log_transform(&context, stream.as_deref(), &counts, model, &mut projections)?;
         // SAFETY: the caller promises NULL or a valid pointer.
         if let Some(clamped) = unsafe { clamped.as_mut() } {
-            *clamped = i64::try_from(raised).unwrap_or(i64::MAX);
+            *clamped = i64::try_from(odd.clamped).unwrap_or(i64::MAX);
         }
         Ok(())
     })

@@ -316,11 +316,14 @@ pub struct purlin_fdk_info {
     pub gups: f64,
     /// Why this redundancy; terminated.
     pub reason: [c_char; 128],
+    /// Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
+    /// `pixels_clamped`.
+    pub pixels_negative: i64,
 }
 
 versioned!(
     purlin_fdk_info,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, pixels_negative),
     Self {
         struct_size: size_of::<Self>(),
         redundancy: 0,
@@ -363,5 +366,6 @@ versioned!(
         seconds_total: 0.0,
         gups: 0.0,
         reason: [0; 128],
+        pixels_negative: 0,
     }
 );

@@ -230,7 +230,7 @@ static void phantom_and_counts(const struct scan *s) {
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, q, v, NULL));
   OK(purlin_fdk_set_counts(fdk, 0, i0, d, 0));
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, c, w, &info));
-  CHECK(info.pixels_clamped == 0);
+  CHECK(info.pixels_clamped == 0 && info.pixels_negative == 0);
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_set_counts(fdk, 0, NULL, NULL, 0));
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, q, w, NULL));

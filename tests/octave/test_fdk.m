@@ -38,6 +38,10 @@ function test_fdk(golden)
   set_counts(f, 60100, 100 * ones(80, 64));
   counted = reconstruct(f, counts);
   check(max(abs(counted(:) / 0.02 - whole(:))) < 1e-2, 'raw counts');
+  bright = counts;
+  bright(40, 32, 7) = 60101;
+  reconstruct(f, bright);
+  check(query(f).pixels_negative == 1, 'a count above i0 is counted');
   [logs, clamped] = purlin.fdk_log_transform(uint16([1000 368 0]), 1000);
   check(abs(logs(2) - 1) < 1e-3 && clamped == 1, 'the logarithm');
   delete(f);

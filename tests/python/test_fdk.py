@@ -165,6 +165,11 @@ def test_counts(cpu: purlin.Context) -> None:
         whole = plan.reconstruct(scaled)
         plan.set_counts(60100.0, dark)
         assert np.abs(plan.reconstruct(counts) - whole).max() < 2e-4
+        assert plan.info.pixels_negative == 0
+        bright = counts.copy()
+        bright[7, 32, 40] = 60101
+        plan.reconstruct(bright)
+        assert (plan.info.pixels_clamped, plan.info.pixels_negative) == (0, 1)
         plan.set_counts(None)
         assert np.array_equal(plan.reconstruct(scaled), whole)
     lines = purlin.fdk.log_transform(counts, 60100.0, dark, context=cpu)

@@ -176,6 +176,7 @@ class Info:
     seconds_total: float
     gups: float
     reason: str = field(default="")
+    pixels_negative: int = 0
 
 
 def _read_info(raw: Any) -> Info:

@@ -9,7 +9,6 @@ use crate::dense::sketch::Distribution;
 use crate::error::Error;
 use crate::scalar::{Complex, Real};
 
-type C64 = Complex<f64>;
 const KINDS: [Kind; 5] = [Kind::Auto, Kind::Householder, Kind::Cqr, Kind::Cqr2, Kind::Scqr3];
 
 fn algebra() -> CpuAlgebra {

@@ -42,6 +42,8 @@ pub struct Filter {
     /// Whether rows are weighted first.
     weighs: bool,
     numbers: Vec<f32>,
+    /// How rows fall off beyond their ends.
+    falls: Vec<f32>,
 }
 
 /// One thread's buffers.
@@ -58,7 +60,8 @@ impl Filter {
     /// The filter of a scan.
     pub fn new(isa: Isa, plan: &Plan) -> Result<Self> {
         let convolution = Convolution::new(plan.length, &plan.response)?;
-        Ok(Self { isa, convolution, weighs: true, numbers: numbers(plan.geometry.detector.columns)? })
+        let numbers = numbers(plan.geometry.detector.columns)?;
+        Ok(Self { isa, convolution, weighs: true, numbers, falls: falls(plan.extrapolated)? })
     }
 
     /// The filter alone, for rows that are weighted already.
@@ -206,7 +209,7 @@ fn prepare(
     if filter.weighs {
         weigh(plan, view, j, ray_weights, &filter.numbers, inner);
     }
-    extrapolate(plan, line);
+    extrapolate(plan, &filter.falls, line);
     replaced
 }
 
@@ -264,15 +267,22 @@ pub fn to_columns(plan: &Plan, rows: usize, filtered: &[f32], out: &mut [f32]) {
     }
 }
 
+/// What is left of a row 1, 2 ... `width` samples beyond its end: a raised cosine.
+fn falls(width: usize) -> Result<Vec<f32>> {
+    let fall = |k: usize| 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (width + 1) as f64).cos());
+    let mut falls = alloc::with_capacity("extrapolation", width)?;
+    falls.extend((1..=width).map(|k| fall(k) as f32));
+    Ok(falls)
+}
+
 /// As the reference path's, in f32.
-fn extrapolate(plan: &Plan, line: &mut [f32]) {
-    let (panel, width, length) = (plan.geometry.detector.columns, plan.extrapolated, plan.length);
+fn extrapolate(plan: &Plan, falls: &[f32], line: &mut [f32]) {
+    let (panel, length) = (plan.geometry.detector.columns, plan.length);
     let (first, last) = (plan.left, plan.left + panel - 1);
-    for k in 1..=width {
-        let fall = 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (width + 1) as f64).cos());
+    for (k, fall) in (1..).zip(falls) {
         let mirror = k.min(panel - 1);
-        line[(first + length - k) % length] = line[first + mirror] * fall as f32;
-        line[(last + k) % length] = line[last - mirror] * fall as f32;
+        line[(first + length - k) % length] = line[first + mirror] * fall;
+        line[(last + k) % length] = line[last - mirror] * fall;
     }
 }
 

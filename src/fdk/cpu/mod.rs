@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::counts::Counts;
+use super::counts::{Counts, Odd};
 use super::cut::{Cut, Flow, Needs, Way};
 use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target};
 use super::plan::{Batch, Plan};
@@ -170,7 +170,7 @@ impl FdkOps for CpuOps {
             Pixels::Device { .. } => return Err(Error::Internal("projections on a device in a run on the CPU".into())),
         };
         timed(&mut tally.filter, || {
-            tally.clamped += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
+            tally.odd += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
             tally.sanitized += self.filter.run(pool, plan, batch, integrals, Layout::Columns, filtered)?;
             Ok(())
         })?;
@@ -253,7 +253,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Turns them into line integrals; returns how many counts were raised to the least.
+    /// Turns them into line integrals; returns how many counts were out of the ordinary.
     pub fn convert<T: super::counts::Linear>(
         &self,
         context: &Context,
@@ -262,7 +262,7 @@ impl Rows<'_> {
         number: Number,
         counts: Option<&Counts>,
         pixels: &mut [T],
-    ) -> u64 {
+    ) -> Odd {
         let d = &plan.geometry.detector;
         let (columns, size) = (d.columns, d.columns * number.size());
         context.pool().run(|| {
@@ -273,7 +273,7 @@ impl Rows<'_> {
                     let (view, j) = (n / batch.rows, batch.first_row + n % batch.rows);
                     let at = if self.is_whole_scan { batch.views[view] * d.rows + j } else { n };
                     decode(number, &self.bytes[at * size..(at + 1) * size], row);
-                    counts.map_or(0, |c| c.apply(j * columns, row))
+                    counts.map_or(Odd::default(), |c| c.apply(j * columns, row))
                 })
                 .sum()
         })

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::algorithm::Times;
-use super::counts::Counts;
+use super::counts::{Counts, Odd};
 use super::cut::{Cut, Flow, Needs, Way};
 use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target};
 use super::options::Edge;
@@ -145,6 +145,7 @@ impl GpuOps {
         Some((above.max(below).div_ceil(depth).max(1), depth, plane))
     }
 
+    /// Whether numbers are anything but line integrals in f32.
     fn converts(&self, plan: &Plan, number: Number) -> bool {
         self.counts.is_some() || plan.options.sanitize || number != Number::F32
     }
@@ -283,6 +284,7 @@ impl FdkOps for GpuOps {
         let place = self.fetch(plan, batch, &bands, pixels)?;
         let (gpu, streams) = (self.gpu.clone(), Arc::clone(&self.streams));
         let index = tables::numbers(batch.views)?;
+        let converts = self.converts(plan, cut.input.number);
         let (tables, buffers) =
             (self.tables.as_ref().ok_or_else(unprepared)?, self.buffers.as_mut().ok_or_else(unprepared)?);
         gpu.upload(&streams.compute, &index, &mut buffers.index, self.stored * 4)?;
@@ -291,7 +293,6 @@ impl FdkOps for GpuOps {
             Place::Caller(memory, offset) => (*memory, *offset, None),
         };
         let rows = FilterRows { plan, tables, counts: self.counts.as_deref(), layout, stored: self.stored, buffers };
-        let converts = rows.converts(cut.input.number);
         self.clock.span(Stage::Filter, &streams.compute, || {
             let mut done = 0;
             for band in bands.iter().filter(|b| !b.is_empty()) {
@@ -355,7 +356,7 @@ impl FdkOps for GpuOps {
             let mut counted = [0i64; kernels::COUNTERS];
             self.gpu.download_numbers(&self.streams.compute, &buffers.counters, &mut counted)?;
             tally.sanitized += counted[0].unsigned_abs();
-            tally.clamped += counted[1].unsigned_abs();
+            tally.odd += Odd { clamped: counted[1].unsigned_abs(), negative: counted[2].unsigned_abs() };
             let bytes = buffers.counters.bytes();
             self.gpu.fill(&self.streams.compute, &mut buffers.counters, 0, bytes, 0)?;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::counts::Counts;
+use super::super::counts::{Counts, Odd};
 use super::super::phantom::Ellipsoid;
 use super::super::plan::Plan;
 use super::kernels::{self, Backprojection, Convert, Filter, Layout, Slab};
@@ -28,7 +28,7 @@ pub(in crate::fdk) fn log_transform(
     dims: &[usize],
     counts: &Counts,
     output: &DeviceMemory,
-) -> Result<u64> {
+) -> Result<Odd> {
     let Site { gpu, queue, .. } = *site;
     let image = |what, image: &Option<Vec<f32>>| image.as_ref().map(|i| gpu.upload_numbers(queue, what, i)).transpose();
     let open = image("counts without an object", &counts.unattenuated_image)?;
@@ -56,7 +56,7 @@ pub(in crate::fdk) fn log_transform(
     convert.run(gpu, queue)?;
     let mut counted = [0i64; kernels::COUNTERS];
     gpu.download_numbers(queue, &counters, &mut counted)?;
-    Ok(counted[1].unsigned_abs())
+    Ok(Odd { clamped: counted[1].unsigned_abs(), negative: counted[2].unsigned_abs() })
 }
 
 /// Tables of a plan and the numbers of some views, on the device.

@@ -23,11 +23,6 @@ pub(super) struct FilterRows<'a> {
 }
 
 impl FilterRows<'_> {
-    /// Whether numbers are anything but line integrals in f32.
-    pub(super) fn converts(&self, number: Number) -> bool {
-        self.counts.is_some() || self.plan.options.sanitize || number != Number::F32
-    }
-
     /// Numbers as they came to line integrals.
     pub(super) fn convert<'c>(
         &'c self,

@@ -232,6 +232,21 @@ fn counts_and_types_are_converted_on_the_device() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn odd_counts_are_counted_on_the_device() {
+    let (scan, context) = (scan("full"), gpu(0, 0));
+    let mut pixels: Vec<u16> = vec![20_000; scan.projections.len()];
+    // In rows that the volume needs: others are not looked at.
+    (pixels[2500], pixels[2501], pixels[5120 * 50 + 2700]) = (50_001, 0, 60_000);
+    let counts = tensor(&context, Order::ColumnMajor, &scan.dims, &pixels);
+    let mut fdk = scan.fdk(&context, Options::default());
+    let model = Counts { unattenuated: 50_000.0, unattenuated_image: None, dark: None, least: 0.0 };
+    fdk.set_counts(Some(model)).unwrap();
+    let (_, info) = run(&mut fdk, &counts, Location::Host, DType::F32);
+    assert_eq!((info.pixels_clamped, info.pixels_negative), (1, 2));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn pixels_that_are_not_finite_are_replaced_on_the_device() {
     let (mut scan, context) = (scan("full"), gpu(0, 0));
     // In rows that the volume needs: others are not looked at.

@@ -232,8 +232,10 @@ fn strides_and_f64_change_nothing_but_digits() {
 fn counts_of_any_type_give_the_same_bits() {
     let scan = scan("full");
     let context = cpu(0);
-    let counts: Vec<u16> =
+    let mut counts: Vec<u16> =
         scan.projections.iter().map(|p| (100.0 + 50_000.0 * (-p / 20.0).exp()).round() as u16).collect();
+    // In rows that the volume needs: others are not looked at.
+    (counts[2500], counts[2501], counts[5120 * 50 + 2700]) = (50_101, 100, 60_000);
     let model =
         || Counts { unattenuated: 50_100.0, unattenuated_image: None, dark: Some(vec![100.0; 5120]), least: 0.0 };
     let mut fdk = scan.fdk(&context, Options::default());
@@ -241,13 +243,14 @@ fn counts_of_any_type_give_the_same_bits() {
     let mut run = |input: &Tensor| {
         let mut out = empty(&context);
         let info = fdk.reconstruct(None, Projections::Tensor(input), Volume::Tensor(&mut out), None).unwrap();
-        (values(&out), info.pixels_clamped)
+        (values(&out), [info.pixels_clamped, info.pixels_negative])
     };
     let narrow = tensor(&context, Order::ColumnMajor, &scan.dims, &counts);
     let wide: Vec<f32> = counts.iter().map(|c| f32::from(*c)).collect();
     let wide = tensor(&context, Order::ColumnMajor, &scan.dims, &wide);
     let (a, b) = (run(&narrow), run(&wide));
     assert!(a == b);
+    assert_eq!(a.1, [1, 2]);
     // Pushed, and kept.
     for slab in [0, 16] {
         let mut fdk = scan.fdk(&context, Options { slab, ..Options::default() });
@@ -256,8 +259,9 @@ fn counts_of_any_type_give_the_same_bits() {
         assert!(fdk.set_counts(None).is_err());
         fdk.push(&(0..90).collect::<Vec<_>>(), &narrow).unwrap();
         let mut out = empty(&context);
-        fdk.finish(Volume::Tensor(&mut out), None).unwrap();
+        let info = fdk.finish(Volume::Tensor(&mut out), None).unwrap();
         assert!(values(&out) == a.0, "slab {slab}");
+        assert_eq!([info.pixels_clamped, info.pixels_negative], a.1, "slab {slab}");
     }
 }
 

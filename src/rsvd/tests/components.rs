@@ -90,7 +90,7 @@ fn variances_are_those_of_the_definition() {
     let lost = held::<f64>(&back).data.iter().zip(&x.data).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 79.0;
     assert!((lost - (total - explained)).abs() < 1e-10, "{lost}");
     let mut components = room::<f64>(&context, 30, 6);
-    pca.components(&mut components).unwrap();
+    pca.components(None, &mut components).unwrap();
     assert!(disorder(&held::<f64>(&components)) < 1e-13);
 }
 

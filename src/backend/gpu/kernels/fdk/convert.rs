@@ -68,7 +68,7 @@ pub struct Convert<'a> {
     pub sanitize: bool,
     /// F32 [columns, rows, views]; may be the source if that is F32.
     pub output: Region<'a>,
-    /// U64 `[COUNTERS]`: what is replaced and clamped is added to these.
+    /// U64 `[COUNTERS]`: what is replaced, clamped and too bright is added to these.
     pub counters: Region<'a>,
 }
 

@@ -18,7 +18,7 @@ pub use window::{Kind, Mirror, Shape, Width};
 use super::{constants as c, size};
 use crate::error::{Error, Result};
 
-/// Numbers that the device counts, U64: sanitized pixels, then clamped counts.
+/// Numbers that the device counts, U64: sanitized pixels, clamped counts, counts above those without an object.
 pub const COUNTERS: usize = size(c::FDK_COUNTERS);
 
 /// Type of the elements of an array that comes in or goes out.
