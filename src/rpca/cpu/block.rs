@@ -33,6 +33,18 @@ pub(super) enum LowRank<T> {
     Factors(Small<T>, Small<T>),
 }
 
+impl<T> LowRank<T> {
+    /// Columns of the factors. Not inlined: the number would be read where there is none and then ignored, which a memory
+    /// checker cannot tell from a mistake.
+    #[inline(never)]
+    fn rank(&self) -> usize {
+        match self {
+            Self::Factors(left, _) => left.cols,
+            _ => 0,
+        }
+    }
+}
+
 /// What a pass does.
 pub(super) enum Task<T> {
     /// Norms of M.
@@ -96,7 +108,7 @@ impl<T: Elementwise> Job<T> {
     /// Elements of P = X W or X A.
     fn narrow(&self) -> usize {
         let factors = match &self.task {
-            Task::Update(_, LowRank::Factors(left, _)) => left.cols,
+            Task::Update(_, low_rank) => low_rank.rank(),
             _ => 0,
         };
         let product = match &self.product {
