@@ -139,6 +139,11 @@ const NON_UNIT: c_int = 0;
 /// What NVIDIA recommends for the Hopper generation and later, and before.
 const WORKSPACES: [usize; 2] = [32 << 20, 4 << 20];
 
+/// A scalar as the library reads it: with instructions that want the alignment of CUDA's complex numbers, which is twice
+/// that of Rust's.
+#[repr(C, align(16))]
+struct Aligned<T>(T);
+
 fn operation(transpose: Transpose) -> c_int {
     match transpose {
         Transpose::Plain => 0,
@@ -288,7 +293,7 @@ impl Blas {
         if m == 0 || n == 0 {
             return Ok(());
         }
-        let (alpha, beta) = (T::from_parts(alpha, 0.0), T::from_parts(beta, 0.0));
+        let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
         let gemm = self.functions.gemm(T::DTYPE)?;
         library_fault("cublasXgemm")?;
         let _entered = self.device.enter()?;
@@ -301,12 +306,12 @@ impl Blas {
                 int("rows", m)?,
                 int("columns", n)?,
                 int("inner", k)?,
-                (&raw const alpha).cast(),
+                (&raw const alpha.0).cast(),
                 from,
                 int("ld", a.ld.max(1))?,
                 with,
                 int("ld", b.ld.max(1))?,
-                (&raw const beta).cast(),
+                (&raw const beta.0).cast(),
                 to,
                 int("ld", c.ld.max(1))?,
             )
@@ -326,7 +331,7 @@ impl Blas {
             return Ok(());
         }
         // The complex routines take real scalars, which are the first part of a complex one.
-        let (alpha, beta) = (T::from_parts(alpha, 0.0), T::from_parts(beta, 0.0));
+        let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
         let op = operation(match (outer, T::IS_COMPLEX) {
             (true, _) => Transpose::Plain,
             (false, true) => Transpose::Adjoint,
@@ -343,10 +348,10 @@ impl Blas {
                 op,
                 int("order", n)?,
                 int("inner", k)?,
-                (&raw const alpha).cast(),
+                (&raw const alpha.0).cast(),
                 from,
                 int("ld", a.ld.max(1))?,
-                (&raw const beta).cast(),
+                (&raw const beta.0).cast(),
                 to,
                 int("ld", c.ld.max(1))?,
             )
@@ -364,7 +369,7 @@ impl Blas {
         if b.rows == 0 || b.cols == 0 {
             return Ok(());
         }
-        let alpha = T::from_parts(1.0, 0.0);
+        let alpha = Aligned(T::from_parts(1.0, 0.0));
         let trsm = self.functions.trsm(T::DTYPE)?;
         library_fault("cublasXtrsm")?;
         let _entered = self.device.enter()?;
@@ -378,7 +383,7 @@ impl Blas {
                 NON_UNIT,
                 int("rows", b.rows)?,
                 int("columns", b.cols)?,
-                (&raw const alpha).cast(),
+                (&raw const alpha.0).cast(),
                 with,
                 int("ld", r.ld.max(1))?,
                 to,
