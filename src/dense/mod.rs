@@ -122,4 +122,10 @@ pub trait Algebra<T: Scalar> {
 
     /// Eigenvalues of a Hermitian matrix, of which the lower triangle is read, not increasing, and its eigenvectors.
     fn eigen(&mut self, a: &Self::Matrix) -> Result<(Vec<f64>, Self::Matrix)>;
+
+    /// The inverse of an upper triangle, what is below its diagonal being 0, where a backend finds it much faster than
+    /// singular values; else `None`. It holds numbers that are not finite if the triangle is singular.
+    fn inverse(&mut self, _r: &Self::Matrix) -> Result<Option<Self::Matrix>> {
+        Ok(None)
+    }
 }

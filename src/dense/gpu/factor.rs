@@ -202,6 +202,22 @@ impl GpuAlgebra {
         Ok(Step::Done { spread: divisor.spread })
     }
 
+    /// See [`Algebra::inverse`].
+    pub(super) fn inverse_of<T: Scalar>(&mut self, r: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
+        let order = r.cols();
+        if r.rows() != order {
+            return Err(mismatch("an inverse", &[r.shape()]));
+        }
+        let what = "inverse of a triangle";
+        let wide = self.converted::<T, T::Wide>(what, r.view(), false)?;
+        let triangle = self.uninitialised::<T::Wide>(what, order, order)?;
+        let inverse = self.uninitialised::<T::Wide>(what, order, order)?;
+        let beside = Beside { identity: Some(inverse.memory().whole()), ..Beside::default() };
+        dense::upper::<T::Wide, T::Wide>(&self.gpu, &self.stream, wide.view(), triangle.view(), beside)?;
+        self.blas.solve_upper::<T::Wide>(triangle.view(), inverse.view(), true)?;
+        self.narrowed(inverse)
+    }
+
     /// Cholesky factor of `g` plus `shift` times its trace, on the CPU: whether there is one.
     fn cholesky_on_host<W: Scalar>(&mut self, g: &mut GpuMatrix<W>, shift: f64) -> Result<bool> {
         let order = g.cols();

@@ -301,4 +301,8 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
     fn eigen(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
         self.eigenvalues(a)
     }
+
+    fn inverse(&mut self, r: &GpuMatrix<T>) -> Result<Option<GpuMatrix<T>>> {
+        self.inverse_of(r).map(Some)
+    }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
-/// P = A W and T = A^H P; with P = Q (L S Z^H), (Q L)^H A = S^-1 Z^H T^H.
+/// P = A W and T = A^H P. With P = Q R, Q^H A = R^-H T^H, or with R = L S Z^H, (Q L)^H A = S^-1 Z^H T^H.
 ///
 /// Row i of that carries an error of u sigma_1^2 / sigma_i. Rows whose relative error would exceed sqrt(u), those below
 /// u^(1/4) of the largest, are not used; if some are wanted, one more pass gives Q^H A itself.
@@ -19,6 +19,11 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     run.pass_done(None)?;
     drop(w);
     let r = run.orthonormalize_tall(&mut p)?;
+    if let Some(inverse) = harmless_inverse(run, &r)? {
+        let mut b = run.product(&t, Op::Plain, &inverse, Op::Plain)?;
+        drop(t);
+        return finish::range(run, p, &mut b);
+    }
     let Svd { u: left, s, v: z } = run.ops.svd(&r)?;
     let limit = run.roundoff().sqrt().sqrt() * s.first().copied().unwrap_or(0.0);
     let usable = s.iter().take_while(|x| **x > limit).count();
@@ -40,4 +45,14 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let left = run.head(&left, usable)?;
     let left = run.product(&left, Op::Plain, &v, Op::Plain)?;
     finish::assemble(run, p, left, s, &b, u)
+}
+
+/// R^-1, if a backend has it at hand and every row of R^-H T^H is then among those that are used: column j of T R^-1
+/// carries an error of u sigma_1^2 times the norm of column j of R^-1.
+fn harmless_inverse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, r: &O::Matrix) -> Result<Option<O::Matrix>> {
+    let Some(inverse) = run.ops.inverse(r)? else { return Ok(None) };
+    // A NaN must not be lost on the way.
+    let largest = |norms: Vec<f64>| norms.into_iter().fold(0.0f64, |most, n| if n <= most { most } else { n });
+    let spread = largest(run.ops.column_norms(r)?) * largest(run.ops.column_norms(&inverse)?);
+    Ok((spread <= 1.0 / run.roundoff().sqrt().sqrt()).then_some(inverse))
 }

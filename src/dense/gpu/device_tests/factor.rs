@@ -151,3 +151,31 @@ fn eigenvalues() {
     for_all_types!(eigenvalues_of_hermitian_matrices(algebra()));
     eigenvalues_of_hermitian_matrices::<Complex<f64>>(bare());
 }
+
+fn triangles_are_inverted<T: Scalar>() {
+    let mut ops = algebra();
+    for order in [0usize, 1, 31, 128] {
+        let random = Host::random::<T>(order, order, 4);
+        let entry = |i: usize, j: usize| match i.cmp(&j) {
+            std::cmp::Ordering::Less => random.get(i, j) / order as f64,
+            std::cmp::Ordering::Equal => C64::new(1.0 + (i % 5) as f64, 0.0),
+            std::cmp::Ordering::Greater => C64::default(),
+        };
+        let r = Host::new(order, order, entry).rounded::<T>();
+        let on = r.to::<T>(&mut ops);
+        let inverse = ops.inverse(&on).unwrap().unwrap();
+        let one = Host::new(order, order, |i, j| C64::new(f64::from(u8::from(i == j)), 0.0));
+        let defect = Host::from(&mut ops, &inverse).times(&r).minus(&one).norm();
+        // The condition is below 10; the inverse is rounded once and multiplied in double precision.
+        assert!(defect <= 10.0 * eps::<T>() * order as f64, "{order}: {defect}");
+    }
+    let on = Host::new(3, 3, |i, j| C64::new(if i == 0 && j == 0 { 1.0 } else { 0.0 }, 0.0)).to::<T>(&mut ops);
+    let inverse = ops.inverse(&on).unwrap().unwrap();
+    assert!(!ops.column_norms(&inverse).unwrap().iter().all(|n| n.is_finite()));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn inverses() {
+    for_all_types!(triangles_are_inverted());
+}
