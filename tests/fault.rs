@@ -212,7 +212,7 @@ fn every_large_allocation_is_refused_once() {
 const CUDA: &[purlin_status] = &[purlin_status::PURLIN_ERROR_CUDA];
 
 /// What each kind of failure is answered with. Page-locked memory is allocated by the driver and is the host's.
-const ANSWERS: [(Kind, &[purlin_status]); 4] = [
+const ANSWERS: [(Kind, &[purlin_status]); 5] = [
     (Kind::HostMemory, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY]),
     (
         Kind::DeviceMemory,
@@ -220,6 +220,7 @@ const ANSWERS: [(Kind, &[purlin_status]); 4] = [
     ),
     (Kind::Copy, CUDA),
     (Kind::Launch, CUDA),
+    (Kind::Library, CUDA),
 ];
 
 /// Fails every operation of a case, kind by kind; prints how many there are of each.
@@ -237,10 +238,10 @@ fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
             *points = Trial { case, kinds: *kind as u32, allowed, sticky }.on_same(&objects, &call);
         }
     }
-    let [host, memory, copies, launches] = points;
+    let [host, memory, copies, launches, libraries] = points;
     println!(
         "{:<38} {place:<6} tensors: {host:>4} host and {memory:>3} device allocations, {copies:>3} copies, \
-         {launches:>2} launches of {loads} modules",
+         {launches:>2} launches of {loads} modules, {libraries:>2} calls of libraries",
         case.name
     );
     let is_used = memory + copies + launches > 0;

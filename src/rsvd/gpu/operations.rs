@@ -93,6 +93,10 @@ impl<T: Scalar> Algebra<T> for GpuOps<'_, T> {
     fn eigen(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
         self.site().algebra.eigen(a)
     }
+
+    fn inverse(&mut self, r: &GpuMatrix<T>) -> Result<Option<GpuMatrix<T>>> {
+        self.site().algebra.inverse(r)
+    }
 }
 
 impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
