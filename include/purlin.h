@@ -713,6 +713,17 @@
 #define PURLIN_RSVD_ERROR_PROBES 2
 
 /**
+ * Products inside power iterations like all others.
+ */
+#define PURLIN_RSVD_PRECISION_FULL 0
+
+/**
+ * With factors of 11 bits where the GPU is faster so (F32 and CF32 matrices that are stored entry by entry). The space
+ * that the iterations find is nearly the same; the products that give the factors from it are computed in full.
+ */
+#define PURLIN_RSVD_PRECISION_FAST 1
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -2150,6 +2161,14 @@ typedef struct purlin_rsvd_options {
    * Handed to `progress`.
    */
   void *progress_user;
+  /**
+   * One of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST gain nothing along directions below about 1e-3 s_1.
+   */
+  int32_t iteration_precision;
+  /**
+   * 0.
+   */
+  int32_t reserved;
 } purlin_rsvd_options;
 
 /**

@@ -168,6 +168,7 @@ module purlin_types
     type(c_ptr) :: restart_path
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
+    integer(c_int32_t) :: iteration_precision, reserved
   end type
 
   type, bind(c) :: purlin_rsvd_info

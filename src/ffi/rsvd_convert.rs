@@ -9,7 +9,9 @@ use crate::dense::sketch::Distribution;
 use crate::error::{Error, Result};
 use crate::rsvd::data::Resident;
 use crate::rsvd::info::Info;
-use crate::rsvd::options::{Centering, ErrorKind, Method, Options, Orthonormalization, Right, Sign};
+use crate::rsvd::options::{
+    Centering, ErrorKind, IterationPrecision, Method, Options, Orthonormalization, Right, Sign,
+};
 use crate::shape;
 
 /// Writes the defaults. `rank` or `tolerance` has to be set besides.
@@ -109,7 +111,11 @@ pub(super) unsafe fn read_options(o: &purlin_rsvd_options) -> Result<Options> {
         error: ErrorKind::from_code("error", o.error)?,
         one_pass: flag("one_pass", o.one_pass)?,
         restart_path,
+        iteration_precision: IterationPrecision::from_code("iteration_precision", o.iteration_precision)?,
     };
+    if o.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
+    }
     options.check()?;
     Ok(options)
 }

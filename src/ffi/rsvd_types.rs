@@ -83,6 +83,12 @@ pub const PURLIN_RSVD_ERROR_IDENTITY: i32 = 1;
 /// From random probes of the residual, both norms; one more pass.
 pub const PURLIN_RSVD_ERROR_PROBES: i32 = 2;
 
+/// Products inside power iterations like all others.
+pub const PURLIN_RSVD_PRECISION_FULL: i32 = 0;
+/// With factors of 11 bits where the GPU is faster so (F32 and CF32 matrices that are stored entry by entry). The space
+/// that the iterations find is nearly the same; the products that give the factors from it are computed in full.
+pub const PURLIN_RSVD_PRECISION_FAST: i32 = 1;
+
 /// How a matrix is decomposed. Fields that do not concern a call are not looked at. k is the rank, l = k +
 /// oversampling the number of columns of the sketch, q the power iterations, A is m x n.
 #[repr(C)]
@@ -147,6 +153,10 @@ pub struct purlin_rsvd_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
+    /// One of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST gain nothing along directions below about 1e-3 s_1.
+    pub iteration_precision: i32,
+    /// 0.
+    pub reserved: i32,
 }
 
 versioned!(
@@ -179,6 +189,8 @@ versioned!(
         restart_path: std::ptr::null(),
         progress: None,
         progress_user: std::ptr::null_mut(),
+        iteration_precision: PURLIN_RSVD_PRECISION_FULL,
+        reserved: 0,
     }
 );
 

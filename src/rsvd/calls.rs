@@ -16,7 +16,7 @@ use crate::backend::Backend;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::dense::Op;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
@@ -106,6 +106,7 @@ pub(super) fn task_of(options: &Options, plan: &Plan) -> Task {
         tolerance: 0.0,
         sketch: sketch_of(options),
         orthonormalization: options.orthonormalization,
+        precision: options.iteration_precision,
         phase: Phase::Free,
         left: false,
         right: false,
@@ -173,7 +174,7 @@ impl<'a> Decompose<'a> {
     /// After a run that succeeded.
     ///
     /// # Errors
-    /// [`Error::Io`] if the restart file cannot be removed.
+    /// [`Error::Io`](crate::error::Error::Io) if the restart file cannot be removed.
     pub fn finish(&self) -> Result<()> {
         self.restart.as_ref().map_or(Ok(()), Restart::remove)
     }
@@ -266,11 +267,12 @@ impl<T: Scalar> Call<T> for Decompose<'_> {
         let Some(path) = &self.options.restart_path else { return Ok(()) };
         let o = self.options;
         let rest = format!(
-            "{:?} {:?} {:?} {:?} {} {} {} {} {}",
+            "{:?} {:?} {:?} {:?} {:?} {} {} {} {} {}",
             o.sketch,
             o.center,
             o.orthonormalization,
             o.resident_rows,
+            o.iteration_precision,
             o.scale,
             o.block_rows,
             self.plan.merge_width,

@@ -5,6 +5,7 @@
 //! where a device has no room. Centring and scaling are in the data: every pass acts as if A were (A - 1 mu^T) D^-1,
 //! without forming it.
 
+use super::options::IterationPrecision;
 use super::statistics::Statistics;
 use super::traffic::Traffic;
 use crate::dense::sketch::Sketch;
@@ -45,6 +46,12 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
 
     /// Between two passes: asks for cancellation and reports progress; `measure` as the caller's function gets it.
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()>;
+
+    /// How the products of [`RsvdOps::pass_multiply`], [`RsvdOps::pass_adjoint`] and [`RsvdOps::pass_fused`] are computed
+    /// from now on; in full at first. Returns whether the backend knows a faster way for these data.
+    fn set_precision(&mut self, _: IterationPrecision) -> Result<bool> {
+        Ok(false)
+    }
 
     /// P = A W. One pass.
     fn pass_multiply(&mut self, w: &Self::Matrix, p: &mut Self::Tall) -> Result<()>;

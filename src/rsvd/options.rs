@@ -35,6 +35,7 @@ codes!(Centering, None, Columns, Rows);
 codes!(Sign, None, VMax, UMax);
 codes!(Right, V, Vh);
 codes!(ErrorKind, None, Identity, Probes);
+codes!(IterationPrecision, Full, Fast);
 
 /// How the factors are found. The numbers are those of the C interface. l stands for rank + oversampling, q for the
 /// power iterations.
@@ -156,6 +157,17 @@ pub enum ErrorKind {
     Probes = 2,
 }
 
+/// How the products inside power iterations are computed. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum IterationPrecision {
+    /// As all others.
+    Full = 0,
+    /// With factors of fewer digits, where a backend is faster so: the iterations have to find a space, and the products
+    /// that give the factors from it are always computed in full.
+    Fast = 1,
+}
+
 /// How a decomposition is computed. Fields that do not concern a call are not looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -205,6 +217,8 @@ pub struct Options {
     pub one_pass: bool,
     /// File that the state is written to after each pass, and read from by a run that goes on.
     pub restart_path: Option<PathBuf>,
+    /// How the products inside power iterations are computed.
+    pub iteration_precision: IterationPrecision,
 }
 
 impl Default for Options {
@@ -233,6 +247,7 @@ impl Default for Options {
             error: ErrorKind::Identity,
             one_pass: false,
             restart_path: None,
+            iteration_precision: IterationPrecision::Full,
         }
     }
 }

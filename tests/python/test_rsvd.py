@@ -66,6 +66,17 @@ def test_single_precision(cpu: purlin.Context, dtype: Any) -> None:
     assert max(orthonormal(u), orthonormal(vt.conj().T)) < 5e-6
 
 
+def test_fast_iterations_change_nothing_on_a_cpu(cpu: purlin.Context) -> None:
+    a = matrix("poly_150x150")
+    want = rsvd.compute(a, 6, method="fused", context=cpu)
+    with rsvd.Rsvd(6, method="fused", iteration_precision="fast", context=cpu) as session:
+        for got, exact in zip(session.compute(a), want, strict=True):
+            np.testing.assert_array_equal(got, exact)
+        assert session.info is not None and "no faster one for F64" in session.info.reason
+    with pytest.raises(ValueError, match="iteration_precision"):
+        rsvd.Rsvd(6, iteration_precision="faster", context=cpu)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.float16, np.int64, np.bool_])
 def test_numbers_of_other_types(cpu: purlin.Context, dtype: Any) -> None:
     a = (np.random.default_rng(3).random((40, 30)) * 9).astype(dtype)

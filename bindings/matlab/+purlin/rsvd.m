@@ -21,6 +21,7 @@ function varargout = rsvd(A, k, varargin)
 %     'center', 'scale'   'columns' or 'rows': subtract their means, without a copy; true: divide by deviations too
 %     'error'             'identity' (default), 'probes' (one more pass), 'none'
 %     'sign'              'v_max' (default): the largest entry of each right vector is positive; 'u_max', 'none'
+%     'iteration_precision'  'full' (default), 'fast': iterations on a GPU in fewer digits, the factors in all
 %     'sketch'            'gaussian' (default), 'uniform', 'rademacher', 'sparse_sign'; 'omega': a sketch of your own
 %     'restart'           a file that is written after each pass and read by a run that goes on
 %     'smallest_ratio', 'block_rows', 'resident_rows', 'merge_width', 'block_columns', 'one_pass', 'probes',

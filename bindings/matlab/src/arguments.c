@@ -62,6 +62,8 @@ const choice rsvd_centers[] = {{"none", PURLIN_RSVD_CENTER_NONE}, {"columns", PU
   {"rows", PURLIN_RSVD_CENTER_ROWS}, {NULL, 0}};
 const choice rsvd_signs[] = {{"none", PURLIN_RSVD_SIGN_NONE}, {"v_max", PURLIN_RSVD_SIGN_V_MAX},
   {"u_max", PURLIN_RSVD_SIGN_U_MAX}, {NULL, 0}};
+const choice rsvd_precisions[] = {
+  {"full", PURLIN_RSVD_PRECISION_FULL}, {"fast", PURLIN_RSVD_PRECISION_FAST}, {NULL, 0}};
 const choice rsvd_errors[] = {{"none", PURLIN_RSVD_ERROR_NONE}, {"identity", PURLIN_RSVD_ERROR_IDENTITY},
   {"probes", PURLIN_RSVD_ERROR_PROBES}, {NULL, 0}};
 const choice pca_samples[] = {{"rows", PURLIN_PCA_SAMPLES_ROWS}, {"columns", PURLIN_PCA_SAMPLES_COLUMNS}, {NULL, 0}};

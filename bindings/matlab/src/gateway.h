@@ -50,7 +50,7 @@ extern const choice backends[], instruction_sets[], goals[], methods[], shift_ki
   signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
   locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
   fdk_precisions[], fdk_modes[], precisions[], rsvd_methods[], rsvd_orthonormalizations[], rsvd_sketches[],
-  rsvd_centers[], rsvd_signs[], rsvd_errors[], pca_samples[], rpca_frames[];
+  rsvd_centers[], rsvd_signs[], rsvd_errors[], rsvd_precisions[], pca_samples[], rpca_frames[];
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);

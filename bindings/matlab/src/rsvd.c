@@ -42,6 +42,7 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   read_choice(options, "sign", rsvd_signs, &o.sign);
   read_choice(options, "error", rsvd_errors, &o.error);
   read_flag(options, "one_pass", &o.one_pass);
+  read_choice(options, "iteration_precision", rsvd_precisions, &o.iteration_precision);
   if (path) {
     o.restart_path = mxIsChar(path) ? mxArrayToString(path) : NULL; /* MATLAB frees it when the command ends */
     if (!o.restart_path) fail("invalidArgument", "restart: is not the name of a file");

@@ -230,6 +230,7 @@ class RsvdOptions(Structure):
         ("restart_path", c_void_p),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
+        *_fields(c_int32, "iteration_precision reserved"),
     ]
 
 

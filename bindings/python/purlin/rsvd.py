@@ -81,6 +81,7 @@ SKETCHES = {
 }
 CENTERS = {"none": c.RSVD_CENTER_NONE, "columns": c.RSVD_CENTER_COLUMNS, "rows": c.RSVD_CENTER_ROWS}
 SIGNS = {"none": c.RSVD_SIGN_NONE, "v_max": c.RSVD_SIGN_V_MAX, "u_max": c.RSVD_SIGN_U_MAX}
+PRECISIONS = {"full": c.RSVD_PRECISION_FULL, "fast": c.RSVD_PRECISION_FAST}
 ERRORS = {"none": c.RSVD_ERROR_NONE, "identity": c.RSVD_ERROR_IDENTITY, "probes": c.RSVD_ERROR_PROBES}
 
 
@@ -105,6 +106,7 @@ class CommonOptions(TypedDict, total=False):
     sign: Literal["none", "v_max", "u_max"]
     error: Literal["none", "identity", "probes"]
     one_pass: bool
+    iteration_precision: Literal["full", "fast"]
     restart_path: str | os.PathLike[str]
 
 
@@ -123,6 +125,7 @@ _WORDS = {
     "center": CENTERS,
     "sign": SIGNS,
     "error": ERRORS,
+    "iteration_precision": PRECISIONS,
 }
 
 

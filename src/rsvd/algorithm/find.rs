@@ -36,7 +36,11 @@ pub fn rows<T: Scalar, O: RsvdOps<T>>(
             let mut psi = run.ops.tall("sketch", width)?;
             run.ops.tall_fill(&mut psi, &run.task.sketch, 0)?;
             let mut w = run.ops.zeros("A^H Psi", n, width)?;
-            run.ops.pass_adjoint(&psi, &mut w)?;
+            if run.task.iterations > 0 {
+                run.spanning(|ops| ops.pass_adjoint(&psi, &mut w))?;
+            } else {
+                run.ops.pass_adjoint(&psi, &mut w)?;
+            }
             run.check_range()?;
             run.orthonormalize(&mut w)?;
             run.pass_done(Some((0, &w)))?;
@@ -45,7 +49,12 @@ pub fn rows<T: Scalar, O: RsvdOps<T>>(
     };
     let mut t = run.ops.zeros("A^H A W", n, width)?;
     for i in first..run.task.iterations {
-        run.ops.pass_fused(&w, None, &mut t)?;
+        // The last one gives the basis itself.
+        if i + 1 < run.task.iterations {
+            run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
+        } else {
+            run.ops.pass_fused(&w, None, &mut t)?;
+        }
         run.check_range()?;
         std::mem::swap(&mut w, &mut t);
         run.orthonormalize(&mut w)?;

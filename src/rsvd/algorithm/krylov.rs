@@ -34,7 +34,7 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
         let mut w = run.ops.zeros("Krylov block", n, width)?;
         run.ops.copy_columns(&k, filled - width, width, &mut w, 0)?;
         let mut t = run.ops.zeros("A^H A W", n, width)?;
-        run.ops.pass_fused(&w, None, &mut t)?;
+        run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         let before = run.head(&k, filled)?;
         orthogonalize(run, &mut t, &before)?;

@@ -26,7 +26,7 @@ pub mod run;
 mod symmetric;
 
 use super::ops::RsvdOps;
-use super::options::{ErrorKind, Method, Orthonormalization};
+use super::options::{ErrorKind, IterationPrecision, Method, Orthonormalization};
 use crate::dense::orthonormal::Counts;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
@@ -68,6 +68,8 @@ pub struct Task {
     pub sketch: Sketch,
     /// How columns are made orthonormal.
     pub orthonormalization: Orthonormalization,
+    /// How the products inside power iterations are computed.
+    pub precision: IterationPrecision,
     /// Which vectors are given a phase.
     pub phase: Phase,
     /// Whether U is wanted.

@@ -11,9 +11,9 @@ pub fn basic<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let (first, mut w) = run.begin()?;
     let mut p = run.ops.tall("A W", run.task.columns)?;
     for i in first..run.task.iterations {
-        run.ops.pass_multiply(&w, &mut p)?;
+        run.spanning(|ops| ops.pass_multiply(&w, &mut p))?;
         run.pass_done(None)?;
-        run.ops.pass_adjoint(&p, &mut w)?;
+        run.spanning(|ops| ops.pass_adjoint(&p, &mut w))?;
         run.check_range()?;
         run.orthonormalize(&mut w)?;
         run.pass_done(Some((i + 1, &w)))?;
@@ -34,7 +34,7 @@ pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::M
     let (first, mut w) = run.begin()?;
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), run.task.columns)?;
     for i in first..run.task.iterations {
-        run.ops.pass_fused(&w, None, &mut t)?;
+        run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         std::mem::swap(&mut w, &mut t);
         run.orthonormalize(&mut w)?;

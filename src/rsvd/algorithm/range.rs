@@ -14,18 +14,31 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
         None => (0, run.omega(width, 0)?),
     };
     let mut p = run.ops.tall("A W", width)?;
-    run.ops.pass_multiply(&w, &mut p)?;
-    run.pass_done(None)?;
+    product(run, first, &w, &mut p)?;
     for i in first..run.task.iterations {
         run.span_tall(&mut p)?;
-        run.ops.pass_adjoint(&p, &mut w)?;
+        run.spanning(|ops| ops.pass_adjoint(&p, &mut w))?;
         run.span(&mut w)?;
         run.pass_done(Some((i + 1, &w)))?;
-        run.ops.pass_multiply(&w, &mut p)?;
-        run.pass_done(None)?;
+        product(run, i + 1, &w, &mut p)?;
     }
     run.orthonormalize_tall(&mut p)?;
     run.ops.pass_adjoint(&p, &mut w)?;
     run.pass_done(None)?;
     finish::range(run, p, &mut w)
+}
+
+/// P = A W after `done` iterations. The last one gives the basis itself.
+fn product<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    done: usize,
+    w: &O::Matrix,
+    p: &mut O::Tall,
+) -> Result<()> {
+    if done < run.task.iterations {
+        run.spanning(|ops| ops.pass_multiply(w, p))?;
+    } else {
+        run.ops.pass_multiply(w, p)?;
+    }
+    run.pass_done(None)
 }

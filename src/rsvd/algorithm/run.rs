@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::rsvd::basis::Tall;
 use crate::rsvd::ops::RsvdOps;
-use crate::rsvd::options::{ErrorKind, unit_roundoff};
+use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::Restart;
 use crate::rsvd::statistics::Statistics;
 use crate::scalar::Scalar;
@@ -126,6 +126,21 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         let data = saved.elements::<T>()?;
         let w = self.ops.upload("restarted basis", saved.rows, saved.columns, &data, saved.rows)?;
         Ok(Some((saved.iteration, w)))
+    }
+
+    /// A pass whose result has to span the right space and no more, computed as the task asks for such.
+    pub fn spanning(&mut self, pass: impl FnOnce(&mut O) -> Result<()>) -> Result<()> {
+        if self.task.precision == IterationPrecision::Full {
+            return pass(self.ops);
+        }
+        let is_faster = self.ops.set_precision(IterationPrecision::Fast)?;
+        let outcome = pass(self.ops);
+        self.ops.set_precision(IterationPrecision::Full)?;
+        let remark = format!("iterations in full precision: no faster one for {}", T::DTYPE.name());
+        if !is_faster && !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+        outcome
     }
 
     /// Between two passes: refuses data that cannot be squared, saves the state, asks for cancellation.

@@ -1,12 +1,14 @@
 //! [`RsvdOps`] on GPUs: each operation where it is done.
 
 use super::{GpuOps, Tall};
+use crate::backend::gpu::Precision;
 use crate::dense::gpu::GpuMatrix;
 use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::ops::{Local, RsvdOps};
+use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
@@ -122,6 +124,19 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         self.read_clocks()?;
         self.step = (step, steps, measure);
         self.progress.report(step, steps, measure)
+    }
+
+    fn set_precision(&mut self, precision: IterationPrecision) -> Result<bool> {
+        let is_single = size_of::<T::Part>() == 4;
+        if !is_single || matches!(self.matrix, super::Matrix::Implicit(_)) {
+            return Ok(false);
+        }
+        let precision = match precision {
+            IterationPrecision::Full => Precision::Full,
+            IterationPrecision::Fast => Precision::Reduced,
+        };
+        self.parts.iter().try_for_each(|p| p.site.blas().set_precision(precision))?;
+        Ok(true)
     }
 
     fn pass_multiply(&mut self, w: &GpuMatrix<T>, p: &mut Tall<T>) -> Result<()> {

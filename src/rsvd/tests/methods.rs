@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::rsvd::algorithm::{ErrorFigures, estimate};
 use crate::rsvd::algorithm::{Outcome, Run, Task, decompose, passes};
-use crate::rsvd::options::{Method, unit_roundoff};
+use crate::rsvd::options::{IterationPrecision, Method, unit_roundoff};
 use crate::scalar::{Complex, Scalar};
 
 /// Krylov is not among them: its blocks are narrower where all of them would be more than the space.
@@ -121,6 +121,50 @@ fn passes_are_those_of_the_reference() {
             assert_eq!(passes(method, q, false), expected);
             let f = found(&context, &mut a.plain(&context, 40), &task);
             assert_eq!(f.passes, expected as u64, "{method:?} q = {q}: {}", f.outcome.remark);
+        }
+    }
+}
+
+/// ||A - U diag(s) V^H||_2.
+fn spectral<T: Scalar>(context: &Arc<Context>, a: &Dense<T>, f: &Found<T>) -> f64 {
+    use crate::dense::Algebra;
+    let mut left = a.clone();
+    for j in 0..a.columns {
+        for i in 0..a.rows {
+            for (k, s) in f.s.iter().enumerate() {
+                let product = f.u.at(i, k) * f.v.at(j, k).conjugate();
+                left.data[j * a.rows + i] -= product * T::from_parts(*s, 0.0);
+            }
+        }
+    }
+    let mut algebra = crate::dense::cpu::CpuAlgebra::new(context);
+    let left = algebra.upload("test", a.rows, a.columns, &left.data, a.rows).unwrap();
+    algebra.svd(&left).unwrap().s[0]
+}
+
+#[test]
+fn rough_iterations_give_the_factors_of_exact_ones() {
+    let context = cpu();
+    for name in ["poly_150x150", "wide_60x200"] {
+        let a = read_npy::<f64>(&format!("{name}.npy"));
+        for (method, rough) in
+            [(Method::Basic, 4), (Method::RowFused, 4), (Method::Range, 4), (Method::Fused, 4), (Method::Krylov, 4)]
+        {
+            let full = task(method, 10, 20, 2);
+            let fast = Task { precision: IterationPrecision::Fast, ..full.clone() };
+            let exact = found(&context, &mut a.plain(&context, 40), &full);
+            let mut ops = a.plain(&context, 40);
+            ops.has_rough = true;
+            let f = found(&context, &mut ops, &fast);
+            assert_eq!(ops.rough_passes, rough, "{name} {method:?}");
+            assert_eq!(f.outcome.remark, exact.outcome.remark);
+            let (e, want) = (spectral(&context, &a, &f), spectral(&context, &a, &exact));
+            assert!((e - want).abs() <= 1e-3 * want, "{name} {method:?}: {e}, {want} with exact iterations");
+            assert!(disorder(&f.u) < 1e-13 && disorder(&f.v) < 1e-13, "{name} {method:?}");
+            // Without a faster way nothing changes, and it is said.
+            let same = found(&context, &mut a.plain(&context, 40), &fast);
+            assert!(same.s == exact.s && same.u.data == exact.u.data && same.v.data == exact.v.data);
+            assert!(same.outcome.remark.contains("no faster one for F64"), "{}", same.outcome.remark);
         }
     }
 }

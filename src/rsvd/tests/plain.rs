@@ -11,6 +11,7 @@ use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::rsvd::ops::{Local, RsvdOps};
+use crate::rsvd::options::IterationPrecision;
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
@@ -21,6 +22,11 @@ pub struct Plain<T: Scalar> {
     a: CpuMatrix<T>,
     block: usize,
     factor: f64,
+    /// Whether products may be rough, and whether they are.
+    pub has_rough: bool,
+    is_rough: bool,
+    /// Rough passes.
+    pub rough_passes: u64,
     statistics: Option<Statistics>,
     traffic: Traffic,
 }
@@ -32,7 +38,17 @@ impl<T: Scalar> Plain<T> {
         let a = algebra.upload("a", rows, columns, data, rows.max(1)).unwrap();
         let blocks = rows.div_ceil(block) as u64;
         let traffic = Traffic { blocks, block_rows: block as u64, ..Traffic::default() };
-        Self { algebra, a, block, factor: 1.0, statistics: None, traffic }
+        Self {
+            algebra,
+            a,
+            block,
+            factor: 1.0,
+            has_rough: false,
+            is_rough: false,
+            rough_passes: 0,
+            statistics: None,
+            traffic,
+        }
     }
 
     fn pass(&mut self) -> Result<()> {
@@ -47,6 +63,19 @@ impl<T: Scalar> Plain<T> {
             self.statistics = Some(Statistics { norm2, max_abs, means: Vec::new(), scales: Vec::new() });
         }
         Ok(())
+    }
+
+    /// The matrix and a factor of a product with it as the product takes them: rough ones have 11 bits.
+    fn operands(&mut self, x: &M<T>) -> Result<(M<T>, M<T>)> {
+        let is_rough = self.is_rough;
+        self.rough_passes += u64::from(is_rough);
+        let mut copy = |m: &M<T>| {
+            let round =
+                |v: f64| if is_rough { f64::from_bits((v.to_bits() + (1 << 41)) & !((1 << 42) - 1)) } else { v };
+            let data: Vec<T> = m.slice()?.iter().map(|v| T::from_parts(round(v.re()), round(v.im()))).collect();
+            self.algebra.upload("operand", m.rows(), m.cols(), &data, m.rows().max(1))
+        };
+        Ok((copy(&self.a)?, copy(x)?))
     }
 
     /// The blocks, each with its first row.
@@ -126,21 +155,29 @@ impl<T: Scalar> RsvdOps<T> for Plain<T> {
         Ok(())
     }
 
+    fn set_precision(&mut self, precision: IterationPrecision) -> Result<bool> {
+        self.is_rough = self.has_rough && precision == IterationPrecision::Fast;
+        Ok(self.has_rough)
+    }
+
     fn pass_multiply(&mut self, w: &M<T>, p: &mut M<T>) -> Result<()> {
         self.pass()?;
-        self.algebra.multiply(self.factor, &self.a, Op::Plain, w, Op::Plain, 0.0, p)
+        let (a, w) = self.operands(w)?;
+        self.algebra.multiply(self.factor, &a, Op::Plain, &w, Op::Plain, 0.0, p)
     }
 
     fn pass_adjoint(&mut self, p: &M<T>, t: &mut M<T>) -> Result<()> {
         self.pass()?;
-        self.algebra.multiply(self.factor, &self.a, Op::Adjoint, p, Op::Plain, 0.0, t)
+        let (a, p) = self.operands(p)?;
+        self.algebra.multiply(self.factor, &a, Op::Adjoint, &p, Op::Plain, 0.0, t)
     }
 
     fn pass_fused(&mut self, w: &M<T>, p: Option<&mut M<T>>, t: &mut M<T>) -> Result<()> {
         let mut own = self.tall("A W", w.cols())?;
         let p = p.unwrap_or(&mut own);
         self.pass_multiply(w, p)?;
-        self.algebra.multiply(self.factor, &self.a, Op::Adjoint, p, Op::Plain, 0.0, t)
+        let (a, p) = self.operands(p)?;
+        self.algebra.multiply(self.factor, &a, Op::Adjoint, &p, Op::Plain, 0.0, t)
     }
 
     fn pass_gram(&mut self, g: &mut M<T>) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::dense::{Algebra, Op};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{Phase, Task};
-use crate::rsvd::options::{ErrorKind, Method, Orthonormalization, Right};
+use crate::rsvd::options::{ErrorKind, IterationPrecision, Method, Orthonormalization, Right};
 use crate::rsvd::session::Outputs;
 use crate::rsvd::{Info, Options, Rsvd};
 use crate::scalar::{Complex, DType, Scalar};
@@ -131,6 +131,7 @@ pub fn task(method: Method, rank: usize, columns: usize, iterations: usize) -> T
         tolerance: 0.0,
         sketch: Sketch { distribution: Distribution::Gaussian, seed: 0, stream: crate::rng::stream::SKETCH },
         orthonormalization: Orthonormalization::Auto,
+        precision: IterationPrecision::Full,
         phase: Phase::Right,
         left: true,
         right: true,

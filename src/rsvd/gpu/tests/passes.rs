@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::rsvd::ops::Local;
+use crate::rsvd::options::IterationPrecision;
 
 const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
 
@@ -221,4 +222,32 @@ fn a_failing_reader_ends_the_pass_with_its_error() {
     let mut g: GpuMatrix<f32> = ops.zeros("test", 10, 10).unwrap();
     let error = ops.pass_gram(&mut g).unwrap_err();
     assert!(matches!(&error, crate::error::Error::Io { problem, .. } if problem == "no more"), "{error}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn rough_products_are_near_the_exact_ones_and_end_when_told() {
+    let context = gpu(0);
+    let case = Case { rows: 700, columns: 300, dtype: DType::F32, offset: 0.0 };
+    for order in ORDERS {
+        let site = (From::Device, order, 0);
+        with::<f32, _>(&context, &case, site, setting(), |ops| {
+            let (w, _) = drawn(ops, 300, 32, 2);
+            let mut product = |precision| {
+                let mut t: GpuMatrix<f32> = ops.zeros("test", 300, 32).unwrap();
+                assert!(ops.set_precision(precision).unwrap());
+                ops.pass_fused(&w, None, &mut t).unwrap();
+                fetched(ops, &t)
+            };
+            let exact = product(IterationPrecision::Full);
+            let rough = product(IterationPrecision::Fast);
+            let again = product(IterationPrecision::Full);
+            let off = distance(&rough, &exact) / frobenius(&exact);
+            assert!(off > 1e-6 && off < 2e-3, "{order:?}: {off:e}");
+            assert_eq!(again, exact);
+        });
+        with::<f64, _>(&context, &Case { dtype: DType::F64, ..case }, site, setting(), |ops| {
+            assert!(!ops.set_precision(IterationPrecision::Fast).unwrap());
+        });
+    }
 }
