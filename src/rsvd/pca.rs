@@ -106,7 +106,7 @@ impl Rsvd {
         stream: Option<&Stream>,
         x: &Matrix,
         options: &PcaOptions,
-        mut scores: Option<&mut Matrix>,
+        scores: Option<&mut Matrix>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Pca, Info)> {
         let start = Instant::now();
@@ -138,7 +138,7 @@ impl Rsvd {
             transposed: Some(by_columns),
         };
         let plan = Plan::new(request)?;
-        if let Some(scores) = scores.as_deref() {
+        if let Some(scores) = &scores {
             let (rows, columns) = if by_columns { (plan.rank, count) } else { (count, plan.rank) };
             self.check_output("scores", scores, rows, columns, plan.dtype)?;
         }
@@ -150,7 +150,7 @@ impl Rsvd {
             plan: &plan,
             context: &context,
             pca: *options,
-            scores: scores.as_deref_mut(),
+            scores,
             components,
             values: Vec::new(),
             means: Vec::new(),
