@@ -16,6 +16,8 @@ mod families;
 mod fdk;
 #[path = "fault/fixture.rs"]
 mod fixture;
+#[path = "fault/rsvd.rs"]
+mod rsvd;
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};

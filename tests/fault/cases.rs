@@ -7,6 +7,7 @@ use purlin::ffi::*;
 use crate::families;
 use crate::fdk;
 use crate::fixture::{Fixture, c, initialised, noise};
+use crate::rsvd;
 
 /// One call on objects of a fixture's, which are made before. What it makes itself it destroys.
 pub type Call = Box<dyn Fn() -> purlin_status>;
@@ -40,7 +41,8 @@ pub struct OnGpu {
 pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
     let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
-    let cases = families.into_iter().chain(scans).flatten();
+    let matrices = [rsvd::on_any_backend(), rsvd::on_host()];
+    let cases = families.into_iter().chain(scans).chain(matrices).flatten();
     base().into_iter().chain([copy_case()]).chain(cases).collect()
 }
 
@@ -56,6 +58,7 @@ pub fn on_gpu() -> Vec<OnGpu> {
     group(families::on_any_backend(), Work::Device, 300)
         .chain(group(fdk::on_any_backend(), Work::Device, 7))
         .chain(group(fdk::where_tensors_lie(), Work::Host, 7))
+        .chain(group(rsvd::on_any_backend(), Work::Device, 7))
         .chain(group(families::packed(), Work::Host, 300))
         .chain(group(families::on_the_host(), Work::Host, 300))
         .chain(group(vec![copy_case()], Work::Host, 300))
@@ -70,7 +73,7 @@ pub fn in_chunks() -> Vec<OnGpu> {
 
 /// Those that read and write files.
 pub fn on_files() -> Vec<Case> {
-    fdk::on_files()
+    fdk::on_files().into_iter().chain(rsvd::on_files()).collect()
 }
 
 fn copy_case() -> Case {

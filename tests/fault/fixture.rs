@@ -170,6 +170,13 @@ impl Fixture {
         self.keep(tensor, None)
     }
 
+    /// A vector of F64 on the host, wherever the other tensors lie.
+    pub fn vector(&self, length: i64) -> *mut purlin_tensor {
+        let tensor = self.host(PURLIN_F64, &[length]);
+        self.made.borrow_mut().push(tensor);
+        tensor
+    }
+
     /// A batch of `count` symmetric tensors with entries in [-1, 1].
     pub fn symmetric(&self, dtype: i32, order: i32, dimension: i64) -> *mut purlin_tensor {
         let tensor = self.host_symmetric(dtype, order, dimension);

@@ -1,0 +1,371 @@
+//! Randomized SVD, principal components and robust PCA, on matrices of every storage.
+
+use std::ffi::{CString, c_void};
+use std::path::PathBuf;
+use std::ptr::{null, null_mut};
+
+use purlin::ffi::*;
+
+use crate::cases::{Call, Case};
+use crate::fixture::{Fixture, c, initialised, message, noise};
+
+/// Large enough that the buffers of a decomposition count as large.
+const ROWS: i64 = 600;
+const COLS: i64 = 120;
+const RANK: i64 = 5;
+
+/// Decompositions of matrices in memory.
+pub fn on_any_backend() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_rsvd_compute", allocations: 4, prepare: |f| decompose(f, Form::Dense) },
+        Case { name: "purlin_rsvd_compute, a reader", allocations: 4, prepare: |f| decompose(f, Form::Read) },
+    ]
+}
+
+/// What is tried on the host alone.
+pub fn on_host() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_rsvd_compute, sparse", allocations: 4, prepare: |f| decompose(f, Form::Sparse) },
+        Case { name: "purlin_rsvd_compute, an operator", allocations: 4, prepare: |f| decompose(f, Form::Operator) },
+        Case { name: "purlin_rsvd_range, symmetric, error", allocations: 4, prepare: others },
+        Case { name: "purlin_pca_fit, transform", allocations: 4, prepare: components },
+        Case { name: "purlin_rpca_compute", allocations: 4, prepare: split },
+        Case { name: "purlin_rpca_compute_csr", allocations: 4, prepare: split_sparsely },
+    ]
+}
+
+/// What reads and writes files.
+pub fn on_files() -> Vec<Case> {
+    vec![
+        Case { name: "robust PCA, .npy to raw files", allocations: 0, prepare: |f| files(f, "npy") },
+        Case { name: "robust PCA, mapped to raw files", allocations: 0, prepare: |f| files(f, "mapped") },
+    ]
+}
+
+/// How the matrix is given.
+#[derive(Clone, Copy)]
+enum Form {
+    Dense,
+    Read,
+    Sparse,
+    Operator,
+}
+
+/// Entries of a matrix of rank 5 and some noise, column by column.
+fn entries() -> Vec<f64> {
+    let part = |i: usize, j: usize, r: usize| noise(7 * i + r) * noise(1000 + 11 * j + r);
+    (0..COLS as usize)
+        .flat_map(|j| {
+            (0..ROWS as usize).map(move |i| (0..5).map(|r| part(i, j, r)).sum::<f64>() + 1e-3 * noise(i + 601 * j))
+        })
+        .collect()
+}
+
+/// The first failure of some calls, each made when all before it have succeeded.
+macro_rules! in_turn {
+    ($($call:expr),* $(,)?) => {{
+        let mut status = purlin_status::PURLIN_SUCCESS;
+        $(
+            if status == purlin_status::PURLIN_SUCCESS {
+                status = c!($call);
+            }
+        )*
+        status
+    }};
+}
+
+fn end_matrices(matrices: &[*mut purlin_matrix]) {
+    for m in matrices {
+        assert_eq!(purlin_matrix_destroy(*m), purlin_status::PURLIN_SUCCESS, "{}", message());
+    }
+}
+
+unsafe extern "C" fn read(_: *const i64, count: *const i64, block: *mut c_void, user: *mut c_void) -> i32 {
+    // SAFETY: purlin gives two counts, and room for their product of F64; `user` has at least as many.
+    unsafe {
+        let elements = *count * *count.add(1);
+        block.cast::<f64>().copy_from_nonoverlapping(user.cast::<f64>(), elements as usize);
+    }
+    0
+}
+
+unsafe extern "C" fn apply(
+    adjoint: i32,
+    count: i64,
+    x: *const c_void,
+    ldx: i64,
+    y: *mut c_void,
+    ldy: i64,
+    _: *mut c_void,
+) -> i32 {
+    let (long_x, long_y) = if adjoint == 0 { (COLS, ROWS) } else { (ROWS, COLS) };
+    for k in 0..count {
+        for i in 0..long_y {
+            // Diagonal: the i-th number over i + 1.
+            // SAFETY: purlin gives columns of these lengths.
+            unsafe {
+                let value = if i < long_x { *x.cast::<f64>().add((ldx * k + i) as usize) } else { 0.0 };
+                y.cast::<f64>().add((ldy * k + i) as usize).write(value / (i + 1) as f64);
+            }
+        }
+    }
+    0
+}
+
+/// Makes the matrix of a form over `data`.
+fn matrix(
+    context: *mut purlin_context,
+    form: Form,
+    data: &[f64],
+    indices: &(Vec<i64>, Vec<i32>),
+    place: *mut *mut purlin_matrix,
+) -> purlin_status {
+    let start = data.as_ptr().cast_mut().cast::<c_void>();
+    match form {
+        Form::Dense => c!(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, ROWS, COLS, ROWS, start, place)),
+        Form::Operator => {
+            c!(purlin_matrix_from_operator(
+                context,
+                PURLIN_F64,
+                ROWS,
+                COLS,
+                Some(apply),
+                null_mut(),
+                PURLIN_HOST,
+                place
+            ))
+        }
+        Form::Read => {
+            let (mut source, dims) = (null_mut(), [COLS, ROWS]);
+            let status = in_turn!(
+                purlin_source_from_callback(context, PURLIN_F64, 2, dims.as_ptr(), Some(read), start, &raw mut source),
+                purlin_matrix_from_source(context, source, PURLIN_ROW_MAJOR, place),
+            );
+            assert_eq!(purlin_source_destroy(source), purlin_status::PURLIN_SUCCESS, "{}", message());
+            status
+        }
+        Form::Sparse => {
+            let (row_ptr, col_idx) = (indices.0.as_ptr().cast(), indices.1.as_ptr().cast());
+            let (nnz, values) = (indices.1.len() as i64, start.cast_const());
+            c!(purlin_matrix_borrow_csr(
+                context, PURLIN_F64, 0, ROWS, COLS, nnz, PURLIN_I64, row_ptr, PURLIN_I32, col_idx, values, place
+            ))
+        }
+    }
+}
+
+/// Three entries a row.
+fn indices() -> (Vec<i64>, Vec<i32>) {
+    let row_ptr = (0..=ROWS).map(|i| 3 * i).collect();
+    let col_idx = (0..3 * ROWS).map(|k| ((k * 37) % COLS) as i32).collect();
+    (row_ptr, col_idx)
+}
+
+/// Makes a decomposition, calls `body` with it and destroys it.
+fn with_rsvd(
+    context: *mut purlin_context,
+    change: impl Fn(&mut purlin_rsvd_options),
+    body: impl FnOnce(*mut purlin_rsvd) -> purlin_status,
+) -> purlin_status {
+    let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+    (o.rank, o.block_rows, o.power_iterations) = (RANK, 200, 1);
+    change(&mut o);
+    let mut rsvd = null_mut();
+    let status = c!(purlin_rsvd_create(context, &raw const o, &raw mut rsvd));
+    if status != purlin_status::PURLIN_SUCCESS {
+        return status;
+    }
+    let status = body(rsvd);
+    assert_eq!(purlin_rsvd_destroy(rsvd), purlin_status::PURLIN_SUCCESS, "{}", message());
+    status
+}
+
+fn decompose(f: &Fixture, form: Form) -> Call {
+    let (context, data, indices) = (f.context, entries(), indices());
+    let values = f.vector(RANK);
+    Box::new(move || {
+        let [mut a, mut u, mut v] = [null_mut(); 3];
+        let made = in_turn!(
+            matrix(context, form, &data, &indices, &raw mut a),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, RANK, &raw mut u),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, COLS, RANK, &raw mut v),
+        );
+        let status = in_turn!(
+            made,
+            with_rsvd(
+                context,
+                |_| {},
+                |rsvd| {
+                    let mut info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
+                    c!(purlin_rsvd_compute(rsvd, null(), a, u, values, v, &raw mut info))
+                },
+            ),
+        );
+        end_matrices(&[v, u, a]);
+        status
+    })
+}
+
+/// A basis, its error, and eigenvalues of a matrix of ones.
+fn others(f: &Fixture) -> Call {
+    let (context, data, ones) = (f.context, entries(), vec![1.0f64; (COLS * COLS) as usize]);
+    let (values, lambda) = (f.vector(RANK), f.vector(RANK));
+    Box::new(move || {
+        let [mut a, mut h, mut q, mut b, mut v] = [null_mut(); 5];
+        let start = ones.as_ptr().cast_mut().cast();
+        let none = (Vec::new(), Vec::new());
+        let made = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut a),
+            purlin_matrix_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, COLS, COLS, COLS, start, &raw mut h),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, RANK, &raw mut q),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, RANK, COLS, &raw mut b),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, COLS, RANK, &raw mut v),
+        );
+        let status = in_turn!(
+            made,
+            with_rsvd(
+                context,
+                |o| o.error = PURLIN_RSVD_ERROR_PROBES,
+                |rsvd| {
+                    let mut norm = 0.0;
+                    in_turn!(
+                        purlin_rsvd_range(rsvd, null(), a, q, b, null_mut()),
+                        purlin_rsvd_compute(rsvd, null(), a, q, values, v, null_mut()),
+                        purlin_rsvd_error(rsvd, null(), a, q, values, v, &raw mut norm, null_mut(), null_mut()),
+                        purlin_rsvd_symmetric(rsvd, null(), h, lambda, v, null_mut()),
+                    )
+                },
+            ),
+        );
+        end_matrices(&[v, b, q, h, a]);
+        status
+    })
+}
+
+fn components(f: &Fixture) -> Call {
+    let (context, data) = (f.context, entries());
+    Box::new(move || {
+        let [mut x, mut scores] = [null_mut(); 2];
+        let mut pca = null_mut();
+        let none = (Vec::new(), Vec::new());
+        let made = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut x),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, RANK, &raw mut scores),
+        );
+        let place = &raw mut pca;
+        let status = in_turn!(
+            made,
+            with_rsvd(context, |_| {}, |rsvd| c!(purlin_pca_fit(rsvd, null(), x, null(), scores, place, null_mut())),),
+            purlin_pca_transform(pca, null(), x, scores, null_mut()),
+        );
+        assert_eq!(purlin_pca_destroy(pca), purlin_status::PURLIN_SUCCESS, "{}", message());
+        end_matrices(&[scores, x]);
+        status
+    })
+}
+
+/// A few iterations: what can fail in them is the same.
+fn loose() -> purlin_rpca_options {
+    let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+    o.tolerance = 0.05;
+    o
+}
+
+fn split(f: &Fixture) -> Call {
+    let (context, data) = (f.context, entries());
+    Box::new(move || {
+        let [mut m, mut low_rank, mut sparse] = [null_mut(); 3];
+        let o = loose();
+        let none = (Vec::new(), Vec::new());
+        let status = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut m),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, COLS, &raw mut low_rank),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, PURLIN_ROW_MAJOR, ROWS, COLS, &raw mut sparse),
+            purlin_rpca_compute(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
+        );
+        end_matrices(&[sparse, low_rank, m]);
+        status
+    })
+}
+
+fn split_sparsely(f: &Fixture) -> Call {
+    let (context, data) = (f.context, entries());
+    Box::new(move || {
+        let [mut m, mut sparse] = [null_mut(); 2];
+        let o = loose();
+        let none = (Vec::new(), Vec::new());
+        let place = &raw mut sparse;
+        let status = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut m),
+            purlin_rpca_compute_csr(context, null(), m, null(), &raw const o, null_mut(), place, null_mut()),
+        );
+        end_matrices(&[sparse, m]);
+        status
+    })
+}
+
+/// A folder that goes with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(kind: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("purlin-fault-rpca-{kind}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a folder for files");
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> CString {
+        CString::new(self.0.join(name).to_str().expect("a plain path")).expect("no zero in it")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A file's matrix is split into two files. A failure must leave nothing beside the first.
+fn files(f: &Fixture, kind: &'static str) -> Call {
+    const HEADER: &str = "{'descr': '<f8', 'fortran_order': True, 'shape': (600, 120), }\n";
+    let (context, folder) = (f.context, Folder::new(kind));
+    let offset = 10 + HEADER.len();
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((HEADER.len() as u16).to_le_bytes());
+    bytes.extend(HEADER.as_bytes());
+    bytes.extend(entries().iter().flat_map(|v| v.to_le_bytes()));
+    std::fs::write(folder.0.join("m"), bytes).expect("the file can be written");
+    Box::new(move || {
+        let (mut source, mut m) = (null_mut(), null_mut());
+        let [mut low_rank, mut sparse] = [null_mut(); 2];
+        let o = loose();
+        let [input, first, second] = ["m", "low", "sparse"].map(|name| folder.path(name));
+        let sizes = [ROWS, COLS];
+        let (d, place, order) = (sizes.as_ptr(), &raw mut source, PURLIN_LITTLE_ENDIAN);
+        let status = in_turn!(
+            match kind {
+                "npy" => purlin_source_from_npy(context, input.as_ptr(), place),
+                _ => {
+                    let offset = offset as i64;
+                    purlin_source_from_mapped_file(context, input.as_ptr(), offset, PURLIN_F64, order, 2, d, place)
+                }
+            },
+            purlin_matrix_from_source(context, source, 0, &raw mut m),
+            purlin_sink_to_file(context, first.as_ptr(), 0, PURLIN_F32, order, 2, d, &raw mut low_rank),
+            purlin_sink_to_file(context, second.as_ptr(), 0, PURLIN_F64, order, 2, d, &raw mut sparse),
+            purlin_rpca_stream(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
+        );
+        for sink in [low_rank, sparse] {
+            assert_eq!(purlin_sink_destroy(sink), purlin_status::PURLIN_SUCCESS, "{}", message());
+        }
+        end_matrices(&[m]);
+        assert_eq!(purlin_source_destroy(source), purlin_status::PURLIN_SUCCESS, "{}", message());
+        // Two files are named one after the other: the first may be there when the second failed.
+        let _ = std::fs::remove_file(folder.0.join("low"));
+        let _ = std::fs::remove_file(folder.0.join("sparse"));
+        let left = std::fs::read_dir(&folder.0).expect("the folder").count();
+        assert_eq!(left, 1, "a failure leaves no file");
+        status
+    })
+}
