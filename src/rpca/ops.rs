@@ -8,6 +8,9 @@ use crate::dense::Algebra;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
+/// What takes a panel of the parts: its first row, its rows, the rows of a block, and L and S of the panel.
+pub type Take<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()> + 'a;
+
 /// A product with X that a pass forms; X stands for M before the first [`RpcaOps::update`].
 pub enum Product<'a, M> {
     /// None.

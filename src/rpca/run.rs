@@ -7,6 +7,7 @@ use super::cpu::CpuOps;
 use super::cpu::elementwise::Elementwise;
 use super::gpu::GpuOps;
 use super::input::Entries;
+use super::ops::Take;
 use super::options::{Info, Options};
 use super::output::{CsrBuilder, Panel};
 use crate::backend::Backend;
@@ -226,7 +227,7 @@ impl Call<'_> {
         &mut self,
         unit: f64,
         transposed: bool,
-        mut results: impl FnMut(&mut dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()>) -> Result<()>,
+        mut results: impl FnMut(&mut Take<'_, T>) -> Result<()>,
     ) -> Result<()> {
         if matches!((&self.low_rank, &self.sparse), (Target::Nowhere, Target::Nowhere)) {
             return Ok(());

@@ -14,7 +14,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::input::{Entries, Strided};
-use super::ops::{self, RpcaOps, Start, Step, Sums, Weights};
+use super::ops::{self, RpcaOps, Start, Step, Sums, Take, Weights};
 use super::options::Options;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
@@ -156,7 +156,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     }
 
     /// L and S of each panel in turn: `take(first row, rows, rows of a block, L, S)`.
-    pub fn results(&mut self, take: &mut dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()>) -> Result<()> {
+    pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;
         for first in (0..m).step_by(self.cut.panel) {

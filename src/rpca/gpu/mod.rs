@@ -11,7 +11,7 @@ mod store;
 use std::sync::Arc;
 
 use super::input::Entries;
-use super::ops::{LowRank, Product, RpcaOps, Start, Step, Sums, Weights};
+use super::ops::{LowRank, Product, RpcaOps, Start, Step, Sums, Take, Weights};
 use super::options::Options;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
@@ -209,7 +209,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     }
 
     /// L and S of each panel in turn, packed and column-major in host memory: `take(first row, rows, rows of a block, L, S)`.
-    pub fn results(&mut self, take: &mut dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()>) -> Result<()> {
+    pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
         let elements = self.cut.rows.min(self.cut.m) * self.cut.n;
         let budget = Arc::clone(self.context.host_budget());
         let _charge = budget.charge_host("panel of robust PCA", 2 * elements * size_of::<T>())?;

@@ -8,6 +8,9 @@ use crate::error::{Error, Result};
 use crate::rpca::ops::{LowRank, Product};
 use crate::scalar::{Element, Scalar};
 
+/// The factor of a product, and the sum of those that are not formed in double precision.
+pub(super) type Prepared<T> = (Option<GpuMatrix<T>>, Option<GpuMatrix<T>>);
+
 /// Matrices of a pass in the type of the arithmetic.
 pub(super) struct Factors<T> {
     pub(super) first: Option<GpuMatrix<T>>,
@@ -118,10 +121,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 
     /// The factor of a product, and the sum of those that are not formed in double precision.
-    pub(super) fn prepare(
-        &self,
-        kind: &Product<'_, GpuMatrix<T::Wide>>,
-    ) -> Result<(Option<GpuMatrix<T>>, Option<GpuMatrix<T>>)> {
+    pub(super) fn prepare(&self, kind: &Product<'_, GpuMatrix<T::Wide>>) -> Result<Prepared<T>> {
         let (w, is_normal) = match kind {
             Product::None | Product::Gram => return Ok((None, None)),
             Product::Normal(w) => (w, true),

@@ -262,15 +262,6 @@ impl Feed {
         }
     }
 
-    /// Bytes of page-locked memory for data that come so.
-    pub(super) fn staging_bytes(input: &Input<'_>, cut: &Cut) -> usize {
-        match input.place {
-            Place::Device(..) => 0,
-            Place::Host(..) => PIECES * PIECE_BYTES,
-            Place::Source(_) => READ_BUFFERS * input.bytes(cut.block.max(cut.resident_block)),
-        }
-    }
-
     /// Copies and work side by side, both enqueued by this thread.
     #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
     fn copied<T: Scalar>(

@@ -15,7 +15,6 @@ use crate::shape::Order;
 
 /// Dense data.
 pub(super) struct Input<'a> {
-    pub(super) rows: usize,
     pub(super) columns: usize,
     /// Type of the entries as they lie.
     pub(super) dtype: DType,
@@ -37,7 +36,7 @@ pub(super) enum Place<'a> {
 impl<'a> Input<'a> {
     /// A matrix in memory.
     pub(super) fn dense(
-        (rows, columns): (usize, usize),
+        columns: usize,
         memory: &'a Memory,
         dtype: DType,
         (row_stride, column_stride): (usize, usize),
@@ -53,7 +52,7 @@ impl<'a> Input<'a> {
             Memory::Host(memory) => Place::Host(memory.as_slice::<u8>()?, stride),
             Memory::Device(memory) => Place::Device(memory, stride),
         };
-        Ok(Self { rows, columns, dtype, row_major, place })
+        Ok(Self { columns, dtype, row_major, place })
     }
 
     /// A matrix that is read in blocks.
@@ -65,7 +64,7 @@ impl<'a> Input<'a> {
         let row_major = order == Order::RowMajor;
         source.info().expect_dims("a", &if row_major { [columns, rows] } else { [rows, columns] })?;
         let dtype = source.info().number.dtype();
-        Ok(Self { rows, columns, dtype, row_major, place: Place::Source(Mutex::new(source)) })
+        Ok(Self { columns, dtype, row_major, place: Place::Source(Mutex::new(source)) })
     }
 
     /// Bytes of `rows` rows, packed.
@@ -134,8 +133,7 @@ mod tests {
     #[test]
     fn stretches_are_those_of_the_order() {
         let data = [0u8; 0];
-        let input =
-            |row_major| Input { rows: 10, columns: 4, dtype: DType::F32, row_major, place: Place::Host(&data, 0) };
+        let input = |row_major| Input { columns: 4, dtype: DType::F32, row_major, place: Place::Host(&data, 0) };
         let span = Span { first: 2, rows: 3 };
         assert_eq!(input(true).stretches(span, 4), Rows { offset: 32, pitch: 48, width: 48, count: 1 });
         assert_eq!(input(true).stretches(span, 5), Rows { offset: 40, pitch: 20, width: 16, count: 3 });

@@ -104,7 +104,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let mut sites = vec![Site::new(first, queue.clone())?];
         let matrix = match data {
             Data::Dense { memory, dtype, row_stride, column_stride } => {
-                Matrix::Dense(Input::dense(shape, memory, dtype, (row_stride, column_stride))?)
+                Matrix::Dense(Input::dense(shape.1, memory, dtype, (row_stride, column_stride))?)
             }
             Data::Streamed { source, order } => Matrix::Dense(Input::source(shape, source, order)?),
             Data::Csr(csr) => Matrix::Implicit(Box::new(Implicit::sparse(&mut sites[0], csr, &setting)?)),

@@ -13,8 +13,6 @@ use crate::scalar::Scalar;
 pub(super) enum Use {
     /// A block's products, as long as the block.
     Products,
-    /// A second one.
-    MoreProducts,
     /// A matrix with as many rows as the data have columns.
     Small,
     /// A second one.
@@ -23,8 +21,6 @@ pub(super) enum Use {
     Flipped,
     /// The sum of a pass where it is not the result itself.
     Sum,
-    /// Factors of the products, on a device that is not the first.
-    Factor,
     /// Blocks in double, where the data are single.
     Wide,
     /// Gram matrices and what is made of them.

@@ -71,14 +71,6 @@ impl<T: Scalar> Piece<T> {
         Ok(Self { share, place: Place::Host(panels), element: PhantomData })
     }
 
-    /// The whole, if it is on the device.
-    pub(super) fn view(&self, width: usize) -> Option<View<'_>> {
-        match &self.place {
-            Place::Device(memory) => Some(View::packed(memory.whole(), self.share.rows, width)),
-            Place::Host(_) => None,
-        }
-    }
-
     /// Parts of the rows that cover them, as they can be worked on.
     pub(super) fn chunks(&self) -> Vec<Span> {
         match &self.place {

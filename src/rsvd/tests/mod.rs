@@ -8,4 +8,5 @@ mod interrupted;
 mod methods;
 mod plain;
 mod session;
+mod streamed;
 mod support;

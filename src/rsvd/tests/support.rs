@@ -47,12 +47,6 @@ impl<T: Scalar> Dense<T> {
         self.data.iter().map(|x| x.re() * x.re() + x.im() * x.im()).sum::<f64>().sqrt()
     }
 
-    /// The same numbers in another precision.
-    pub fn convert<S: Scalar>(&self) -> Dense<S> {
-        let data = self.data.iter().map(|x| S::from_parts(x.re(), x.im())).collect();
-        Dense { rows: self.rows, columns: self.columns, data }
-    }
-
     /// The plain backend with this matrix.
     pub fn plain(&self, context: &Arc<Context>, block: usize) -> Plain<T> {
         Plain::new(context, self.rows, self.columns, &self.data, block)

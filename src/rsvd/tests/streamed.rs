@@ -1,0 +1,117 @@
+//! Matrices that are read in blocks: the same numbers as in memory, what is read, and readers that fail.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::support::{Dense, PACKED, cpu, factor, factor_with, matrix, read_npy};
+use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::number::Number;
+use crate::blocks::source::{CallbackSource, HostSource, Source};
+use crate::context::Context;
+use crate::error::Error;
+use crate::matrix::{Matrix, SharedSource};
+use crate::rsvd::options::{Method, Right};
+use crate::rsvd::{Options, Rsvd};
+use crate::scalar::DType;
+use crate::shape::Order;
+
+/// The bytes of a matrix, row by row or column by column, and their array.
+fn bytes(a: &Dense<f64>, order: Order) -> (ArrayInfo, Vec<u8>) {
+    let mut out = Vec::new();
+    let (dims, lines, length) = match order {
+        Order::RowMajor => ([a.columns, a.rows], a.rows, a.columns),
+        Order::ColumnMajor => ([a.rows, a.columns], a.columns, a.rows),
+    };
+    for line in 0..lines {
+        for k in 0..length {
+            let x = if order == Order::RowMajor { a.at(line, k) } else { a.at(k, line) };
+            out.extend_from_slice(&x.to_ne_bytes());
+        }
+    }
+    (ArrayInfo::new(Number::F64, &dims).unwrap(), out)
+}
+
+/// A matrix over a reader that fails at its `fail`-th call and counts the bytes that it gave.
+fn streamed(context: &Arc<Context>, a: &Dense<f64>, order: Order, fail: Option<usize>) -> (Matrix, Arc<AtomicUsize>) {
+    let (info, data) = bytes(a, order);
+    let (read, calls) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
+    let (count, inner) = (Arc::clone(&read), info.clone());
+    let reader = move |block: &Block, out: &mut [u8]| {
+        if Some(calls.fetch_add(1, Ordering::Relaxed)) == fail {
+            return Err(Error::Io { path: "reader".into(), problem: "gave up".into() });
+        }
+        count.fetch_add(out.len(), Ordering::Relaxed);
+        HostSource::new(inner.clone(), &data)?.read(block, out)
+    };
+    let source = CallbackSource::new(info, Box::new(reader));
+    (Matrix::from_source(context, SharedSource::new(Box::new(source)), order).unwrap(), read)
+}
+
+#[test]
+fn a_source_gives_the_numbers_of_memory_and_is_read_once_a_pass() {
+    let context = cpu();
+    for name in ["geo_200x120.npy", "wide_60x200.npy"] {
+        let a = read_npy::<f64>(name);
+        let whole = matrix(&context, &a, PACKED);
+        for order in [Order::RowMajor, Order::ColumnMajor] {
+            for method in [Method::Basic, Method::Fused, Method::RowFused, Method::Gram, Method::Merge, Method::Range] {
+                let options = Options {
+                    rank: 8,
+                    power_iterations: Some(6),
+                    oversampling: Some(12),
+                    method,
+                    block_rows: 32,
+                    ..Options::default()
+                };
+                let right = factor::<f64>(&context, &whole, options.clone()).unwrap();
+                let (m, read) = streamed(&context, &a, order, None);
+                let found = factor::<f64>(&context, &m, options).unwrap();
+                for (x, y) in found.s.iter().zip(&right.s) {
+                    assert!((x - y).abs() < 1e-8, "{name} {order:?} {method:?}: {x} {y}");
+                }
+                assert_eq!(found.info.transposed, order == Order::ColumnMajor);
+                let size = a.rows * a.columns * 8;
+                let given = read.load(Ordering::Relaxed);
+                let passes = usize::try_from(found.info.passes).unwrap();
+                assert_eq!(given, passes * size, "{name} {order:?} {method:?}");
+                assert_eq!(found.info.bytes_read, i64::try_from(given).unwrap(), "{name} {order:?} {method:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_fails_ends_the_run_and_can_be_used_again() {
+    let context = cpu();
+    let a = read_npy::<f64>("geo_200x120.npy");
+    let options = Options { rank: 8, method: Method::Fused, block_rows: 64, ..Options::default() };
+    let mut rsvd = Rsvd::new(&context, options).unwrap();
+    for fail in [0, 1, 3, 5] {
+        let (m, _) = streamed(&context, &a, Order::RowMajor, Some(fail));
+        let e = factor_with::<f64>(&mut rsvd, &m).err().unwrap();
+        assert!(matches!(&e, Error::Io { problem, .. } if problem == "gave up"), "{fail}: {e}");
+        assert!(factor_with::<f64>(&mut rsvd, &m).is_ok(), "{fail}: the call after the failure");
+    }
+}
+
+#[test]
+fn integers_are_converted_and_computed_with_as_asked() {
+    let context = cpu();
+    let (rows, columns) = (90, 40);
+    let values: Vec<u8> = (0..rows * columns).map(|k| ((k * k + 31 * k) % 251) as u8).collect();
+    let a = Dense { rows, columns, data: values.iter().map(|x| f64::from(*x)).collect() };
+    let right = factor::<f64>(&context, &matrix(&context, &a, PACKED), Options { rank: 5, ..Options::default() });
+    let right = right.unwrap();
+    let info = ArrayInfo::new(Number::U8, &[rows, columns]).unwrap();
+    let data = values.clone();
+    let inner = info.clone();
+    let reader = move |block: &Block, out: &mut [u8]| HostSource::new(inner.clone(), &data)?.read(block, out);
+    let source = SharedSource::new(Box::new(CallbackSource::new(info, Box::new(reader))));
+    let m = Matrix::from_source(&context, source, Order::ColumnMajor).unwrap();
+    let double = Options { rank: 5, dtype: Some(DType::F64), right: Right::V, ..Options::default() };
+    let f = factor::<f64>(&context, &m, double).unwrap();
+    f.s.iter().zip(&right.s).for_each(|(x, y)| assert!((x - y).abs() < 1e-2 * right.s[0], "{x} {y}"));
+    let f = factor::<f32>(&context, &m, Options { rank: 5, ..Options::default() }).unwrap();
+    assert_eq!(f.info.dtype, DType::F32);
+    assert!((f.s[0] - right.s[0]).abs() < 1e-5 * right.s[0]);
+}
