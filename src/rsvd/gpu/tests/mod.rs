@@ -2,6 +2,7 @@
 
 mod cuts;
 mod passes;
+mod session;
 mod tall;
 
 use std::sync::Arc;

@@ -154,6 +154,7 @@ fn products<'a>(
     a: &[Vec<C64>],
     setting: Setting,
 ) {
+    let exact = matches!(data, Data::Csr(_));
     let (m, n, l) = (a.len(), a[0].len(), 37);
     let contexts = [Arc::clone(context)];
     let queue = context.gpu("test").unwrap().create_stream().unwrap();
@@ -168,9 +169,9 @@ fn products<'a>(
     assert!(distance(&fetched_tall(&mut ops, &p), &want) < tolerance::<C64>(n) * scale);
     let want = adjoint_times(a, &want, n);
     assert!(distance(&fetched(&mut ops, &t), &want) < tolerance::<C64>(m) * scale * frobenius(a));
-    let norm2 = ops.statistics().unwrap().norm2;
-    let expected = frobenius(a).powi(2);
-    assert!(norm2.is_nan() || (norm2 / expected - 1.0).abs() < 1e-12, "{norm2} {expected}");
+    let ratio = ops.statistics().unwrap().norm2 / frobenius(a).powi(2);
+    // An operator's is that of 16 complex probes: five standard deviations of an estimate where one direction has it all.
+    assert!((ratio - 1.0).abs() < if exact { 1e-12 } else { 5.0 / 4.0 }, "{ratio}");
 }
 
 #[test]

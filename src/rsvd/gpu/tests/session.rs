@@ -1,0 +1,113 @@
+//! Whole decompositions: a GPU against the CPU.
+
+use super::*;
+use crate::rsvd::options::{Centering, Method, Options as Choice};
+use crate::rsvd::session::{Outputs, Rsvd};
+
+/// Singular values, U and V on the host.
+type Factors = (Vec<f64>, Vec<Vec<C64>>, Vec<Vec<C64>>);
+
+fn values<T: Scalar>(m: &Matrix) -> Vec<Vec<C64>> {
+    let (rows, cols) = (m.rows(), m.cols());
+    let data = m.dense("test").unwrap().memory.host("test").unwrap().as_slice::<T>().unwrap();
+    let at = |i: usize, j: usize| C64::new(data[i + rows * j].re(), data[i + rows * j].im());
+    (0..rows).map(|i| (0..cols).map(|j| at(i, j)).collect()).collect()
+}
+
+fn matrix<T: Scalar>(context: &Arc<Context>, case: &Case, order: Order, entry: impl Fn(usize, usize) -> C64) -> Matrix {
+    let (m, n) = (case.rows, case.columns);
+    let mut a = Matrix::create(context, T::DTYPE, Location::Host, order, m, n).unwrap();
+    let memory = a.dense_mut("test").unwrap().memory.host_mut("test").unwrap();
+    let data = memory.as_mut_slice::<T>().unwrap();
+    for i in 0..m {
+        for j in 0..n {
+            let at = if order == Order::RowMajor { i * n + j } else { i + j * m };
+            let v = entry(i, j);
+            data[at] = T::from_parts(v.re, v.im);
+        }
+    }
+    a
+}
+
+fn factors<T: Scalar>(context: &Arc<Context>, a: &Matrix, choice: &Choice) -> Factors {
+    let (m, n, k) = (a.rows(), a.cols(), choice.rank);
+    let host = |rows| Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, k).unwrap();
+    let (mut u, mut v) = (host(m), host(n));
+    let mut s = Tensor::create(context, DType::F64, Location::Host, Order::ColumnMajor, &[k]).unwrap();
+    let mut rsvd = Rsvd::new(context, choice.clone()).unwrap();
+    let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: Some(&mut v) };
+    rsvd.compute(None, a, outputs, None).unwrap();
+    let s = s.view::<f64>("test").unwrap();
+    ((0..k).map(|j| s.get(&[j])).collect(), values::<T>(&u), values::<T>(&v))
+}
+
+fn check<T: Scalar>(gpu: &Arc<Context>, case: &Case, order: Order, choice: &Choice) {
+    // A spectrum that falls by a half from one to the next, with vectors that are nearly orthogonal.
+    let wave =
+        |i: usize, j: usize, m: usize| (std::f64::consts::PI * (i as f64 + 0.5) * (j + 1) as f64 / m as f64).cos();
+    let entry = |i: usize, j: usize| {
+        let re: f64 =
+            (0..12).map(|r| 0.5f64.powi(r) * wave(i, r as usize, case.rows) * wave(j, r as usize, case.columns)).sum();
+        let im = if T::IS_COMPLEX { 0.3 * wave(i, 2, case.rows) * wave(j, 5, case.columns) } else { 0.0 };
+        C64::new(re + case.offset, im)
+    };
+    let cpu = cpu();
+    let want = factors::<T>(&cpu, &matrix::<T>(&cpu, case, order, entry), choice);
+    let got = factors::<T>(gpu, &matrix::<T>(gpu, case, order, entry), choice);
+    let name =
+        format!("{:?} {:?} {:?} {order:?} {}x{}", choice.method, choice.center, T::DTYPE, case.rows, case.columns);
+    // One pass solves a least-squares problem, which divides by the smallest value kept: a thousandth of the first.
+    let eps = T::Part::EPSILON.to_f64() * if choice.method == Method::OnePass { 100.0 } else { 1.0 };
+    for (a, b) in got.0.iter().zip(&want.0) {
+        assert!((a - b).abs() < 1e3 * eps * want.0[0], "{name}: {:?} {:?}", got.0, want.0);
+    }
+    // Of the first vectors: gaps of a half make them as accurate as the values, over their size. Waves have peaks that are
+    // equal but for their sign, so pairs are compared up to a phase.
+    for j in 0..3 {
+        let overlap: C64 = got.2.iter().zip(&want.2).map(|(x, y)| x[j].conj() * y[j]).sum();
+        let phase = overlap / overlap.norm();
+        for (what, a, b) in [("U", &got.1, &want.1), ("V", &got.2, &want.2)] {
+            let error: f64 = a.iter().zip(b).map(|(x, y)| (x[j] * phase - y[j]).norm_sqr()).sum::<f64>().sqrt();
+            assert!(error < 1e4 * eps * want.0[0] / want.0[j], "{name}: column {j} of {what} is off by {error:e}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn every_method_gives_what_the_cpu_gives() {
+    let context = gpu(0);
+    let all = [
+        Method::Basic,
+        Method::Fifo,
+        Method::RowFused,
+        Method::Gram,
+        Method::Brsvd,
+        Method::Range,
+        Method::Fused,
+        Method::Merge,
+        Method::Krylov,
+        Method::OnePass,
+        Method::Direct,
+        Method::Auto,
+    ];
+    for method in all {
+        for (rows, columns) in [(400, 60), (60, 400)] {
+            for order in [Order::RowMajor, Order::ColumnMajor] {
+                let case = Case { rows, columns, dtype: DType::F64, offset: 0.0 };
+                // Powers without orthonormal bases between them lose digits of the small values.
+                let power_iterations = Some(if method == Method::Brsvd { 0 } else { 2 });
+                let choice = Choice { rank: 5, method, power_iterations, block_rows: 150, ..Choice::default() };
+                check::<f64>(&context, &case, order, &choice);
+                check::<Complex<f64>>(&context, &case, order, &choice);
+                if method != Method::OnePass {
+                    check::<f32>(&context, &case, order, &choice);
+                }
+                let centred = Choice { center: Centering::Columns, ..choice };
+                let case = Case { offset: 3.0, ..case };
+                check::<f64>(&context, &case, order, &centred);
+                check::<f64>(&context, &case, order, &Choice { center: Centering::Rows, ..centred });
+            }
+        }
+    }
+}
