@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
+/// Rows of a tall matrix that are worked on together where the data are not cut.
+const SPARSE_CHUNK: usize = 1 << 17;
+
 impl<T: Scalar> GpuOps<'_, T> {
     /// A zeroed tall matrix.
     pub(super) fn make_tall(&self, what: &'static str, width: usize) -> Result<Tall<T>> {
@@ -20,7 +23,10 @@ impl<T: Scalar> GpuOps<'_, T> {
         for part in &self.parts {
             let (share, cut) = (part.feed.share, part.feed.cut);
             pieces.push(if cut.tall_on_device || matches!(self.matrix, Matrix::Implicit(_)) {
-                Piece::on_device(&part.site, what, share, width)?
+                // Products of a chunk are as long as those of a block, for which there is room.
+                let block = cut.block.max(cut.resident_block);
+                let chunk = if block == 0 { SPARSE_CHUNK } else { block };
+                Piece::on_device(&part.site, what, share, width, chunk)?
             } else {
                 Piece::on_host(&part.site, what, share, width, part.feed.all_blocks())?
             });

@@ -26,8 +26,8 @@ pub(super) struct Piece<T: Scalar> {
 }
 
 enum Place {
-    /// Column-major, with as many elements a column as there are rows.
-    Device(DeviceMemory),
+    /// Column-major, with as many elements a column as there are rows, of which so many are worked on together.
+    Device(DeviceMemory, usize),
     /// Panels of rows, each column-major and packed.
     Host(Vec<Panel>),
 }
@@ -45,14 +45,11 @@ pub(super) enum Access {
     Update,
 }
 
-/// Rows of a piece on the device that are worked on together.
-const CHUNK_ROWS: usize = 1 << 17;
-
 impl<T: Scalar> Piece<T> {
-    /// Zeroed, on the device.
-    pub(super) fn on_device(site: &Site, what: &'static str, share: Span, width: usize) -> Result<Self> {
+    /// Zeroed, on the device; no more than `chunk` rows are worked on together.
+    pub(super) fn on_device(site: &Site, what: &'static str, share: Span, width: usize, chunk: usize) -> Result<Self> {
         let memory = site.gpu.allocate_on(&site.stream, what, bytes::<T>(share.rows, width)?)?;
-        Ok(Self { share, place: Place::Device(memory), element: PhantomData })
+        Ok(Self { share, place: Place::Device(memory, chunk.max(1)), element: PhantomData })
     }
 
     /// Zeroed, in panels of the rows of `blocks`.
@@ -74,7 +71,7 @@ impl<T: Scalar> Piece<T> {
     /// Parts of the rows that cover them, as they can be worked on.
     pub(super) fn chunks(&self) -> Vec<Span> {
         match &self.place {
-            Place::Device(_) => spans(0, self.share.rows, CHUNK_ROWS).collect(),
+            Place::Device(_, chunk) => spans(0, self.share.rows, *chunk).collect(),
             Place::Host(panels) => panels.iter().map(|p| p.span).collect(),
         }
     }
@@ -91,7 +88,7 @@ impl<T: Scalar> Piece<T> {
         work: impl FnOnce(&mut Site, View<'_>) -> Result<()>,
     ) -> Result<()> {
         let panels = match &self.place {
-            Place::Device(memory) => {
+            Place::Device(memory, _) => {
                 let view = View::packed(memory.whole(), self.share.rows, width).rows::<T>(span.first, span.rows)?;
                 return work(site, view);
             }
