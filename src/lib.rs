@@ -7,11 +7,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
-//! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed |
+//! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
 //! | [`sshopm`] | eigenpairs of symmetric tensors |
 //! | [`dwi`] | diffusion MRI: tensors from signals, spherical harmonics, fibre directions |
 //! | [`fdk`] | cone-beam CT: projections to volumes, at once or view by view |
+//! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
+//! | [`rsvd`] | randomized singular value decomposition and principal components, larger than memory |
 //! | [`rpca`] | a matrix as low rank plus sparse |
 
 pub mod alloc;

@@ -5,6 +5,7 @@
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
 # of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
+# PEERS="rsvd_gpu out methods; fdk_gpu one" runs these comparisons alone, with those arguments;
 # the sanitizer runs the GPU tests whose names hold SANITIZER_FILTER (default: all) and not `large`: those repeat on many
 # tensors what others do on few, and would take it hours.
 set -u
@@ -144,10 +145,20 @@ fi
 
 if has peers; then
     for script in benches/compare/*.py; do
-        [ -e "$script" ] || continue
+        name=$(basename "$script" .py)
         # A module that the others import has no `__main__` part.
         grep -q '__main__' "$script" || continue
-        step "peers $(basename "$script" .py)" python3 "$script"
+        if [ -z "${PEERS:-}" ]; then
+            step "peers $name" python3 "$script"
+            continue
+        fi
+        tr ';' '\n' <<<"$PEERS" | while read -r wish arguments; do
+            [ "$wish" != "$name" ] || echo "$arguments"
+        done >"$work/wishes"
+        while read -r arguments <&3; do
+            # shellcheck disable=SC2086
+            step "peers $name${arguments:+ $arguments}" python3 "$script" $arguments
+        done 3<"$work/wishes"
     done
     report
 fi
