@@ -274,26 +274,50 @@ impl Plan {
 
     /// What the backend is to leave room for.
     fn set_sizes(&mut self, options: &Options, goal: Goal) {
-        let (l, n, k) = (self.width, self.columns, self.rank);
-        let least = self.rows.min(n);
-        let krylov = l.saturating_mul(self.iterations + 1).min(least);
-        let probes = if options.error == ErrorKind::Probes { options.probes } else { 0 };
+        // Sizes that no memory holds are refused where memory is asked for; here they must only not wrap around.
+        let n = Size(self.columns);
+        let (l, k) = (Size(self.width), Size(self.rank));
+        let least = Size(self.rows.min(self.columns));
+        let krylov = Size((l * Size(self.iterations.saturating_add(1))).0.min(least.0));
+        let (merged, block) = (Size(self.merge_width), Size(options.block_columns));
+        let probes = Size(if options.error == ErrorKind::Probes { options.probes } else { 0 });
+        let times = |factor: usize, size: Size| Size(factor) * size;
         let (tall, small) = match (goal, self.method) {
-            (Goal::Products(width), _) => (3 * width, n * 3 * width),
+            (Goal::Products(width), _) => (times(3, Size(width)), n * times(3, Size(width))),
             (Goal::Decompose, _) if options.tolerance > 0.0 => {
-                (2 * k + 2 * options.block_columns, n * (2 * k + 2 * options.block_columns) + 4 * k * k)
+                let basis = times(2, k + block);
+                (basis, n * basis + times(4, k * k))
             }
-            (_, Method::Krylov) => (krylov, n * (2 * krylov + 2 * l) + 6 * krylov * krylov),
-            (_, Method::OnePass) => (3 * l + 1, n * (4 * l + 1) + 16 * l * l),
-            (_, Method::Direct) => (least, 2 * n * n + 6 * least * least),
-            (_, Method::Gram) => (l, n * n + n * 3 * l + 6 * l * l),
-            (_, Method::Merge) => (l, n * 4 * self.merge_width + 6 * self.merge_width * self.merge_width),
-            (_, Method::Nystrom | Method::Rayleigh) => (2 * l, n * 3 * l + 6 * l * l),
-            _ => (l, n * 3 * l + 6 * l * l),
+            (_, Method::Krylov) => (krylov, n * times(2, krylov + l) + times(6, krylov * krylov)),
+            (_, Method::OnePass) => (times(3, l) + Size(1), n * (times(4, l) + Size(1)) + times(16, l * l)),
+            (_, Method::Direct) => (least, times(2, n * n) + times(6, least * least)),
+            // G, a sum beside it, and what its eigenvectors are found in.
+            (_, Method::Gram) => (l, times(5, n * n) + n * times(4, l) + times(6, l * l)),
+            (_, Method::Merge) => (l, n * times(6, merged) + times(8, merged * merged)),
+            (_, Method::Nystrom | Method::Rayleigh) => (times(2, l), n * times(3, l) + times(6, l * l)),
+            _ => (l, n * times(4, l) + times(8, l * l)),
         };
-        self.setting.tall_columns = tall + probes;
-        self.setting.small_elements = small + 2 * n * probes;
+        self.setting.tall_columns = (tall + probes).0;
+        self.setting.small_elements = (small + n * times(2, probes)).0;
         self.setting.alternate = self.method == Method::Fifo;
+    }
+}
+
+/// A number of elements that stops at the largest there is.
+#[derive(Clone, Copy)]
+struct Size(usize);
+
+impl std::ops::Add for Size {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl std::ops::Mul for Size {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self(self.0.saturating_mul(other.0))
     }
 }
 

@@ -69,6 +69,11 @@ const RESIDENT_BYTES: usize = 512 << 20;
 /// Blocks on their way, or at work.
 const SLOTS: usize = 3;
 
+/// A sum that stops at the largest number there is.
+fn total(bytes: &[u64]) -> u64 {
+    bytes.iter().fold(0, |sum, b| sum.saturating_add(*b))
+}
+
 impl Task {
     fn row(&self) -> usize {
         self.columns * self.entry
@@ -82,7 +87,7 @@ impl Task {
 
     /// Bytes of a block's own products, which are as long as the block.
     fn products(&self, block: usize) -> u64 {
-        to_u64(block) * to_u64(self.tall_columns * self.element)
+        to_u64(block).saturating_mul(to_u64(self.tall_columns.saturating_mul(self.element)))
     }
 
     fn tall(&self) -> u64 {
@@ -130,7 +135,7 @@ impl Task {
         let (mut block, slots) = (self.preferred_resident(), if self.apart { 1 } else { 0 });
         loop {
             let own = to_u64(self.rows) * to_u64(self.row());
-            let needed = self.fixed + self.tall() + own + self.ring(block, 0) + self.products(block);
+            let needed = total(&[self.fixed, self.tall(), own, self.ring(block, 0), self.products(block)]);
             if needed <= self.room {
                 let block = self.even(self.rows, block);
                 let tall_on_device = true;
@@ -156,7 +161,7 @@ impl Task {
             let tall = if tall_on_device { self.tall() } else { 0 };
             let mut block = if self.apart { self.preferred() } else { self.preferred_resident() };
             loop {
-                let needed = self.fixed + tall + self.ring(block, 0) + self.products(block);
+                let needed = total(&[self.fixed, tall, self.ring(block, 0), self.products(block)]);
                 if needed <= self.room {
                     let resident_block = self.even(self.rows, block);
                     return Ok(Cut {
@@ -174,7 +179,7 @@ impl Task {
                 block = block.div_ceil(2);
             }
         }
-        Err(self.refused(self.fixed + self.ring(1, 0) + self.products(1)))
+        Err(self.refused(total(&[self.fixed, self.ring(1, 0), self.products(1)])))
     }
 
     fn cut_streamed(&self) -> Result<Cut> {
@@ -183,7 +188,8 @@ impl Task {
             let least = if tall_on_device { FEW_ROWS / 8 } else { 1 };
             let mut block = self.preferred();
             loop {
-                let needed = self.fixed + tall + self.ring(block, SLOTS) + 2 * self.products(block);
+                let needed =
+                    total(&[self.fixed, tall, self.ring(block, SLOTS), self.products(block), self.products(block)]);
                 if needed <= self.room {
                     let spare = usize::try_from((self.room - needed) / to_u64(self.row().max(1))).unwrap_or(usize::MAX);
                     let resident = self.whole(spare.min(self.most_resident()), block);
@@ -199,7 +205,7 @@ impl Task {
                 block = block.div_ceil(2).max(least);
             }
         }
-        Err(self.refused(self.fixed + self.ring(1, SLOTS) + 2 * self.products(1)))
+        Err(self.refused(total(&[self.fixed, self.ring(1, SLOTS), self.products(1), self.products(1)])))
     }
 
     /// Rows of blocks of at most `most` of `rows` rows, all of about the same size unless the caller chose one.

@@ -172,12 +172,16 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             }
         };
         // Factors and sums of a pass, and on the other devices their copies.
-        let small = to_u64(self.setting.small_elements) * to_u64(size_of::<T::Wide>());
+        let small = to_u64(self.setting.small_elements).saturating_mul(to_u64(size_of::<T::Wide>()));
         let is_single = size_of::<T::Part>() == 4;
-        let wide = to_u64(share.rows.saturating_mul(self.columns.max(self.setting.tall_columns))) * 16;
+        let wide = to_u64(share.rows.saturating_mul(self.columns.max(self.setting.tall_columns))).saturating_mul(16);
         let panels = if is_single { PANELS.min(wide) } else { 0 };
-        let own = to_u64(self.columns) * to_u64(self.setting.tall_columns * element);
+        let own = to_u64(self.columns.saturating_mul(self.setting.tall_columns)).saturating_mul(to_u64(element));
         let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
+        // What is free comes in pieces.
+        let room = budget.available().min(free - free / 32);
+        // Work space of small factorisations and of merged blocks.
+        let slack = room / 64;
         let task = Task {
             rows: share.rows,
             columns: if matches!(self.matrix, Matrix::Implicit(_)) { 0 } else { self.columns },
@@ -186,9 +190,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             element,
             apart,
             tall_columns: self.setting.tall_columns,
-            fixed: OTHERS + panels + small + own + flips + to_u64(extra),
-            // What is free comes in pieces.
-            room: budget.available().min(free - free / 32),
+            fixed: [OTHERS, panels, small, own, flips, to_u64(extra), slack].into_iter().fold(0, u64::saturating_add),
+            room,
             limit: budget.limit(),
             block_rows: self.setting.block_rows,
             resident: self.setting.resident,

@@ -389,7 +389,7 @@ pub fn mirror<T: Scalar>(
 pub struct Compressed<'a> {
     /// I64 [rows + 1]; from 0.
     pub row_ptr: Region<'a>,
-    /// I32 [entries].
+    /// I32, one an entry.
     pub columns: Region<'a>,
     /// The values; all are 1 if there are none.
     pub values: Option<Region<'a>>,
