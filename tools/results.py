@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/results.md from the files under benches/results: for each device the runs of its newest commit, as the benches
-wrote them."""
+"""Writes docs/results.md from the files under benches/results: for each device the newest run of everything, as the benches
+wrote it."""
 
 import json
 import sys
@@ -81,21 +81,38 @@ def run(path: Path) -> list[str]:
     return out
 
 
-def runs_of_newest_commit(folder: Path) -> list[Path]:
-    """A device's runs of the commit that ran last: parts of a bench may have been run one by one."""
-    files = sorted(folder.glob("*.json"))
-    commits = {path: json.loads(path.read_text())["build"].get("commit") for path in files}
-    return [path for path in files if commits[path] == commits[files[-1]]]
+def rows_of(path: Path) -> set[tuple[str, str]]:
+    """Names of the rows of a run, each with its bench."""
+    report = json.loads(path.read_text())
+    found = {("criterion", name) for name in report["criterion"]}
+    for name, bench in report["benches"].items():
+        if isinstance(bench, dict) and "rows" in bench:
+            found |= {(bench.get("title", name), str(row.get("case"))) for row in bench["rows"]}
+        elif isinstance(bench, list):
+            found |= {(name, str(line.get("case"))) for line in bench}
+    return found
+
+
+def runs_with_something_new(folder: Path) -> list[Path]:
+    """A device's runs, newest first, without those of which newer ones have every row: parts may be run one by one."""
+    kept, seen = [], set()
+    for path in sorted(folder.glob("*.json"), reverse=True):
+        rows = rows_of(path)
+        if not kept or rows - seen:
+            kept.append(path)
+        seen |= rows
+    return kept
 
 
 def main() -> int:
     folders = sorted(p for p in (ROOT / "benches/results").iterdir() if p.is_dir())
-    newest = [path for folder in folders for path in runs_of_newest_commit(folder)]
+    newest = [path for folder in folders for path in runs_with_something_new(folder)]
     text = [
         "# Results",
         "",
         "Made by `tools/results.py` from the files under `benches/results`, which `make bench` and the GPU bundle's `run.sh`",
-        "write: for each device the runs of the newest commit, every figure as the bench printed it. A ratio compares figures of one run.",
+        "write: for each device the newest runs first, and older ones that have what no newer one has; every figure as the bench",
+        "printed it. A ratio compares figures of one run.",
         "",
     ]
     for path in newest:

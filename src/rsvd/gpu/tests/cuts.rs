@@ -127,6 +127,10 @@ fn merging_blocks_finds_the_row_space() {
 #[test]
 #[ignore = "needs two GPUs"]
 fn two_devices_give_the_numbers_of_one() {
+    if crate::backend::gpu::Gpu::device_count().unwrap() < 2 {
+        println!("skipped: this machine has one GPU");
+        return;
+    }
     let backend = BackendChoice::Cuda;
     let other = Context::new(Options { backend, device: 1, threads: 2, ..Options::default() }).unwrap();
     let contexts = [gpu(0), other];
