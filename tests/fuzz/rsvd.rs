@@ -194,7 +194,7 @@ fn rsvd_options(s: &mut Source<'_>, rank: i64) -> purlin_rsvd_options {
             3 => o.max_rank = s.size(),
             4 => o.block_columns = s.size(),
             5 => o.block_rows = s.size(),
-            6 => o.resident_rows = s.size() - 1,
+            6 => o.resident_rows = s.size().saturating_sub(1),
             7 => o.merge_width = s.size(),
             8 => o.probes = s.size(),
             9 => o.seed = s.bits(),
