@@ -15,6 +15,7 @@
 //! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
 //! | [`rsvd`] | randomized singular value decomposition and principal components, larger than memory |
 //! | [`rpca`] | a matrix as low rank plus sparse |
+//! | [`tt`] | tensor trains: inner products open and cyclic, norms, expectation values, algebra |
 
 pub mod alloc;
 pub mod backend;
@@ -38,6 +39,7 @@ pub mod shape;
 pub mod sshopm;
 pub mod stream;
 pub mod tensor;
+pub mod tt;
 
 /// How the library was built, in one line.
 pub fn build_info() -> String {

@@ -1,8 +1,9 @@
-//! Dense tensors of any rank and batches of packed symmetric tensors.
+//! Dense tensors of any rank, batches of packed symmetric tensors, and tensor trains.
 
 mod copy;
 mod host;
 pub mod symmetric;
+pub mod train;
 mod view;
 
 use std::sync::Arc;

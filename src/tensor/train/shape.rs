@@ -1,0 +1,133 @@
+//! Mode sizes and ranks of a train.
+
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::shape::product;
+
+/// Mode sizes n_0 .. n_{d-1} and ranks r_0 .. r_d of a train, with r_0 = r_d. Every size is at least 1, and no core, nor
+/// all of them together, has more than `isize::MAX` bytes in the widest type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    modes: Vec<usize>,
+    ranks: Vec<usize>,
+    /// Where each core begins if they lie one after another, and where the last ends.
+    offsets: Vec<usize>,
+}
+
+impl Shape {
+    /// A checked shape. `argument` is the train's name in messages.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the first core that is wrong; [`Error::OutOfMemory`].
+    pub fn new(argument: &str, modes: &[usize], ranks: &[usize]) -> Result<Self> {
+        let d = modes.len();
+        if d == 0 {
+            return Err(Error::invalid(argument, "has no cores, at least 1 is needed"));
+        }
+        if ranks.len() != d + 1 {
+            return Err(Error::invalid(
+                argument,
+                format!("has {} ranks, {} are needed for d = {d}", ranks.len(), d + 1),
+            ));
+        }
+        if let Some(k) = modes.iter().position(|&n| n == 0) {
+            return Err(Error::invalid(argument, format!("core {k} has mode size 0, at least 1 is needed")));
+        }
+        if let Some(k) = ranks.iter().position(|&r| r == 0) {
+            return Err(Error::invalid(argument, format!("rank {k} is 0, at least 1 is needed")));
+        }
+        if ranks[0] != ranks[d] {
+            let problem = format!("the first rank is {} and the last {}; they must be equal", ranks[0], ranks[d]);
+            return Err(Error::invalid(argument, problem));
+        }
+        let what = "shape of a tensor train";
+        let mut offsets = alloc::with_capacity(what, d + 1)?;
+        let mut end = 0usize;
+        offsets.push(end);
+        for k in 0..d {
+            end = product(argument, ranks[k], modes[k])
+                .and_then(|left| product(argument, left, ranks[k + 1]))
+                .ok()
+                .and_then(|count| end.checked_add(count))
+                .filter(|&end| end <= isize::MAX as usize / DType::CF64.size())
+                .ok_or_else(|| {
+                    let (r, n, s) = (ranks[k], modes[k], ranks[k + 1]);
+                    Error::invalid(
+                        argument,
+                        format!("core {k} of {r} x {n} x {s} makes the train larger than 2^63 bytes"),
+                    )
+                })?;
+            offsets.push(end);
+        }
+        Ok(Self { modes: alloc::copied(what, modes)?, ranks: alloc::copied(what, ranks)?, offsets })
+    }
+
+    /// Number of cores d.
+    pub fn len(&self) -> usize {
+        self.modes.len()
+    }
+
+    /// Never: a train has at least one core.
+    pub fn is_empty(&self) -> bool {
+        self.modes.is_empty()
+    }
+
+    /// Mode sizes, d.
+    pub fn modes(&self) -> &[usize] {
+        &self.modes
+    }
+
+    /// Ranks, d + 1.
+    pub fn ranks(&self) -> &[usize] {
+        &self.ranks
+    }
+
+    /// r_k, n_k, r_{k+1}.
+    pub fn core(&self, k: usize) -> [usize; 3] {
+        [self.ranks[k], self.modes[k], self.ranks[k + 1]]
+    }
+
+    /// Elements of core k.
+    pub fn core_len(&self, k: usize) -> usize {
+        self.offsets[k + 1] - self.offsets[k]
+    }
+
+    /// Where core k begins if all lie one after another, in elements; d is where the last ends.
+    pub fn offset(&self, k: usize) -> usize {
+        self.offsets[k]
+    }
+
+    /// Elements of all cores.
+    pub fn elements(&self) -> usize {
+        self.offsets[self.len()]
+    }
+
+    /// Whether the trace runs over more than one value.
+    pub fn is_cyclic(&self) -> bool {
+        self.ranks[0] > 1
+    }
+
+    /// Largest rank.
+    pub fn max_rank(&self) -> usize {
+        self.ranks.iter().copied().max().unwrap_or(1)
+    }
+
+    /// Refuses a train whose mode sizes differ from `other`'s, naming the first core.
+    pub fn expect_modes(&self, argument: &str, other: &[usize], other_argument: &str) -> Result<()> {
+        if self.len() != other.len() {
+            let problem = format!("has {} cores, {other_argument} has {}", self.len(), other.len());
+            return Err(Error::invalid(argument, problem));
+        }
+        match (0..self.len()).find(|&k| self.modes[k] != other[k]) {
+            None => Ok(()),
+            Some(k) => {
+                let (here, there) = (self.modes[k], other[k]);
+                Err(Error::invalid(
+                    argument,
+                    format!("core {k} has mode size {here}, that of {other_argument} is {there}"),
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Numbers with an exponent of their own: results of long trains lie far beyond the range of their type.
+
+use super::info::Outcome;
+use crate::scalar::{Complex, DType};
+
+/// mantissa * 2^exponent. Either the larger of |re| and |im| lies in [0.5, 1), or both are 0 and so is the exponent, or
+/// the mantissa is not finite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scaled {
+    /// The leading digits.
+    pub mantissa: Complex<f64>,
+    /// The power of two.
+    pub exponent: i64,
+}
+
+/// Exponent of the power of two that brings `x` to [0.5, 1); 0 for 0 and for what is not finite. Exact for subnormals.
+pub fn exponent_of(x: f64) -> i64 {
+    if x == 0.0 || !x.is_finite() {
+        return 0;
+    }
+    let field = |x: f64| i64::from(((x.to_bits() >> 52) & 0x7ff) as u16);
+    match field(x) {
+        // 2^54 brings every subnormal into the normal range.
+        0 => field(x * 18_014_398_509_481_984.0) - 1022 - 54,
+        e => e - 1022,
+    }
+}
+
+/// x * 2^e, rounded once: exact unless the result is subnormal or too large.
+pub fn scale(x: f64, e: i64) -> f64 {
+    let power = |e: i64| f64::from_bits(((e + 1023) as u64) << 52);
+    if (-1022..=1023).contains(&e) {
+        return x * power(e);
+    }
+    // x = m 2^k with |m| in [0.5, 1): no product but the last rounds.
+    let k = exponent_of(x);
+    let m = x * power(-(k / 2)) * power(-(k - k / 2));
+    match k.saturating_add(e) {
+        _ if x == 0.0 || !x.is_finite() => x,
+        t if t > 1024 => x.signum() * f64::INFINITY,
+        t if t < -1075 => x.signum() * 0.0,
+        t => m * power(t.div_euclid(2)) * power(t - t.div_euclid(2)),
+    }
+}
+
+impl Scaled {
+    /// 0.
+    pub const ZERO: Self = Self { mantissa: Complex::new(0.0, 0.0), exponent: 0 };
+    /// 1.
+    pub const ONE: Self = Self { mantissa: Complex::new(0.5, 0.0), exponent: 1 };
+
+    /// value * 2^exponent, brought to the normal form.
+    pub fn new(value: Complex<f64>, exponent: i64) -> Self {
+        let largest = value.re.abs().max(value.im.abs());
+        if value.re.is_nan() || value.im.is_nan() || largest.is_infinite() {
+            return Self { mantissa: value, exponent: 0 };
+        }
+        if largest == 0.0 {
+            return Self::ZERO;
+        }
+        let q = exponent_of(largest);
+        let mantissa = Complex::new(scale(value.re, -q), scale(value.im, -q));
+        Self { mantissa, exponent: exponent.saturating_add(q) }
+    }
+
+    /// A real number.
+    pub fn real(value: f64) -> Self {
+        Self::new(Complex::new(value, 0.0), 0)
+    }
+
+    /// Whether it is 0.
+    pub fn is_zero(self) -> bool {
+        self.mantissa == Complex::new(0.0, 0.0)
+    }
+
+    /// Whether both parts are finite.
+    pub fn is_finite(self) -> bool {
+        self.mantissa.re.is_finite() && self.mantissa.im.is_finite()
+    }
+
+    /// Complex conjugate.
+    pub fn conj(self) -> Self {
+        Self { mantissa: self.mantissa.conj(), ..self }
+    }
+
+    /// The real part.
+    pub fn re(self) -> Self {
+        Self::new(Complex::new(self.mantissa.re, 0.0), self.exponent)
+    }
+
+    /// Sum: the smaller is brought to the exponent of the larger.
+    pub fn plus(self, other: Self) -> Self {
+        if self.is_zero() || !other.is_finite() {
+            return other;
+        }
+        if other.is_zero() || !self.is_finite() {
+            return self;
+        }
+        let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        let shift = small.exponent.saturating_sub(large.exponent);
+        let aligned = Complex::new(scale(small.mantissa.re, shift), scale(small.mantissa.im, shift));
+        Self::new(large.mantissa + aligned, large.exponent)
+    }
+
+    /// Product.
+    pub fn times(self, other: Self) -> Self {
+        Self::new(self.mantissa * other.mantissa, self.exponent.saturating_add(other.exponent))
+    }
+
+    /// Quotient; `None` if `other` is 0.
+    pub fn over(self, other: Self) -> Option<Self> {
+        // Normal mantissas neither overflow nor underflow here.
+        (!other.is_zero())
+            .then(|| Self::new(self.mantissa / other.mantissa, self.exponent.saturating_sub(other.exponent)))
+    }
+
+    /// Square root of the real part, 0 if that is negative.
+    pub fn sqrt(self) -> Self {
+        let odd = self.exponent.rem_euclid(2);
+        let root = scale(self.mantissa.re.max(0.0), odd).sqrt();
+        if self.mantissa.re.is_nan() {
+            return self;
+        }
+        Self::new(Complex::new(root, 0.0), (self.exponent - odd) / 2)
+    }
+
+    /// Natural logarithm of the modulus; minus infinity for 0.
+    pub fn log_abs(self) -> f64 {
+        self.mantissa.norm().ln() + self.exponent as f64 * std::f64::consts::LN_2
+    }
+
+    /// The number over its modulus; 0 for 0.
+    pub fn phase(self) -> Complex<f64> {
+        let modulus = self.mantissa.norm();
+        if modulus == 0.0 { self.mantissa } else { self.mantissa / modulus }
+    }
+
+    /// The number in `dtype` (of an f32 type: rounded to f32), and how that came out.
+    pub fn plain(self, dtype: DType) -> (Complex<f64>, Outcome) {
+        if !self.is_finite() {
+            return (Complex::new(f64::NAN, if is_complex(dtype) { f64::NAN } else { 0.0 }), Outcome::NonFinite);
+        }
+        let part = |x: f64| {
+            let wide = scale(x, self.exponent);
+            if matches!(dtype, DType::F32 | DType::CF32) { f64::from(wide as f32) } else { wide }
+        };
+        let value = Complex::new(part(self.mantissa.re), if is_complex(dtype) { part(self.mantissa.im) } else { 0.0 });
+        let outcome = if value.re.is_infinite() || value.im.is_infinite() {
+            Outcome::Overflow
+        } else if value == Complex::new(0.0, 0.0) && !self.is_zero() {
+            Outcome::Underflow
+        } else {
+            Outcome::Ok
+        };
+        (value, outcome)
+    }
+}
+
+fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::CF32 | DType::CF64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complex(re: f64, im: f64) -> Complex<f64> {
+        Complex::new(re, im)
+    }
+
+    #[test]
+    fn exponents_and_scaling_are_exact_to_the_ends_of_the_range() {
+        for x in [1.0, 0.75, -3.5, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1.5e-310] {
+            let e = exponent_of(x);
+            let m = scale(x, -e);
+            assert!((0.5..1.0).contains(&m.abs()), "{x}: {m}");
+            assert_eq!(scale(m, e), x);
+        }
+        assert_eq!(scale(1.0, 5000), f64::INFINITY);
+        assert_eq!(scale(-1.0, -5000), -0.0);
+        assert_eq!(scale(1.0, -1074), 5e-324);
+        assert_eq!(scale(0.0, i64::MAX), 0.0);
+        assert_eq!(scale(f64::MAX, -2000), scale(scale(f64::MAX, -1000), -1000));
+    }
+
+    #[test]
+    fn arithmetic_reaches_beyond_the_range_of_the_type() {
+        let big = Scaled::new(complex(3.0, -1.0), 100_000);
+        assert_eq!(big, Scaled { mantissa: complex(0.75, -0.25), exponent: 100_002 });
+        assert_eq!(big.plus(big), Scaled { exponent: 100_003, ..big });
+        assert_eq!(big.plus(Scaled::new(complex(-3.0, 1.0), 100_000)), Scaled::ZERO);
+        assert_eq!(big.plus(Scaled::ONE), big);
+        assert_eq!(big.times(big).over(big), Some(big));
+        assert_eq!(big.over(Scaled::ZERO), None);
+        assert_eq!(Scaled::new(complex(9.0, 0.0), 2001).sqrt(), Scaled::new(complex(18f64.sqrt(), 0.0), 1000));
+        assert!((big.log_abs() - (10f64.sqrt().ln() + 100_000.0 * 2f64.ln())).abs() < 1e-10);
+        assert_eq!(Scaled::real(-2.0).phase(), complex(-1.0, 0.0));
+        assert_eq!(Scaled::ZERO.log_abs(), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn plain_results_say_what_became_of_them() {
+        assert_eq!(Scaled::real(3.0).plain(DType::F64), (complex(3.0, 0.0), Outcome::Ok));
+        assert_eq!(Scaled::real(1e300).plain(DType::F32), (complex(f64::INFINITY, 0.0), Outcome::Overflow));
+        assert_eq!(Scaled::real(-1e-300).plain(DType::F32).1, Outcome::Underflow);
+        assert_eq!(Scaled::ZERO.plain(DType::F32), (complex(0.0, 0.0), Outcome::Ok));
+        assert_eq!(Scaled::new(complex(f64::NAN, 0.0), 0).plain(DType::CF64).1, Outcome::NonFinite);
+    }
+}
