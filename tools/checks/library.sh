@@ -40,6 +40,8 @@ readelf -lW "$library" | awk '/GNU_STACK/ { print $7 }' | grep -q E && report "h
 
 size=$(stat -c %s "$library")
 echo "size: $size bytes"
-[ "$size" -lt $((12 * 1024 * 1024)) ] || report "is $size bytes, more than 12 MiB"
+# Six families, most of them in four number types on two backends, and kernels for three GPU targets. What grows beyond
+# this has been compiled once too often.
+[ "$size" -lt $((24 * 1024 * 1024)) ] || report "is $size bytes, more than 24 MiB"
 readelf -SW "$library" | grep -q '\.debug_info' && report "is not stripped"
 exit $bad

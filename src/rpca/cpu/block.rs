@@ -12,52 +12,87 @@ use crate::rpca::input::Strided;
 use crate::rpca::ops::{Start, Step, Sums};
 use crate::scalar::{Element, Scalar};
 
-/// A small matrix in the type of the data, column-major and packed.
+/// A small matrix in the type of the data, column-major and packed; without columns where there is none.
+///
+/// What a job may lack is empty and not the payload of an enum: compilers read a payload's fields before they know
+/// that there is one, and then ignore them, which a memory checker cannot tell from a mistake.
 pub(super) struct Small<T> {
     pub(super) values: Vec<T>,
     pub(super) cols: usize,
 }
 
-/// [`crate::rpca::ops::Product`] in the type of the data.
-pub(super) enum Product<T> {
+impl<T> Small<T> {
+    /// No matrix.
+    pub(super) fn none() -> Self {
+        Self { values: Vec::new(), cols: 0 }
+    }
+}
+
+/// Which product a pass forms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
     None,
     Gram,
-    Normal(Small<T>),
-    Projected(Small<T>),
+    Normal,
+    Projected,
+}
+
+/// [`crate::rpca::ops::Product`] in the type of the data.
+pub(super) struct Product<T> {
+    pub(super) form: Form,
+    pub(super) factor: Small<T>,
+}
+
+impl<T> Product<T> {
+    /// No product.
+    pub(super) fn none() -> Self {
+        Self { form: Form::None, factor: Small::none() }
+    }
+}
+
+/// What a new low-rank part is formed of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    Zero,
+    Whole,
+    Factors,
 }
 
 /// [`crate::rpca::ops::LowRank`] in the type of the data; the second factor is B^H.
-pub(super) enum LowRank<T> {
-    Zero,
-    Whole(Small<T>),
-    Factors(Small<T>, Small<T>),
+pub(super) struct LowRank<T> {
+    pub(super) parts: Parts,
+    pub(super) left: Small<T>,
+    pub(super) right: Small<T>,
 }
 
 impl<T> LowRank<T> {
-    /// Columns of the factors. Not inlined: the number would be read where there is none and then ignored, which a memory
-    /// checker cannot tell from a mistake.
-    #[inline(never)]
+    /// Nothing.
+    pub(super) fn zero() -> Self {
+        Self { parts: Parts::Zero, left: Small::none(), right: Small::none() }
+    }
+
+    /// Columns of the factors.
     fn rank(&self) -> usize {
-        match self {
-            Self::Factors(left, _) => left.cols,
-            _ => 0,
-        }
+        if self.parts == Parts::Factors { self.left.cols } else { 0 }
     }
 }
 
 /// What a pass does.
-pub(super) enum Task<T> {
+#[derive(Clone, Copy)]
+pub(super) enum Task {
     /// Norms of M.
     Begin,
     /// A product with X, or with M where there is no X yet.
     Product,
     /// An iteration.
-    Update(Step, LowRank<T>),
+    Update(Step),
 }
 
 /// A pass over blocks of rows.
 pub(super) struct Job<T> {
-    pub(super) task: Task<T>,
+    pub(super) task: Task,
+    /// The low-rank part of an iteration.
+    pub(super) low_rank: LowRank<T>,
     pub(super) product: Product<T>,
     pub(super) columns: usize,
     /// Rows of a block.
@@ -87,11 +122,12 @@ struct Buffers<T: Elementwise> {
 impl<T: Elementwise> Job<T> {
     /// Rows and columns of the product.
     pub(super) fn product_shape(&self) -> (usize, usize) {
-        match &self.product {
-            Product::None => (0, 0),
-            Product::Gram => (self.columns, self.columns),
-            Product::Normal(w) => (self.columns, w.cols),
-            Product::Projected(w) => (w.cols, w.cols),
+        let cols = self.product.factor.cols;
+        match self.product.form {
+            Form::None => (0, 0),
+            Form::Gram => (self.columns, self.columns),
+            Form::Normal => (self.columns, cols),
+            Form::Projected => (cols, cols),
         }
     }
 
@@ -99,7 +135,7 @@ impl<T: Elementwise> Job<T> {
     pub(super) fn group_bytes(&self, masked: bool) -> usize {
         let whole = self.block * self.columns;
         let (rows, cols) = self.product_shape();
-        let sum = if matches!(self.product, Product::Normal(_)) { rows * cols } else { 0 };
+        let sum = if self.product.form == Form::Normal { rows * cols } else { 0 };
         (2 * whole + self.narrow() + sum) * size_of::<T>()
             + (self.wide() + rows * cols) * size_of::<T::Wide>()
             + if masked { whole } else { 0 }
@@ -107,15 +143,7 @@ impl<T: Elementwise> Job<T> {
 
     /// Elements of P = X W or X A.
     fn narrow(&self) -> usize {
-        let factors = match &self.task {
-            Task::Update(_, low_rank) => low_rank.rank(),
-            _ => 0,
-        };
-        let product = match &self.product {
-            Product::Normal(w) | Product::Projected(w) => w.cols,
-            _ => 0,
-        };
-        self.block * factors.max(product)
+        self.block * self.low_rank.rank().max(self.product.factor.cols)
     }
 
     /// Elements of what is summed in double precision.
@@ -123,10 +151,10 @@ impl<T: Elementwise> Job<T> {
         if T::DTYPE == T::Wide::DTYPE {
             return 0;
         }
-        match &self.product {
-            Product::Gram => self.block * self.columns,
-            Product::Projected(w) => self.block * w.cols,
-            _ => 0,
+        match self.product.form {
+            Form::Gram => self.block * self.columns,
+            Form::Projected => self.block * self.product.factor.cols,
+            Form::None | Form::Normal => 0,
         }
     }
 
@@ -134,7 +162,7 @@ impl<T: Elementwise> Job<T> {
         const WHAT: &str = "blocks of a pass";
         let (zero, whole) = (T::from_parts(0.0, 0.0), self.block * self.columns);
         let (rows, cols) = self.product_shape();
-        let sum = if matches!(self.product, Product::Normal(_)) { rows * cols } else { 0 };
+        let sum = if self.product.form == Form::Normal { rows * cols } else { 0 };
         Ok(Buffers {
             m: alloc::filled(WHAT, whole, zero)?,
             low_rank: alloc::filled(WHAT, whole, zero)?,
@@ -199,7 +227,7 @@ impl<T: Elementwise> Block<'_, T> {
                 self.read_mask(first, mask, length)?;
             }
         }
-        match &self.job.task {
+        match self.job.task {
             Task::Begin => self.begin(first, length),
             Task::Product => {
                 if x.is_empty() {
@@ -212,8 +240,8 @@ impl<T: Elementwise> Block<'_, T> {
                 }
                 Ok(())
             }
-            Task::Update(step, low_rank) => {
-                self.update(step, low_rank, mask.is_some(), x, y);
+            Task::Update(step) => {
+                self.update(&step, mask.is_some(), x, y);
                 self.product(x);
                 Ok(())
             }
@@ -252,7 +280,8 @@ impl<T: Elementwise> Block<'_, T> {
         Ok(())
     }
 
-    fn update(&mut self, step: &Step, low_rank: &LowRank<T>, masked: bool, x: &mut [T], y: &mut [T]) {
+    fn update(&mut self, step: &Step, masked: bool, x: &mut [T], y: &mut [T]) {
+        let LowRank { parts, left, right } = &self.job.low_rank;
         let (rows, columns, length) = (self.rows, self.job.columns, x.len());
         let Buffers { m, low_rank: product, narrow, mask, .. } = &mut *self.buffers;
         let m = &m[..length];
@@ -264,14 +293,14 @@ impl<T: Elementwise> Block<'_, T> {
         let product = &mut product[..length];
         let one = T::from_parts(1.0, 0.0);
         let block = MatRef::from_column_major_slice(&*x, rows, columns);
-        match low_rank {
-            LowRank::Zero => product.fill(T::from_parts(0.0, 0.0)),
-            LowRank::Whole(k) => {
-                let k = MatRef::from_column_major_slice(&k.values, columns, columns);
+        match parts {
+            Parts::Zero => product.fill(T::from_parts(0.0, 0.0)),
+            Parts::Whole => {
+                let k = MatRef::from_column_major_slice(&left.values, columns, columns);
                 let out = MatMut::from_column_major_slice_mut(product, rows, columns);
                 matmul(out, Accum::Replace, block, k, one, Par::Seq);
             }
-            LowRank::Factors(left, right) => {
+            Parts::Factors => {
                 let rank = left.cols;
                 let narrow = &mut narrow[..rows * rank];
                 let a = MatRef::from_column_major_slice(&left.values, columns, rank);
@@ -313,15 +342,16 @@ impl<T: Elementwise> Block<'_, T> {
         let total = &mut self.partial.product;
         let block = MatRef::from_column_major_slice(x, rows, columns);
         let one = T::from_parts(1.0, 0.0);
-        match &self.job.product {
-            Product::None => {}
-            Product::Gram => gram::<T>(x, rows, columns, wide, total),
-            Product::Normal(w) | Product::Projected(w) => {
+        let Product { form, factor: w } = &self.job.product;
+        match form {
+            Form::None => {}
+            Form::Gram => gram::<T>(x, rows, columns, wide, total),
+            Form::Normal | Form::Projected => {
                 let narrow = &mut narrow[..rows * w.cols];
                 let w_view = MatRef::from_column_major_slice(&w.values, columns, w.cols);
                 let out = MatMut::from_column_major_slice_mut(narrow, rows, w.cols);
                 matmul(out, Accum::Replace, block, w_view, one, Par::Seq);
-                if matches!(self.job.product, Product::Projected(_)) {
+                if *form == Form::Projected {
                     gram::<T>(narrow, rows, w.cols, wide, total);
                     return;
                 }

@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::scalar::{Element, Scalar};
 use crate::shape::{to_i64, to_u64};
-use block::{Job, LowRank, Partial, Product, Small, Task};
+use block::{Form, Job, LowRank, Partial, Parts, Product, Small, Task};
 use elementwise::Elementwise;
 use store::Store;
 
@@ -177,9 +177,9 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         Ok((make()?, make()?))
     }
 
-    fn job(&self, task: Task<T>, product: Product<T>) -> Job<T> {
+    fn job(&self, task: Task, low_rank: LowRank<T>, product: Product<T>) -> Job<T> {
         let Cut { block, .. } = self.cut;
-        Job { task, product, columns: self.size.1, block, scale: self.scale, isa: self.context.isa() }
+        Job { task, low_rank, product, columns: self.size.1, block, scale: self.scale, isa: self.context.isa() }
     }
 
     /// One pass over all panels.
@@ -275,10 +275,10 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
 
     fn wanted(&self, product: &ops::Product<'_, CpuMatrix<T::Wide>>) -> Result<Product<T>> {
         Ok(match product {
-            ops::Product::None => Product::None,
-            ops::Product::Gram => Product::Gram,
-            ops::Product::Normal(w) => Product::Normal(self.factor(w, false)?),
-            ops::Product::Projected(w) => Product::Projected(self.factor(w, false)?),
+            ops::Product::None => Product::none(),
+            ops::Product::Gram => Product { form: Form::Gram, factor: Small::none() },
+            ops::Product::Normal(w) => Product { form: Form::Normal, factor: self.factor(w, false)? },
+            ops::Product::Projected(w) => Product { form: Form::Projected, factor: self.factor(w, false)? },
         })
     }
 }
@@ -344,12 +344,12 @@ impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
     }
 
     fn begin(&mut self) -> Result<Start> {
-        let job = self.job(Task::Begin, Product::None);
+        let job = self.job(Task::Begin, LowRank::zero(), Product::none());
         Ok(self.sweep(&job, Needs { m: true, x: false, y: false })?.start)
     }
 
     fn product(&mut self, product: &ops::Product<'_, CpuMatrix<T::Wide>>, out: &mut CpuMatrix<T::Wide>) -> Result<()> {
-        let job = self.job(Task::Product, self.wanted(product)?);
+        let job = self.job(Task::Product, LowRank::zero(), self.wanted(product)?);
         let needs = Needs { m: !self.begun, x: self.begun, y: false };
         let sums = self.sweep(&job, needs)?;
         put(&sums.product, out)
@@ -363,11 +363,15 @@ impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
         out: &mut CpuMatrix<T::Wide>,
     ) -> Result<Sums> {
         let low_rank = match low_rank {
-            ops::LowRank::Zero => LowRank::Zero,
-            ops::LowRank::Whole(k) => LowRank::Whole(self.factor(k, false)?),
-            ops::LowRank::Factors(a, b) => LowRank::Factors(self.factor(a, false)?, self.factor(b, true)?),
+            ops::LowRank::Zero => LowRank::zero(),
+            ops::LowRank::Whole(k) => {
+                LowRank { parts: Parts::Whole, left: self.factor(k, false)?, right: Small::none() }
+            }
+            ops::LowRank::Factors(a, b) => {
+                LowRank { parts: Parts::Factors, left: self.factor(a, false)?, right: self.factor(b, true)? }
+            }
         };
-        let job = self.job(Task::Update(*step, low_rank), self.wanted(product)?);
+        let job = self.job(Task::Update(*step), low_rank, self.wanted(product)?);
         let sums = self.sweep(&job, Needs { m: true, x: true, y: true })?;
         self.begun = true;
         put(&sums.product, out)?;
