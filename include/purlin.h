@@ -1796,7 +1796,9 @@ typedef struct purlin_fdk_options {
    */
   int32_t mode;
   /**
-   * Nonzero: voxels that some view does not see are 0; default 0.
+   * Nonzero: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
+   * them, as long as the box of columns that holds what is left does not: only that is reconstructed, and the volume
+   * is a tensor in host memory or a sink.
    */
   int32_t fov_mask;
   /**

@@ -272,6 +272,7 @@ impl Task<'_> {
         cut.keep &= cut.alternates();
         cut.rows = cut.most_rows(ops, self.plan);
         cut.needs = ops.needs(self.plan, &cut);
+        cut.needs.host += self.plan.frame.as_ref().map_or(0, |f| f.bytes(self.output.number));
         cut
     }
 

@@ -1,43 +1,48 @@
 //! The part of the volume that every view sees.
 
+use super::geometry::Geometry;
 use super::plan::Plan;
 use super::weights::Redundancy;
 use crate::blocks::number::{Number, encode};
 
-impl Plan {
-    /// Radius of the disc about the z axis, in slice `k`, that every view sees, mm; negative if some view does not even
-    /// see the axis there. On a full circle this is all that is seen.
-    ///
-    /// "Left of the panel's edge" is a linear inequality a x + b y + c z + d <= 0, as w > 0. Over a circle of radius r its
-    /// left side is at most r hypot(a, b) + c z + d. Half fans make up for one another on their narrow side, which does
-    /// not count.
-    pub fn seen_radius(&self, k: usize) -> f64 {
-        let d = &self.geometry.detector;
-        let z = self.grid.position(2, k);
-        let last = (d.columns - 1) as f64;
-        let mut least = f64::INFINITY;
-        for view in &self.geometry.views {
-            let m = &view.matrix;
-            let wide = view.principal_column < last / 2.0;
-            let half = self.scan.redundancy == Redundancy::HalfFan;
-            let edges = [
-                (0, -1.0, 0.0, !half || !wide),
-                (0, 1.0, last, !half || wide),
-                (1, -1.0, 0.0, true),
-                (1, 1.0, (d.rows - 1) as f64, true),
-            ];
-            for (r, sign, edge, counts) in edges {
-                if !counts {
-                    continue;
-                }
-                let at = |c: usize| sign * (m[r][c] - edge * m[2][c]);
-                let (steep, rest) = (at(0).hypot(at(1)), at(2) * z + at(3));
-                let radius = if rest > 0.0 { -1.0 } else { -rest / steep };
-                // A plane that is parallel to the slice and does not cut it bounds nothing.
-                least = least.min(if radius.is_nan() { f64::INFINITY } else { radius });
+/// Radius of the disc about the z axis, at height `z`, that every view sees, mm; negative if some view does not even see
+/// the axis there. On a full circle this is all that is seen.
+///
+/// "Left of the panel's edge" is a linear inequality a x + b y + c z + d <= 0, as w > 0. Over a circle of radius r its
+/// left side is at most r hypot(a, b) + c z + d. Half fans make up for one another on their narrow side, which does not
+/// count.
+pub fn seen_radius(geometry: &Geometry, redundancy: Redundancy, z: f64) -> f64 {
+    let d = &geometry.detector;
+    let last = (d.columns - 1) as f64;
+    let mut least = f64::INFINITY;
+    for view in &geometry.views {
+        let m = &view.matrix;
+        let wide = view.principal_column < last / 2.0;
+        let half = redundancy == Redundancy::HalfFan;
+        let edges = [
+            (0, -1.0, 0.0, !half || !wide),
+            (0, 1.0, last, !half || wide),
+            (1, -1.0, 0.0, true),
+            (1, 1.0, (d.rows - 1) as f64, true),
+        ];
+        for (r, sign, edge, counts) in edges {
+            if !counts {
+                continue;
             }
+            let at = |c: usize| sign * (m[r][c] - edge * m[2][c]);
+            let (steep, rest) = (at(0).hypot(at(1)), at(2) * z + at(3));
+            let radius = if rest > 0.0 { -1.0 } else { -rest / steep };
+            // A plane that is parallel to the slice and does not cut it bounds nothing.
+            least = least.min(if radius.is_nan() { f64::INFINITY } else { radius });
         }
-        least
+    }
+    least
+}
+
+impl Plan {
+    /// [`seen_radius`] in slice `k`.
+    pub fn seen_radius(&self, k: usize) -> f64 {
+        seen_radius(&self.geometry, self.scan.redundancy, self.grid.position(2, k))
     }
 
     /// Gives the voxels outside of what every view sees the value that 0 has on the way out. `out` holds slices from

@@ -271,20 +271,17 @@ impl Grid {
         })
     }
 
-    /// Refuses a grid that reaches the source plane of a view, where magnification has no bound.
-    pub fn check_against(&self, geometry: &Geometry) -> Result<()> {
+    /// Where the grid reaches the source plane of a view, at which magnification has no bound; `None` if nowhere.
+    pub fn behind_source(&self, geometry: &Geometry) -> Option<String> {
         for (n, view) in geometry.views.iter().enumerate() {
             for corner in self.corners() {
                 let depth = dot([view.matrix[2][0], view.matrix[2][1], view.matrix[2][2]], corner) + view.matrix[2][3];
                 if depth <= 0.0 || depth.is_nan() {
-                    return Err(Error::invalid(
-                        "grid",
-                        format!("reaches {corner:?}, which lies {:.4} mm behind the source of view {n}", 0.0 - depth),
-                    ));
+                    return Some(format!("{corner:?}, which lies {:.4} mm behind the source of view {n}", 0.0 - depth));
                 }
             }
         }
-        Ok(())
+        None
     }
 }
 
@@ -409,10 +406,10 @@ mod tests {
     fn a_grid_behind_the_source_is_refused() {
         let g = Geometry::circular(PANEL, &ORBIT, &[0.0, 1.0]).unwrap();
         let grid = Grid { size: [3, 3, 3], spacing: [300.0; 3], origin: [-300.0; 3] };
-        assert!(grid.check_against(&g).is_ok());
+        assert_eq!(grid.behind_source(&g), None);
         let grid = Grid { spacing: [520.0; 3], origin: [-520.0; 3], ..grid };
-        let e = grid.check_against(&g).unwrap_err().to_string();
-        assert!(e.contains("behind the source of view 0"), "{e}");
+        let place = grid.behind_source(&g).unwrap();
+        assert!(place.ends_with("20.0000 mm behind the source of view 0"), "{place}");
         assert!(Grid { size: [usize::MAX, 2, 2], ..grid }.check().is_err());
         assert!(Grid::standard(&g).check().is_ok());
     }

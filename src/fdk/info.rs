@@ -101,7 +101,7 @@ impl Info {
             fan_half_angle: plan.scan.half_fan_angle,
             largest_gap: plan.scan.largest_gap,
             fov_radius: plan.fov_radius(),
-            grid: plan.grid,
+            grid: *plan.volume_grid(),
             slab: 0,
             slabs: 0,
             view_batch: 0,

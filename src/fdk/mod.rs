@@ -3,8 +3,9 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`], [`pushed`], [`run`] | a reconstruction that is set up; a scan that is pushed; a run over a whole one |
+//! | `open` | where a run's arrays lie, and how they are reached |
 //! | `lane` | a slab to which views are added as they come |
-//! | [`fov`] | what every view sees |
+//! | [`fov`], [`frame`] | what every view sees; a volume that reaches a source, of which only that is reconstructed |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | how, and what came of it |
 //! | [`weights`] | angular weights; weights of rays measured twice |
@@ -22,10 +23,12 @@ pub mod cpu;
 pub mod cut;
 pub mod double;
 pub mod fov;
+pub mod frame;
 pub mod geometry;
 pub mod gpu;
 pub mod info;
 mod lane;
+mod open;
 pub mod ops;
 pub mod options;
 pub mod phantom;

@@ -86,7 +86,7 @@ pub struct Options {
     /// Width of the smooth extrapolation beyond both ends of a row, as part of the panel's columns, 0 to 1: for objects
     /// wider than the panel.
     pub truncation: f64,
-    /// Zero the voxels that some view does not see.
+    /// Zero the voxels that some view does not see. The grid may then reach the sources: see [`frame`](super::frame).
     pub fov_mask: bool,
     /// Go on with an arc of less than 180 degrees.
     pub allow_short_arc: bool,

@@ -6,6 +6,7 @@ use super::counts::{Counts, Odd};
 use super::cpu::backproject::backproject;
 use super::cpu::filter::{Filter, Layout, weigh_rows};
 use super::cpu::slab::Slab;
+use super::frame::Frame;
 use super::gpu::pieces as device;
 use super::gpu::pieces::{Site, Step};
 use super::phantom::{self, Ellipsoid};
@@ -227,13 +228,18 @@ impl Fdk {
         let dims = [plan.columns, d.rows, views.len()];
         if let Some(site) = site(context, stream, filtered)? {
             volume.check_writable("volume")?;
+            if plan.frame.is_some() {
+                let problem = "volume: reaches a source, which on a device only a whole reconstruction allows";
+                return Err(Error::NotSupported(problem.into()));
+            }
             let input = on_device("filtered", filtered, context, &dims, DType::F32)?;
             let out = on_device("volume", volume, context, &plan.grid.size, DType::F32)?;
             return device::backproject(&site, plan, &views, input, out);
         }
         let input = packed::<f32>("filtered", filtered, context, &dims)?;
-        let out = packed_mut::<f32>("volume", volume, context, &plan.grid.size)?;
+        let out = packed_mut::<f32>("volume", volume, context, &plan.volume_grid().size)?;
         let [nx, ny, nz] = plan.grid.size;
+        let around = plan.frame.unwrap_or(Frame { grid: plan.grid, first: [0; 2] });
         let samples = Layout::Columns.samples(plan, d.rows);
         let mut columns = alloc::filled("filtered projections", samples, 0f32)?;
         // As many slices at a time as a scan in ordinary memory takes.
@@ -250,8 +256,10 @@ impl Fdk {
             }
             let sum = &mut sum[..count * nx * ny];
             slab.store(context.pool(), 0, 1.0, 0.0, sum);
-            let out = &mut out[first * nx * ny..(first + count) * nx * ny];
-            out.iter_mut().zip(sum).for_each(|(o, s)| *o += *s);
+            for (r, sum) in sum.chunks_exact(nx).enumerate() {
+                let at = around.row(r % ny, first + r / ny);
+                out[at..at + nx].iter_mut().zip(sum).for_each(|(o, s)| *o += *s);
+            }
         }
         Ok(())
     }
@@ -282,8 +290,9 @@ impl Fdk {
     pub fn ellipsoid_volume(&self, list: &Tensor, volume: &mut Tensor) -> Result<()> {
         let context = self.context();
         let list = ellipsoids(list)?;
-        let out = packed_mut::<f32>("volume", volume, context, &self.plan().grid.size)?;
-        phantom::sample(context.pool(), &self.plan().grid, &list, out);
+        let grid = self.plan().volume_grid();
+        let out = packed_mut::<f32>("volume", volume, context, &grid.size)?;
+        phantom::sample(context.pool(), grid, &list, out);
         Ok(())
     }
 }

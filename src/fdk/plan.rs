@@ -1,5 +1,6 @@
 //! A scan's geometry, grid and options, checked and turned into what the kernels need.
 
+use super::frame::Frame;
 use super::geometry::{Geometry, Grid};
 use super::options::{Mode, Options};
 use super::ramp::{fft_length, response};
@@ -40,8 +41,10 @@ pub struct Batch<'a> {
 pub struct Plan {
     /// Panel and views.
     pub geometry: Geometry,
-    /// Voxels.
+    /// The voxels that are reconstructed: the volume's, or those of its frame's box.
     pub grid: Grid,
+    /// The volume around them, where it reaches a source and the mask leaves nothing there.
+    pub frame: Option<Frame>,
     /// Options as given.
     pub options: Options,
     /// Arc, redundancy, angular weights.
@@ -68,7 +71,10 @@ impl Plan {
     /// [`response`].
     pub fn new(geometry: Geometry, grid: Grid, options: Options) -> Result<Self> {
         grid.check()?;
-        grid.check_against(&geometry)?;
+        let behind = grid.behind_source(&geometry);
+        if let Some(place) = behind.as_ref().filter(|_| !options.fov_mask) {
+            return Err(Error::invalid("grid", format!("reaches {place}")));
+        }
         if !(0.0..=1.0).contains(&options.truncation) {
             return Err(Error::invalid("truncation", format!("is {}, outside 0 to 1", options.truncation)));
         }
@@ -82,6 +88,10 @@ impl Plan {
             Mode::RabbitCt => Redundancy::None,
         };
         let scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
+        let (grid, frame) = match behind {
+            None => (grid, None),
+            Some(place) => Frame::around(grid, &geometry, scan.redundancy, &place).map(|(b, f)| (b, Some(f)))?,
+        };
         let panel = geometry.detector.columns;
         let columns = panel + scan.extra_left + scan.extra_right;
         let extrapolated = (options.truncation * panel as f64).round() as usize;
@@ -124,7 +134,7 @@ impl Plan {
             views.push(ViewPlan { matrix, weight });
         }
         let left = scan.extra_left;
-        Ok(Self { geometry, grid, options, scan, columns, left, extrapolated, length, response, views })
+        Ok(Self { geometry, grid, frame, options, scan, columns, left, extrapolated, length, response, views })
     }
 
     /// Takes transforms of `length`, even and no shorter than now.
@@ -149,7 +159,12 @@ impl Plan {
         self.columns * self.geometry.detector.rows
     }
 
-    /// Voxels of the volume.
+    /// The voxels of the volume, with those that the mask blanks without further work.
+    pub fn volume_grid(&self) -> &Grid {
+        self.frame.as_ref().map_or(&self.grid, |f| &f.grid)
+    }
+
+    /// Voxels that are reconstructed.
     pub fn voxels(&self) -> usize {
         self.grid.size.iter().product()
     }

@@ -9,11 +9,11 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::algorithm::Times;
-use super::arrays::SharedSink;
 use super::counts::Odd;
 use super::cut::Way;
 use super::info::Info;
 use super::lane::{Incoming, Stage, lanes};
+use super::open;
 use super::ops::Tally;
 use super::run::{self, Setting};
 use super::session::{Fdk, Projections, Volume};
@@ -275,7 +275,7 @@ impl Fdk {
         let slice = nx * ny * number.size();
         let device = self.setting.device(self.context());
         let sink = match volume {
-            Volume::Tensor(tensor) => match run::way(&device, "volume", tensor)? {
+            Volume::Tensor(tensor) => match open::way_out(plan, &device, tensor)? {
                 Way::Resident if lanes.len() > 1 => {
                     let problem = "volume: is on one device, several contexts share the volume";
                     return Err(Error::NotSupported(problem.into()));
@@ -293,9 +293,12 @@ impl Fdk {
                     }
                     None
                 }
-                Way::Buffered => Some(SharedSink::new(Box::new(TensorSink::new("volume", tensor, pool)?))),
+                Way::Buffered => {
+                    let sink = TensorSink::new("volume", tensor, pool)?;
+                    Some(open::shared_sink(plan, Box::new(sink), self.context())?)
+                }
             },
-            Volume::Sink(sink) => Some(SharedSink::new(Box::new(sink))),
+            Volume::Sink(sink) => Some(open::shared_sink(plan, Box::new(sink), self.context())?),
         };
         if let Some(sink) = sink {
             for lane in lanes.iter_mut() {

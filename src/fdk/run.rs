@@ -7,13 +7,14 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::algorithm::{Share, Times, reconstruct, steps};
-use super::arrays::{Input, Output, SharedSink, SharedSource};
+use super::arrays::{Input, Output, SharedSink};
 use super::counts::Counts;
 use super::cpu::CpuOps;
 use super::cut::{Cut, Flow, Room, Task, Way};
 use super::double::DoubleOps;
 use super::gpu::{GpuOps, run_lent};
 use super::info::{Info, number};
+use super::open::{In, Out, open_input, open_output};
 use super::ops::{FdkOps, Job, Lent, Slices, Tally};
 use super::options::Precision;
 use super::plan::Plan;
@@ -21,12 +22,10 @@ use super::session::{Projections, Volume};
 use crate::backend::Backend;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Lender};
 use crate::blocks::number::Number;
-use crate::blocks::tensor::{TensorSink, TensorSource};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress};
-use crate::shape::{Order, to_i64};
-use crate::tensor::Tensor;
+use crate::shape::to_i64;
 
 /// What all runs of a reconstruction share.
 pub struct Setting {
@@ -103,79 +102,6 @@ impl Setting {
     }
 }
 
-/// A run's projections.
-pub(super) enum In<'s> {
-    Read(SharedSource<'s>),
-    Lent(&'s [u8]),
-    Device(&'s DeviceMemory),
-}
-
-/// A run's volume.
-enum Out<'s> {
-    Write(SharedSink<'s>),
-    Lent(&'s mut [u8]),
-    Device(&'s DeviceMemory),
-}
-
-/// How a tensor is reached.
-pub(super) fn way(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Way> {
-    let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
-    match device {
-        Device::Gpu(_) if tensor.is_device() && !is_packed => {
-            Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")))
-        }
-        Device::Gpu(_) if tensor.is_device() => Ok(Way::Resident),
-        Device::Gpu(gpu) => {
-            let is_lent = is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)?;
-            Ok(if is_lent { Way::Lent } else { Way::Buffered })
-        }
-        Device::Cpu | Device::Double => {
-            tensor.memory().host(argument)?;
-            Ok(if is_packed { Way::Lent } else { Way::Buffered })
-        }
-    }
-}
-
-fn open_input<'i: 's, 's>(device: &Device<'_>, input: Projections<'i>, context: &'s Context) -> Result<(Flow, In<'s>)> {
-    let tensor = match input {
-        Projections::Source(source) => {
-            let flow = Flow { number: source.info().number, way: Way::Buffered };
-            return Ok((flow, In::Read(SharedSource::new(Box::new(source)))));
-        }
-        Projections::Tensor(tensor) => tensor,
-    };
-    let name = "projections";
-    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
-    let opened = match flow.way {
-        Way::Buffered => In::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?))),
-        Way::Lent => In::Lent(tensor.memory().host(name)?.as_slice()?),
-        Way::Resident => In::Device(tensor.memory().device(name)?),
-    };
-    Ok((flow, opened))
-}
-
-fn open_output<'o: 's, 's>(device: &Device<'_>, output: Volume<'o>, context: &'s Context) -> Result<(Flow, Out<'s>)> {
-    let tensor = match output {
-        Volume::Sink(sink) => {
-            let flow = Flow { number: sink.info().number, way: Way::Buffered };
-            return Ok((flow, Out::Write(SharedSink::new(Box::new(sink)))));
-        }
-        Volume::Tensor(tensor) => tensor,
-    };
-    let name = "volume";
-    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
-    let opened = match flow.way {
-        Way::Buffered => Out::Write(SharedSink::new(Box::new(TensorSink::new(name, tensor, context.pool())?))),
-        Way::Lent => {
-            let bytes = tensor.layout().elements() * tensor.dtype().size();
-            let memory: &mut [u8] = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
-            Out::Lent(&mut memory[..bytes])
-        }
-        Way::Resident => Out::Device(tensor.memory().device(name)?),
-    };
-    Ok((flow, opened))
-}
-
 /// Reconstructs a whole scan of checked sizes; `info` takes the figures.
 pub(super) fn whole(
     setting: &Setting,
@@ -188,15 +114,15 @@ pub(super) fn whole(
     let start = Instant::now();
     let (plan, first) = (&*setting.plan, &*setting.contexts[0]);
     let device = setting.device(first);
+    let budgets = setting.contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak()));
+    let base: Vec<(u64, u64)> = budgets.collect();
     let (input_flow, input) = open_input(&device, input, first)?;
-    let (output_flow, output) = open_output(&device, output, first)?;
+    let (output_flow, output) = open_output(plan, &device, output, first)?;
     // An array on a device is worked on there.
     let is_resident = [input_flow, output_flow].iter().any(|f| f.way == Way::Resident);
     let contexts = if is_resident { &setting.contexts[..1] } else { &setting.contexts[..] };
     let cut = setting.cut(input_flow, output_flow, contexts)?;
     info.set_cut(&cut);
-    let base: Vec<(u64, u64)> =
-        contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
     let whole = Whole { setting, contexts, cut: &cut, input: &input, queue, progress };
     let (times, tally) = whole.share_out(output)?;
     set_peaks(info, contexts, &base);

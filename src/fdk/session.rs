@@ -244,7 +244,7 @@ impl Fdk {
     }
 
     pub(super) fn check_volume(&self, volume: &Volume<'_>) -> Result<()> {
-        let size = &self.plan().grid.size;
+        let size = &self.plan().volume_grid().size;
         match volume {
             Volume::Tensor(tensor) => {
                 tensor.expect_context("volume", self.context())?;

@@ -171,7 +171,9 @@ pub struct purlin_fdk_options {
     pub precision: i32,
     /// One of PURLIN_FDK_MODE_*; default FDK.
     pub mode: i32,
-    /// Nonzero: voxels that some view does not see are 0; default 0.
+    /// Nonzero: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind
+    /// them, as long as the box of columns that holds what is left does not: only that is reconstructed, and the volume
+    /// is a tensor in host memory or a sink.
     pub fov_mask: i32,
     /// Nonzero: a streamed scan may be finished with views missing, which count as zero; default 0.
     pub allow_missing: i32,

@@ -1,6 +1,7 @@
 //! Sources: arrays that a run reads in blocks, wherever they are.
 
 use std::ffi::{c_char, c_void};
+use std::path::Path;
 use std::sync::{Arc, RwLock};
 
 use super::array::{self, purlin_array_info};
@@ -175,6 +176,38 @@ pub unsafe extern "C" fn purlin_source_from_tensor(
     })
 }
 
+/// A source over a raw file that `open` opens.
+///
+/// # Safety
+/// As for purlin_source_from_file.
+#[expect(clippy::too_many_arguments, reason = "the arguments of the C functions, and what opens the file")]
+unsafe fn raw_file<S: Source + 'static>(
+    context: *const purlin_context,
+    path: *const c_char,
+    offset: i64,
+    dtype: purlin_dtype,
+    endianness: i32,
+    ndim: i64,
+    dims: *const i64,
+    source: *mut *mut purlin_source,
+    open: impl FnOnce(&Path, u64, Endianness, ArrayInfo) -> Result<S>,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let offset = array::file_offset(offset)?;
+        let number = array::number(dtype)?;
+        let endianness = Endianness::from_code("endianness", endianness)?;
+        let ndim = array::axis_count(ndim)?;
+        // SAFETY: the caller promises NULL or a terminated string.
+        let path = unsafe { array::file_path("path", path) }?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("source", source) }?;
+        // SAFETY: the caller promises NULL or `ndim` elements.
+        let info = unsafe { array::sized(number, ndim, dims) }?;
+        put(target, context, open(&path, offset, endianness, info)?)
+    })
+}
+
 /// A source over a raw file: elements from some byte on, packed, the first axis fastest.
 ///
 /// @param      context     the context it belongs to.
@@ -204,20 +237,8 @@ pub unsafe extern "C" fn purlin_source_from_file(
     dims: *const i64,
     source: *mut *mut purlin_source,
 ) -> purlin_status {
-    guard::run(|| {
-        let context = context::get(context)?;
-        let offset = array::file_offset(offset)?;
-        let number = array::number(dtype)?;
-        let endianness = Endianness::from_code("endianness", endianness)?;
-        let ndim = array::axis_count(ndim)?;
-        // SAFETY: the caller promises NULL or a terminated string.
-        let path = unsafe { array::file_path("path", path) }?;
-        // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
-        // SAFETY: the caller promises NULL or `ndim` elements.
-        let info = unsafe { array::sized(number, ndim, dims) }?;
-        put(target, context, FileSource::open(&path, offset, endianness, info)?)
-    })
+    // SAFETY: the caller promises what is asked for here.
+    unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, FileSource::open) }
 }
 
 /// As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass
@@ -247,20 +268,8 @@ pub unsafe extern "C" fn purlin_source_from_mapped_file(
     dims: *const i64,
     source: *mut *mut purlin_source,
 ) -> purlin_status {
-    guard::run(|| {
-        let context = context::get(context)?;
-        let offset = array::file_offset(offset)?;
-        let number = array::number(dtype)?;
-        let endianness = Endianness::from_code("endianness", endianness)?;
-        let ndim = array::axis_count(ndim)?;
-        // SAFETY: the caller promises NULL or a terminated string.
-        let path = unsafe { array::file_path("path", path) }?;
-        // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
-        // SAFETY: the caller promises NULL or `ndim` elements.
-        let info = unsafe { array::sized(number, ndim, dims) }?;
-        put(target, context, MappedSource::open(&path, offset, endianness, info)?)
-    })
+    // SAFETY: the caller promises what is asked for here.
+    unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, MappedSource::open) }
 }
 
 /// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first,

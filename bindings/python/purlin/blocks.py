@@ -163,14 +163,19 @@ class Source(_End):
         return cls._made(status, made, context, keep=tensor)
 
     @classmethod
-    def from_file(
-        cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
+    def _from_raw(
+        cls,
+        create: Callable[..., int],
+        path: Path,
+        shape: Sequence[int],
+        dtype: npt.DTypeLike,
+        offset: int,
+        context: Context | None,
     ) -> Source:
-        """A raw file whose elements begin at byte `offset`; `dtype` has the byte order, as in `">u2"`."""
         context = context or default_context()
         number, order = _type_and_order(dtype)
         made = c_void_p()
-        status = lib.purlin_source_from_file(
+        status = create(
             context.handle,
             os.fsencode(path),
             offset,
@@ -183,24 +188,18 @@ class Source(_End):
         return cls._made(status, made, context)
 
     @classmethod
+    def from_file(
+        cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
+    ) -> Source:
+        """A raw file whose elements begin at byte `offset`; `dtype` has the byte order, as in `">u2"`."""
+        return cls._from_raw(lib.purlin_source_from_file, path, shape, dtype, offset, context)
+
+    @classmethod
     def from_mapped_file(
         cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
     ) -> Source:
         """The same through a memory map: pages come and go as the system likes."""
-        context = context or default_context()
-        number, order = _type_and_order(dtype)
-        made = c_void_p()
-        status = lib.purlin_source_from_mapped_file(
-            context.handle,
-            os.fsencode(path),
-            offset,
-            number,
-            order,
-            len(shape),
-            integers(tuple(shape)[::-1]),
-            ctypes.byref(made),
-        )
-        return cls._made(status, made, context)
+        return cls._from_raw(lib.purlin_source_from_mapped_file, path, shape, dtype, offset, context)
 
     @classmethod
     def from_npy(cls, path: Path, *, context: Context | None = None) -> Source:

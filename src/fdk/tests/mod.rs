@@ -1,6 +1,7 @@
 mod accuracy;
 mod choices;
 mod device;
+mod frame;
 mod kernels;
 mod physics;
 mod scans;

@@ -95,10 +95,10 @@ pub(super) fn in_memory(plan: &Plan, projections: &[f32], output: &Output, limit
 }
 
 /// A folder that goes with the value.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("purlin-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)

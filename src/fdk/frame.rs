@@ -1,0 +1,133 @@
+//! A volume that reaches a source and of which only a box is reconstructed, since the mask leaves nothing around it.
+//!
+//! Behind a source nothing can be back-projected, and no view sees anything there either. So such a volume is worked on
+//! as the box of its voxels, in x and y, that holds the disc which the mask keeps; slices are completed on their way to
+//! where the volume goes. Volumes that lie in front of all sources have no frame.
+
+use super::fov::seen_radius;
+use super::geometry::{Geometry, Grid};
+use super::weights::Redundancy;
+use crate::backend::memory::HostMemory;
+use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::number::{Number, encode};
+use crate::blocks::sink::Sink;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+
+/// The volume around a box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// Its voxels, those of the box with them.
+    pub grid: Grid,
+    /// The box's first voxel along x and y; along z it is as long as the volume.
+    pub first: [usize; 2],
+}
+
+impl Frame {
+    /// The box of `grid` that holds what the mask keeps, and the frame around it. `place` says where the grid reaches a
+    /// source.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a grid of which the mask keeps nothing, and one whose box reaches a source itself.
+    pub fn around(grid: Grid, geometry: &Geometry, redundancy: Redundancy, place: &str) -> Result<(Grid, Self)> {
+        let radii = (0..grid.size[2]).map(|k| seen_radius(geometry, redundancy, grid.position(2, k)));
+        let radius = radii.fold(-1.0, f64::max);
+        let ends = |axis: usize| {
+            let seen = |i: &usize| grid.position(axis, *i).abs() <= radius;
+            Some(((0..grid.size[axis]).find(seen)?, (0..grid.size[axis]).rfind(seen)?))
+        };
+        let (Some((left, right)), Some((front, back))) = (ends(0), ends(1)) else {
+            let problem = format!("reaches {place}, and holds no voxel that every view sees, which fov_mask keeps");
+            return Err(Error::invalid("grid", problem));
+        };
+        let inner = Grid {
+            size: [right + 1 - left, back + 1 - front, grid.size[2]],
+            origin: [grid.position(0, left), grid.position(1, front), grid.origin[2]],
+            ..grid
+        };
+        if let Some(place) = inner.behind_source(geometry) {
+            let [nx, ny, _] = inner.size;
+            let disc = format!("{nx} x {ny} columns around the disc of {radius:.4} mm that fov_mask keeps");
+            return Err(Error::invalid("grid", format!("even its {disc} reach {place}")));
+        }
+        Ok((inner, Self { grid, first: [left, front] }))
+    }
+
+    /// Bytes of a slice.
+    pub fn bytes(&self, number: Number) -> u64 {
+        let [nx, ny, _] = self.grid.size;
+        to_u64(nx) * to_u64(ny) * to_u64(number.size())
+    }
+
+    /// Elements before row `j` of the box in slice `k` of the volume.
+    pub fn row(&self, j: usize, k: usize) -> usize {
+        let [nx, ny, _] = self.grid.size;
+        (k * ny + self.first[1] + j) * nx + self.first[0]
+    }
+}
+
+/// Takes the slices of a box for a volume, and completes them.
+pub struct FramedSink<'a> {
+    sink: Box<dyn Sink + 'a>,
+    frame: Frame,
+    /// The box.
+    info: ArrayInfo,
+    /// A slice of the volume, blank around the box.
+    slice: HostMemory,
+}
+
+impl<'a> FramedSink<'a> {
+    /// A way to `sink`, which takes the volume, for the slices of its box, `size` voxels of it. `blank` is what 0 becomes
+    /// on the way out.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn new(
+        sink: Box<dyn Sink + 'a>,
+        frame: Frame,
+        size: [usize; 3],
+        blank: f64,
+        context: &Context,
+    ) -> Result<Self> {
+        let number = sink.info().number;
+        let [nx, ny, _] = frame.grid.size;
+        let bytes = nx * ny * number.size();
+        let mut slice = HostMemory::allocate("slice of the volume", bytes, context.host_budget())?;
+        let mut voxel = [0u8; 8];
+        encode(number, &[blank], &mut voxel[..number.size()]);
+        let voxels = slice.as_mut_slice::<u8>()?[..bytes].chunks_exact_mut(number.size());
+        voxels.for_each(|v| v.copy_from_slice(&voxel[..number.size()]));
+        Ok(Self { sink, frame, info: ArrayInfo::new(number, &size)?, slice })
+    }
+}
+
+impl Sink for FramedSink<'_> {
+    fn info(&self) -> &ArrayInfo {
+        &self.info
+    }
+
+    fn write(&mut self, block: &Block, data: &[u8]) -> Result<()> {
+        block.check(&self.info)?;
+        let size = self.info.number.size();
+        let (nx, ny) = (self.info.dims[0], self.info.dims[1]);
+        if block.elements() != nx * ny * block.count()[2] {
+            return Err(Error::Internal(format!("a block of {:?} where whole slices were expected", block.count())));
+        }
+        let whole = Block::whole(self.sink.info());
+        let bytes = whole.along(2, 0, 1).elements() * size;
+        let slice = &mut self.slice.as_mut_slice::<u8>()?[..bytes];
+        for (k, part) in data[..block.elements() * size].chunks_exact(nx * ny * size).enumerate() {
+            for (j, row) in part.chunks_exact(nx * size).enumerate() {
+                let at = self.frame.row(j, 0) * size;
+                slice[at..at + row.len()].copy_from_slice(row);
+            }
+            self.sink.write(&whole.along(2, block.first()[2] + k, 1), slice)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.sink.finish()
+    }
+}

@@ -1,0 +1,119 @@
+//! A run's arrays on their own: where they lie, and how a device reaches them.
+
+use super::arrays::{SharedSink, SharedSource};
+use super::cut::{Flow, Way};
+use super::frame::FramedSink;
+use super::plan::Plan;
+use super::run::Device;
+use super::session::{Projections, Volume};
+use crate::backend::gpu::DeviceMemory;
+use crate::blocks::number::Number;
+use crate::blocks::sink::Sink;
+use crate::blocks::tensor::{TensorSink, TensorSource};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::shape::Order;
+use crate::tensor::Tensor;
+
+/// A run's projections.
+pub(super) enum In<'s> {
+    Read(SharedSource<'s>),
+    Lent(&'s [u8]),
+    Device(&'s DeviceMemory),
+}
+
+/// A run's volume.
+pub(super) enum Out<'s> {
+    Write(SharedSink<'s>),
+    Lent(&'s mut [u8]),
+    Device(&'s DeviceMemory),
+}
+
+/// How a tensor is reached.
+fn way(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Way> {
+    let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
+    match device {
+        Device::Gpu(_) if tensor.is_device() && !is_packed => {
+            Err(Error::NotSupported(format!("{argument}: is strided device memory, packed is needed")))
+        }
+        Device::Gpu(_) if tensor.is_device() => Ok(Way::Resident),
+        Device::Gpu(gpu) => {
+            let is_lent = is_packed && gpu.is_pinned(tensor.memory().host(argument)?.as_slice()?)?;
+            Ok(if is_lent { Way::Lent } else { Way::Buffered })
+        }
+        Device::Cpu | Device::Double => {
+            tensor.memory().host(argument)?;
+            Ok(if is_packed { Way::Lent } else { Way::Buffered })
+        }
+    }
+}
+
+/// The projections, and how they are reached.
+pub(super) fn open_input<'i: 's, 's>(
+    device: &Device<'_>,
+    input: Projections<'i>,
+    context: &'s Context,
+) -> Result<(Flow, In<'s>)> {
+    let tensor = match input {
+        Projections::Source(source) => {
+            let flow = Flow { number: source.info().number, way: Way::Buffered };
+            return Ok((flow, In::Read(SharedSource::new(Box::new(source)))));
+        }
+        Projections::Tensor(tensor) => tensor,
+    };
+    let name = "projections";
+    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way(device, name, tensor)? };
+    let opened = match flow.way {
+        Way::Buffered => In::Read(SharedSource::new(Box::new(TensorSource::new(name, tensor, context.pool())?))),
+        Way::Lent => In::Lent(tensor.memory().host(name)?.as_slice()?),
+        Way::Resident => In::Device(tensor.memory().device(name)?),
+    };
+    Ok((flow, opened))
+}
+
+/// How a volume's tensor is reached: as any other, but slice by slice where they are completed on their way.
+pub(super) fn way_out(plan: &Plan, device: &Device<'_>, tensor: &Tensor) -> Result<Way> {
+    if plan.frame.is_none() {
+        return way(device, "volume", tensor);
+    }
+    tensor.memory().host("volume").map(|_| Way::Buffered)
+}
+
+/// What takes the slices that are reconstructed to `sink`, which takes those of the volume.
+pub(super) fn shared_sink<'s>(plan: &Plan, sink: Box<dyn Sink + 's>, context: &Context) -> Result<SharedSink<'s>> {
+    Ok(SharedSink::new(match plan.frame {
+        None => sink,
+        Some(frame) => Box::new(FramedSink::new(sink, frame, plan.grid.size, plan.options.output_offset, context)?),
+    }))
+}
+
+/// The volume, and how it is reached.
+pub(super) fn open_output<'o: 's, 's>(
+    plan: &Plan,
+    device: &Device<'_>,
+    output: Volume<'o>,
+    context: &'s Context,
+) -> Result<(Flow, Out<'s>)> {
+    let tensor = match output {
+        Volume::Sink(sink) => {
+            let flow = Flow { number: sink.info().number, way: Way::Buffered };
+            return Ok((flow, Out::Write(shared_sink(plan, Box::new(sink), context)?)));
+        }
+        Volume::Tensor(tensor) => tensor,
+    };
+    let name = "volume";
+    let flow = Flow { number: Number::of(name, tensor.dtype())?, way: way_out(plan, device, tensor)? };
+    let opened = match flow.way {
+        Way::Buffered => {
+            let sink = TensorSink::new(name, tensor, context.pool())?;
+            Out::Write(shared_sink(plan, Box::new(sink), context)?)
+        }
+        Way::Lent => {
+            let bytes = tensor.layout().elements() * tensor.dtype().size();
+            let memory: &mut [u8] = tensor.memory_mut(name)?.host_mut(name)?.as_mut_slice()?;
+            Out::Lent(&mut memory[..bytes])
+        }
+        Way::Resident => Out::Device(tensor.memory().device(name)?),
+    };
+    Ok((flow, opened))
+}
