@@ -3,6 +3,7 @@
 mod csr;
 mod flattened;
 mod operator;
+pub mod sparse;
 mod streamed;
 
 use std::sync::Arc;

@@ -1,0 +1,177 @@
+//! Sparse matrices from coordinates.
+
+use std::sync::Arc;
+
+use super::entries::{Entries, WHAT, offsets, sort_rows};
+use super::index::Indices;
+use crate::alloc;
+use crate::backend::memory::HostMemory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::to_i64;
+
+/// What becomes of several entries at one place. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Duplicates {
+    /// They are added, in the order given.
+    Sum = 0,
+    /// The first given stays.
+    First = 1,
+    /// The last given stays.
+    Last = 2,
+    /// The largest stays: by value for real types, by modulus for complex ones.
+    Max = 3,
+    /// They are an error.
+    Refuse = 4,
+}
+
+impl Duplicates {
+    /// The choice whose number is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] with the numbers that there are.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        [Self::Sum, Self::First, Self::Last, Self::Max, Self::Refuse]
+            .into_iter()
+            .find(|c| *c as i32 == code)
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 4")))
+    }
+}
+
+/// Entries by their rows and columns, in any order.
+pub struct Coordinates<'a> {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// Row of each entry.
+    pub row_idx: Indices<'a>,
+    /// Column of each entry.
+    pub col_idx: Indices<'a>,
+    /// First index: 0 or 1.
+    pub base: i64,
+    /// Element type.
+    pub dtype: DType,
+    /// Value of each entry; `None` for a pattern, whose entries are all 1.
+    pub values: Option<&'a HostMemory>,
+}
+
+/// A sparse matrix from coordinates, O(nnz log(longest row)). A pattern stays one: its duplicates are one entry.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming the first entry outside the matrix or, if they are refused, the first duplicate;
+/// [`Error::OutOfMemory`].
+pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicates: Duplicates) -> Result<Matrix> {
+    let nnz = from.row_idx.len();
+    if from.col_idx.len() != nnz {
+        let problem = format!("has {} elements, row_idx has {nnz}", from.col_idx.len());
+        return Err(Error::invalid("col_idx", problem));
+    }
+    if !(0..=1).contains(&from.base) {
+        return Err(Error::invalid("index_base", format!("is {}, 0 or 1 is needed", from.base)));
+    }
+    let _charge = context.host_budget().charge_host(WHAT, 2 * nnz * size_of::<usize>())?;
+    let mut entries = scattered(from)?;
+    sort_rows(context, &mut entries)?;
+    let starts = merge(&mut entries, duplicates)?;
+    let (Some(starts), Some(values)) = (starts, from.values) else {
+        return entries.gathered(context, from.dtype, from.values, false);
+    };
+    entries.into_matrix(context, from.dtype, false, |entries, out| {
+        with_scalar!(from.dtype, "values", T => {
+            reduce(&entries.source, &starts, duplicates, values.as_slice::<T>()?, out.as_mut_slice::<T>()?);
+            Ok(())
+        })
+    })
+}
+
+/// The entries in rows, those of a row in the order given.
+fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
+    let nnz = from.row_idx.len();
+    let checked = |argument: &str, indices: &Indices<'_>, k: usize, size: usize| -> Result<usize> {
+        let found = indices.at(k);
+        found.checked_sub(from.base).and_then(|i| usize::try_from(i).ok()).filter(|&i| i < size).ok_or_else(|| {
+            let last = to_i64(size) - 1 + from.base;
+            Error::invalid(argument, format!("element {k} is {found}, outside {} to {last}", from.base))
+        })
+    };
+    let mut row_ptr = alloc::filled(WHAT, from.rows + 1, 0usize)?;
+    for k in 0..nnz {
+        row_ptr[checked("row_idx", &from.row_idx, k, from.rows)? + 1] += 1;
+    }
+    offsets(&mut row_ptr);
+    let mut next = alloc::copied(WHAT, &row_ptr[..from.rows])?;
+    let mut col_idx = alloc::filled(WHAT, nnz, 0usize)?;
+    let mut source = alloc::filled(WHAT, nnz, 0usize)?;
+    for k in 0..nnz {
+        // Checked in the first round.
+        let row = (from.row_idx.at(k) - from.base) as usize;
+        let place = next[row];
+        col_idx[place] = checked("col_idx", &from.col_idx, k, from.cols)?;
+        source[place] = k;
+        next[row] += 1;
+    }
+    Ok(Entries { rows: from.rows, cols: from.cols, row_ptr, col_idx, source })
+}
+
+/// Makes entries of equal columns one. Where values have to be reduced, entry k is that of sources `starts[k] ..
+/// starts[k + 1]`; else the sources are those that stay.
+fn merge(entries: &mut Entries, duplicates: Duplicates) -> Result<Option<Vec<usize>>> {
+    let equal = |cols: &[usize], range: std::ops::Range<usize>| cols[range].windows(2).any(|pair| pair[0] == pair[1]);
+    if !(0..entries.rows).any(|i| equal(&entries.col_idx, entries.row_ptr[i]..entries.row_ptr[i + 1])) {
+        return Ok(None);
+    }
+    let reduced = matches!(duplicates, Duplicates::Sum | Duplicates::Max);
+    let mut starts = alloc::with_capacity(WHAT, if reduced { entries.col_idx.len() + 1 } else { 0 })?;
+    let (mut kept, mut begin) = (0, 0);
+    for row in 0..entries.rows {
+        let (first, end) = (kept, entries.row_ptr[row + 1]);
+        for k in begin..end {
+            let (col, source) = (entries.col_idx[k], entries.source[k]);
+            if kept == first || entries.col_idx[kept - 1] != col {
+                entries.col_idx[kept] = col;
+                if reduced {
+                    starts.push(k);
+                } else {
+                    entries.source[kept] = source;
+                }
+                kept += 1;
+                continue;
+            }
+            match duplicates {
+                Duplicates::First | Duplicates::Sum | Duplicates::Max => {}
+                Duplicates::Last => entries.source[kept - 1] = source,
+                Duplicates::Refuse => {
+                    let other = entries.source[kept - 1];
+                    let problem = format!("elements {other} and {source} are both row {row}, column {col} (from 0)");
+                    return Err(Error::invalid("col_idx", problem));
+                }
+            }
+        }
+        begin = end;
+        entries.row_ptr[row + 1] = kept;
+    }
+    entries.col_idx.truncate(kept);
+    if !reduced {
+        entries.source.truncate(kept);
+        return Ok(None);
+    }
+    starts.push(entries.source.len());
+    Ok(Some(starts))
+}
+
+fn reduce<T: Scalar>(source: &[usize], starts: &[usize], duplicates: Duplicates, values: &[T], out: &mut [T]) {
+    let size = |v: T| if T::IS_COMPLEX { v.re().hypot(v.im()) } else { v.re() };
+    let larger = |a: T, b: T| if size(b) > size(a) { b } else { a };
+    for (o, ends) in out.iter_mut().zip(starts.windows(2)) {
+        let mut group = source[ends[0]..ends[1]].iter().map(|&k| values[k]);
+        let first = group.next().unwrap_or_default();
+        *o = match duplicates {
+            Duplicates::Max => group.fold(first, larger),
+            _ => group.fold(first, |a, b| a + b),
+        };
+    }
+}

@@ -1,0 +1,84 @@
+//! From and to dense matrices.
+
+use std::sync::Arc;
+
+use super::entries::{Entries, WHAT, csr, value_at, values};
+use super::index::Rows;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{Dense, DenseMut, Matrix};
+use crate::scalar::{Scalar, with_scalar};
+
+fn elements<'a, T: Scalar>(argument: &str, dense: &Dense<'a>) -> Result<(&'a [T], usize, usize)> {
+    let strides = dense.layout.strides();
+    Ok((dense.memory.host(argument)?.as_slice()?, strides[0], strides[1]))
+}
+
+/// The entries of a dense matrix on the host whose modulus is larger than `threshold`; with 0 all that are not 0. NaN is
+/// kept.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a threshold below 0 or NaN; [`Error::NotSupported`] for another storage or a device;
+/// [`Error::OutOfMemory`].
+pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<Matrix> {
+    if threshold.is_nan() || threshold < 0.0 {
+        return Err(Error::invalid("threshold", format!("is {threshold}, less than 0")));
+    }
+    let dense = a.dense("a")?;
+    let (rows, cols) = (a.rows(), a.cols());
+    with_scalar!(a.dtype(), "a", T => {
+        let (data, down, right) = elements::<T>("a", &dense)?;
+        let kept = |i: usize, j: usize| {
+            let v = data[i * down + j * right];
+            !(v.re().hypot(v.im()) <= threshold)
+        };
+        let mut row_ptr = alloc::with_capacity(WHAT, rows + 1)?;
+        let mut end = 0usize;
+        row_ptr.push(0);
+        for i in 0..rows {
+            end += (0..cols).filter(|&j| kept(i, j)).count();
+            row_ptr.push(end);
+        }
+        let mut col_idx = alloc::with_capacity(WHAT, end)?;
+        let mut source = alloc::with_capacity(WHAT, end)?;
+        for i in 0..rows {
+            for j in (0..cols).filter(|&j| kept(i, j)) {
+                col_idx.push(j);
+                source.push(i * down + j * right);
+            }
+        }
+        let entries = Entries { rows, cols, row_ptr, col_idx, source };
+        entries.into_matrix(context, a.dtype(), false, |entries, out| {
+            for (o, &k) in out.as_mut_slice::<T>()?.iter_mut().zip(&entries.source) {
+                *o = data[k];
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Writes a sparse matrix to a dense one of its size and type on the host; entries at one place are added.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for another size or type; [`Error::NotSupported`] for another storage or a device.
+pub fn to_dense(a: &Matrix, out: &mut Matrix) -> Result<()> {
+    let from = csr("a", a)?;
+    out.expect_size("out", a.rows(), a.cols())?;
+    out.expect_dtype("out", a.dtype())?;
+    let held = values("a", from)?;
+    let rows = Rows::new(from)?;
+    let DenseMut { memory, layout, .. } = out.dense_mut("out")?;
+    let (down, right) = (layout.strides()[0], layout.strides()[1]);
+    with_scalar!(a.dtype(), "a", T => {
+        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let data = memory.host_mut("out")?.as_mut_slice::<T>()?;
+        for i in 0..a.rows() {
+            (0..a.cols()).for_each(|j| data[i * down + j * right] = T::default());
+            for k in rows.row(i) {
+                data[i * down + rows.col(k) * right] += value_at(held, k);
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,118 @@
+//! Edge lists: two vertices a line, and a weight if there is one.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::coordinates::{Coordinates, Duplicates, from_coordinates};
+use super::entries::WHAT;
+use super::index::Indices;
+use super::lines::Lines;
+use crate::alloc;
+use crate::backend::memory::HostMemory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::to_i64;
+
+/// How an edge list is read.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeList {
+    /// Type of the values.
+    pub dtype: DType,
+    /// Whether a third number is a weight; without, the matrix is a pattern and a third number is passed over.
+    pub weighted: bool,
+    /// What becomes of an edge that comes several times.
+    pub duplicates: Duplicates,
+    /// Whether vertices are numbered anew in the order in which they first come; else a vertex's number, which must not
+    /// be negative, is its row, and the largest says how many there are.
+    pub relabel: bool,
+}
+
+/// Reads the adjacency matrix of a graph, row the first and column the second vertex of an edge. Lines that begin with
+/// `#` or `%` are passed over, numbers are separated by blanks, tabs or commas. With `relabel` the second result holds the
+/// number in the file of each vertex.
+///
+/// # Errors
+/// [`Error::Io`] naming the line of what is malformed; [`Error::OutOfMemory`].
+pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<Vec<i64>>)> {
+    let mut lines = Lines::open(path)?;
+    let (mut row_idx, mut col_idx, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = Vec::new();
+    let mut places: HashMap<i64, i64> = HashMap::new();
+    let mut largest = -1i64;
+    let mut vertex = |id: i64| -> Result<i64> {
+        if !how.relabel {
+            largest = largest.max(id);
+            return Ok(id);
+        }
+        if let Some(&place) = places.get(&id) {
+            return Ok(place);
+        }
+        let place = to_i64(names.len());
+        places.try_reserve(1).map_err(|_| alloc::out_of_memory(WHAT, names.len() * 32))?;
+        places.insert(id, place);
+        alloc::push(WHAT, &mut names, id)?;
+        Ok(place)
+    };
+    loop {
+        let parsed = match lines.next()? {
+            None => break,
+            Some(line) if line.is_empty() || line.starts_with(['#', '%']) => continue,
+            Some(line) => edge(line),
+        };
+        let Some((from, to, weight)) = parsed else {
+            return Err(lines.wrong("is not two vertices"));
+        };
+        if !how.relabel && (from < 0 || to < 0 || from.max(to) == i64::MAX) {
+            return Err(lines.wrong(format!("vertex {} cannot be a row", from.min(to))));
+        }
+        let (from, to) = (vertex(from)?, vertex(to)?);
+        alloc::push(WHAT, &mut row_idx, from)?;
+        alloc::push(WHAT, &mut col_idx, to)?;
+        if how.weighted {
+            let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?;
+            alloc::push(WHAT, &mut weights, weight)?;
+        }
+    }
+    let vertices = if how.relabel { names.len() } else { usize::try_from(largest + 1).unwrap_or(0) };
+    let held = match how.weighted {
+        false => None,
+        true => Some(with_scalar!(how.dtype, "dtype", T => {
+            let bytes = weights.len() * how.dtype.size();
+            let mut memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+            for (o, w) in memory.as_mut_slice::<T>()?.iter_mut().zip(&weights) {
+                *o = T::from_parts(*w, 0.0);
+            }
+            Ok(memory)
+        })?),
+    };
+    let from = Coordinates {
+        rows: vertices,
+        cols: vertices,
+        row_idx: Indices::I64(&row_idx),
+        col_idx: Indices::I64(&col_idx),
+        base: 0,
+        dtype: how.dtype,
+        values: held.as_ref(),
+    };
+    let matrix = from_coordinates(context, &from, how.duplicates).map_err(|e| match e {
+        // Which entry is twice says little of a file.
+        Error::InvalidArgument { problem, .. } => lines.bad(problem),
+        other => other,
+    })?;
+    Ok((matrix, how.relabel.then_some(names)))
+}
+
+fn edge(line: &str) -> Option<(i64, i64, Option<f64>)> {
+    let mut words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty());
+    let from = words.next()?.parse().ok()?;
+    let to = words.next()?.parse().ok()?;
+    let weight = words.next().map(|w| w.parse::<f64>());
+    match weight {
+        None => Some((from, to, None)),
+        Some(Ok(w)) => Some((from, to, Some(w))),
+        Some(Err(_)) => None,
+    }
+}

@@ -1,0 +1,178 @@
+//! Where the entries of a result come from, and their values.
+
+use std::sync::Arc;
+
+use super::super::csr::{Csr, CsrParts, IndexType};
+use super::super::{Matrix, Storage};
+use super::index::Index;
+use crate::alloc;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element, Scalar, with_scalar};
+use crate::shape::product;
+
+pub(super) const WHAT: &str = "sparse matrix";
+
+/// Rows of a result: entry k of row i is entry `source[k]` of what it is made from, or the sum of several of them.
+pub(super) struct Entries {
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+    /// rows + 1 offsets.
+    pub(super) row_ptr: Vec<usize>,
+    pub(super) col_idx: Vec<usize>,
+    pub(super) source: Vec<usize>,
+}
+
+/// The sparse storage of a matrix.
+pub(super) fn csr<'a>(argument: &str, matrix: &'a Matrix) -> Result<&'a Csr> {
+    match matrix.storage() {
+        Storage::Csr(csr) => Ok(csr),
+        other => Err(Error::NotSupported(format!("{argument}: is {}, a sparse matrix is needed", other.name()))),
+    }
+}
+
+/// The values of a sparse matrix on the host; `None` for a pattern.
+pub(super) fn values<'a>(argument: &str, csr: &'a Csr) -> Result<Option<&'a HostMemory>> {
+    csr.parts().values.as_ref().map(|v| v.host(argument)).transpose()
+}
+
+/// Offsets from the lengths of the rows, in place: `lengths[i + 1]` becomes the end of row i.
+pub(super) fn offsets(lengths: &mut [usize]) {
+    let mut end = 0;
+    for l in lengths {
+        end += *l;
+        *l = end;
+    }
+}
+
+fn stored<I: Index>(values: &[usize], budget: &Arc<crate::backend::memory::Budget>) -> Result<HostMemory> {
+    let mut memory = HostMemory::allocate(WHAT, product(WHAT, values.len(), size_of::<I>())?, budget)?;
+    for (out, v) in memory.as_mut_slice::<I>()?.iter_mut().zip(values) {
+        *out = I::from_usize(*v);
+    }
+    Ok(memory)
+}
+
+fn narrowest(context: &Context, values: &[usize], largest: usize) -> Result<(HostMemory, IndexType)> {
+    let budget = context.host_budget();
+    // The largest index one-based fits as well, so that a copy with another base keeps the type.
+    Ok(if largest < i32::MAX as usize {
+        (stored::<i32>(values, budget)?, IndexType::I32)
+    } else {
+        (stored::<i64>(values, budget)?, IndexType::I64)
+    })
+}
+
+impl Entries {
+    /// A matrix with these entries, whose values `fill` writes: called with the new values unless `pattern`.
+    pub(super) fn into_matrix(
+        self,
+        context: &Arc<Context>,
+        dtype: DType,
+        pattern: bool,
+        fill: impl FnOnce(&Self, &mut HostMemory) -> Result<()>,
+    ) -> Result<Matrix> {
+        let nnz = self.col_idx.len();
+        let values = match pattern {
+            true => None,
+            false => {
+                let bytes = product(WHAT, nnz, dtype.size())?;
+                let mut memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+                fill(&self, &mut memory)?;
+                Some(Memory::Host(memory))
+            }
+        };
+        let (row_ptr, row_ptr_type) = narrowest(context, &self.row_ptr, nnz)?;
+        let (col_idx, col_idx_type) = narrowest(context, &self.col_idx, self.cols)?;
+        let parts = CsrParts { row_ptr, row_ptr_type, col_idx, col_idx_type, values };
+        let csr = Csr::new(parts, self.rows, self.cols, nnz, 0)?;
+        Ok(Matrix::from_csr(context, dtype, csr, false))
+    }
+
+    /// A matrix whose values are those of the entries that these come from; a pattern of a pattern.
+    pub(super) fn gathered(
+        self,
+        context: &Arc<Context>,
+        dtype: DType,
+        values: Option<&HostMemory>,
+        conjugate: bool,
+    ) -> Result<Matrix> {
+        let Some(values) = values else {
+            return self.into_matrix(context, dtype, true, |_, _| Ok(()));
+        };
+        self.into_matrix(context, dtype, false, |entries, out| {
+            if conjugate && matches!(dtype, DType::CF32 | DType::CF64) {
+                return with_scalar!(dtype, "values", T => {
+                    let from = values.as_slice::<T>()?;
+                    gather(entries, out.as_mut_slice::<T>()?, |k| from[k].conjugate());
+                    Ok(())
+                });
+            }
+            // What is copied as it is needs no type but its size.
+            match dtype.size() {
+                4 => copy::<u32>(entries, values, out),
+                8 => copy::<i64>(entries, values, out),
+                _ => with_scalar!(dtype, "values", T => copy::<T>(entries, values, out)),
+            }
+        })
+    }
+}
+
+fn gather<T: Copy>(entries: &Entries, out: &mut [T], value: impl Fn(usize) -> T) {
+    for (o, &k) in out.iter_mut().zip(&entries.source) {
+        *o = value(k);
+    }
+}
+
+fn copy<T: Element>(entries: &Entries, values: &HostMemory, out: &mut HostMemory) -> Result<()> {
+    let from = values.as_slice::<T>()?;
+    gather(entries, out.as_mut_slice::<T>()?, |k| from[k]);
+    Ok(())
+}
+
+/// Sorts the entries of every row by column, equal columns by where they come from.
+pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> {
+    use rayon::prelude::*;
+    // Rows in tasks of about this many entries.
+    const TASK: usize = 1 << 16;
+    let mut tasks = Vec::new();
+    let (mut cols, mut source) = (&mut entries.col_idx[..], &mut entries.source[..]);
+    let (mut first, mut row) = (0, 0);
+    while row < entries.rows {
+        let begin = entries.row_ptr[row];
+        while row < entries.rows && entries.row_ptr[row] - begin <= TASK {
+            row += 1;
+        }
+        let length = entries.row_ptr[row] - begin;
+        let (c, c_rest) = cols.split_at_mut(length);
+        let (s, s_rest) = source.split_at_mut(length);
+        alloc::push(WHAT, &mut tasks, (&entries.row_ptr[first..=row], c, s))?;
+        (cols, source, first) = (c_rest, s_rest, row);
+    }
+    let work = |(row_ptr, cols, source): (&[usize], &mut [usize], &mut [usize])| -> Result<()> {
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for ends in row_ptr.windows(2) {
+            let range = ends[0] - row_ptr[0]..ends[1] - row_ptr[0];
+            let (c, s) = (&mut cols[range.clone()], &mut source[range]);
+            if c.is_sorted() {
+                continue;
+            }
+            pairs.clear();
+            pairs.try_reserve(c.len()).map_err(|_| alloc::out_of_memory(WHAT, c.len() * 16))?;
+            pairs.extend(c.iter().copied().zip(s.iter().copied()));
+            // Sources are distinct and ascending before: the order is total, so an unstable sort keeps it.
+            pairs.sort_unstable();
+            for ((c, s), pair) in c.iter_mut().zip(s.iter_mut()).zip(&pairs) {
+                (*c, *s) = *pair;
+            }
+        }
+        Ok(())
+    };
+    context.pool().run(|| tasks.into_par_iter().map(work).collect())
+}
+
+/// The values of `memory` as `T`, or ones for a pattern.
+pub(super) fn value_at<T: Scalar>(values: Option<&[T]>, k: usize) -> T {
+    values.map_or(T::from_parts(1.0, 0.0), |v| v[k])
+}

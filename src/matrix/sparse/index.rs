@@ -1,0 +1,121 @@
+//! Indices of 32 and 64 bits.
+
+use super::super::csr::{Csr, IndexType};
+use crate::backend::memory::HostMemory;
+use crate::error::Result;
+use crate::scalar::Element;
+
+/// An integer type that indices are stored in.
+pub trait Index: Element + Ord {
+    /// The run-time tag.
+    const TYPE: IndexType;
+    /// A stored index, which is not negative.
+    fn to_usize(self) -> usize;
+    /// The index `value`, which the caller knows to fit.
+    fn from_usize(value: usize) -> Self;
+}
+
+impl Index for i32 {
+    const TYPE: IndexType = IndexType::I32;
+    #[inline(always)]
+    fn to_usize(self) -> usize {
+        self as usize
+    }
+    #[inline(always)]
+    fn from_usize(value: usize) -> Self {
+        value as Self
+    }
+}
+
+impl Index for i64 {
+    const TYPE: IndexType = IndexType::I64;
+    #[inline(always)]
+    fn to_usize(self) -> usize {
+        self as usize
+    }
+    #[inline(always)]
+    fn from_usize(value: usize) -> Self {
+        value as Self
+    }
+}
+
+/// Indices as a caller stores them.
+#[derive(Debug, Clone, Copy)]
+pub enum Indices<'a> {
+    /// Of 32 bits.
+    I32(&'a [i32]),
+    /// Of 64 bits.
+    I64(&'a [i64]),
+}
+
+impl<'a> Indices<'a> {
+    /// The indices that lie in `memory`.
+    pub fn new(memory: &'a HostMemory, kind: IndexType) -> Result<Self> {
+        Ok(match kind {
+            IndexType::I32 => Self::I32(memory.as_slice()?),
+            IndexType::I64 => Self::I64(memory.as_slice()?),
+        })
+    }
+
+    /// Number of indices.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::I32(s) => s.len(),
+            Self::I64(s) => s.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Index k as it is stored.
+    #[inline(always)]
+    pub fn at(&self, k: usize) -> i64 {
+        match self {
+            Self::I32(s) => i64::from(s[k]),
+            Self::I64(s) => s[k],
+        }
+    }
+}
+
+/// The rows of a validated matrix, its indices counted from 0.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    row_ptr: Indices<'a>,
+    col_idx: Indices<'a>,
+    base: i64,
+    rows: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of `csr`.
+    pub fn new(csr: &'a Csr) -> Result<Self> {
+        let parts = csr.parts();
+        Ok(Self {
+            row_ptr: Indices::new(&parts.row_ptr, parts.row_ptr_type)?,
+            col_idx: Indices::new(&parts.col_idx, parts.col_idx_type)?,
+            base: csr.index_base(),
+            rows: csr.rows(),
+        })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// The entries of row i.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> std::ops::Range<usize> {
+        // Validated when the matrix was made: not negative once the base is off.
+        (self.row_ptr.at(i) - self.base) as usize..(self.row_ptr.at(i + 1) - self.base) as usize
+    }
+
+    /// The column of entry k.
+    #[inline(always)]
+    pub fn col(&self, k: usize) -> usize {
+        (self.col_idx.at(k) - self.base) as usize
+    }
+}

@@ -1,0 +1,74 @@
+//! Lines of text files, plain or compressed by gzip.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::blocks::source::{file_fault, io_error};
+use crate::error::{Error, Result};
+
+/// A line longer than this is no line of numbers.
+const LONGEST: usize = 1 << 16;
+
+/// The lines of a file with their numbers, from 1.
+pub(super) struct Lines<'a> {
+    path: &'a Path,
+    reader: Box<dyn BufRead>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<'a> Lines<'a> {
+    /// Opens a file; one that begins as gzip does is expanded while it is read.
+    pub(super) fn open(path: &'a Path) -> Result<Self> {
+        file_fault(path, "open")?;
+        let file = File::open(path).map_err(|e| io_error(path, "open", &e))?;
+        let mut reader = BufReader::with_capacity(1 << 18, file);
+        file_fault(path, "read")?;
+        let front = reader.fill_buf().map_err(|e| io_error(path, "read", &e))?;
+        let reader: Box<dyn BufRead> = if front.starts_with(&[0x1f, 0x8b]) {
+            Box::new(BufReader::with_capacity(1 << 18, flate2::bufread::MultiGzDecoder::new(reader)))
+        } else {
+            Box::new(reader)
+        };
+        Ok(Self { path, reader, line: Vec::new(), number: 0 })
+    }
+
+    /// The next line without its end and the blanks around it; `None` at the end of the file.
+    pub(super) fn next(&mut self) -> Result<Option<&str>> {
+        self.line.clear();
+        let limit = crate::shape::to_u64(LONGEST + 1);
+        let count = self
+            .reader
+            .by_ref()
+            .take(limit)
+            .read_until(b'\n', &mut self.line)
+            .map_err(|e| io_error(self.path, "read", &e))?;
+        if count == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        if count > LONGEST {
+            return Err(self.wrong(format!("is longer than {LONGEST} bytes")));
+        }
+        match std::str::from_utf8(&self.line) {
+            Ok(text) => Ok(Some(text.trim())),
+            Err(_) => Err(self.wrong("is not text")),
+        }
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        self.path
+    }
+
+    /// An error that names the line read last.
+    pub(super) fn wrong(&self, problem: impl std::fmt::Display) -> Error {
+        self.bad(format!("line {}: {problem}", self.number))
+    }
+
+    /// An error that names the file.
+    pub(super) fn bad(&self, problem: impl Into<String>) -> Error {
+        Error::Io { path: self.path.display().to_string(), problem: problem.into() }
+    }
+}

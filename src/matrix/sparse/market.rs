@@ -1,0 +1,234 @@
+//! Matrix Market files (Boisvert, Pozo, Remington, NISTIR 5935, 1996): coordinates, one-based, plain or compressed.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::coordinates::{Coordinates, Duplicates, from_coordinates};
+use super::entries::{WHAT, csr, value_at, values};
+use super::index::{Indices, Rows};
+use super::lines::Lines;
+use super::measures::is_symmetric;
+use crate::alloc;
+use crate::backend::memory::HostMemory;
+use crate::blocks::sink::ProvisionalFile;
+use crate::blocks::source::io_error;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::to_u64;
+
+/// The last word of a file's first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    General,
+    Symmetric,
+    Skew,
+    Hermitian,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Pattern,
+    Real,
+    Complex,
+}
+
+/// Reads a sparse matrix. Of a symmetric file, which holds one triangle, the other is its mirror image. `dtype` is the
+/// type of the values; `None` takes F64, or CF64 for complex ones. Entries at one place are added; of a pattern they are
+/// one.
+///
+/// # Errors
+/// [`Error::Io`] naming the line of what is missing or malformed; [`Error::InvalidArgument`] for a real `dtype` and complex
+/// values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`].
+pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) -> Result<Matrix> {
+    let mut lines = Lines::open(path)?;
+    let (field, kind) = header(&mut lines)?;
+    let dtype = dtype.unwrap_or(if field == Field::Complex { DType::CF64 } else { DType::F64 });
+    if field == Field::Complex && !matches!(dtype, DType::CF32 | DType::CF64) {
+        return Err(Error::invalid("dtype", format!("is {}, the file's values are complex", dtype.name())));
+    }
+    let [rows, cols, stored] = sizes(&mut lines)?;
+    if kind != Kind::General && rows != cols {
+        return Err(lines.wrong(format!("a symmetric matrix of {rows} x {cols}")));
+    }
+    let (mut row_idx, mut col_idx, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut count = 0usize;
+    let mut push = |row: i64, col: i64, value: Complex<f64>| -> Result<()> {
+        alloc::push(WHAT, &mut row_idx, row)?;
+        alloc::push(WHAT, &mut col_idx, col)?;
+        if field == Field::Pattern { Ok(()) } else { alloc::push(WHAT, &mut numbers, value) }
+    };
+    while let Some((row, col, value)) = entry(&mut lines, field)? {
+        for (name, index, size) in [("row", row, rows), ("column", col, cols)] {
+            if index < 1 || usize::try_from(index).map_or(true, |i| i > size) {
+                return Err(lines.wrong(format!("{name} {index}, outside 1 to {size}")));
+            }
+        }
+        count += 1;
+        push(row, col, value)?;
+        match kind {
+            Kind::General => {}
+            Kind::Skew if row == col => return Err(lines.wrong("a diagonal entry of a skew-symmetric matrix")),
+            _ if row == col => {}
+            Kind::Symmetric => push(col, row, value)?,
+            Kind::Skew => push(col, row, -value)?,
+            Kind::Hermitian => push(col, row, value.conj())?,
+        }
+    }
+    if count != stored {
+        return Err(lines.bad(format!("has {count} entries, its header says {stored}")));
+    }
+    let held = match field {
+        Field::Pattern => None,
+        _ => Some(with_scalar!(dtype, "dtype", T => {
+            let mut memory = HostMemory::allocate(WHAT, numbers.len() * dtype.size(), context.host_budget())?;
+            for (o, v) in memory.as_mut_slice::<T>()?.iter_mut().zip(&numbers) {
+                *o = T::from_parts(v.re, v.im);
+            }
+            Ok(memory)
+        })?),
+    };
+    drop(numbers);
+    let (row_idx, col_idx) = (Indices::I64(&row_idx), Indices::I64(&col_idx));
+    let from = Coordinates { rows, cols, row_idx, col_idx, base: 1, dtype, values: held.as_ref() };
+    from_coordinates(context, &from, Duplicates::Sum)
+}
+
+fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
+    let first = lines.next()?.unwrap_or_default().to_ascii_lowercase();
+    let words: Vec<&str> = first.split_whitespace().collect();
+    let [mark, object, format, field, kind] = words[..] else {
+        return Err(lines.bad("is no Matrix Market file: its first line is not %%MatrixMarket and four words"));
+    };
+    if mark != "%%matrixmarket" || object != "matrix" {
+        return Err(lines.bad("is no Matrix Market file: it does not begin with %%MatrixMarket matrix"));
+    }
+    if format == "array" {
+        return Err(Error::NotSupported(format!("{}: a dense array", lines.path().display())));
+    }
+    let field = match field {
+        "pattern" => Field::Pattern,
+        "real" | "integer" | "double" => Field::Real,
+        "complex" => Field::Complex,
+        other => return Err(lines.wrong(format!("values are {other}; pattern, real, integer or complex is needed"))),
+    };
+    let kind = match kind {
+        "general" => Kind::General,
+        "symmetric" => Kind::Symmetric,
+        "skew-symmetric" => Kind::Skew,
+        "hermitian" => Kind::Hermitian,
+        other => {
+            let need = "general, symmetric, skew-symmetric or hermitian is needed";
+            return Err(lines.wrong(format!("the matrix is {other}; {need}")));
+        }
+    };
+    if format != "coordinate" {
+        return Err(lines.wrong(format!("the format is {format}; coordinate is needed")));
+    }
+    Ok((field, kind))
+}
+
+/// Rows, columns, entries: the first line that is no comment.
+fn sizes(lines: &mut Lines<'_>) -> Result<[usize; 3]> {
+    let found = loop {
+        match lines.next()? {
+            None => return Err(lines.bad("ends before its line of sizes")),
+            Some(line) if line.is_empty() || line.starts_with('%') => {}
+            Some(line) => {
+                let words: Vec<Option<usize>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
+                break words;
+            }
+        }
+    };
+    match found[..] {
+        [Some(rows), Some(cols), Some(stored)] => Ok([rows, cols, stored]),
+        _ => Err(lines.wrong("is not rows, columns and entries")),
+    }
+}
+
+/// The next entry, one-based; `None` at the end.
+fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Complex<f64>)>> {
+    let parsed = loop {
+        match lines.next()? {
+            None => return Ok(None),
+            Some(line) if line.is_empty() || line.starts_with('%') => {}
+            Some(line) => {
+                let mut words = line.split_whitespace();
+                let mut index = || words.next().and_then(|w| w.parse::<i64>().ok());
+                let place = (index(), index());
+                let mut number = || words.next().and_then(|w| w.parse::<f64>().ok());
+                let value = match field {
+                    Field::Pattern => Some(Complex::new(1.0, 0.0)),
+                    Field::Real => number().map(|re| Complex::new(re, 0.0)),
+                    Field::Complex => number().and_then(|re| number().map(|im| Complex::new(re, im))),
+                };
+                break match (place, value, words.next()) {
+                    ((Some(row), Some(col)), Some(value), None) => Some((row, col, value)),
+                    _ => None,
+                };
+            }
+        }
+    };
+    match (parsed, field) {
+        (Some(entry), _) => Ok(Some(entry)),
+        (None, Field::Pattern) => Err(lines.wrong("is not a row and a column")),
+        (None, Field::Real) => Err(lines.wrong("is not a row, a column and a number")),
+        (None, Field::Complex) => Err(lines.wrong("is not a row, a column and two numbers")),
+    }
+}
+
+/// Writes a sparse matrix on the host, its values with all their digits; with `symmetric` only the lower triangle of one
+/// that is symmetric (Hermitian if complex) bit for bit. Nothing stands under the file's name until all of it does.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] with `symmetric` for a matrix that is not; [`Error::NotSupported`] for another storage or a
+/// device; [`Error::Io`].
+pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
+    let from = csr("a", a)?;
+    if symmetric && !is_symmetric(a, 0.0)? {
+        return Err(Error::invalid("symmetric", "is set, the matrix is not symmetric"));
+    }
+    let held = values("a", from)?;
+    let rows = Rows::new(from)?;
+    let written = |i: usize, k: usize| !symmetric || rows.col(k) <= i;
+    let stored: usize = (0..a.rows()).map(|i| rows.row(i).filter(|&k| written(i, k)).count()).sum();
+    let complex = matches!(a.dtype(), DType::CF32 | DType::CF64);
+    let field = if held.is_none() { "pattern" } else { if complex { "complex" } else { "real" } };
+    let kind = if !symmetric { "general" } else { if complex { "hermitian" } else { "symmetric" } };
+    let mut file = ProvisionalFile::create(path)?;
+    let mut place = 0;
+    let mut text = Vec::new();
+    let io = |e: std::io::Error| io_error(path, "write", &e);
+    writeln!(text, "%%MatrixMarket matrix coordinate {field} {kind}").map_err(io)?;
+    writeln!(text, "{} {} {stored}", a.rows(), a.cols()).map_err(io)?;
+    with_scalar!(a.dtype(), "a", T => {
+        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        for i in 0..a.rows() {
+            for k in rows.row(i).filter(|&k| written(i, k)) {
+                write!(text, "{} {}", i + 1, rows.col(k) + 1).map_err(io)?;
+                if held.is_some() {
+                    write_value(&mut text, value_at::<T>(held, k)).map_err(io)?;
+                }
+                text.push(b'\n');
+            }
+            if text.len() > 1 << 20 {
+                file.write_at(&text, place)?;
+                place += to_u64(text.len());
+                text.clear();
+            }
+        }
+        Ok(())
+    })?;
+    file.write_at(&text, place)?;
+    file.finish()
+}
+
+/// The shortest digits that give the same number again.
+fn write_value<T: Scalar>(text: &mut Vec<u8>, value: T) -> std::io::Result<()> {
+    let single = size_of::<T::Part>() == 4;
+    let mut part = |x: f64| if single { write!(text, " {:e}", x as f32) } else { write!(text, " {x:e}") };
+    part(value.re())?;
+    if T::IS_COMPLEX { part(value.im()) } else { Ok(()) }
+}

@@ -1,0 +1,41 @@
+//! Sparse matrices made from others: from coordinates, compressed columns and dense matrices, transposed, permuted, cut,
+//! made symmetric; what is measured of them; and files of them.
+//!
+//! Every result has rows in order, the columns of each ascending and without duplicates, zero-based, in memory of
+//! purlin's own on the host. Results do not depend on the number of threads.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `index` | indices of 32 and 64 bits |
+//! | `entries` | where the entries of a result come from, and their values |
+//! | `coordinates` | from coordinates, with duplicates |
+//! | `dense` | from and to dense matrices |
+//! | `transform` | transposition, permutation, submatrices |
+//! | `symmetrise` | symmetric matrices of directed graphs |
+//! | `components` | connected components |
+//! | `measures` | degrees, norms, symmetry |
+//! | `market`, `edges`, `lines` | Matrix Market files, edge lists |
+
+mod components;
+mod coordinates;
+mod dense;
+mod edges;
+mod entries;
+mod index;
+mod lines;
+mod market;
+mod measures;
+mod symmetrise;
+#[cfg(test)]
+mod tests;
+mod transform;
+
+pub use components::{Components, components};
+pub use coordinates::{Coordinates, Duplicates, from_coordinates};
+pub use dense::{from_dense, to_dense};
+pub use edges::{EdgeList, read_edges};
+pub use index::Indices;
+pub use market::{read_market, write_market};
+pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
+pub use symmetrise::{Symmetrise, symmetrise};
+pub use transform::{from_columns, permute, select, transpose};

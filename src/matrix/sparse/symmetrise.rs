@@ -1,0 +1,169 @@
+//! Symmetric matrices of directed graphs.
+
+use std::sync::Arc;
+
+use super::entries::{Entries, WHAT, csr, offsets, sort_rows, value_at, values};
+use super::index::Rows;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{Scalar, with_scalar};
+
+/// How a square matrix A is made symmetric (Hermitian if complex). The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Symmetrise {
+    /// Entries of A or A^H; the larger where there are both. Loops once.
+    Union = 0,
+    /// A + A^H. Loops count twice.
+    Sum = 1,
+    /// (A + A^H) / 2.
+    Average = 2,
+    /// Entries that are in both; the smaller of the two.
+    Intersection = 3,
+    /// A holds each pair once, in one triangle: the other is its mirror image. Loops once.
+    Mirror = 4,
+}
+
+impl Symmetrise {
+    /// The choice whose number is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] with the numbers that there are.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        [Self::Union, Self::Sum, Self::Average, Self::Intersection, Self::Mirror]
+            .into_iter()
+            .find(|c| *c as i32 == code)
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 4")))
+    }
+}
+
+/// Entries of A and A^H together: `source` counts those of A from 0 and those of A^H from nnz on.
+fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
+    let n = rows.len();
+    let mut row_ptr = alloc::filled(WHAT, n + 1, 0usize)?;
+    for i in 0..n {
+        row_ptr[i + 1] += rows.row(i).len();
+        for k in rows.row(i) {
+            row_ptr[rows.col(k) + 1] += 1;
+        }
+    }
+    offsets(&mut row_ptr);
+    let mut next = alloc::copied(WHAT, &row_ptr[..n])?;
+    let mut col_idx = alloc::filled(WHAT, 2 * nnz, 0usize)?;
+    let mut source = alloc::filled(WHAT, 2 * nnz, 0usize)?;
+    let mut put = |row: usize, col: usize, from: usize| {
+        let place = next[row];
+        (col_idx[place], source[place]) = (col, from);
+        next[row] += 1;
+    };
+    for i in 0..n {
+        rows.row(i).for_each(|k| put(i, rows.col(k), k));
+    }
+    for i in 0..n {
+        rows.row(i).for_each(|k| put(rows.col(k), i, nnz + k));
+    }
+    Ok(Entries { rows: n, cols: n, row_ptr, col_idx, source })
+}
+
+/// A symmetric matrix from a square one without duplicates; O(nnz log(longest row)). Of a pattern `Union`, `Intersection`
+/// and `Mirror` are patterns; `Sum` and `Average` count with ones.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
+/// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
+pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result<Matrix> {
+    let from = csr("a", a)?;
+    a.expect_size("a", a.rows(), a.rows())?;
+    let nnz = from.nnz();
+    let size = nnz.saturating_mul(4).saturating_add(2 * a.rows()).saturating_mul(size_of::<usize>());
+    let _charge = context.host_budget().charge_host(WHAT, size)?;
+    let mut entries = both(&Rows::new(from)?, nnz)?;
+    sort_rows(context, &mut entries)?;
+    let partners = pair(&mut entries, nnz, how)?;
+    let held = values("a", from)?;
+    let pattern = held.is_none() && !matches!(how, Symmetrise::Sum | Symmetrise::Average);
+    entries.into_matrix(context, a.dtype(), pattern, |entries, out| {
+        with_scalar!(a.dtype(), "a", T => {
+            let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+            combine(entries, &partners, nnz, how, held, out.as_mut_slice::<T>()?);
+            Ok(())
+        })
+    })
+}
+
+/// Makes entries of equal columns one: `source` from A or A^H, the partner from A^H; `usize::MAX` for none.
+fn pair(entries: &mut Entries, nnz: usize, how: Symmetrise) -> Result<Vec<usize>> {
+    let mut partners = alloc::with_capacity(WHAT, entries.col_idx.len())?;
+    let (mut kept, mut begin) = (0, 0);
+    for row in 0..entries.rows {
+        let end = entries.row_ptr[row + 1];
+        let mut k = begin;
+        while k < end {
+            let (col, source) = (entries.col_idx[k], entries.source[k]);
+            let mut partner = usize::MAX;
+            let equal = (k + 1..end).take_while(|&j| entries.col_idx[j] == col).count();
+            if equal > 0 {
+                partner = entries.source[k + 1];
+                let one_of_each = equal == 1 && source < nnz && partner >= nnz;
+                if !one_of_each {
+                    return Err(Error::invalid("a", format!("has row {row}, column {col} (from 0) more than once")));
+                }
+                if how == Symmetrise::Mirror && row != col {
+                    let problem = format!("has row {row}, column {col} (from 0) and its mirror image: one is needed");
+                    return Err(Error::invalid("a", problem));
+                }
+            }
+            k += 1 + equal;
+            if how == Symmetrise::Intersection && partner == usize::MAX {
+                continue;
+            }
+            (entries.col_idx[kept], entries.source[kept]) = (col, source);
+            partners.push(partner);
+            kept += 1;
+        }
+        begin = end;
+        entries.row_ptr[row + 1] = kept;
+    }
+    entries.col_idx.truncate(kept);
+    entries.source.truncate(kept);
+    Ok(partners)
+}
+
+fn combine<T: Scalar>(
+    entries: &Entries,
+    partners: &[usize],
+    nnz: usize,
+    how: Symmetrise,
+    held: Option<&[T]>,
+    out: &mut [T],
+) {
+    let value = |k: usize| if k < nnz { value_at(held, k) } else { value_at::<T>(held, k - nnz).conjugate() };
+    let size = |v: T| if T::IS_COMPLEX { v.re().hypot(v.im()) } else { v.re() };
+    let half = T::from_parts(0.5, 0.0);
+    for (o, (&k, &partner)) in out.iter_mut().zip(entries.source.iter().zip(partners)) {
+        let a = value(k);
+        let b = (partner != usize::MAX).then(|| value(partner));
+        *o = match (how, b) {
+            (Symmetrise::Average, None) => half * a,
+            (_, None) | (Symmetrise::Mirror, _) => a,
+            (Symmetrise::Sum, Some(b)) => a + b,
+            (Symmetrise::Average, Some(b)) => half * (a + b),
+            (Symmetrise::Union, Some(b)) => {
+                if size(b) > size(a) {
+                    b
+                } else {
+                    a
+                }
+            }
+            (Symmetrise::Intersection, Some(b)) => {
+                if size(b) < size(a) {
+                    b
+                } else {
+                    a
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,383 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::*;
+use crate::backend::BackendChoice;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::{Context, Options};
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Storage};
+use crate::scalar::{Complex, DType, Element};
+use crate::shape::Order;
+use crate::tensor::Location;
+
+fn context(threads: usize) -> Arc<Context> {
+    Context::new(Options { backend: BackendChoice::Cpu, threads, ..Options::default() }).unwrap()
+}
+
+/// Numbers that look random.
+fn noise(k: usize) -> usize {
+    (k.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33) ^ (k * 7919)
+}
+
+fn memory<T: Element>(c: &Context, values: &[T]) -> HostMemory {
+    let mut m = HostMemory::allocate("test", size_of_val(values), c.host_budget()).unwrap();
+    m.as_mut_slice::<T>().unwrap().copy_from_slice(values);
+    m
+}
+
+fn coordinates(
+    c: &Arc<Context>,
+    (rows, cols): (usize, usize),
+    entries: &[(usize, usize, f64)],
+    duplicates: Duplicates,
+) -> crate::error::Result<Matrix> {
+    let row_idx: Vec<i32> = entries.iter().map(|e| e.0 as i32 + 1).collect();
+    let col_idx: Vec<i64> = entries.iter().map(|e| e.1 as i64 + 1).collect();
+    let values: Vec<f64> = entries.iter().map(|e| e.2).collect();
+    let values = memory(c, &values);
+    let from = Coordinates {
+        rows,
+        cols,
+        row_idx: Indices::I32(&row_idx),
+        col_idx: Indices::I64(&col_idx),
+        base: 1,
+        dtype: DType::F64,
+        values: Some(&values),
+    };
+    from_coordinates(c, &from, duplicates)
+}
+
+/// The arrays of a result, whose rows must be sorted.
+fn arrays<T: Element>(m: &Matrix) -> (Vec<usize>, Vec<usize>, Option<Vec<T>>) {
+    let Storage::Csr(csr) = m.storage() else { panic!("{}", m.storage().name()) };
+    let rows = index::Rows::new(csr).unwrap();
+    let ends = (0..m.rows()).map(|i| rows.row(i).end).collect();
+    for i in 0..m.rows() {
+        let cols: Vec<usize> = rows.row(i).map(|k| rows.col(k)).collect();
+        assert!(cols.windows(2).all(|p| p[0] < p[1]), "row {i}: {cols:?}");
+    }
+    let values = csr.parts().values.as_ref().map(|v| v.host("m").unwrap().as_slice::<T>().unwrap().to_vec());
+    (ends, (0..csr.nnz()).map(|k| rows.col(k)).collect(), values)
+}
+
+fn dense(c: &Arc<Context>, a: &Matrix) -> Vec<Vec<f64>> {
+    let mut out = Matrix::create(c, DType::F64, Location::Host, Order::RowMajor, a.rows(), a.cols()).unwrap();
+    to_dense(a, &mut out).unwrap();
+    let d = out.dense("out").unwrap();
+    let data = d.memory.host("out").unwrap().as_slice::<f64>().unwrap();
+    (0..a.rows()).map(|i| data[i * a.cols()..(i + 1) * a.cols()].to_vec()).collect()
+}
+
+fn random(c: &Arc<Context>, rows: usize, cols: usize, count: usize, seed: usize) -> Matrix {
+    let entries: Vec<_> = (0..count)
+        .map(|k| {
+            let r = noise(k + 1000 * seed);
+            (r % rows, (r / rows) % cols, 1.0 + (k % 17) as f64)
+        })
+        .collect();
+    coordinates(c, (rows, cols), &entries, Duplicates::Sum).unwrap()
+}
+
+#[test]
+fn coordinates_become_rows_and_duplicates_what_was_asked() {
+    let c = context(2);
+    let entries = [(2, 1, 5.0), (0, 3, 1.0), (2, 0, 2.0), (0, 3, -4.0), (2, 1, 7.0), (0, 0, 9.0), (2, 1, 6.0)];
+    let made = |d| coordinates(&c, (4, 5), &entries, d).map(|m| arrays::<f64>(&m));
+    let (ends, cols) = (vec![2, 2, 4, 4], vec![0, 3, 0, 1]);
+    for (how, values) in [
+        (Duplicates::Sum, [9.0, -3.0, 2.0, 18.0]),
+        (Duplicates::First, [9.0, 1.0, 2.0, 5.0]),
+        (Duplicates::Last, [9.0, -4.0, 2.0, 6.0]),
+        (Duplicates::Max, [9.0, 1.0, 2.0, 7.0]),
+    ] {
+        assert_eq!(made(how).unwrap(), (ends.clone(), cols.clone(), Some(values.to_vec())), "{how:?}");
+    }
+    let e = made(Duplicates::Refuse).unwrap_err().to_string();
+    assert_eq!(e, "col_idx: elements 1 and 3 are both row 0, column 3 (from 0)");
+}
+
+#[test]
+fn entries_outside_are_named() {
+    let c = context(1);
+    let wrong = |entries: &[(usize, usize, f64)]| {
+        coordinates(&c, (2, 3), entries, Duplicates::Sum).map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(wrong(&[(0, 0, 1.0), (2, 0, 1.0)]), "row_idx: element 1 is 3, outside 1 to 2");
+    assert_eq!(wrong(&[(0, 3, 1.0)]), "col_idx: element 0 is 4, outside 1 to 3");
+    let (row_idx, col_idx) = ([i64::MIN], [0i64]);
+    let from = Coordinates {
+        rows: 1,
+        cols: 1,
+        row_idx: Indices::I64(&row_idx),
+        col_idx: Indices::I64(&col_idx),
+        base: 1,
+        dtype: DType::F32,
+        values: None,
+    };
+    assert!(from_coordinates(&c, &from, Duplicates::Sum).is_err());
+}
+
+#[test]
+fn empty_matrices_stay_empty() {
+    let c = context(1);
+    for (rows, cols) in [(0, 0), (3, 0), (0, 3), (2, 2)] {
+        let m = coordinates(&c, (rows, cols), &[], Duplicates::Sum).unwrap();
+        let t = transpose(&c, &m, false).unwrap();
+        assert_eq!((t.rows(), t.cols()), (cols, rows));
+        assert_eq!(norm(&m, Norm::Frobenius).unwrap(), 0.0);
+        if rows == cols {
+            assert_eq!(components(&m).unwrap().sizes, vec![1; rows]);
+            assert!(is_symmetric(&m, 0.0).unwrap());
+            symmetrise(&c, &m, Symmetrise::Union).unwrap();
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let (one, two) = (context(1), context(2));
+    let (a, b) = (random(&one, 3000, 2000, 300_000, 1), random(&two, 3000, 2000, 300_000, 1));
+    assert_eq!(arrays::<f64>(&a), arrays::<f64>(&b));
+}
+
+#[test]
+fn transposes_and_permutations_move_every_entry() {
+    let c = context(2);
+    for (rows, cols, count) in [(1, 1, 1), (7, 5, 20), (5, 31, 60), (40, 3, 500)] {
+        let a = random(&c, rows, cols, count, rows);
+        let d = dense(&c, &a);
+        let t = dense(&c, &transpose(&c, &a, false).unwrap());
+        assert!((0..rows).all(|i| (0..cols).all(|j| t[j][i] == d[i][j])));
+        let order = |n: usize| -> Vec<i64> {
+            let mut p: Vec<i64> = (0..n as i64).collect();
+            p.sort_by_key(|&i| noise(i as usize + 77));
+            p
+        };
+        let (p, q) = (order(rows), order(cols));
+        let moved = dense(&c, &permute(&c, &a, Some(&Indices::I64(&p)), Some(&Indices::I64(&q))).unwrap());
+        assert!((0..rows).all(|i| (0..cols).all(|j| moved[i][j] == d[p[i] as usize][q[j] as usize])));
+        let (some, few) = (&p[..rows.div_ceil(2)], &q[..cols.div_ceil(3)]);
+        let cut = dense(&c, &select(&c, &a, Some(&Indices::I64(some)), Some(&Indices::I64(few))).unwrap());
+        assert_eq!((cut.len(), cut[0].len()), (some.len(), few.len()));
+        assert!((0..some.len()).all(|i| (0..few.len()).all(|j| cut[i][j] == d[some[i] as usize][few[j] as usize])));
+    }
+    let a = random(&c, 3, 3, 5, 0);
+    for (list, problem) in [
+        (&[0i32, 1][..], "rows: has 2 elements, 3 are needed"),
+        (&[0, 1, 3], "rows: element 2 is 3, outside 0 to 2"),
+        (&[0, -1, 2], "rows: element 1 is -1, outside 0 to 2"),
+        (&[2, 1, 2], "rows: elements 0 and 2 are both 2"),
+    ] {
+        let e = permute(&c, &a, Some(&Indices::I32(list)), None).map(|_| ()).unwrap_err();
+        assert_eq!(e.to_string(), problem);
+    }
+}
+
+#[test]
+fn complex_transposes_are_conjugated_when_asked() {
+    let c = context(1);
+    let z = [Complex::new(1.0f32, 2.0), Complex::new(3.0, -4.0)];
+    let parts = CsrParts {
+        row_ptr: memory(&c, &[1i64, 3]),
+        row_ptr_type: IndexType::I64,
+        col_idx: memory(&c, &[2i32, 1]),
+        col_idx_type: IndexType::I32,
+        values: Some(Memory::Host(memory(&c, &z))),
+    };
+    let a = Matrix::from_csr(&c, DType::CF32, Csr::new(parts, 1, 2, 2, 1).unwrap(), true);
+    let values = |conj| arrays::<Complex<f32>>(&transpose(&c, &a, conj).unwrap()).2.unwrap();
+    assert_eq!(values(false), [z[1], z[0]]);
+    assert_eq!(values(true), [z[1].conj(), z[0].conj()]);
+}
+
+#[test]
+fn directed_graphs_become_symmetric_in_five_ways() {
+    let c = context(1);
+    let entries = [(0, 1, 2.0), (1, 0, 6.0), (1, 2, 4.0), (2, 2, 3.0)];
+    let a = coordinates(&c, (3, 3), &entries, Duplicates::Refuse).unwrap();
+    let made = |how| symmetrise(&c, &a, how).map(|m| dense(&c, &m));
+    for (how, expected) in [
+        (Symmetrise::Union, [[0.0, 6.0, 0.0], [6.0, 0.0, 4.0], [0.0, 4.0, 3.0]]),
+        (Symmetrise::Sum, [[0.0, 8.0, 0.0], [8.0, 0.0, 4.0], [0.0, 4.0, 6.0]]),
+        (Symmetrise::Average, [[0.0, 4.0, 0.0], [4.0, 0.0, 2.0], [0.0, 2.0, 3.0]]),
+        (Symmetrise::Intersection, [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]),
+    ] {
+        assert_eq!(made(how).unwrap(), expected.map(|r| r.to_vec()).to_vec(), "{how:?}");
+        assert!(is_symmetric(&symmetrise(&c, &a, how).unwrap(), 0.0).unwrap());
+    }
+    assert!(!is_symmetric(&a, 1e300).unwrap());
+    assert!(made(Symmetrise::Mirror).unwrap_err().to_string().contains("mirror image"));
+    let upper = coordinates(&c, (2, 2), &[(0, 0, 1.0), (0, 1, 5.0)], Duplicates::Refuse).unwrap();
+    let mirrored = dense(&c, &symmetrise(&c, &upper, Symmetrise::Mirror).unwrap());
+    assert_eq!(mirrored, vec![vec![1.0, 5.0], vec![5.0, 0.0]]);
+    let wide = random(&c, 2, 3, 3, 0);
+    assert!(symmetrise(&c, &wide, Symmetrise::Sum).is_err());
+    assert!(!is_symmetric(&wide, 0.0).unwrap());
+}
+
+#[test]
+fn measures_are_those_of_the_dense_matrix() {
+    let c = context(1);
+    let a = random(&c, 9, 6, 30, 3);
+    let d = dense(&c, &a);
+    let row = |i: usize| d[i].iter().sum::<f64>();
+    let squares: f64 = d.iter().flatten().map(|x| x * x).sum();
+    assert!((norm(&a, Norm::Frobenius).unwrap() - squares.sqrt()).abs() < 1e-12 * squares.sqrt());
+    assert_eq!(norm(&a, Norm::Infinity).unwrap(), (0..9).map(row).fold(0.0, f64::max));
+    let column = |j: usize| d.iter().map(|r| r[j]).sum::<f64>();
+    assert_eq!(norm(&a, Norm::One).unwrap(), (0..6).map(column).fold(0.0, f64::max));
+    assert_eq!(norm(&a, Norm::Max).unwrap(), d.iter().flatten().copied().fold(0.0, f64::max));
+    assert_eq!(row_sums(&a).unwrap(), (0..9).map(|i| Complex::new(row(i), 0.0)).collect::<Vec<_>>());
+    assert_eq!(diagonal(&a).unwrap(), (0..6).map(|i| Complex::new(d[i][i], 0.0)).collect::<Vec<_>>());
+    let huge = coordinates(&c, (1, 2), &[(0, 0, 3e300), (0, 1, 4e300)], Duplicates::Sum).unwrap();
+    assert_eq!(norm(&huge, Norm::Frobenius).unwrap(), 5e300);
+    let nan = coordinates(&c, (1, 2), &[(0, 0, f64::NAN), (0, 1, 1.0)], Duplicates::Sum).unwrap();
+    assert!([Norm::Frobenius, Norm::One, Norm::Max, Norm::Infinity].iter().all(|n| norm(&nan, *n).unwrap().is_nan()));
+    assert!(is_symmetric(&a, -1.0).is_err());
+}
+
+#[test]
+fn dense_matrices_come_back() {
+    let c = context(1);
+    let a = random(&c, 8, 5, 14, 9);
+    let mut full = Matrix::create(&c, DType::F64, Location::Host, Order::ColumnMajor, 8, 5).unwrap();
+    to_dense(&a, &mut full).unwrap();
+    assert_eq!(arrays::<f64>(&from_dense(&c, &full, 0.0).unwrap()), arrays::<f64>(&a));
+    let above = arrays::<f64>(&from_dense(&c, &full, 5.0).unwrap()).2.unwrap();
+    assert!(!above.is_empty() && above.iter().all(|v| *v > 5.0));
+    assert!(from_dense(&c, &full, f64::NAN).is_err());
+}
+
+#[test]
+fn components_are_numbered_by_their_lowest_vertex() {
+    let c = context(1);
+    let entries = [(5, 1, 1.0), (3, 4, 1.0), (4, 3, 1.0), (1, 6, 1.0)];
+    let a = coordinates(&c, (7, 7), &entries, Duplicates::Sum).unwrap();
+    let found = components(&a).unwrap();
+    assert_eq!(found, Components { labels: vec![0, 1, 2, 3, 3, 1, 1], sizes: vec![1, 3, 1, 2] });
+    assert_eq!(found.largest(), Some(1));
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("purlin-sparse-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn market(c: &Arc<Context>, path: &Path) -> Vec<Vec<f64>> {
+    dense(c, &read_market(c, path, None).unwrap())
+}
+
+#[test]
+fn market_files_of_every_kind_are_read() {
+    let (c, folder) = (context(1), Folder::new("kinds"));
+    let general =
+        "%%MatrixMarket matrix coordinate real general\r\n% by hand\r\n\r\n2 3 3 \r\n 1 3 -1.5e0\r\n2 1 2\r\n2 1 3\r\n";
+    assert_eq!(market(&c, &folder.file("g", general.as_bytes())), [[0.0, 0.0, -1.5], [5.0, 0.0, 0.0]]);
+    let lower = "%%matrixmarket MATRIX Coordinate integer symmetric\n2 2 2\n1 1 4\n2 1 7\n";
+    assert_eq!(market(&c, &folder.file("s", lower.as_bytes())), [[4.0, 7.0], [7.0, 0.0]]);
+    let upper = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 7\n";
+    assert_eq!(market(&c, &folder.file("u", upper.as_bytes())), [[0.0, 7.0], [7.0, 0.0]]);
+    let skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 7\n";
+    assert_eq!(market(&c, &folder.file("k", skew.as_bytes())), [[0.0, -7.0], [7.0, 0.0]]);
+    let hermitian = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 2\n1 1 3 0\n";
+    let path = folder.file("h", hermitian.as_bytes());
+    let m = read_market(&c, &path, None).unwrap();
+    let z = arrays::<Complex<f64>>(&m).2.unwrap();
+    assert_eq!(z, [Complex::new(3.0, 0.0), Complex::new(1.0, -2.0), Complex::new(1.0, 2.0)]);
+    assert!(read_market(&c, &path, Some(DType::F32)).map(|_| ()).unwrap_err().to_string().contains("are complex"));
+    let pattern = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n3 1\n2 2\n";
+    let m = read_market(&c, &folder.file("p", pattern.as_bytes()), Some(DType::F32)).unwrap();
+    assert_eq!((arrays::<f32>(&m), m.dtype()), ((vec![1, 2, 3], vec![2, 1, 0], None), DType::F32));
+}
+
+#[test]
+fn malformed_market_files_name_the_line() {
+    let (c, folder) = (context(1), Folder::new("malformed"));
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    for (text, problem) in [
+        (String::new(), "is no Matrix Market file"),
+        ("%%MatrixMarket matrix coordinate real\n1 1 0\n".into(), "is no Matrix Market file"),
+        (head.replace("real", "quaternion"), "line 1: values are quaternion"),
+        (head.replace("general", "odd"), "line 1: the matrix is odd"),
+        (head.into(), "ends before its line of sizes"),
+        (format!("{head}2 2\n"), "line 2: is not rows, columns and entries"),
+        (format!("{head}2 2 1\n1 1 x\n"), "line 3: is not a row, a column and a number"),
+        (format!("{head}2 2 1\n1 1 1 1\n"), "line 3: is not a row"),
+        (format!("{head}2 2 1\n0 1 1\n"), "line 3: row 0, outside 1 to 2"),
+        (format!("{head}2 2 1\n1 3 1\n"), "line 3: column 3, outside 1 to 2"),
+        (format!("{head}2 2 2\n1 1 1\n"), "has 1 entries, its header says 2"),
+        (head.replace("general", "symmetric") + "2 3 0\n", "line 2: a symmetric matrix of 2 x 3"),
+        (head.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", "line 3: a diagonal entry"),
+    ] {
+        let e = read_market(&c, &folder.file("m", text.as_bytes()), None).map(|_| ()).unwrap_err().to_string();
+        assert!(e.contains(problem), "{text:?}: {e}");
+    }
+    let e = read_market(&c, &folder.file("a", b"%%MatrixMarket matrix array real general\n1 1\n1\n"), None);
+    assert!(e.map(|_| ()).unwrap_err().to_string().contains("a dense array"));
+    let e = read_market(&c, &folder.0.join("missing"), None).map(|_| ()).unwrap_err().to_string();
+    assert!(e.contains("missing"), "{e}");
+}
+
+#[test]
+fn market_files_come_back_as_they_were_written() {
+    let (c, folder) = (context(1), Folder::new("round"));
+    let entries: Vec<_> = (0..50).map(|k| (noise(k) % 9, noise(k) / 9 % 7, 1.0 / (k as f64 + 3.0))).collect();
+    let a = coordinates(&c, (9, 7), &entries, Duplicates::Sum).unwrap();
+    let path = folder.0.join("a.mtx");
+    write_market(&a, &path, false).unwrap();
+    assert_eq!(arrays::<f64>(&read_market(&c, &path, None).unwrap()), arrays::<f64>(&a));
+    assert!(write_market(&a, &path, true).is_err(), "not symmetric");
+    let s = symmetrise(&c, &random(&c, 6, 6, 12, 2), Symmetrise::Sum).unwrap();
+    write_market(&s, &path, true).unwrap();
+    assert_eq!(arrays::<f64>(&read_market(&c, &path, None).unwrap()), arrays::<f64>(&s));
+    let text = std::fs::read(&path).unwrap();
+    assert!(text.starts_with(b"%%MatrixMarket matrix coordinate real symmetric\n6 6 "));
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, &text).unwrap();
+    let packed = folder.file("a.mtx.gz", &packed.finish().unwrap());
+    assert_eq!(arrays::<f64>(&read_market(&c, &packed, None).unwrap()), arrays::<f64>(&s));
+    let cut = folder.file("cut.gz", &std::fs::read(&packed).unwrap()[..40]);
+    assert!(read_market(&c, &cut, None).is_err());
+}
+
+#[test]
+fn edge_lists_are_read_with_their_own_numbers_or_new_ones() {
+    let (c, folder) = (context(1), Folder::new("edges"));
+    let path = folder.file("e", b"# a graph\n10,30 1.5\n\n30\t10 2\n 10 20 0.5\n");
+    let how = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: true };
+    let (m, names) = read_edges(&c, &path, how).unwrap();
+    assert_eq!(names, Some(vec![10, 30, 20]));
+    assert_eq!(dense(&c, &m), [[0.0, 1.5, 0.5], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]);
+    let (m, names) = read_edges(&c, &path, EdgeList { weighted: false, relabel: false, ..how }).unwrap();
+    assert_eq!((m.rows(), names, arrays::<f64>(&m).2), (31, None, None));
+    for (text, problem) in [
+        ("1\n", "line 1: is not two vertices"),
+        ("1 2 x\n", "line 1: is not two vertices"),
+        ("0 1 1\n1 2\n", "line 2: has no weight"),
+        ("-1 2 1\n", "line 1: vertex -1 cannot be a row"),
+    ] {
+        let path = folder.file("w", text.as_bytes());
+        let e = read_edges(&c, &path, EdgeList { relabel: false, ..how }).map(|_| ()).unwrap_err().to_string();
+        assert!(e.contains(problem), "{text}: {e}");
+    }
+    let twice = folder.file("t", b"1 2 1\n1 2 1\n");
+    let e = read_edges(&c, &twice, EdgeList { duplicates: Duplicates::Refuse, ..how }).map(|_| ()).unwrap_err();
+    assert!(matches!(e, crate::error::Error::Io { .. }));
+}
