@@ -257,6 +257,12 @@ fn bad_input_is_refused_with_its_name_and_value() {
     matrices[3] = [1.0; 12];
     let e = Geometry::from_matrices(PANEL, &matrices).unwrap_err().to_string();
     assert_eq!(e, "matrices, view 3: is singular");
+    matrices[3][8..11].fill(0.0);
+    let e = Geometry::from_matrices(PANEL, &matrices).unwrap_err().to_string();
+    assert_eq!(e, "matrices, view 3: has a third row without a direction");
+    matrices[3] = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let e = Geometry::from_matrices(PANEL, &matrices).unwrap_err().to_string();
+    assert_eq!(e, "matrices, view 3: has its source at the isocentre");
     matrices[3][7] = f64::NAN;
     let e = Geometry::from_matrices(PANEL, &matrices).unwrap_err().to_string();
     assert_eq!(e, "matrices, view 3: has an entry that is not finite");

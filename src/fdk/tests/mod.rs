@@ -3,6 +3,7 @@ mod choices;
 mod device;
 mod frame;
 mod kernels;
+mod layouts;
 mod physics;
 mod scans;
 mod session;

@@ -123,6 +123,20 @@ fn a_panel_shifted_by_a_pixel_with_its_data_gives_the_volume() {
 }
 
 #[test]
+fn rows_from_the_top_down_are_a_volume_from_the_top_down() {
+    let up = Geometry::circular(PANEL, &Orbit { row_offset: 5.0, ..ORBIT }, &circle(40)).unwrap();
+    let down = Geometry::circular(PANEL, &Orbit { row_offset: -5.0, ..ORBIT }, &circle(40)).unwrap();
+    let scan = project(&up, &object(0.0, false));
+    let turned: Vec<f32> = scan.chunks(48 * 32).flat_map(|view| view.chunks(48).rev().flatten().copied()).collect();
+    let grid = Grid { origin: [-34.5, -34.5, -14.0], ..CUBE };
+    let mirrored = Grid { origin: [-34.5, -34.5, 14.0 - 9.0 * 4.0], ..CUBE };
+    let want = volume(&up, grid, Options::default(), &scan);
+    let got = volume(&down, mirrored, Options::default(), &turned);
+    let back: Vec<f32> = got.chunks(24 * 24).rev().flatten().copied().collect();
+    assert!(worst(&back, &want) < 1e-5 * peak(&want), "{:e}", worst(&back, &want));
+}
+
+#[test]
 fn half_fans_to_either_side_are_mirror_images() {
     let side = |sign: f64| {
         let angles: Vec<f64> = circle(60).iter().map(|a| sign * a).collect();
