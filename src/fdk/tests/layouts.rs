@@ -53,7 +53,7 @@ fn rows_apart_are_taken_and_written_and_what_lies_between_is_left_alone() {
     let count = scan.dims[2];
     for slab in [0, 16] {
         let mut fdk = scan.fdk(&context, Options { slab, ..Options::default() });
-        let mut check = |out: &Tensor| {
+        let check = |out: &Tensor| {
             assert!(values(out) == want, "slab {slab}");
             let view = out.view::<f32>("volume").unwrap();
             let untouched = view.data().iter().filter(|v| **v == 77.0).count();
