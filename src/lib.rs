@@ -15,6 +15,7 @@
 //! | [`dense`] | dense linear algebra of a backend, for the families that compute with matrices |
 //! | [`rsvd`] | randomized singular value decomposition and principal components, larger than memory |
 //! | [`rpca`] | a matrix as low rank plus sparse |
+//! | [`spmv`] | products of sparse matrices with vectors |
 //! | [`tt`] | tensor trains: inner products open and cyclic, norms, expectation values, algebra |
 
 pub mod alloc;
@@ -36,6 +37,7 @@ pub mod rpca;
 pub mod rsvd;
 pub mod scalar;
 pub mod shape;
+pub mod spmv;
 pub mod sshopm;
 pub mod stream;
 pub mod tensor;

@@ -222,6 +222,18 @@ impl Matrix {
         &self.storage
     }
 
+    /// Bytes of all arrays in memory.
+    pub fn storage_bytes(&self) -> usize {
+        match &self.storage {
+            Storage::Dense { memory, .. } => memory.bytes(),
+            Storage::Csr(csr) => {
+                let parts = csr.parts();
+                parts.row_ptr.bytes() + parts.col_idx.bytes() + parts.values.as_ref().map_or(0, Memory::bytes)
+            }
+            Storage::Streamed(_) | Storage::Operator(_) => 0,
+        }
+    }
+
     /// Element type.
     pub fn dtype(&self) -> DType {
         self.dtype

@@ -113,6 +113,17 @@ impl<'a> Rows<'a> {
         (self.row_ptr.at(i) - self.base) as usize..(self.row_ptr.at(i + 1) - self.base) as usize
     }
 
+    /// The first entry of row i; of the row behind the last, the number of entries.
+    #[inline(always)]
+    pub fn entry(&self, i: usize) -> usize {
+        (self.row_ptr.at(i) - self.base) as usize
+    }
+
+    /// The columns as they are stored, and the first index.
+    pub fn columns(&self) -> (Indices<'a>, i64) {
+        (self.col_idx, self.base)
+    }
+
     /// The column of entry k.
     #[inline(always)]
     pub fn col(&self, k: usize) -> usize {

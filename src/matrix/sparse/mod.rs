@@ -34,7 +34,7 @@ pub use components::{Components, components};
 pub use coordinates::{Coordinates, Duplicates, from_coordinates};
 pub use dense::{from_dense, to_dense};
 pub use edges::{EdgeList, read_edges};
-pub use index::Indices;
+pub use index::{Index, Indices, Rows};
 pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
 pub use symmetrise::{Symmetrise, symmetrise};

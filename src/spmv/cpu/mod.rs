@@ -1,0 +1,160 @@
+//! Sparse products on the threads of a context.
+//!
+//! A share sums the parts of its rows that lie in it. A row that ends in the share is finished there; the part of a row
+//! that goes on in the next share is carried, and added in order once all shares are done.
+
+mod rows;
+
+use rayon::prelude::*;
+
+use super::options::Algorithm;
+use super::plan::{Plan, Tile};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::sparse::{Index, Indices, Rows};
+use crate::scalar::Scalar;
+use rows::{Ones, Row, Values};
+
+/// What becomes of the sum of a row: y_i = alpha r_i (A x)_i + (shift + d_i) x_i + beta y_i.
+#[derive(Clone, Copy)]
+pub struct Finish<'a, T: Scalar> {
+    /// alpha.
+    pub alpha: T,
+    /// beta; with 0 nothing of y is read.
+    pub beta: T,
+    /// r; `None` for ones.
+    pub row_scale: Option<&'a [T::Part]>,
+    /// shift.
+    pub shift: f64,
+    /// d; `None` for zeros.
+    pub diagonal: Option<&'a [T::Part]>,
+}
+
+impl<T: Scalar> Finish<'_, T> {
+    /// y = alpha A x + beta y.
+    pub fn plain(alpha: T, beta: T) -> Self {
+        Self { alpha, beta, row_scale: None, shift: 0.0, diagonal: None }
+    }
+
+    #[inline(always)]
+    fn add(&self, i: usize, sum: T) -> T {
+        let scaled = self.alpha * sum;
+        self.row_scale.map_or(scaled, |r| T::from_parts(r[i].re(), 0.0) * scaled)
+    }
+
+    /// All but the sum; `x` are the vector's own entries, where a diagonal is added.
+    #[inline(always)]
+    pub(super) fn rest(&self, i: usize, x: &[T], y: T) -> T {
+        let zero = T::default();
+        let mut out = if self.beta == zero { zero } else { self.beta * y };
+        if self.shift != 0.0 || self.diagonal.is_some() {
+            let d = self.shift + self.diagonal.map_or(0.0, |d| d[i].re());
+            out += T::from_parts(d, 0.0) * x[i];
+        }
+        out
+    }
+}
+
+/// A product to form.
+pub struct Job<'a, T: Scalar> {
+    /// The rows.
+    pub rows: Rows<'a>,
+    /// Their values; `None` for ones.
+    pub values: Option<&'a [T]>,
+    /// What is done with the sums.
+    pub finish: Finish<'a, T>,
+    /// What is gathered: x, or x scaled.
+    pub gathered: &'a [T],
+    /// x itself, for the diagonal.
+    pub x: &'a [T],
+}
+
+/// y = what `job` says, by the shares of `plan`. O(rows + entries).
+pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &Job<'_, T>, y: &mut [T]) -> Result<()> {
+    match job.rows.columns().0 {
+        Indices::I32(cols) => typed(context, plan, job, cols, y),
+        Indices::I64(cols) => typed(context, plan, job, cols, y),
+    }
+}
+
+fn typed<T: Scalar, I: Index>(context: &Context, plan: &Plan, job: &Job<'_, T>, cols: &[I], y: &mut [T]) -> Result<()> {
+    let (base, gathered) = (job.rows.columns().1, job.gathered);
+    match job.values {
+        Some(values) => shares(context, plan, job, Row { cols, base, values, gathered }, y),
+        None => shares(context, plan, job, Row { cols, base, values: Ones, gathered }, y),
+    }
+}
+
+fn shares<T: Scalar, I: Index, V: Values<T>>(
+    context: &Context,
+    plan: &Plan,
+    job: &Job<'_, T>,
+    row: Row<'_, T, I, V>,
+    y: &mut [T],
+) -> Result<()> {
+    let tiles = plan.tiles();
+    let order = (plan.info().algorithm == Algorithm::RowBin).then(|| plan.order());
+    let count = tiles.len() - 1;
+    let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
+    let mut carries = alloc::filled("carries of a sparse product", count, T::default())?;
+    let mut rest = &mut *y;
+    for (pair, carry) in tiles.windows(2).zip(&mut carries) {
+        let (own, tail) = rest.split_at_mut(pair[1].row - pair[0].row);
+        parts.push((pair[0], pair[1], own, carry));
+        rest = tail;
+    }
+    let grouped = match plan.info().algorithm {
+        Algorithm::Scalar => false,
+        Algorithm::RowGroup | Algorithm::RowBin => plan.info().group >= 4,
+        _ => true,
+    };
+    let work = |(begin, end, own, carry): (Tile, Tile, &mut [T], &mut T)| {
+        let order = order.map(|o| &o[begin.row..end.row]);
+        *carry = share(job, &row, grouped, order, (begin, end), own);
+    };
+    // What is small is not worth waking a thread for, and yet has to run in a thread whose mode is known.
+    context.pool().run(|| match count {
+        1 => parts.into_iter().for_each(work),
+        _ => parts.into_par_iter().for_each(work),
+    });
+    for (tile, carry) in tiles[1..].iter().zip(carries) {
+        if tile.row < y.len() && tile.entry > job.rows.entry(tile.row) {
+            y[tile.row] += job.finish.add(tile.row, carry);
+        }
+    }
+    Ok(())
+}
+
+/// Finishes the rows that end in a share, and returns the sum of what it has of the next.
+fn share<T: Scalar, I: Index, V: Values<T>>(
+    job: &Job<'_, T>,
+    row: &Row<'_, T, I, V>,
+    grouped: bool,
+    order: Option<&[u32]>,
+    (begin, end): (Tile, Tile),
+    y: &mut [T],
+) -> T {
+    let sum = |from: usize, to: usize| if grouped { row.grouped(from, to) } else { row.in_order(from, to) };
+    let finish = |i: usize, from: usize, y: &mut T| {
+        let sum = sum(from, job.rows.entry(i + 1));
+        *y = job.finish.rest(i, job.x, *y) + job.finish.add(i, sum);
+    };
+    match order {
+        Some(order) => {
+            for &i in order {
+                let (i, at) = (begin.row + i as usize, i as usize);
+                finish(i, job.rows.entry(i), &mut y[at]);
+            }
+            T::default()
+        }
+        None => {
+            let mut from = begin.entry;
+            for (i, y) in (begin.row..end.row).zip(y) {
+                finish(i, from, y);
+                from = job.rows.entry(i + 1);
+            }
+            sum(from, end.entry)
+        }
+    }
+}

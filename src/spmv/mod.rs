@@ -1,0 +1,20 @@
+//! Products of sparse matrices with vectors and with blocks of a few vectors, planned once and used many times.
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`options`], [`info`] | how, and what a plan found |
+//! | [`plan`] | statistics of the rows, the choice of an algorithm, tiles |
+//! | [`product`] | the calls |
+//! | [`cpu`] | the algorithms on threads |
+
+pub mod cpu;
+pub mod info;
+pub mod options;
+pub mod plan;
+pub mod product;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use info::Info;
+pub use options::{Algorithm, Op, Options};
+pub use plan::Plan;

@@ -1,0 +1,73 @@
+//! How a product is computed.
+
+use crate::error::{Error, Result};
+
+/// How rows are shared out and summed. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Algorithm {
+    /// Chosen by the lengths of the rows.
+    Auto = 0,
+    /// A row a thread, summed in order.
+    Scalar = 1,
+    /// A row a vector (on a GPU a warp).
+    Vector = 2,
+    /// A row a group of G lanes, G the smallest power of two not below the mean length (Lin and Liu, 2015).
+    RowGroup = 3,
+    /// Rows of like length together.
+    RowBin = 4,
+    /// Shares of as many rows and entries together (Merrill and Garland, SC16).
+    Merge = 5,
+    /// Shares of as many entries.
+    EntrySplit = 6,
+}
+
+/// What is multiplied by. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Op {
+    /// A.
+    Plain = 0,
+    /// A^T.
+    Transpose = 1,
+    /// A^H.
+    Adjoint = 2,
+}
+
+macro_rules! codes {
+    ($name:ident, $($variant:ident),*) => {
+        impl $name {
+            /// The choice whose number is `code`.
+            ///
+            /// # Errors
+            /// [`Error::InvalidArgument`] with the numbers that there are.
+            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+                let all = [$(Self::$variant),*];
+                let last = all.len() - 1;
+                all.into_iter()
+                    .find(|c| *c as i32 == code)
+                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
+            }
+        }
+    };
+}
+
+codes!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit);
+codes!(Op, Plain, Transpose, Adjoint);
+
+/// Options of a plan. The fields are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How rows are shared out and summed.
+    pub algorithm: Algorithm,
+    /// What is multiplied by.
+    pub op: Op,
+    /// The caller's word that A = A^T (A = A^H with [`Op::Adjoint`]): the transpose then costs nothing.
+    pub symmetric: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { algorithm: Algorithm::Auto, op: Op::Plain, symmetric: false }
+    }
+}

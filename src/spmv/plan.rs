@@ -1,0 +1,264 @@
+//! Statistics of the rows, the choice of an algorithm, and the shares of the work.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::info::{Info, Statistics};
+use super::options::{Algorithm, Op, Options};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::sparse::{Rows, transpose};
+use crate::matrix::{Csr, Matrix, Storage};
+
+const WHAT: &str = "plan of a sparse product";
+
+/// Rows and entries of a share: enough to hide what a share costs, few enough for every thread to have several.
+const TILE: usize = 1 << 14;
+
+/// Where a share begins: at entry `entry`, in row `row`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// The first row that ends in the share or after it.
+    pub row: usize,
+    /// The first entry.
+    pub entry: usize,
+}
+
+/// A product that has been thought through: for every matrix of one structure, whatever its values.
+///
+/// Shares depend on the structure alone, so that results do not depend on the number of threads.
+pub struct Plan {
+    context: Arc<Context>,
+    options: Options,
+    info: Info,
+    shape: (usize, usize, usize),
+    /// A^T or A^H, where that is multiplied by.
+    other: Option<Matrix>,
+    /// The shares and where the last ends.
+    tiles: Vec<Tile>,
+    /// For [`Algorithm::RowBin`]: the rows of each share, by length.
+    order: Vec<u32>,
+}
+
+pub(super) fn csr(matrix: &Matrix) -> Result<&Csr> {
+    match matrix.storage() {
+        Storage::Csr(csr) => Ok(csr),
+        other => Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),
+    }
+}
+
+impl Plan {
+    /// Looks at the rows of a sparse matrix, O(rows); with [`Op::Transpose`] or [`Op::Adjoint`] of one that is not symmetric
+    /// makes a copy of the transpose, O(nnz).
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for another storage; [`Error::InvalidArgument`] for `symmetric` and a matrix that is not
+    /// square; [`Error::OutOfMemory`].
+    pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
+        let start = Instant::now();
+        a.expect_context("a", context)?;
+        let from = csr(a)?;
+        if options.symmetric && a.rows() != a.cols() {
+            let problem = format!("is set, a is {} x {}", a.rows(), a.cols());
+            return Err(Error::invalid("symmetric", problem));
+        }
+        let other = match options.op {
+            Op::Plain => None,
+            _ if options.symmetric => None,
+            op => Some(transpose(context, a, op == Op::Adjoint)?),
+        };
+        let rows = Rows::new(other.as_ref().map(csr).transpose()?.unwrap_or(from))?;
+        let statistics = statistics(&rows);
+        let (algorithm, reason) = match options.algorithm {
+            Algorithm::Auto => choose(&statistics),
+            forced => (forced, "asked for"),
+        };
+        let tiles = match algorithm {
+            Algorithm::Merge => tiles(&rows, |diagonal| search(&rows, diagonal), statistics.rows + statistics.nnz)?,
+            Algorithm::EntrySplit => tiles(&rows, |entry| row_of(&rows, entry), statistics.nnz)?,
+            _ => whole_rows(&rows)?,
+        };
+        let order = if algorithm == Algorithm::RowBin { binned(&rows, &tiles)? } else { Vec::new() };
+        let held = other.as_ref().map_or(0, |m| m.storage_bytes());
+        let info = Info {
+            algorithm,
+            reason,
+            group: group(&statistics),
+            statistics,
+            tiles: tiles.len() - 1,
+            bytes: size_of_val(&tiles[..]) + size_of_val(&order[..]) + held,
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        let shape = (a.rows(), a.cols(), from.nnz());
+        Ok(Self { context: Arc::clone(context), options, info, shape, other, tiles, order })
+    }
+
+    /// Takes the values of a matrix of the same structure, where the plan holds a copy of the transpose; else does nothing.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn update(&mut self, a: &Matrix) -> Result<()> {
+        self.expect(a)?;
+        if self.other.is_some() {
+            self.other = Some(transpose(&self.context, a, self.options.op == Op::Adjoint)?);
+        }
+        Ok(())
+    }
+
+    /// What the plan found.
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Rows and columns of what is multiplied by.
+    pub fn size(&self) -> (usize, usize) {
+        let (rows, cols, _) = self.shape;
+        if self.options.op == Op::Plain { (rows, cols) } else { (cols, rows) }
+    }
+
+    /// The shares and where the last ends.
+    pub(super) fn tiles(&self) -> &[Tile] {
+        &self.tiles
+    }
+
+    /// For [`Algorithm::RowBin`]: rows in the order in which the shares take them, counted from the share's first.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Refuses a matrix of another structure, as far as sizes tell.
+    pub(super) fn expect(&self, a: &Matrix) -> Result<()> {
+        let found = (a.rows(), a.cols(), csr(a)?.nnz());
+        if found == self.shape {
+            return Ok(());
+        }
+        let text = |(m, n, nnz): (usize, usize, usize)| format!("{m} x {n} with {nnz} entries");
+        Err(Error::invalid("a", format!("is {}, the plan is for {}", text(found), text(self.shape))))
+    }
+
+    /// The matrix that is multiplied by.
+    pub(super) fn matrix<'a>(&'a self, a: &'a Matrix) -> &'a Matrix {
+        self.other.as_ref().unwrap_or(a)
+    }
+}
+
+fn statistics(rows: &Rows<'_>) -> Statistics {
+    let count = rows.len();
+    let (mut nnz, mut longest, mut empty, mut short, mut far, mut hubs) = (0, 0, 0, 0usize, 0usize, 0usize);
+    let mut squares = 0.0;
+    for i in 0..count {
+        let length = rows.row(i).len();
+        nnz += length;
+        longest = longest.max(length);
+        empty += usize::from(length == 0);
+        short += usize::from(length <= 32);
+        far += if length > 32 { length } else { 0 };
+        hubs += if length > 1024 { length } else { 0 };
+        squares += (length as f64).powi(2);
+    }
+    let share = |part: usize, of: usize| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+    let mean = share(nnz, count);
+    let variance = if count == 0 { 0.0 } else { (squares / count as f64 - mean * mean).max(0.0) };
+    Statistics {
+        rows: count,
+        nnz,
+        mean,
+        deviation: variance.sqrt(),
+        longest,
+        empty,
+        short: share(short, count),
+        beyond_32: share(far, nnz),
+        beyond_1024: share(hubs, nnz),
+    }
+}
+
+fn group(s: &Statistics) -> usize {
+    (s.mean.ceil() as usize).clamp(1, 32).next_power_of_two()
+}
+
+/// The rows say which algorithm suits.
+fn choose(s: &Statistics) -> (Algorithm, &'static str) {
+    if s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0) {
+        (Algorithm::RowGroup, "rows of like length")
+    } else if s.nnz > TILE && s.longest > TILE / 4 {
+        (Algorithm::Merge, "rows that are too long for a share")
+    } else {
+        (Algorithm::RowGroup, "no row is too long for a share")
+    }
+}
+
+/// Shares of [`TILE`] steps out of `steps`, `at` being where a step leads to.
+fn tiles(rows: &Rows<'_>, at: impl Fn(usize) -> Tile, steps: usize) -> Result<Vec<Tile>> {
+    let count = steps.div_ceil(TILE).max(1);
+    let mut tiles = alloc::with_capacity(WHAT, count + 1)?;
+    tiles.extend((0..count).map(|t| at(t * TILE)));
+    tiles.push(end(rows));
+    Ok(tiles)
+}
+
+fn end(rows: &Rows<'_>) -> Tile {
+    let row = rows.len();
+    Tile { row, entry: rows.entry(row) }
+}
+
+/// Where diagonal `diagonal` of the merge of row ends and entries meets the path.
+fn search(rows: &Rows<'_>, diagonal: usize) -> Tile {
+    let end = end(rows);
+    let (mut low, mut high) = (diagonal.saturating_sub(end.entry), diagonal.min(end.row));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        // diagonal > middle here, since high is at most diagonal.
+        if rows.entry(middle + 1) < diagonal - middle { low = middle + 1 } else { high = middle }
+    }
+    Tile { row: low, entry: diagonal - low }
+}
+
+/// The share that begins at entry `entry`: a row that ends just before it is completed there, with nothing to add.
+fn row_of(rows: &Rows<'_>, entry: usize) -> Tile {
+    let (mut low, mut high) = (0, rows.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if rows.entry(middle + 1) < entry { low = middle + 1 } else { high = middle }
+    }
+    Tile { row: low, entry }
+}
+
+/// Shares of whole rows.
+fn whole_rows(rows: &Rows<'_>) -> Result<Vec<Tile>> {
+    let mut tiles = Vec::new();
+    alloc::push(WHAT, &mut tiles, Tile { row: 0, entry: 0 })?;
+    let mut steps = 0;
+    for i in 0..rows.len() {
+        let length = rows.row(i).len() + 1;
+        if steps > 0 && steps + length > TILE {
+            alloc::push(WHAT, &mut tiles, Tile { row: i, entry: rows.entry(i) })?;
+            steps = 0;
+        }
+        steps += length;
+    }
+    alloc::push(WHAT, &mut tiles, end(rows))?;
+    Ok(tiles)
+}
+
+/// The rows of each share by length, equal ones in their order.
+fn binned(rows: &Rows<'_>, tiles: &[Tile]) -> Result<Vec<u32>> {
+    let mut order = alloc::with_capacity(WHAT, rows.len())?;
+    for pair in tiles.windows(2) {
+        let begin = order.len();
+        // No share has more than TILE rows.
+        order.extend((0..pair[1].row - pair[0].row).map(|i| i as u32));
+        order[begin..].sort_by_key(|&i| rows.row(pair[0].row + i as usize).len());
+    }
+    Ok(order)
+}

@@ -1,0 +1,82 @@
+//! The calls: a plan, a matrix and vectors.
+
+use super::cpu::{self, Finish, Job};
+use super::plan::{Plan, csr};
+use crate::backend::Backend;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::matrix::sparse::Rows;
+use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::tensor::Tensor;
+
+impl Plan {
+    /// y = alpha op(A) x + beta y for vectors on the host. With beta = 0 nothing of y is read, with alpha = 0 nothing of A
+    /// and x. O(rows + entries), rows * 8 + entries * 12 bytes in f64 with 32-bit indices.
+    ///
+    /// Sums are of the element type; shares and their order depend on the structure of A alone, so equal calls give equal
+    /// bits, whatever the number of threads.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a matrix of another structure than the plan's, another type or length of x or y, or a
+    /// y that may not be written to; [`Error::NotSupported`] for a context on a GPU, or strided vectors.
+    pub fn apply(&self, alpha: Complex<f64>, a: &Matrix, x: &Tensor, beta: Complex<f64>, y: &mut Tensor) -> Result<()> {
+        self.expect(a)?;
+        if !matches!(self.context().backend(), Backend::Cpu) {
+            return Err(Error::NotSupported("a: products of sparse matrices on a GPU".into()));
+        }
+        let (rows, cols) = self.size();
+        x.expect_context("x", self.context())?;
+        y.expect_context("y", self.context())?;
+        x.expect_dims("x", &[cols])?;
+        y.expect_dims("y", &[rows])?;
+        with_scalar!(a.dtype(), "a", T => {
+            let x = packed("x", x.view::<T>("x")?.data(), x)?;
+            let strided = y.layout().strides()[0] != 1 && rows > 1;
+            if strided {
+                return Err(Error::NotSupported(format!("y: has stride {}, 1 is needed", y.layout().strides()[0])));
+            }
+            let mut y = y.view_mut::<T>("y")?;
+            let finish = Finish::plain(T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
+            self.compute(a, finish, x, x, &mut y.data()[..rows])
+        })
+    }
+
+    /// y = what `finish` makes of op(A) `gathered`, for slices of the matrix's own type.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for other lengths; [`Error::OutOfMemory`].
+    pub fn compute<T: Scalar>(
+        &self,
+        a: &Matrix,
+        finish: Finish<'_, T>,
+        gathered: &[T],
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        let (rows, cols) = self.size();
+        for (name, found, need) in [("x", gathered.len(), cols), ("y", y.len(), rows)] {
+            if found != need {
+                return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
+            }
+        }
+        if finish.alpha == T::default() {
+            // NaN times 0 would not be 0.
+            self.context().pool().run(|| {
+                y.iter_mut().enumerate().for_each(|(i, y)| *y = finish.rest(i, x, *y));
+            });
+            return Ok(());
+        }
+        let from = csr(self.matrix(a))?;
+        let values = from.parts().values.as_ref().map(|v| v.host("a")?.as_slice::<T>()).transpose()?;
+        let job = Job { rows: Rows::new(from)?, values, finish, gathered, x };
+        cpu::product(self.context(), self, &job, y)
+    }
+}
+
+fn packed<'a, T>(argument: &str, data: &'a [T], tensor: &Tensor) -> Result<&'a [T]> {
+    let (length, stride) = (tensor.dims()[0], tensor.layout().strides()[0]);
+    if stride != 1 && length > 1 {
+        return Err(Error::NotSupported(format!("{argument}: has stride {stride}, 1 is needed")));
+    }
+    Ok(&data[..length])
+}

@@ -1,0 +1,324 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::cpu::Finish;
+use super::*;
+use crate::backend::BackendChoice;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::{self, Context};
+use crate::matrix::sparse::{Index, Norm, norm, read_market};
+use crate::matrix::{Csr, CsrParts, Matrix};
+use crate::scalar::{Complex, DType, Element, Real, Scalar};
+use crate::shape::Order;
+use crate::tensor::{Location, Tensor};
+
+pub(crate) fn cpu(threads: usize) -> Arc<Context> {
+    Context::new(context::Options { backend: BackendChoice::Cpu, threads, ..context::Options::default() }).unwrap()
+}
+
+const ALL: [Algorithm; 7] = [
+    Algorithm::Auto,
+    Algorithm::Scalar,
+    Algorithm::Vector,
+    Algorithm::RowGroup,
+    Algorithm::RowBin,
+    Algorithm::Merge,
+    Algorithm::EntrySplit,
+];
+
+/// A matrix as lists of entries.
+struct Lists {
+    cols: usize,
+    rows: Vec<Vec<usize>>,
+}
+
+fn noise(k: usize) -> usize {
+    let mut x = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678;
+    x ^= x >> 31;
+    x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^ (x >> 29)
+}
+
+fn value(k: usize) -> f64 {
+    (noise(k) % 2001) as f64 / 1000.0 - 1.0
+}
+
+/// Matrices with rows of every awkward kind.
+fn cases() -> Vec<(&'static str, Lists)> {
+    let random = |rows: usize, cols: usize, most: usize, seed: usize| Lists {
+        cols,
+        rows: (0..rows)
+            .map(|i| (0..noise(i + seed) % (most + 1)).map(|k| noise(i * 131 + k * 7 + seed) % cols).collect())
+            .collect(),
+    };
+    let mut hub = random(40_000, 40_000, 3, 5);
+    hub.rows[17] = (0..39_999).collect();
+    hub.rows[18].clear();
+    hub.rows[39_999] = (0..20_000).map(|c| c * 2).collect();
+    let mut holes = random(50_000, 300, 2, 9);
+    holes.rows[100..40_000].iter_mut().for_each(Vec::clear);
+    vec![
+        ("none", Lists { cols: 0, rows: vec![] }),
+        ("no columns", Lists { cols: 0, rows: vec![vec![], vec![]] }),
+        ("no rows", Lists { cols: 3, rows: vec![] }),
+        ("one", Lists { cols: 1, rows: vec![vec![0]] }),
+        ("a row", Lists { cols: 40_000, rows: vec![(0..40_000).collect()] }),
+        ("a column", Lists { cols: 1, rows: (0..70).map(|i| if i % 3 == 0 { vec![0] } else { vec![] }).collect() }),
+        ("empty", Lists { cols: 5, rows: vec![vec![]; 60_000] }),
+        ("duplicates", Lists { cols: 3, rows: vec![vec![1, 1, 1, 0], vec![2, 2]] }),
+        ("short", random(997, 501, 6, 1)),
+        ("long", random(53, 8000, 3000, 2)),
+        ("hub", hub),
+        ("holes", holes),
+    ]
+}
+
+fn stored<T: Element>(c: &Context, values: &[T]) -> HostMemory {
+    let mut m = HostMemory::allocate("test", size_of_val(values), c.host_budget()).unwrap();
+    m.as_mut_slice::<T>().unwrap().copy_from_slice(values);
+    m
+}
+
+fn matrix<T: Scalar, I: Index>(c: &Arc<Context>, lists: &Lists, base: i64, pattern: bool) -> (Matrix, Vec<T>) {
+    let mut row_ptr = vec![base];
+    let mut cols = Vec::new();
+    for row in &lists.rows {
+        cols.extend(row.iter().map(|&c| I::from_usize(c + base as usize)));
+        row_ptr.push(cols.len() as i64 + base);
+    }
+    let values: Vec<T> = (0..cols.len())
+        .map(|k| if pattern { T::from_parts(1.0, 0.0) } else { T::from_parts(value(k), value(k + 1_000_003)) })
+        .collect();
+    let parts = CsrParts {
+        row_ptr: stored(c, &row_ptr),
+        row_ptr_type: crate::matrix::IndexType::I64,
+        col_idx: stored(c, &cols),
+        col_idx_type: I::TYPE,
+        values: (!pattern).then(|| Memory::Host(stored(c, &values))),
+    };
+    let csr = Csr::new(parts, lists.rows.len(), lists.cols, cols.len(), base).unwrap();
+    (Matrix::from_csr(c, T::DTYPE, csr, true), values)
+}
+
+fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
+    let mut t = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, &[values.len()]).unwrap();
+    t.view_mut::<T>("t").unwrap().data().copy_from_slice(values);
+    t
+}
+
+fn entries<T: Scalar>(t: &Tensor) -> Vec<T> {
+    t.view::<T>("t").unwrap().data().to_vec()
+}
+
+/// alpha op(A) x + beta y in f64, and its bound: 2 (length + 2) eps (|alpha| |A| |x| + |beta| |y|).
+fn reference<T: Scalar>(
+    lists: &Lists,
+    values: &[T],
+    op: Op,
+    scalars: (Complex<f64>, Complex<f64>),
+    x: &[T],
+    y: &[T],
+) -> Vec<(Complex<f64>, f64)> {
+    let wide = |v: T| Complex::new(v.re(), v.im());
+    let (alpha, beta) = scalars;
+    let count = if op == Op::Plain { lists.rows.len() } else { lists.cols };
+    let zero = Complex::new(0.0, 0.0);
+    let mut sums = vec![(zero, 0.0, 0usize); count];
+    let mut k = 0;
+    for (i, row) in lists.rows.iter().enumerate() {
+        for &j in row {
+            let v = if op == Op::Adjoint { wide(values[k]).conj() } else { wide(values[k]) };
+            let (to, from) = if op == Op::Plain { (i, j) } else { (j, i) };
+            let s = &mut sums[to];
+            s.0 += v * wide(x[from]);
+            s.1 += v.norm() * wide(x[from]).norm();
+            s.2 += 1;
+            k += 1;
+        }
+    }
+    let eps = T::Part::EPSILON.to_f64();
+    sums.iter()
+        .enumerate()
+        .map(|(i, (sum, size, length))| {
+            let old = if beta == zero { zero } else { beta * wide(y[i]) };
+            let bound = 2.0 * (*length as f64 + 2.0) * eps * (alpha.norm() * size + old.norm());
+            // A complex product rounds several times.
+            (alpha * sum + old, bound * if T::IS_COMPLEX { 4.0 } else { 1.0 })
+        })
+        .collect()
+}
+
+fn check<T: Scalar, I: Index>(base: i64, pattern: bool, op: Op) {
+    let c = cpu(2);
+    let s = |re, im| if T::IS_COMPLEX { Complex::new(re, im) } else { Complex::new(re, 0.0) };
+    for (name, lists) in cases() {
+        let (a, values) = matrix::<T, I>(&c, &lists, base, pattern);
+        let (rows, cols) = if op == Op::Plain { (a.rows(), a.cols()) } else { (a.cols(), a.rows()) };
+        let x: Vec<T> = (0..cols).map(|k| T::from_parts(value(k + 17), value(k + 33))).collect();
+        for algorithm in ALL {
+            let plan = Plan::new(&c, &a, Options { algorithm, op, symmetric: false }).unwrap();
+            for (alpha, beta) in [(s(1.0, 0.0), s(0.0, 0.0)), (s(-1.5, 0.5), s(0.25, 1.0)), (s(0.0, 0.0), s(2.0, 0.0))]
+            {
+                let overwritten = beta == s(0.0, 0.0);
+                let old: Vec<T> = (0..rows)
+                    .map(|k| if overwritten { T::from_parts(f64::NAN, f64::NAN) } else { T::from_parts(value(k), 1.0) })
+                    .collect();
+                let mut y = vector(&c, &old);
+                plan.apply(alpha, &a, &vector(&c, &x), beta, &mut y).unwrap();
+                let expected = reference(&lists, &values, op, (alpha, beta), &x, &old);
+                for (i, (found, (want, bound))) in entries::<T>(&y).iter().zip(expected).enumerate() {
+                    let off = (Complex::new(found.re(), found.im()) - want).norm();
+                    assert!(off <= bound, "{name} {algorithm:?} {op:?} row {i}: {found:?}, not {want} +- {bound}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_algorithm_keeps_to_its_bound_for_every_shape() {
+    check::<f64, i32>(0, false, Op::Plain);
+    check::<f32, i64>(1, false, Op::Plain);
+    check::<Complex<f64>, i32>(1, false, Op::Plain);
+    check::<Complex<f32>, i64>(0, false, Op::Plain);
+}
+
+#[test]
+fn patterns_multiply_by_ones() {
+    check::<f64, i32>(1, true, Op::Plain);
+    check::<f32, i32>(0, true, Op::Plain);
+    check::<Complex<f32>, i64>(0, true, Op::Plain);
+}
+
+#[test]
+fn transposes_and_adjoints_are_multiplied_by() {
+    check::<f64, i32>(0, false, Op::Transpose);
+    check::<f32, i32>(0, true, Op::Transpose);
+    check::<Complex<f64>, i64>(1, false, Op::Adjoint);
+    check::<Complex<f32>, i32>(0, false, Op::Transpose);
+}
+
+#[test]
+fn bits_do_not_depend_on_the_number_of_threads() {
+    for algorithm in ALL {
+        let bits: Vec<Vec<u64>> = [1, 2, 5]
+            .into_iter()
+            .map(|threads| {
+                let c = cpu(threads);
+                let lists = &cases().into_iter().find(|c| c.0 == "hub").unwrap().1;
+                let (a, _) = matrix::<f64, i32>(&c, lists, 0, false);
+                let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+                let x: Vec<f64> = (0..a.cols()).map(value).collect();
+                let mut y = vector(&c, &vec![0.0; a.rows()]);
+                plan.apply(Complex::new(1.0, 0.0), &a, &vector(&c, &x), Complex::new(0.0, 0.0), &mut y).unwrap();
+                entries::<f64>(&y).iter().map(|v| v.to_bits()).collect()
+            })
+            .collect();
+        assert!(bits[0] == bits[1] && bits[0] == bits[2], "{algorithm:?}");
+    }
+}
+
+#[test]
+fn plans_refuse_what_does_not_fit_and_take_new_values() {
+    let c = cpu(1);
+    let lists = Lists { cols: 3, rows: vec![vec![0, 2], vec![1]] };
+    let (a, _) = matrix::<f64, i32>(&c, &lists, 0, true);
+    let (b, _) = matrix::<f64, i32>(&c, &Lists { cols: 3, rows: vec![vec![0], vec![1]] }, 0, true);
+    let one = Complex::new(1.0, 0.0);
+    let mut plan = Plan::new(&c, &a, Options { op: Op::Transpose, ..Options::default() }).unwrap();
+    let (mut y, x) = (vector(&c, &[0.0; 3]), vector(&c, &[1.0f64, 10.0]));
+    plan.apply(one, &a, &x, one, &mut y).unwrap();
+    assert_eq!(entries::<f64>(&y), [1.0, 10.0, 1.0]);
+    let message = |e: crate::error::Error| e.to_string();
+    let e = plan.apply(one, &b, &x, one, &mut y).map_err(message);
+    assert_eq!(e.unwrap_err(), "a: is 2 x 3 with 2 entries, the plan is for 2 x 3 with 3 entries");
+    let e = plan.apply(one, &a, &vector(&c, &[0.0; 3]), one, &mut y).map_err(message);
+    assert_eq!(e.unwrap_err(), "x: has dimensions [3], [2] are needed");
+    assert!(plan.apply(one, &a, &vector(&c, &[1.0f32; 2]), one, &mut y).is_err());
+    let (valued, values) = matrix::<f64, i32>(&c, &lists, 0, false);
+    plan.update(&valued).unwrap();
+    plan.apply(one, &valued, &x, Complex::new(0.0, 0.0), &mut y).unwrap();
+    assert_eq!(entries::<f64>(&y), [values[0], values[2] * 10.0, values[1]]);
+    assert!(Plan::new(&c, &a, Options { symmetric: true, ..Options::default() }).is_err());
+    let dense = Matrix::create(&c, DType::F64, Location::Host, Order::ColumnMajor, 2, 2).unwrap();
+    assert!(Plan::new(&c, &dense, Options::default()).is_err());
+}
+
+#[test]
+fn the_rest_of_a_row_is_added_to_its_sum() {
+    let c = cpu(2);
+    let lists = Lists { cols: 4, rows: vec![vec![0, 1], vec![], vec![3], vec![0, 1, 2, 3]] };
+    let (a, values) = matrix::<f64, i32>(&c, &lists, 0, false);
+    let x = [1.0, -2.0, 3.0, 0.5];
+    let (scale, diagonal) = ([2.0, 3.0, 4.0, 5.0], [0.5, 0.25, -1.0, 7.0]);
+    let finish = Finish { alpha: -1.0, beta: 0.0, row_scale: Some(&scale), shift: 10.0, diagonal: Some(&diagonal) };
+    for algorithm in ALL {
+        let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        let mut y = [f64::NAN; 4];
+        plan.compute(&a, finish, &x, &x, &mut y).unwrap();
+        let mut k = 0;
+        for (i, row) in lists.rows.iter().enumerate() {
+            let sum: f64 = row
+                .iter()
+                .map(|&j| {
+                    k += 1;
+                    values[k - 1] * x[j]
+                })
+                .sum();
+            let want = -scale[i] * sum + (10.0 + diagonal[i]) * x[i];
+            assert!((y[i] - want).abs() <= 1e-13 * want.abs().max(1.0), "{algorithm:?} {i}: {} {want}", y[i]);
+        }
+    }
+}
+
+/// A file of the golden data.
+pub(crate) fn golden(c: &Arc<Context>, name: &str) -> Matrix {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral");
+    read_market(c, &folder.join(format!("{name}.mtx.gz")), None).unwrap()
+}
+
+/// The numbers under a key of a graph in `reference.json`.
+pub(crate) fn recorded(graph: &str, key: &str) -> Vec<f64> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral/reference.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let from = text.find(&format!("\"{graph}\"")).unwrap_or_else(|| panic!("no {graph}"));
+    let text = &text[from..];
+    let text = &text[text.find(&format!("\"{key}\"")).unwrap_or_else(|| panic!("no {key}")) + key.len() + 3..];
+    let text = text.trim_start();
+    let body = match text.strip_prefix('[') {
+        Some(list) => list.split(']').next().unwrap(),
+        None => text.split([',', '}']).next().unwrap(),
+    };
+    body.split(',').map(|n| n.trim().parse().unwrap()).collect()
+}
+
+#[test]
+fn graphs_give_the_recorded_sums() {
+    let c = cpu(2);
+    for name in ["as-caida20071105", "ca-AstroPh-cc", "email-Enron", "4elt", "bcsstk13"] {
+        let a = golden(&c, name);
+        let n = a.rows();
+        let number = |key: &str| recorded(name, key)[0];
+        assert_eq!((n as f64, plan::csr(&a).unwrap().nnz() as f64), (number("n"), number("nnz")), "{name}");
+        let x: Vec<f64> =
+            (0..n).map(|i| ((i * 2_654_435_761) % (1 << 32)) as f64 / (1u64 << 32) as f64 - 0.5).collect();
+        let scale = norm(&a, Norm::Infinity).unwrap();
+        for algorithm in ALL {
+            let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+            let mut y = vec![f64::NAN; n];
+            plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
+            let limit = 1e-13 * scale * (n as f64).sqrt();
+            let near = |key: &str, found: f64, limit: f64| {
+                let want = number(key);
+                assert!((found - want).abs() <= limit, "{name} {algorithm:?} {key}: {found}, not {want}");
+            };
+            near("sum_y", y.iter().sum(), limit);
+            near("sum_i_y", y.iter().enumerate().map(|(i, v)| i as f64 * v).sum(), limit * n as f64);
+            near("norm2_y", y.iter().map(|v| v * v).sum::<f64>().sqrt(), 1e-13 * number("norm2_y") * 10.0);
+            near("y0", y[0], 1e-13 * scale);
+            near("y_longest", y[number("row_longest") as usize], 1e-13 * scale);
+            near("max_y", y.iter().copied().fold(f64::MIN, f64::max), 1e-13 * scale);
+            near("min_y", y.iter().copied().fold(f64::MAX, f64::min), 1e-13 * scale);
+        }
+    }
+}
