@@ -8,11 +8,26 @@
 //! |---|---|
 //! | [`options`], [`info`] | how, and what came of it |
 //! | [`scaled`] | numbers beyond the range of their type |
+//! | [`session`] | the public entry: options on one or several contexts |
+//! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
+//! | [`ops`] | what a backend has to offer |
+//! | `algorithm` | the contractions, for any backend |
+//! | [`cpu`] | the CPU's |
 
+mod algorithm;
+pub mod cost;
+pub mod cpu;
 pub mod info;
+pub mod ops;
 pub mod options;
+pub mod pairs;
+pub mod plan;
 pub mod scaled;
+pub mod session;
+#[cfg(test)]
+mod tests;
 
 pub use info::Info;
 pub use options::Options;
 pub use scaled::Scaled;
+pub use session::Contraction;

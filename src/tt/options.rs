@@ -115,6 +115,8 @@ pub struct Options {
     pub cut: Option<usize>,
     /// Boundary pairs at a time; 0 to choose.
     pub block: usize,
+    /// How often the cores are gone round: the trains have `repeat` d sites, as a uniform train of a cell of d cores has.
+    pub repeat: u64,
     /// Bytes of workspace; 0 for 64 MiB on the CPU and 256 MiB on a GPU.
     pub workspace_limit: u64,
     /// The real part alone of what is real for a Hermitian operator.
@@ -131,6 +133,7 @@ impl Default for Options {
             norm_way: NormWay::Auto,
             cut: None,
             block: 0,
+            repeat: 1,
             workspace_limit: 0,
             assume_hermitian: false,
         }

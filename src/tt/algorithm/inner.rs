@@ -1,0 +1,60 @@
+//! S = sum_i x[i] cj(y[i]) as a plan says, on one or several backends.
+
+use std::ops::Range;
+
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+use crate::tt::ops::{ContractOps, Work};
+use crate::tt::options::Algorithm;
+use crate::tt::scaled::Scaled;
+
+/// S.
+pub fn contract(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Result<Scaled> {
+    let first = machines.first_mut().ok_or_else(|| Error::Internal("a contraction without a context".into()))?;
+    match work.plan.algorithm {
+        Algorithm::Halves => first.halves(work),
+        Algorithm::Power => first.power(work),
+        _ if work.plan.triangle => first.triangle(work),
+        _ => sum_of_pairs(machines, work),
+    }
+}
+
+/// The sum over all blocks of pairs, in their order.
+fn sum_of_pairs(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Result<Scaled> {
+    let blocks = work.plan.blocks();
+    let mut partials = alloc::filled("partial sums of a contraction", blocks, Scaled::ZERO)?;
+    let count = machines.len().min(blocks).max(1);
+    if let ([one], _) | ([one, ..], 1) = (&mut *machines, count) {
+        one.pairs(work, 0..blocks, &mut partials)?;
+    } else {
+        in_shares(machines, work, count, &mut partials)?;
+    }
+    Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus))
+}
+
+/// Contiguous shares of the blocks for each machine, which work at the same time.
+fn in_shares(
+    machines: &mut [Box<dyn ContractOps>],
+    work: &Work<'_>,
+    count: usize,
+    partials: &mut [Scaled],
+) -> Result<()> {
+    let blocks = partials.len();
+    let share = |i: usize| -> Range<usize> {
+        let bound = |i: usize| (to_u64(blocks) * to_u64(i) / to_u64(count)) as usize;
+        bound(i)..bound(i + 1)
+    };
+    let mut rest = partials;
+    std::thread::scope(|scope| {
+        let mut handles = Vec::with_capacity(count);
+        for (i, machine) in machines.iter_mut().take(count).enumerate() {
+            let range = share(i);
+            let (mine, others) = std::mem::take(&mut rest).split_at_mut(range.len());
+            rest = others;
+            handles.push(scope.spawn(move || machine.pairs(work, range, mine)));
+        }
+        let panicked = || Err(Error::Internal("a thread of a contraction panicked".into()));
+        handles.into_iter().map(|h| h.join().unwrap_or_else(|_| panicked())).fold(Ok(()), Result::and)
+    })
+}

@@ -1,0 +1,3 @@
+//! Contractions on whatever offers [`super::ops::ContractOps`].
+
+pub(super) mod inner;

@@ -1,0 +1,157 @@
+//! Open trains, from both ends.
+
+use faer::{Conj, MatRef};
+
+use super::products::{Block, Bra, Buffer, multiply};
+use super::sweep::{Care, Pair, Room, Suspicious, Sweep};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+use crate::tt::scaled::Scaled;
+
+type Tried<T> = Result<std::result::Result<T, Suspicious>>;
+
+/// S of an open train with two cores at least.
+pub fn open<T: Scalar>(pair: &Pair<'_, T>, rooms: &mut [Room], care: Care) -> Tried<Scaled> {
+    let plan = pair.work.plan;
+    let Some((room, rest)) = rooms.split_first_mut() else { return Ok(Ok(Scaled::ZERO)) };
+    let Some(other) = rest.first_mut().filter(|_| plan.meet < plan.cores) else {
+        let k = plan.core(to_u64(plan.cores) - 1);
+        return Ok(match from_left(pair, room, care, plan.cores - 1)? {
+            Ok(sweep) if sweep.is_zero() => Ok(Scaled::ZERO),
+            Ok(sweep) => Ok(sweep.last(pair, k, 0..1)?),
+            Err(e) => Err(e),
+        });
+    };
+    let (left, right) = rayon::join(|| from_left(pair, room, care, plan.meet), || from_right(pair, other, care));
+    let k = plan.core(to_u64(plan.meet));
+    let [_, r, _, s, _] = pair.sizes(k);
+    Ok(match (left?, right?) {
+        (Ok(left), Ok(right)) if left.is_zero() || right.is_zero() => Ok(Scaled::ZERO),
+        (Ok(left), Ok(right)) => Ok(left.meet::<T>(&right, r * s)?),
+        _ => Err(Suspicious),
+    })
+}
+
+/// The environment behind the first `sites` sites.
+fn from_left<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care, sites: usize) -> Tried<Sweep<'r>> {
+    let plan = pair.work.plan;
+    let dense = if care == Care::Products { 0 } else { plan.grow[0] };
+    if dense > 1 {
+        grow(pair, room, dense, false)?;
+    }
+    let mut sweep = Sweep::new(room, care);
+    for i in dense.max(1) - 1..sites {
+        let k = plan.core(to_u64(i));
+        if i == 0 {
+            sweep.first(pair, k, 0..1)?;
+        } else if i >= dense {
+            sweep.right(pair, k)?;
+        }
+        let [_, _, r, _, s] = pair.sizes(k);
+        if sweep.scale::<T>(r * s)?.is_err() {
+            return Ok(Err(Suspicious));
+        }
+        pair.work.step()?;
+        if sweep.is_zero() {
+            break;
+        }
+    }
+    Ok(Ok(sweep))
+}
+
+/// The environment before site `plan.meet`.
+fn from_right<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care) -> Tried<Sweep<'r>> {
+    let plan = pair.work.plan;
+    let dense = if care == Care::Products { 0 } else { plan.grow[1] };
+    if dense > 1 {
+        grow(pair, room, dense, true)?;
+    }
+    let mut sweep = Sweep::new(room, care);
+    let count = plan.cores - plan.meet;
+    for i in dense.max(1) - 1..count {
+        let k = plan.core(to_u64(plan.cores - 1 - i));
+        if i == 0 {
+            sweep.first_left(pair, k)?;
+        } else if i >= dense {
+            sweep.left(pair, k)?;
+        }
+        let [_, r, _, s, _] = pair.sizes(k);
+        if sweep.scale::<T>(r * s)?.is_err() {
+            return Ok(Err(Suspicious));
+        }
+        pair.work.step()?;
+        if sweep.is_zero() {
+            break;
+        }
+    }
+    Ok(Ok(sweep))
+}
+
+/// The environment after `sites` sites of one end, from the dense tensors of both trains over them.
+fn grow<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, sites: usize, leftwards: bool) -> Result<()> {
+    let Bra::Same(x) = pair.x else { return Ok(()) };
+    let middle = room.t.bytes() / size_of::<T>() / 2;
+    let (rows, r) = dense(pair, x, room, 0, sites, leftwards)?;
+    let (_, s) = dense(pair, pair.y, room, middle, sites, leftwards)?;
+    let conj = if pair.work.plan.conjugate { Conj::Yes } else { Conj::No };
+    let Room { f, t, .. } = room;
+    let t = t.get::<T>()?;
+    // From the left the dense tensors have the bond last, from the right first.
+    let view = |start: usize, bond: usize| {
+        let (rows, cols) = if leftwards { (bond, rows) } else { (rows, bond) };
+        MatRef::from_column_major_slice(&t[start..start + rows * cols], rows, cols)
+    };
+    let (x, y) = (view(0, r), view(middle, s));
+    let (x, y) = if leftwards { (x.transpose(), y) } else { (x, y.transpose()) };
+    multiply(pair.threads, 1.0, (y, conj), (x, Conj::No), false, Block::packed(s, r).view_mut(f.get_mut::<T>()?));
+    Ok(())
+}
+
+/// The dense tensor of a train over `sites` sites of one end, in `room.t` from `start` on: its mode indices and its bond.
+fn dense<T: Scalar>(
+    pair: &Pair<'_, T>,
+    train: &crate::tensor::train::Cores<'_, T>,
+    room: &mut Room,
+    start: usize,
+    sites: usize,
+    leftwards: bool,
+) -> Result<(usize, usize)> {
+    let plan = pair.work.plan;
+    let core = |i: usize| plan.core(to_u64(if leftwards { plan.cores - 1 - i } else { i }));
+    let (mut rows, mut bond) = (1, 1);
+    for i in 0..sites {
+        let k = core(i);
+        let [left, n, right] = train.shape().core(k);
+        // The last one is to land in `t`.
+        let into_t = (sites - 1 - i).is_multiple_of(2);
+        let far = if leftwards { left } else { right };
+        if i == 0 {
+            let to = if into_t { &mut room.t.get_mut::<T>()?[start..] } else { room.f.get_mut::<T>()? };
+            to[..n * far].copy_from_slice(train.core(k));
+        } else {
+            let (from, to): (&Buffer, &mut Buffer) =
+                if into_t { (&room.f, &mut room.t) } else { (&room.t, &mut room.f) };
+            let from = &from.get::<T>()?[if into_t { 0 } else { start }..];
+            let to = &mut to.get_mut::<T>()?[if into_t { start } else { 0 }..];
+            let (a, b, c) = if leftwards {
+                // R'[(a i), M] = X[(a i), a'] R[a', M].
+                (
+                    MatRef::from_column_major_slice(train.core(k), left * n, right),
+                    MatRef::from_column_major_slice(&from[..bond * rows], bond, rows),
+                    Block::packed(left * n, rows),
+                )
+            } else {
+                // L'[N, (i a')] = L[N, a] X[a, (i a')].
+                (
+                    MatRef::from_column_major_slice(&from[..rows * bond], rows, bond),
+                    MatRef::from_column_major_slice(train.core(k), left, n * right),
+                    Block::packed(rows, n * right),
+                )
+            };
+            multiply(pair.threads, 1.0, (a, Conj::No), (b, Conj::No), false, c.view_mut(to));
+        }
+        (rows, bond) = (rows * n, far);
+    }
+    Ok((rows, bond))
+}

@@ -1,0 +1,203 @@
+//! Contractions on the threads of a context.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `products` | products of environments with cores |
+//! | `sweep` | environments from site to site |
+//! | `ends` | open trains, from both ends |
+
+mod ends;
+pub(crate) mod products;
+pub(crate) mod sweep;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::info::Kernel;
+use super::ops::{ContractOps, Machine, Work};
+use super::options::Algorithm;
+use super::scaled::Scaled;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::shape::to_u64;
+use crate::tensor::train::TensorTrain;
+use products::{Bra, Threads};
+use sweep::{Care, Pair, Room, Suspicious, Sweep};
+
+/// The contractions of a context on the CPU, and the workspace of the last.
+pub struct CpuContraction {
+    context: Arc<Context>,
+    rooms: Vec<Room>,
+}
+
+impl CpuContraction {
+    /// The contractions of a context.
+    pub fn new(context: &Arc<Context>) -> Self {
+        Self { context: Arc::clone(context), rooms: Vec::new() }
+    }
+
+    /// Sees that there are `count` rooms for `block` pairs.
+    fn furnish<T: Scalar>(&mut self, count: usize, block: usize, largest: (usize, usize)) -> Result<()> {
+        let fits = self.rooms.len() == count && self.rooms.iter().all(|r| r.holds::<T>(block, largest));
+        if fits {
+            return Ok(());
+        }
+        self.rooms.clear();
+        for _ in 0..count {
+            let room = Room::new::<T>(block, largest, self.context.host_budget())?;
+            alloc::push("workspace of a contraction", &mut self.rooms, room)?;
+        }
+        Ok(())
+    }
+
+    fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+        let plan = work.plan;
+        let x = Bra::<T>::new(work.x)?;
+        let y = work.y.cores::<T>("y")?;
+        let parallel = plan.workers > 1 || plan.algorithm == Algorithm::Blocked && plan.blocks() > 1;
+        let threads = if parallel { Threads::One } else { Threads::All };
+        let pair = Pair { work, x: &x, y: &y, threads };
+        let rooms = if plan.meet < plan.cores { 2 } else { plan.workers };
+        self.furnish::<T>(rooms, plan.block, plan.largest)?;
+        let rooms = &mut self.rooms[..];
+        self.context.pool().run(|| {
+            let next = AtomicUsize::new(blocks.start);
+            let out = Mutex::new(partials);
+            let pull = |rooms: &mut [Room]| -> Result<()> {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= blocks.end {
+                        return Ok(());
+                    }
+                    let sum = trusted(plan, |care| block(&pair, rooms, care, plan.pairs.block(index, plan.block)))?;
+                    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+                    out[index - blocks.start] = sum;
+                }
+            };
+            if parallel { rooms.par_chunks_mut(1).try_for_each(pull) } else { pull(rooms) }
+        })
+    }
+}
+
+/// Computes a sum with as much care as it turns out to need.
+fn trusted(
+    plan: &super::plan::Plan,
+    mut sum: impl FnMut(Care) -> Result<std::result::Result<Scaled, Suspicious>>,
+) -> Result<Scaled> {
+    let first = if plan.scaled { Care::Sites } else { Care::None };
+    if let Ok(sum) = sum(first)? {
+        // Three quarters of the range of exponents; without scaling nothing else shows what was lost on the way.
+        let bound = if matches!(plan.dtype, crate::scalar::DType::F32 | crate::scalar::DType::CF32) { 96 } else { 768 };
+        let safe = sum.is_finite() && !sum.is_zero() && sum.exponent.abs() < bound;
+        if safe || plan.scaled || !plan.rescue {
+            return Ok(sum);
+        }
+    }
+    match sum(Care::Products)? {
+        Ok(sum) => Ok(sum),
+        Err(Suspicious) => Err(Error::Internal("a careful contraction that is not trusted".into())),
+    }
+}
+
+/// The sum over a block of pairs.
+fn block<T: Scalar>(
+    pair: &Pair<'_, T>,
+    rooms: &mut [Room],
+    care: Care,
+    pairs: Range<usize>,
+) -> Result<std::result::Result<Scaled, Suspicious>> {
+    let plan = pair.work.plan;
+    let sites = plan.sites();
+    if sites == 1 {
+        return Ok(Ok(traces(pair, pairs)));
+    }
+    if plan.meet < plan.cores || plan.grow[0] > 0 {
+        return ends::open(pair, rooms, care);
+    }
+    let Some(room) = rooms.first_mut() else { return Ok(Ok(Scaled::ZERO)) };
+    let count = pairs.len();
+    let mut sweep = Sweep::new(room, care);
+    for i in 0..sites - 1 {
+        let k = plan.core(i);
+        match i {
+            0 => sweep.first(pair, k, pairs.clone())?,
+            _ if plan.block == 1 => sweep.right(pair, k)?,
+            _ => sweep.right_block(pair, k, count)?,
+        }
+        let [_, _, r, _, s] = pair.sizes(k);
+        if sweep.scale::<T>(r * s * count)?.is_err() {
+            return Ok(Err(Suspicious));
+        }
+        pair.work.step()?;
+        if sweep.is_zero() {
+            return Ok(Ok(Scaled::ZERO));
+        }
+    }
+    let sum = sweep.last(pair, plan.core(sites - 1), pairs)?;
+    pair.work.step()?;
+    Ok(Ok(sum))
+}
+
+/// The terms of trains of one core: sums over the mode index of products of diagonal entries.
+fn traces<T: Scalar>(pair: &Pair<'_, T>, pairs: Range<usize>) -> Scaled {
+    let plan = pair.work.plan;
+    let [n, r, _, s, _] = pair.sizes(0);
+    let mut sum = Scaled::ZERO;
+    for q in pairs {
+        let (px, py) = plan.pairs.get(q);
+        for i in 0..n {
+            let (x, y) = (pair.x.at(0, px + r * (i + n * px)), pair.y.core(0)[py + s * (i + n * py)]);
+            let y = if plan.conjugate { y.conjugate() } else { y };
+            let exact = |v: T| Scaled::new(Complex::new(v.re(), v.im()), 0);
+            let term = exact(x).times(exact(y));
+            let term = if plan.pairs.halved { term.re() } else { term };
+            sum = sum.plus(term.times(Scaled::real(plan.pairs.weight((px, py)))));
+        }
+    }
+    sum
+}
+
+impl ContractOps for CpuContraction {
+    fn machine(&self) -> Machine {
+        Machine {
+            fill_rows: 256,
+            cache: 512 << 10,
+            workspace: 64 << 20,
+            workers: self.context.pool().threads(),
+            chain_rank: 0,
+            meet_rank: usize::MAX,
+        }
+    }
+
+    fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+        match work.plan.kernel {
+            Kernel::Products => {
+                with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
+            }
+            Kernel::Chain => Err(Error::Internal("a chain kernel on the CPU".into())),
+        }
+    }
+
+    fn halves(&mut self, _: &Work<'_>) -> Result<Scaled> {
+        Err(Error::NotSupported("algorithm: HALVES on the CPU".into()))
+    }
+
+    fn power(&mut self, _: &Work<'_>) -> Result<Scaled> {
+        Err(Error::NotSupported("algorithm: POWER on the CPU".into()))
+    }
+
+    fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        let mut sum = [Scaled::ZERO];
+        self.pairs(work, 0..1, &mut sum)?;
+        Ok(sum[0].re())
+    }
+
+    fn qr_norm(&mut self, _: &Work<'_>, _: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+        Err(Error::NotSupported("norm_way: QR on the CPU".into()))
+    }
+}

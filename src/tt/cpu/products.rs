@@ -1,0 +1,323 @@
+//! Products of environments with cores.
+//!
+//! Environments and what they become on the way are workspace, complex if either train is. A core of x may be real where
+//! they are complex: the product then takes each complex number as two rows of a real matrix, and half the operations.
+
+use faer::linalg::matmul::matmul_with_conj;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::backend::memory::{Budget, HostMemory};
+use crate::dense::cpu::matrix::{pieces, split_columns, split_rows};
+use crate::error::Result;
+use crate::scalar::{Element, Scalar};
+use crate::tensor::train::{Cores, TensorTrain};
+use std::sync::Arc;
+
+/// A piece of workspace.
+pub struct Buffer(HostMemory);
+
+impl Buffer {
+    /// Room for `elements`.
+    pub fn new<T>(elements: usize, budget: &Arc<Budget>) -> Result<Self> {
+        let what = "workspace of a contraction";
+        let bytes = crate::shape::product("workspace_limit", elements, size_of::<T>())?;
+        HostMemory::allocate(what, bytes, budget).map(Self)
+    }
+
+    /// Bytes that it has.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// As elements, from `first` on.
+    pub fn get<T: Element>(&self) -> Result<&[T]> {
+        self.0.as_slice()
+    }
+
+    /// As elements to write.
+    pub fn get_mut<T: Element>(&mut self) -> Result<&mut [T]> {
+        self.0.as_mut_slice()
+    }
+}
+
+/// A column-major matrix in a buffer or a core: where it begins, its rows and columns, and the step between columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// First element.
+    pub start: usize,
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// Elements from one column to the next.
+    pub step: usize,
+}
+
+impl Block {
+    /// A matrix without gaps at the beginning.
+    pub fn packed(rows: usize, cols: usize) -> Self {
+        Self { start: 0, rows, cols, step: rows }
+    }
+
+    /// The same matrix of complex numbers as one of real numbers with twice the rows.
+    fn doubled(self) -> Self {
+        Self { start: 2 * self.start, rows: 2 * self.rows, cols: self.cols, step: 2 * self.step }
+    }
+
+    fn view<T: Scalar>(self, data: &[T]) -> MatRef<'_, T> {
+        MatRef::from_column_major_slice_with_stride(&data[self.start..], self.rows, self.cols, self.step)
+    }
+
+    pub(super) fn view_mut<T: Scalar>(self, data: &mut [T]) -> MatMut<'_, T> {
+        MatMut::from_column_major_slice_with_stride_mut(&mut data[self.start..], self.rows, self.cols, self.step)
+    }
+}
+
+/// How a core stands in a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Which part of it.
+    pub block: Block,
+    /// Transposed.
+    pub transposed: bool,
+    /// Conjugated.
+    pub conjugated: bool,
+}
+
+impl Taken {
+    /// As it is.
+    pub fn plain(block: Block) -> Self {
+        Self { block, transposed: false, conjugated: false }
+    }
+
+    /// Transposed.
+    pub fn transposed(block: Block) -> Self {
+        Self { block, transposed: true, conjugated: false }
+    }
+
+    /// Conjugated besides.
+    pub fn conj(self, conjugated: bool) -> Self {
+        Self { conjugated, ..self }
+    }
+
+    fn view<T: Scalar>(self, data: &[T]) -> (MatRef<'_, T>, Conj) {
+        let view = self.block.view(data);
+        let view = if self.transposed { view.transpose() } else { view };
+        (view, if self.conjugated { Conj::Yes } else { Conj::No })
+    }
+}
+
+/// The cores of x: of the type of the environments, or real where those are complex.
+pub enum Bra<'a, T: Scalar> {
+    /// Of the same type.
+    Same(Cores<'a, T>),
+    /// Real.
+    Real(Cores<'a, T::Part>),
+}
+
+impl<'a, T: Scalar> Bra<'a, T> {
+    /// The cores of a train.
+    pub fn new(x: &'a TensorTrain) -> Result<Self> {
+        if x.dtype() == T::DTYPE { x.cores("x").map(Self::Same) } else { x.cores("x").map(Self::Real) }
+    }
+
+    /// The largest |re| and |im| of core k, NaN if one is not finite.
+    pub fn largest(&self, k: usize) -> f64 {
+        match self {
+            Self::Same(cores) => largest(cores.core(k)),
+            Self::Real(cores) => largest(cores.core(k)),
+        }
+    }
+
+    /// An element of core k.
+    pub fn at(&self, k: usize, i: usize) -> T {
+        match self {
+            Self::Same(cores) => cores.core(k)[i],
+            Self::Real(cores) => T::from_parts(cores.core(k)[i].re(), 0.0),
+        }
+    }
+}
+
+/// Whether a product may be cut into tasks for all threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// The calling thread computes it.
+    One,
+    /// It is cut if it is large, as its shape says.
+    All,
+}
+
+/// C = alpha A X, or C += alpha A X with `add`, for a core of x.
+#[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+pub fn by_x<T: Scalar>(
+    threads: Threads,
+    alpha: f64,
+    (a, at): (&Buffer, Block),
+    x: &Bra<'_, T>,
+    k: usize,
+    taken: Taken,
+    add: bool,
+    (c, to): (&mut Buffer, Block),
+) -> Result<()> {
+    match x {
+        Bra::Same(cores) => {
+            let (x, _) = taken.view(cores.core(k));
+            multiply(
+                threads,
+                alpha,
+                (at.view(a.get::<T>()?), Conj::No),
+                (x, Conj::No),
+                add,
+                to.view_mut(c.get_mut::<T>()?),
+            );
+        }
+        Bra::Real(cores) => {
+            let (x, _) = taken.view(cores.core(k));
+            let (at, to) = (at.doubled(), to.doubled());
+            let (a, c) = (at.view(a.get::<T::Part>()?), to.view_mut(c.get_mut::<T::Part>()?));
+            multiply(threads, alpha, (a, Conj::No), (x, Conj::No), add, c);
+        }
+    }
+    Ok(())
+}
+
+/// C = alpha op(Y) B, or C += alpha op(Y) B with `add`, for a core of y.
+#[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+pub fn by_y<T: Scalar>(
+    threads: Threads,
+    alpha: f64,
+    y: &[T],
+    taken: Taken,
+    (b, at): (&Buffer, Block),
+    add: bool,
+    (c, to): (&mut Buffer, Block),
+) -> Result<()> {
+    multiply(threads, alpha, taken.view(y), (at.view(b.get::<T>()?), Conj::No), add, to.view_mut(c.get_mut::<T>()?));
+    Ok(())
+}
+
+/// The lower triangle of C = alpha op(Y) B, and what is above it as its mirror: for a Hermitian C.
+pub fn by_y_triangle<T: Scalar>(
+    threads: Threads,
+    y: &[T],
+    taken: Taken,
+    (b, at): (&Buffer, Block),
+    (c, to): (&mut Buffer, Block),
+) -> Result<()> {
+    let ((y, conj), b, c) = (taken.view(y), at.view(b.get::<T>()?), c.get_mut::<T>()?);
+    lower(threads, (y, conj), b, to.view_mut(c));
+    mirror(to, c);
+    Ok(())
+}
+
+/// Multiply-adds below which a product is not cut.
+const LARGE: usize = 1 << 24;
+
+/// Rows or columns of C in a task, at least.
+const BAND: usize = 128;
+
+/// C = alpha A B, or C += alpha A B with `add`.
+pub fn multiply<T: Scalar>(
+    threads: Threads,
+    alpha: f64,
+    a: (MatRef<'_, T>, Conj),
+    b: (MatRef<'_, T>, Conj),
+    add: bool,
+    c: MatMut<'_, T>,
+) {
+    let accumulate = if add { Accum::Add } else { Accum::Replace };
+    let alpha = T::from_parts(alpha, 0.0);
+    let one = |a: MatRef<'_, T>, b: MatRef<'_, T>, c: MatMut<'_, T>, (ca, cb): (Conj, Conj)| {
+        matmul_with_conj(c, accumulate, a, ca, b, cb, alpha, Par::Seq);
+    };
+    let conj = (a.1, b.1);
+    let (rows, cols) = c.shape();
+    if threads == Threads::One || rows.saturating_mul(cols).saturating_mul(a.0.ncols()) < LARGE {
+        one(a.0, b.0, c, conj);
+    } else if rows >= cols {
+        let chunk = pieces(rows, BAND);
+        split_rows(c, chunk)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, c)| one(a.0.subrows(i * chunk, c.nrows()), b.0, c, conj));
+    } else {
+        let chunk = pieces(cols, BAND);
+        split_columns(c, chunk)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, c)| one(a.0, b.0.subcols(i * chunk, c.ncols()), c, conj));
+    }
+}
+
+/// Side of the squares on the diagonal that are computed whole.
+const TILE: usize = 64;
+
+/// The lower triangle of C = A B, in panels: what is below a panel's diagonal square is one product.
+fn lower<T: Scalar>(threads: Threads, (a, conj): (MatRef<'_, T>, Conj), b: MatRef<'_, T>, mut c: MatMut<'_, T>) {
+    let order = c.nrows();
+    let one = T::from_parts(1.0, 0.0);
+    let chunk = if order <= 2 * TILE { order } else { order.div_ceil(8).max(TILE).next_multiple_of(8) };
+    let panels = split_columns(c.as_mut(), chunk.max(1));
+    let panel = |(i, mut c): (usize, MatMut<'_, T>)| {
+        let (first, width) = (i * chunk, c.ncols());
+        let b = b.subcols(first, width);
+        triangular::matmul_with_conj(
+            c.as_mut().subrows_mut(first, width),
+            BlockStructure::TriangularLower,
+            Accum::Replace,
+            a.subrows(first, width),
+            BlockStructure::Rectangular,
+            conj,
+            b,
+            BlockStructure::Rectangular,
+            Conj::No,
+            one,
+            Par::Seq,
+        );
+        let below = order - first - width;
+        if below > 0 {
+            let a = a.subrows(first + width, below);
+            matmul_with_conj(c.subrows_mut(first + width, below), Accum::Replace, a, conj, b, Conj::No, one, Par::Seq);
+        }
+    };
+    if threads == Threads::One || order * order * a.ncols() < LARGE {
+        panels.into_iter().enumerate().for_each(panel);
+    } else {
+        panels.into_par_iter().enumerate().for_each(panel);
+    }
+}
+
+/// Above the diagonal the conjugates of what is below it; a diagonal without imaginary part.
+fn mirror<T: Scalar>(at: Block, data: &mut [T]) {
+    let order = at.rows;
+    for j in 0..order {
+        let diagonal = &mut data[at.start + j * at.step + j];
+        *diagonal = T::from_parts(diagonal.re(), 0.0);
+        for i in j + 1..order {
+            data[at.start + i * at.step + j] = data[at.start + j * at.step + i].conjugate();
+        }
+    }
+}
+
+/// The largest |re| and |im|, NaN if one is not finite.
+pub fn largest<T: Scalar>(values: &[T]) -> f64 {
+    let (mut lanes, mut wrong) = ([0.0f64; 8], [0.0f64; 8]);
+    let mut blocks = values.chunks_exact(8);
+    let size = |x: &T, lane: &mut f64, wrong: &mut f64| {
+        let size = x.re().abs().max(x.im().abs());
+        *lane = if size > *lane { size } else { *lane };
+        // The comparison loses a NaN, which x - x shows, as it shows an infinity.
+        *wrong += (x.re() - x.re()) + (x.im() - x.im());
+    };
+    for block in &mut blocks {
+        for ((lane, wrong), x) in lanes.iter_mut().zip(&mut wrong).zip(block) {
+            size(x, lane, wrong);
+        }
+    }
+    for ((lane, wrong), x) in lanes.iter_mut().zip(&mut wrong).zip(blocks.remainder()) {
+        size(x, lane, wrong);
+    }
+    wrong.into_iter().sum::<f64>() + lanes.into_iter().fold(0.0, f64::max)
+}

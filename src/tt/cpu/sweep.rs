@@ -1,0 +1,407 @@
+//! One environment, or those of a block of pairs, from site to site.
+//!
+//! Environments of the left are F[b, p, a] with the bond b of y fastest, then the pair; of the right G[b, a].
+
+use super::products::{Block, Bra, Buffer, Taken, Threads, by_x, by_y, by_y_triangle, largest};
+use crate::backend::memory::Budget;
+use crate::error::Result;
+use crate::scalar::{Complex, Scalar};
+use crate::tensor::train::Cores;
+use crate::tt::cost::First;
+use crate::tt::ops::Work;
+use crate::tt::scaled::{self, Scaled};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far environments are kept from the ends of the type's range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    /// They grow and shrink as they may.
+    None,
+    /// They are scaled after every site.
+    Sites,
+    /// The products on the way are scaled too: for cores whose entries alone come near the ends of the range.
+    Products,
+}
+
+/// A sum could not be trusted: an environment came near an end of the type's range.
+pub struct Suspicious;
+
+/// The cores of a contraction.
+pub struct Pair<'a, T: Scalar> {
+    /// How, and what was asked for.
+    pub work: &'a Work<'a>,
+    /// The one that is not conjugated.
+    pub x: &'a Bra<'a, T>,
+    /// The other.
+    pub y: &'a Cores<'a, T>,
+    /// Who computes its products.
+    pub threads: Threads,
+}
+
+impl<T: Scalar> Pair<'_, T> {
+    /// r, n, r', s, s' of core k.
+    pub fn sizes(&self, k: usize) -> [usize; 5] {
+        let [r, n, r2] = self.work.x.shape().core(k);
+        let [s, _, s2] = self.work.y.shape().core(k);
+        [n, r, r2, s, s2]
+    }
+
+    fn conj(&self) -> bool {
+        self.work.plan.conjugate
+    }
+}
+
+/// Buffers of environments.
+pub struct Room {
+    /// The environment.
+    pub f: Buffer,
+    /// The next one; of one pair nothing, as it takes the place of the last.
+    g: Option<Buffer>,
+    /// What an environment becomes on the way.
+    pub t: Buffer,
+}
+
+impl Room {
+    /// Room for `block` pairs, of which the larger of (environment, product) has these elements.
+    pub fn new<T: Scalar>(block: usize, largest: (usize, usize), budget: &Arc<Budget>) -> Result<Self> {
+        let (environment, product) = largest;
+        if block == 1 {
+            let t = Buffer::new::<T>(product, budget)?;
+            return Ok(Self { f: Buffer::new::<T>(environment, budget)?, g: None, t });
+        }
+        let all = crate::shape::product("workspace_limit", block, environment)?;
+        let g = Some(Buffer::new::<T>(all, budget)?);
+        Ok(Self { f: Buffer::new::<T>(all, budget)?, g, t: Buffer::new::<T>(all, budget)? })
+    }
+
+    /// Whether it has room for what [`Room::new`] would make.
+    pub fn holds<T: Scalar>(&self, block: usize, largest: (usize, usize)) -> bool {
+        let fits = |b: &Buffer, elements: usize| Some(b.bytes()) >= elements.checked_mul(size_of::<T>());
+        match &self.g {
+            None => block == 1 && fits(&self.f, largest.0) && fits(&self.t, largest.1),
+            Some(g) => block > 1 && block.checked_mul(largest.0).is_some_and(|all| fits(g, all)),
+        }
+    }
+}
+
+/// Where a sweep stands: the environment times 2^-`exponent` is `alpha` times what is in `f`.
+pub struct Sweep<'r> {
+    room: &'r mut Room,
+    care: Care,
+    alpha: f64,
+    exponent: i64,
+    zero: bool,
+}
+
+impl<'r> Sweep<'r> {
+    /// A sweep that has not begun.
+    pub fn new(room: &'r mut Room, care: Care) -> Self {
+        Self { room, care, alpha: 1.0, exponent: 0, zero: false }
+    }
+
+    /// After a site: `elements` of the environment are measured, and the next product brings them to [0.5, 1).
+    pub fn scale<T: Scalar>(&mut self, elements: usize) -> Result<std::result::Result<(), Suspicious>> {
+        self.alpha = 1.0;
+        if self.care == Care::None {
+            return Ok(Ok(()));
+        }
+        let most = largest(&self.room.f.get::<T>()?[..elements]);
+        let bound = if size_of::<T::Part>() == 4 { 60 } else { 500 };
+        let q = scaled::exponent_of(most);
+        if self.care == Care::Products {
+            self.zero |= most == 0.0;
+            self.exponent = self.exponent.saturating_add(shrink(&mut self.room.f.get_mut::<T>()?[..elements], q));
+            return Ok(Ok(()));
+        }
+        if most == 0.0 || !most.is_finite() || q.abs() > bound {
+            return Ok(Err(Suspicious));
+        }
+        (self.alpha, self.exponent) = (scaled::scale(1.0, -q), self.exponent.saturating_add(q));
+        Ok(Ok(()))
+    }
+
+    /// Between the products of a site, where that is called for.
+    fn scale_product<T: Scalar>(&mut self, elements: usize) -> Result<()> {
+        if self.care == Care::Products {
+            let t = &mut self.room.t.get_mut::<T>()?[..elements];
+            let q = scaled::exponent_of(largest(t));
+            self.exponent = self.exponent.saturating_add(shrink(t, q));
+        }
+        Ok(())
+    }
+
+    /// The environment behind the first site, of each pair: an outer product for each mode index.
+    pub fn first<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, pairs: Range<usize>) -> Result<()> {
+        let ([n, r, r2, s, s2], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
+        let (y, conj) = (pair.y.core(k), pair.conj());
+        let (mut qx, mut qy) = (0, 0);
+        if self.care == Care::Products {
+            (qx, qy) = (scaled::exponent_of(pair.x.largest(k)), scaled::exponent_of(largest(y)));
+            self.exponent = self.exponent.saturating_add(qx + qy);
+        }
+        let f = self.room.f.get_mut::<T>()?;
+        f[..s2 * count * r2].fill(T::default());
+        for (p, q) in pairs.enumerate() {
+            let (px, py) = plan.pairs.get(q);
+            for a in 0..r2 {
+                let column = &mut f[(a * count + p) * s2..][..s2];
+                for i in 0..n {
+                    let mut factor = [pair.x.at(k, px + r * (i + n * a))];
+                    shrink(&mut factor, qx);
+                    let row = y[py + s * i..].iter().step_by(s * n);
+                    for (value, &y) in column.iter_mut().zip(row) {
+                        let mut y = [if conj { y.conjugate() } else { y }];
+                        shrink(&mut y, qy);
+                        *value += factor[0] * y[0];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The environment before the last site of an open train.
+    pub fn first_left<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
+        let ([n, r, _, s, _], y, conj) = (pair.sizes(k), pair.y.core(k), pair.conj());
+        let (mut qx, mut qy) = (0, 0);
+        if self.care == Care::Products {
+            (qx, qy) = (scaled::exponent_of(pair.x.largest(k)), scaled::exponent_of(largest(y)));
+            self.exponent = self.exponent.saturating_add(qx + qy);
+        }
+        let g = &mut self.room.f.get_mut::<T>()?[..s * r];
+        g.fill(T::default());
+        for (a, column) in g.chunks_exact_mut(s).enumerate() {
+            for i in 0..n {
+                let mut factor = [pair.x.at(k, a + r * i)];
+                shrink(&mut factor, qx);
+                for (value, &y) in column.iter_mut().zip(&y[s * i..]) {
+                    let mut y = [if conj { y.conjugate() } else { y }];
+                    shrink(&mut y, qy);
+                    *value += factor[0] * y[0];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// F of the next bond, for one pair.
+    pub fn right<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
+        let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
+        let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
+        let f = Block::packed(s, r);
+        match pair.work.plan.order[k] {
+            First::X => {
+                let core = Taken::plain(Block::packed(r, n * r2));
+                let t = Block::packed(s, n * r2);
+                by_x(threads, alpha, (&self.room.f, f), pair.x, k, core, false, (&mut self.room.t, t))?;
+                self.scale_product::<T>(s * n * r2)?;
+                let core = Taken::transposed(Block::packed(s * n, s2)).conj(conj);
+                let (t, to) = (Block::packed(s * n, r2), Block::packed(s2, r2));
+                if pair.work.plan.triangle {
+                    return by_y_triangle(threads, y, core, (&self.room.t, t), (&mut self.room.f, to));
+                }
+                by_y(threads, 1.0, y, core, (&self.room.t, t), false, (&mut self.room.f, to))
+            }
+            First::Y => {
+                for i in 0..n {
+                    let slice = Block { start: i * s, rows: s, cols: s2, step: s * n };
+                    let core = Taken::transposed(slice).conj(conj);
+                    let t = Block { start: i * s2 * r, ..Block::packed(s2, r) };
+                    by_y(threads, alpha, y, core, (&self.room.f, f), false, (&mut self.room.t, t))?;
+                }
+                self.scale_product::<T>(s2 * r * n)?;
+                // T[b', (i, a)] with a fastest meets X[a, i, a'].
+                let (t, core) = (Block::packed(s2, r * n), Taken::plain(Block::packed(r * n, r2)));
+                by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s2, r2)))
+            }
+        }
+    }
+
+    /// G of the bond before, for one pair.
+    pub fn left<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
+        let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
+        let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
+        let g = Block::packed(s2, r2);
+        match pair.work.plan.order[k] {
+            First::X => {
+                // The order that makes the same product as from the left: Y first.
+                let core = Taken::plain(Block::packed(s * n, s2)).conj(conj);
+                let t = Block::packed(s * n, r2);
+                by_y(threads, alpha, y, core, (&self.room.f, g), false, (&mut self.room.t, t))?;
+                self.scale_product::<T>(s * n * r2)?;
+                let (t, core) = (Block::packed(s, n * r2), Taken::transposed(Block::packed(r, n * r2)));
+                by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s, r)))
+            }
+            First::Y => {
+                let core = Taken::transposed(Block::packed(r * n, r2));
+                let t = Block::packed(s2, r * n);
+                by_x(threads, alpha, (&self.room.f, g), pair.x, k, core, false, (&mut self.room.t, t))?;
+                self.scale_product::<T>(s2 * r * n)?;
+                for i in 0..n {
+                    let slice = Block { start: i * s, rows: s, cols: s2, step: s * n };
+                    let core = Taken::plain(slice).conj(conj);
+                    let t = Block { start: i * s2 * r, ..Block::packed(s2, r) };
+                    by_y(threads, 1.0, y, core, (&self.room.t, t), i > 0, (&mut self.room.f, Block::packed(s, r)))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// F of the next bond, for `count` pairs at once: the pairs lie between the bonds, so that both products see one
+    /// matrix.
+    pub fn right_block<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, count: usize) -> Result<()> {
+        let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
+        let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
+        let care = self.care == Care::Products;
+        let Room { f, g, t } = &mut *self.room;
+        let Some(g) = g.as_mut() else { return Ok(()) };
+        let mut exponent = None;
+        for i in 0..n {
+            let x = Taken::plain(Block { start: i * r, rows: r, cols: r2, step: r * n });
+            let slice = Taken::transposed(Block { start: i * s, rows: s, cols: s2, step: s * n }).conj(conj);
+            let add = i > 0;
+            match pair.work.plan.order[k] {
+                First::X => {
+                    let (from, to) = (Block::packed(s * count, r), Block::packed(s * count, r2));
+                    by_x(threads, alpha, (f, from), pair.x, k, x, false, (t, to))?;
+                    let (from, to) = (Block::packed(s, count * r2), Block::packed(s2, count * r2));
+                    let beta = careful::<T>(care, &mut exponent, t, s * count * r2, g, s2 * count * r2)?;
+                    by_y(threads, beta, y, slice, (t, from), add, (g, to))?;
+                }
+                First::Y => {
+                    let (from, to) = (Block::packed(s, count * r), Block::packed(s2, count * r));
+                    by_y(threads, alpha, y, slice, (f, from), false, (t, to))?;
+                    let (from, to) = (Block::packed(s2 * count, r), Block::packed(s2 * count, r2));
+                    let beta = careful::<T>(care, &mut exponent, t, s2 * count * r, g, s2 * count * r2)?;
+                    by_x(threads, beta, (t, from), pair.x, k, x, add, (g, to))?;
+                }
+            }
+        }
+        self.exponent = self.exponent.saturating_add(exponent.unwrap_or(0));
+        std::mem::swap(f, g);
+        Ok(())
+    }
+
+    /// The last site: the sum over the pairs of their terms.
+    pub fn last<T: Scalar>(mut self, pair: &Pair<'_, T>, k: usize, pairs: Range<usize>) -> Result<Scaled> {
+        let ([n, r, _, s, _], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
+        let (y, conj) = (pair.y.core(k), pair.conj());
+        let room = self.room.t.bytes() / size_of::<T>() / s;
+        let mut sum = Scaled::ZERO;
+        let mut plain = Complex::new(0.0, 0.0);
+        for (p, q) in pairs.enumerate() {
+            let (px, py) = plan.pairs.get(q);
+            let f = Block { start: p * s, rows: s, cols: r, step: s * count };
+            let weight = plan.pairs.weight((px, py));
+            let mut i = 0;
+            while i < n {
+                let some = room.min(n - i);
+                let core = Taken::plain(Block { start: r * (i + n * px), ..Block::packed(r, some) });
+                let t = Block::packed(s, some);
+                by_x(Threads::One, self.alpha, (&self.room.f, f), pair.x, k, core, false, (&mut self.room.t, t))?;
+                let before = self.exponent;
+                self.scale_product::<T>(s * some)?;
+                let column = &y[s * (i + n * py)..][..s * some];
+                let t = &self.room.t.get::<T>()?[..s * some];
+                let mut q = 0;
+                let term = if self.care == Care::Products {
+                    q = scaled::exponent_of(largest(column));
+                    careful_dot(t, column, conj, q)
+                } else {
+                    dot(t, column, conj)
+                };
+                let term = if plan.pairs.halved { Complex::new(term.re, 0.0) } else { term } * weight;
+                if self.care == Care::Products {
+                    sum = sum.plus(Scaled::new(term, self.exponent.saturating_add(q)));
+                } else {
+                    plain += term;
+                }
+                self.exponent = before;
+                i += some;
+            }
+        }
+        Ok(if self.care == Care::Products { sum } else { Scaled::new(plain, self.exponent) })
+    }
+
+    /// sum over b, a of F[b, a] G[b, a].
+    pub fn meet<T: Scalar>(self, other: &Sweep<'_>, elements: usize) -> Result<Scaled> {
+        let (f, g) = (self.room.f.get::<T>()?, other.room.f.get::<T>()?);
+        let sum = dot(&f[..elements], &g[..elements], false) * (self.alpha * other.alpha);
+        Ok(Scaled::new(sum, self.exponent.saturating_add(other.exponent)))
+    }
+
+    /// Whether the environment is 0, and with it the result.
+    pub fn is_zero(&self) -> bool {
+        self.zero
+    }
+}
+
+/// Multiplies by 2^-q, also where 2^-q is no number of the type; returns q.
+fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
+    if q != 0 {
+        values.iter_mut().for_each(|v| *v = T::from_parts(scaled::scale(v.re(), -q), scaled::scale(v.im(), -q)));
+    }
+    q
+}
+
+/// Of careful blocks: scales the product of one mode index, and aligns what was summed before with it. Returns the factor
+/// of the product.
+fn careful<T: Scalar>(
+    care: bool,
+    exponent: &mut Option<i64>,
+    t: &mut Buffer,
+    elements: usize,
+    sum: &mut Buffer,
+    summed: usize,
+) -> Result<f64> {
+    if !care {
+        return Ok(1.0);
+    }
+    let t = &mut t.get_mut::<T>()?[..elements];
+    let most = largest(t);
+    let q = scaled::exponent_of(most);
+    shrink(t, q);
+    if most == 0.0 {
+        return Ok(1.0);
+    }
+    let before = exponent.replace(q.max(exponent.unwrap_or(q)));
+    match before {
+        Some(before) if q > before => {
+            shrink(&mut sum.get_mut::<T>()?[..summed], q - before);
+            Ok(1.0)
+        }
+        Some(before) => Ok(scaled::scale(1.0, (q - before).max(-1000))),
+        None => Ok(1.0),
+    }
+}
+
+/// sum over i of a[i] cj(b[i]) 2^-q, in f64.
+fn careful_dot<T: Scalar>(a: &[T], b: &[T], conj: bool, q: i64) -> Complex<f64> {
+    let terms = a.iter().zip(b).map(|(a, b)| {
+        let b = Complex::new(scaled::scale(b.re(), -q), scaled::scale(if conj { -b.im() } else { b.im() }, -q));
+        Complex::new(a.re(), a.im()) * b
+    });
+    terms.fold(Complex::new(0.0, 0.0), |sum, term| sum + term)
+}
+
+/// sum over i of a[i] cj(b[i]), in f64.
+fn dot<T: Scalar>(a: &[T], b: &[T], conj: bool) -> Complex<f64> {
+    let mut lanes = [Complex::new(0.0f64, 0.0f64); 4];
+    let sign = if conj { -1.0 } else { 1.0 };
+    let term = |a: &T, b: &T| {
+        let (b_re, b_im) = (b.re(), sign * b.im());
+        Complex::new(a.re() * b_re - a.im() * b_im, a.re() * b_im + a.im() * b_re)
+    };
+    let (mut left, mut right) = (a.chunks_exact(4), b.chunks_exact(4));
+    for (a, b) in (&mut left).zip(&mut right) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += term(a, b);
+        }
+    }
+    for ((lane, a), b) in lanes.iter_mut().zip(left.remainder()).zip(right.remainder()) {
+        *lane += term(a, b);
+    }
+    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+}

@@ -1,0 +1,81 @@
+//! What the contraction of trains needs of a backend: whole sweeps, so that a device gets work of its own size.
+//!
+//! Everything is computed as S = sum_i x[i] cj(y[i]), where cj conjugates if [`Plan::conjugate`] says so. Site `i` of a
+//! sweep is core `plan.core(i)`: the ring begins behind the cut, and may go round several times.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::plan::Plan;
+use super::scaled::Scaled;
+use crate::error::Result;
+use crate::progress::CancelFlag;
+use crate::stream::Stream;
+use crate::tensor::train::TensorTrain;
+
+/// What the planner has to know of a backend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Machine {
+    /// Rows of a product, B s, that keep it busy.
+    pub fill_rows: usize,
+    /// Bytes of cache that the environments of a block should stay in.
+    pub cache: u64,
+    /// Workspace where the options say nothing, in bytes.
+    pub workspace: u64,
+    /// Blocks at work at the same time.
+    pub workers: usize,
+    /// Largest rank that [`super::info::Kernel::Chain`] takes; 0 without one.
+    pub chain_rank: usize,
+    /// Largest rank at which open trains are contracted from both ends.
+    pub meet_rank: usize,
+}
+
+/// One contraction.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// How.
+    pub plan: &'a Plan,
+    /// The train that is not conjugated; the real one if the types differ.
+    pub x: &'a TensorTrain,
+    /// The other.
+    pub y: &'a TensorTrain,
+    /// Where the call is enqueued.
+    pub stream: Option<&'a Stream>,
+    /// Cancels it.
+    pub cancel: &'a CancelFlag,
+    /// Steps done, of [`Plan::steps`]; a step is a site of a block.
+    pub done: &'a AtomicU64,
+}
+
+impl Work<'_> {
+    /// After a step: counts it, and ends a call that was cancelled.
+    pub fn step(&self) -> Result<()> {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.cancel.check()
+    }
+}
+
+/// The contractions of a backend. Partial results come in the order of the blocks, whoever computes them; no function
+/// uses more workspace than the plan says.
+pub trait ContractOps: Send {
+    /// What the planner has to know.
+    fn machine(&self) -> Machine;
+
+    /// The sum over the pairs of each of these blocks ([`Plan::block`]), each term times [`super::pairs::Pairs::weight`].
+    /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
+    fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
+
+    /// S by way of the dense tensors of both trains, each from the dense tensors of its sites before and from
+    /// [`Plan::split`] on.
+    fn halves(&mut self, work: &Work<'_>) -> Result<Scaled>;
+
+    /// S as the trace of a power of the transfer matrix of [`Plan::sites`] sites, [`Plan::repeat`] times.
+    fn power(&mut self, work: &Work<'_>) -> Result<Scaled>;
+
+    /// S for an open train x = y with conjugation, of each environment one triangle alone.
+    fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled>;
+
+    /// The norm of the sum of `trains` (as many as given, of equal modes, dtype of the first), each times a real factor,
+    /// by QR factors from site to site: nothing is squared but the last row.
+    fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled>;
+}

@@ -1,0 +1,462 @@
+//! Which contraction, and its figures.
+
+use super::cost::{self, First, Halves, Sizes};
+use super::info::{Info, Kernel, Outcome};
+use super::ops::Machine;
+use super::options::{Algorithm, Conjugate, Options, Scaling};
+use super::pairs::Pairs;
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::shape::{to_i64, to_u64};
+use crate::tensor::train::Shape;
+
+/// What is to be planned. `x` and `y` as [`super::ops::Work`] has them.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// How.
+    pub options: &'a Options,
+    /// The backend.
+    pub machine: Machine,
+    /// Contexts that share the work.
+    pub contexts: usize,
+    /// Shape and type of x.
+    pub x: (&'a Shape, DType),
+    /// Shape and type of y.
+    pub y: (&'a Shape, DType),
+    /// Whether x is the conjugate side as the caller sees it, being the real one of mixed types.
+    pub swapped: bool,
+    /// Whether x and y have the same cores.
+    pub same: bool,
+    /// Whether each of them has one core alone, met d times.
+    pub uniform: bool,
+    /// Whether the norm is wanted, by one triangle of each environment where the train is open.
+    pub triangle: bool,
+}
+
+/// How a contraction is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// How the arithmetic is carried out.
+    pub kernel: Kernel,
+    /// Why the algorithm was chosen.
+    pub reason: String,
+    /// Type of the result: complex if either train is.
+    pub dtype: DType,
+    /// Whether y is conjugated in S.
+    pub conjugate: bool,
+    /// Whether the result is the conjugate of S.
+    pub conjugate_result: bool,
+    /// Number of cores d.
+    pub cores: usize,
+    /// How often the cores are gone round.
+    pub repeat: u64,
+    /// The core that the sweep begins with: the bond before it is cut.
+    pub cut: usize,
+    /// The pairs that are summed.
+    pub pairs: Pairs,
+    /// Pairs at a time.
+    pub block: usize,
+    /// Blocks at work at the same time in one context.
+    pub workers: usize,
+    /// The order at each core.
+    pub order: Vec<First>,
+    /// Open: sites that are contracted from the left; the others are from the right.
+    pub meet: usize,
+    /// Open: whether both ends are contracted at the same time.
+    pub two_ended: bool,
+    /// Open: sites at the left and the right end of which the dense tensors are built, which is cheaper there.
+    pub grow: [usize; 2],
+    /// Dense halves: sites of the left half.
+    pub split: usize,
+    /// Open: whether x = y and one triangle of each environment is computed.
+    pub triangle: bool,
+    /// Whether environments are scaled at every site.
+    pub scaled: bool,
+    /// Whether a result near the ends of the range, or beyond, is computed again with scaling.
+    pub rescue: bool,
+    /// Elements of the largest environment and the largest product, for one pair.
+    pub largest: (usize, usize),
+    /// Floating-point operations.
+    pub flops: f64,
+    /// Bytes of cores that are read.
+    pub bytes: f64,
+    /// Bytes of workspace.
+    pub workspace: u64,
+    /// The workspace that the caller allows, in bytes.
+    pub limit: u64,
+}
+
+/// Elements that fit into `usize`; what does not fits no memory either.
+fn whole(elements: f64) -> usize {
+    elements as usize
+}
+
+impl Plan {
+    /// Plans a contraction.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a cut that is no bond, an algorithm that does not fit the trains, and a
+    /// `workspace_limit` below what is needed, which it names; [`Error::OutOfMemory`].
+    pub fn new(request: Request<'_>) -> Result<Self> {
+        Planner::new(request)?.plan()
+    }
+
+    /// Core of site `i`.
+    pub fn core(&self, i: u64) -> usize {
+        // The remainder is below `cores`.
+        ((to_u64(self.cut) + i) % to_u64(self.cores)) as usize
+    }
+
+    /// Number of sites.
+    pub fn sites(&self) -> u64 {
+        to_u64(self.cores).saturating_mul(self.repeat)
+    }
+
+    /// Number of blocks of pairs.
+    pub fn blocks(&self) -> usize {
+        self.pairs.blocks(self.block)
+    }
+
+    /// Steps of the whole call, as progress counts them.
+    pub fn steps(&self) -> u64 {
+        match self.algorithm {
+            Algorithm::Halves | Algorithm::Power => 1,
+            _ => self.sites().saturating_mul(to_u64(self.blocks())),
+        }
+    }
+
+    /// What the caller is told.
+    pub fn info(&self, contexts: usize) -> Info {
+        Info {
+            algorithm: self.algorithm,
+            kernel: self.kernel,
+            reason: self.reason.clone(),
+            cut: to_i64(self.cut),
+            pairs: to_i64(self.pairs.r.saturating_mul(self.pairs.s)),
+            block: to_i64(self.block),
+            halved: self.pairs.halved,
+            two_ended: self.two_ended,
+            scaled: self.scaled,
+            contexts: to_i64(contexts),
+            flops: self.flops,
+            bytes: self.bytes,
+            workspace_bytes: i64::try_from(self.workspace).unwrap_or(i64::MAX),
+            outcome: Outcome::Ok,
+            seconds: 0.0,
+        }
+    }
+}
+
+struct Planner<'a> {
+    request: Request<'a>,
+    sizes: Sizes<'a>,
+    cut: usize,
+    /// Operations of one pair.
+    pair: f64,
+    pairs: Pairs,
+    dtype: DType,
+    limit: u64,
+    strict: bool,
+}
+
+fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::CF32 | DType::CF64)
+}
+
+impl<'a> Planner<'a> {
+    fn new(request: Request<'a>) -> Result<Self> {
+        let Request { options, machine, x, y, .. } = request;
+        let dtype = if is_complex(x.1) { x.1 } else { y.1 };
+        let (x_operations, y_operations) = match (is_complex(x.1), is_complex(y.1)) {
+            (false, false) => (2.0, 2.0),
+            (false, true) => (4.0, 8.0),
+            _ => (8.0, 8.0),
+        };
+        let sizes = Sizes { modes: x.0.modes(), r: x.0.ranks(), s: y.0.ranks(), x_operations, y_operations };
+        let d = sizes.len();
+        if options.repeat == 0 {
+            return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
+        }
+        let conjugated = options.conjugate == Conjugate::Bra || !is_complex(dtype);
+        let pairs_at =
+            |c: usize| Pairs { r: sizes.r[c], s: sizes.s[c], halved: request.same && conjugated && sizes.r[c] > 1 };
+        let middle = sizes.middle();
+        let cost = |c: usize| sizes.pair(c, options.repeat, middle);
+        let cut = match options.cut {
+            Some(c) if c >= d => {
+                return Err(Error::invalid("cut", format!("is {c}, the last of {d} bonds is {}", d - 1)));
+            }
+            Some(c) => c,
+            None => {
+                let total = |c: usize| pairs_at(c).len() as f64 * cost(c);
+                (1..d).fold((0, total(0)), |best, c| if total(c) < best.1 { (c, total(c)) } else { best }).0
+            }
+        };
+        let strict = options.workspace_limit > 0;
+        let limit = if strict { options.workspace_limit } else { machine.workspace };
+        Ok(Self { request, sizes, cut, pair: cost(cut), pairs: pairs_at(cut), dtype, limit, strict })
+    }
+
+    fn bytes(&self, elements: f64) -> f64 {
+        elements * self.dtype.size() as f64
+    }
+
+    fn repeat(&self) -> u64 {
+        self.request.options.repeat
+    }
+
+    fn plan(self) -> Result<Plan> {
+        let options = self.request.options;
+        let pairs_flops = self.pairs.len() as f64 * self.pair;
+        let is_open = self.pairs.r == 1 && self.pairs.s == 1;
+        let smallest = self.pairs.r as f64 * self.pairs.s as f64;
+        match options.algorithm {
+            Algorithm::Open if !is_open => {
+                let problem = format!("is OPEN, but the trains have {smallest} boundary pairs at bond {}", self.cut);
+                return Err(Error::invalid("algorithm", problem));
+            }
+            Algorithm::Halves if self.repeat() > 1 => {
+                return Err(Error::invalid("algorithm", "is HALVES, which has no repeat"));
+            }
+            Algorithm::Power if self.exponent() == 1 => {
+                let problem = "is POWER, which needs trains of one core, met more than once, or repeat";
+                return Err(Error::invalid("algorithm", problem));
+            }
+            Algorithm::Halves => return self.by_halves(self.best_halves(), "asked for".into()),
+            Algorithm::Power => return self.by_power("asked for".into()),
+            Algorithm::Auto => {}
+            forced => return self.by_pairs(forced, "asked for".into()),
+        }
+        let halves = self.best_halves();
+        // Their products are thin and their tensors pass through memory: they have to be clearly cheaper.
+        if self.repeat() == 1 && 4.0 * halves.flops < pairs_flops && self.halves_bytes(halves) <= self.limit as f64 {
+            let reason = format!("dense halves take {:.3e} operations, pairs {pairs_flops:.3e}", halves.flops);
+            return self.by_halves(halves, reason);
+        }
+        let power = self.power_flops();
+        if self.exponent() > 1 && 2.0 * power < pairs_flops && self.power_bytes() <= self.limit as f64 {
+            let reason = format!("squaring takes {power:.3e} operations, pairs {pairs_flops:.3e}");
+            return self.by_power(reason);
+        }
+        if is_open {
+            return self.by_pairs(Algorithm::Open, format!("open at bond {}", self.cut));
+        }
+        let reason = format!("{smallest} pairs at bond {}, the cheapest", self.cut);
+        self.by_pairs(Algorithm::Blocked, reason)
+    }
+
+    /// A plan whose algorithm is still to be filled in.
+    fn start(&self, algorithm: Algorithm, reason: String) -> Result<Plan> {
+        let Request { options, x, y, same, .. } = self.request;
+        let mut order = alloc::with_capacity("plan of a contraction", self.sizes.len())?;
+        order.extend((0..self.sizes.len()).map(|k| self.sizes.site(k).1));
+        let conjugate = options.conjugate == Conjugate::Bra && is_complex(self.dtype);
+        let read = |(shape, dtype): (&Shape, DType)| shape.elements() as f64 * dtype.size() as f64;
+        let (environment, product) = self.sizes.largest(self.cut, self.repeat());
+        let cores = self.sizes.len();
+        let auto = options.scaling == Scaling::Auto;
+        let sites = to_u64(cores).saturating_mul(self.repeat());
+        Ok(Plan {
+            algorithm,
+            kernel: Kernel::Products,
+            reason,
+            dtype: self.dtype,
+            conjugate,
+            conjugate_result: conjugate && !self.request.swapped,
+            cores,
+            repeat: self.repeat(),
+            cut: self.cut,
+            pairs: self.pairs,
+            block: 1,
+            workers: 1,
+            order,
+            meet: cores,
+            two_ended: false,
+            grow: [0, 0],
+            split: 0,
+            triangle: false,
+            scaled: options.scaling == Scaling::Always || (auto && sites > 30),
+            rescue: options.scaling != Scaling::Never,
+            largest: (whole(environment), whole(product)),
+            flops: self.pairs.len() as f64 * self.pair,
+            bytes: read(x) + if same { 0.0 } else { read(y) },
+            workspace: 0,
+            limit: self.limit,
+        })
+    }
+
+    /// Refuses what needs more workspace than the caller allows.
+    fn expect_room(&self, needed: f64) -> Result<()> {
+        if !self.strict || needed <= self.limit as f64 {
+            return Ok(());
+        }
+        let problem = format!("is {}, at least {needed:.0} bytes are needed", self.limit);
+        Err(Error::invalid("workspace_limit", problem))
+    }
+
+    fn by_pairs(&self, algorithm: Algorithm, reason: String) -> Result<Plan> {
+        let mut plan = self.start(algorithm, reason)?;
+        let machine = self.request.machine;
+        let max_rank = self.request.x.0.max_rank().max(self.request.y.0.max_rank());
+        let all = self.pairs.len();
+        let (environment, product) = self.sizes.largest(self.cut, self.repeat());
+        let single = self.bytes(environment + product);
+        self.expect_room(single)?;
+        if max_rank <= machine.chain_rank {
+            plan.kernel = Kernel::Chain;
+        }
+        if all == 1 {
+            plan.workspace = single as u64;
+            if self.pairs.r == 1 && self.pairs.s == 1 && self.repeat() == 1 && algorithm != Algorithm::Reduced {
+                self.ends(&mut plan, max_rank, single);
+            }
+            return Ok(plan);
+        }
+        let each = self.bytes(3.0 * environment);
+        // More than one pair at a time needs three environments each, one pair n + 1 of them.
+        let allowed = ((self.limit as f64 / each) as usize).clamp(1, all);
+        plan.block = match algorithm {
+            Algorithm::Reduced => 1,
+            Algorithm::Full => all,
+            _ if self.request.options.block > 0 => self.request.options.block.min(all),
+            _ => {
+                let narrow = self.sizes.s.iter().copied().max().unwrap_or(1);
+                let filling = machine.fill_rows.div_ceil(narrow).max(1);
+                let cached = ((machine.cache as f64 / each) as usize).max(1);
+                // Enough blocks for every worker of a large machine, which leaves the block as it is on a small one.
+                filling.min(cached).min(all.div_ceil(64)).min(allowed)
+            }
+        };
+        let block = if plan.block == 1 { single } else { plan.block as f64 * each };
+        self.expect_room(block)?;
+        if algorithm == Algorithm::Blocked {
+            let room = (self.limit as f64 / block) as usize;
+            plan.workers = machine.workers.min(plan.blocks()).min(room).max(1);
+        }
+        plan.workspace = (plan.workers as f64 * block) as u64;
+        Ok(plan)
+    }
+
+    /// Both ends of an open train: where they grow densely, and where they meet.
+    fn ends(&self, plan: &mut Plan, max_rank: usize, single: f64) {
+        let d = self.sizes.len();
+        let sizes = &self.sizes;
+        let core = |i: usize| (self.cut + i) % d;
+        plan.triangle = self.request.triangle && self.request.same;
+        let mixed = sizes.x_operations < sizes.y_operations;
+        let mut ahead = [0.0; 2];
+        if !mixed && plan.kernel == Kernel::Products {
+            for (end, (grow, gain)) in plan.grow.iter_mut().zip(&mut ahead).enumerate() {
+                let leftwards = end == 1;
+                let at = |i: usize| if leftwards { core(d - 1 - i) } else { core(i) };
+                let (mut rows, mut swept) = (1.0, 0.0);
+                // At least one site stays for each end to meet at.
+                for count in 1..=d.saturating_sub(2).min(64) {
+                    let k = at(count - 1);
+                    rows *= sizes.modes[k] as f64;
+                    let far = if leftwards { k } else { k + 1 };
+                    if rows > sizes.r[far].min(sizes.s[far]) as f64 {
+                        break;
+                    }
+                    swept += if count > 1 {
+                        sizes.site(k).0
+                    } else {
+                        self.sizes.x_operations * rows * sizes.r[far] as f64 * sizes.s[far] as f64
+                    };
+                    let dense = sizes.dense_end((0..count).map(at), leftwards);
+                    if swept - dense > *gain {
+                        (*grow, *gain) = (count, swept - dense);
+                    }
+                }
+            }
+        }
+        if plan.grow[0] + plan.grow[1] >= d {
+            (plan.grow, ahead) = ([0, 0], [0.0; 2]);
+        }
+        plan.flops -= ahead[0] + ahead[1];
+        plan.meet = d - plan.grow[1];
+        let both = 2.0 * single;
+        if d >= 4 && max_rank <= self.request.machine.meet_rank && both <= self.limit as f64 {
+            let half = (0..d).map(|i| sizes.site(core(i)).0).sum::<f64>() + ahead[1] - ahead[0];
+            let (mut left, mut meet) = (0.0, 1);
+            for i in 0..d {
+                left += sizes.site(core(i)).0;
+                if 2.0 * left > half {
+                    meet = i + usize::from(2.0 * left - half < half - 2.0 * (left - sizes.site(core(i)).0));
+                    break;
+                }
+            }
+            plan.meet = meet.clamp(plan.grow[0].max(1), d - plan.grow[1].max(1));
+            plan.two_ended = true;
+        }
+        if plan.meet < d {
+            plan.workspace = both as u64;
+        }
+        if plan.triangle {
+            plan.flops *= 0.75;
+        }
+    }
+
+    fn best_halves(&self) -> Halves {
+        let d = self.sizes.len();
+        let start = self.sizes.halves(self.cut, d.div_ceil(2));
+        // Longer trains have more entries than memory has, save those with modes of size 1.
+        (1..if d <= 64 { d } else { 1 })
+            .map(|split| self.sizes.halves(self.cut, split))
+            .fold(start, |a, b| if b.flops < a.flops { b } else { a })
+    }
+
+    fn halves_bytes(&self, halves: Halves) -> f64 {
+        // One column of each dense tensor at a time, at least.
+        self.bytes(halves.x + halves.y + 2.0 * halves.left)
+    }
+
+    fn by_halves(&self, halves: Halves, reason: String) -> Result<Plan> {
+        let needed = self.halves_bytes(halves);
+        self.expect_room(needed)?;
+        let mut plan = self.start(Algorithm::Halves, reason)?;
+        plan.pairs.halved = false;
+        (plan.split, plan.flops) = (halves.split, halves.flops);
+        let whole = self.bytes(halves.x + halves.y + 2.0 * halves.left * halves.right);
+        plan.workspace = whole.min(self.limit as f64).max(needed) as u64;
+        Ok(plan)
+    }
+
+    /// How often the cell of a uniform train is met: the whole train, or its only core.
+    fn exponent(&self) -> u64 {
+        let d = to_u64(self.sizes.len());
+        if self.request.uniform { d.saturating_mul(self.repeat()) } else { self.repeat() }
+    }
+
+    fn power_order(&self) -> f64 {
+        self.sizes.r[self.cut] as f64 * self.sizes.s[self.cut] as f64
+    }
+
+    fn power_flops(&self) -> f64 {
+        let cell = if self.request.uniform { 0.0 } else { self.sizes.middle() };
+        self.power_order() * cell + cost::power(self.power_order(), self.exponent(), self.sizes.y_operations)
+    }
+
+    fn power_bytes(&self) -> f64 {
+        let (environment, _) = self.sizes.largest(self.cut, 2);
+        self.bytes(3.0 * self.power_order() * environment)
+    }
+
+    fn by_power(&self, reason: String) -> Result<Plan> {
+        self.expect_room(self.power_bytes())?;
+        let mut plan = self.start(Algorithm::Power, reason)?;
+        plan.pairs.halved = false;
+        plan.block = plan.pairs.len();
+        plan.flops = self.power_flops();
+        plan.workspace = self.power_bytes() as u64;
+        if self.request.uniform {
+            plan.repeat = self.exponent();
+            plan.cores = 1;
+            plan.cut = 0;
+        }
+        Ok(plan)
+    }
+}

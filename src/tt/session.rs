@@ -1,0 +1,300 @@
+//! Options on one or several contexts: made once, used for many trains.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::algorithm::inner;
+use super::cpu::CpuContraction;
+use super::info::Info;
+use super::ops::{ContractOps, Work};
+use super::options::Options;
+use super::plan::{Plan, Request};
+use super::scaled::Scaled;
+use crate::alloc;
+use crate::backend::Backend;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, ProgressFn};
+use crate::scalar::{Complex, DType};
+use crate::stream::{self, Stream};
+use crate::tensor::train::{Shape, TensorTrain};
+
+/// Cancels what runs, from any thread and without waiting for it.
+#[derive(Debug, Clone, Default)]
+pub struct CancelHandle(Arc<AtomicU64>);
+
+impl CancelHandle {
+    /// Cancels the call that runs now.
+    pub fn cancel(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Contractions with given options. It keeps the plan and the workspace of the last call, so that calls of the same
+/// shapes plan and allocate nothing.
+pub struct Contraction {
+    contexts: Vec<Arc<Context>>,
+    options: Options,
+    cancel: CancelHandle,
+    machines: Vec<Box<dyn ContractOps>>,
+    last: Option<(Key, Arc<Plan>)>,
+}
+
+/// What a plan was made for.
+#[derive(PartialEq)]
+struct Key {
+    x: Shape,
+    y: Option<Shape>,
+    dtypes: (DType, DType),
+    swapped: bool,
+    uniform: bool,
+    triangle: bool,
+}
+
+impl Contraction {
+    /// Contractions on a context.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming an option out of range; [`Error::NotSupported`] for a context on a kind of
+    /// device that has none.
+    pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
+        context.check_alive()?;
+        if options.repeat == 0 {
+            return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
+        }
+        let mut machines: Vec<Box<dyn ContractOps>> = Vec::new();
+        machines.push(machine(context)?);
+        let cancel = CancelHandle::default();
+        Ok(Self { contexts: vec![Arc::clone(context)], options, cancel, machines, last: None })
+    }
+
+    /// Spreads the boundary pairs of later calls over one more context.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a context that is there already or is on another kind of device, and for a second
+    /// one on the CPU.
+    pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
+        context.check_alive()?;
+        if self.contexts.iter().any(|c| Arc::ptr_eq(c, &context)) {
+            return Err(Error::invalid("context", "is one of the contraction's already"));
+        }
+        match (self.contexts[0].backend(), context.backend()) {
+            (Backend::Gpu(first), Backend::Gpu(other)) if first.name() == other.name() => {}
+            (Backend::Gpu(first), Backend::Gpu(other)) => {
+                let problem =
+                    format!("is on {}, the others are on {}: results would differ", other.name(), first.name());
+                return Err(Error::invalid("context", problem));
+            }
+            _ => return Err(Error::invalid("context", "is not a second GPU: pairs are spread over GPUs alone")),
+        }
+        self.machines.push(machine(&context)?);
+        self.contexts.push(context);
+        self.last = None;
+        Ok(())
+    }
+
+    /// The first context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.contexts[0]
+    }
+
+    /// All contexts.
+    pub fn contexts(&self) -> &[Arc<Context>] {
+        &self.contexts
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// What cancels this object's calls; usable while one runs.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// What is known of the inner product of `x` and `y` before it runs.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`] for what does not fit.
+    pub fn plan(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
+        let call = self.prepare(x, y, false)?;
+        Ok(call.plan.info(self.contexts.len()))
+    }
+
+    /// sum over i of conj(x[i]) y[i], or without the conjugation as the options say. A number beyond the range of the
+    /// type is infinite or 0, which [`Info::outcome`] says.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`].
+    pub fn inner(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Complex<f64>, Info)> {
+        let (scaled, mut info) = self.inner_scaled(stream, x, y, report)?;
+        let (value, outcome) = scaled.plain(common(x.dtype(), y.dtype()));
+        info.outcome = outcome;
+        Ok((value, info))
+    }
+
+    /// [`Contraction::inner`] with an exponent of its own, which no train exceeds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for modes or types that differ, cores that are not set, and options that do not fit the
+    /// trains, among them a `workspace_limit` below what is needed, which it names; [`Error::OutOfMemory`],
+    /// [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`]. The object can be used again after any of them.
+    pub fn inner_scaled(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        self.contract(stream, x, y, false, report)
+    }
+
+    /// S of `x` and `y` and what came of it; with `triangle` as the square of a norm.
+    pub(super) fn contract(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        triangle: bool,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        let start = Instant::now();
+        let Call { plan, swapped } = self.prepare(x, y, triangle)?;
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
+        let sum = self.execute(stream, &plan, x, y, report, |machines, work| inner::contract(machines, work))?;
+        let mut info = plan.info(self.contexts.len());
+        info.seconds = start.elapsed().as_secs_f64();
+        Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
+    }
+
+    /// Runs `run` with the machines, reporting its progress from this thread.
+    pub(super) fn execute<R: Send>(
+        &mut self,
+        stream: Option<&Stream>,
+        plan: &Plan,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+        run: impl FnOnce(&mut [Box<dyn ContractOps>], &Work<'_>) -> Result<R> + Send,
+    ) -> Result<R> {
+        stream::select(&self.contexts[0], stream)?;
+        let progress = progress(&self.contexts, &self.cancel, report);
+        progress.check()?;
+        let abandoned = Arc::new(AtomicU64::new(0));
+        let (cancel, done) = (progress.flag().and(&abandoned), AtomicU64::new(0));
+        let work = Work { plan, x, y, stream, cancel: &cancel, done: &done };
+        let machines = &mut self.machines[..];
+        if report.is_none() {
+            return run(machines, &work);
+        }
+        let steps = i64::try_from(plan.steps()).unwrap_or(i64::MAX);
+        let so_far = || i64::try_from(done.load(Ordering::Relaxed)).unwrap_or(i64::MAX).min(steps.saturating_sub(1));
+        let result = std::thread::scope(|scope| {
+            let worker = scope.spawn(|| run(machines, &work));
+            while !worker.is_finished() {
+                // The worker wakes this thread by nothing: short calls are met by short waits.
+                let wait = if done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
+                std::thread::sleep(Duration::from_micros(wait));
+                if progress.report(so_far(), steps, 0.0).is_err() {
+                    abandoned.fetch_add(1, Ordering::Relaxed);
+                    break;
+                }
+            }
+            worker.join().unwrap_or_else(|_| Err(Error::Internal("a thread of a contraction panicked".into())))
+        })?;
+        progress.report(steps, steps, 0.0)?;
+        Ok(result)
+    }
+
+    /// Checks the trains and plans, or finds the plan of the last call.
+    fn prepare(&mut self, x: &TensorTrain, y: &TensorTrain, triangle: bool) -> Result<Call> {
+        self.contexts.iter().try_for_each(|c| c.check_alive())?;
+        for (name, train) in [("x", x), ("y", y)] {
+            train.expect_context(name, &self.contexts[0])?;
+            train.expect_set(name)?;
+        }
+        y.shape().expect_modes("y", x.shape().modes(), "x")?;
+        if is_single(x.dtype()) != is_single(y.dtype()) {
+            let problem = format!("is {}, x is {}: precisions differ", y.dtype().name(), x.dtype().name());
+            return Err(Error::invalid("y", problem));
+        }
+        let swapped = is_complex(x.dtype()) && !is_complex(y.dtype());
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
+        let same = x.is_same(y);
+        let uniform = x.is_uniform() && y.is_uniform();
+        if let Some((key, plan)) = &self.last {
+            let shapes = key.x == *x.shape() && key.y.as_ref().map_or(same, |s| !same && s == y.shape());
+            let rest = (key.dtypes, key.swapped, key.uniform, key.triangle);
+            if shapes && rest == ((x.dtype(), y.dtype()), swapped, uniform, triangle) {
+                return Ok(Call { plan: Arc::clone(plan), swapped });
+            }
+        }
+        let request = Request {
+            options: &self.options,
+            machine: self.machines[0].machine(),
+            contexts: self.contexts.len(),
+            x: (x.shape(), x.dtype()),
+            y: (y.shape(), y.dtype()),
+            swapped,
+            same,
+            uniform,
+            triangle,
+        };
+        let plan = Arc::new(Plan::new(request)?);
+        let copy = |shape: &Shape| Shape::new("x", shape.modes(), shape.ranks());
+        let key = Key {
+            x: copy(x.shape())?,
+            y: if same { None } else { Some(copy(y.shape())?) },
+            dtypes: (x.dtype(), y.dtype()),
+            swapped,
+            uniform,
+            triangle,
+        };
+        self.last = Some((key, Arc::clone(&plan)));
+        Ok(Call { plan, swapped })
+    }
+}
+
+/// A planned call.
+struct Call {
+    plan: Arc<Plan>,
+    swapped: bool,
+}
+
+/// The contractions of a context's backend.
+fn machine(context: &Arc<Context>) -> Result<Box<dyn ContractOps>> {
+    alloc::with_capacity::<u8>("contraction", 0)?;
+    match context.backend() {
+        Backend::Cpu => Ok(Box::new(CpuContraction::new(context))),
+        Backend::Gpu(_) => Err(Error::NotSupported("tensor trains: on a GPU".into())),
+    }
+}
+
+fn progress<'p>(contexts: &[Arc<Context>], cancel: &CancelHandle, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+    let first = contexts[0].progress(report).and(&cancel.0, cancel.0.load(Ordering::Relaxed));
+    contexts[1..].iter().fold(first, |p, c| {
+        let epoch = c.cancel_epoch();
+        p.and(epoch, epoch.load(Ordering::Relaxed))
+    })
+}
+
+fn is_single(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::CF32)
+}
+
+fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::CF32 | DType::CF64)
+}
+
+/// The type of a result: complex if either train is.
+fn common(x: DType, y: DType) -> DType {
+    if is_complex(x) { x } else { y }
+}

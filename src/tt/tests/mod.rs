@@ -1,0 +1,4 @@
+//! Contractions against plain statements of them.
+
+mod support;
+mod values;
