@@ -521,26 +521,6 @@
 #define PURLIN_FDK_KERNEL_GENERAL 1
 
 /**
- * A column of the matrix is a frame.
- */
-#define PURLIN_RPCA_FRAMES_COLUMNS 0
-
-/**
- * A row of the matrix is a frame.
- */
-#define PURLIN_RPCA_FRAMES_ROWS 1
-
-/**
- * A row of the data is a sample, a column a feature.
- */
-#define PURLIN_PCA_SAMPLES_ROWS 0
-
-/**
- * A column of the data is a sample, a row a feature.
- */
-#define PURLIN_PCA_SAMPLES_COLUMNS 1
-
-/**
  * The cost model chooses among GRAM, FUSED, MERGE, KRYLOV and DIRECT.
  */
 #define PURLIN_RSVD_METHOD_AUTO 0
@@ -724,6 +704,157 @@
 #define PURLIN_RSVD_PRECISION_FAST 1
 
 /**
+ * A row of the data is a sample, a column a feature.
+ */
+#define PURLIN_PCA_SAMPLES_ROWS 0
+
+/**
+ * A column of the data is a sample, a row a feature.
+ */
+#define PURLIN_PCA_SAMPLES_COLUMNS 1
+
+/**
+ * A column of the matrix is a frame.
+ */
+#define PURLIN_RPCA_FRAMES_COLUMNS 0
+
+/**
+ * A row of the matrix is a frame.
+ */
+#define PURLIN_RPCA_FRAMES_ROWS 1
+
+/**
+ * The cost model chooses.
+ */
+#define PURLIN_TT_ALGORITHM_AUTO 0
+
+/**
+ * One boundary pair: for trains that are open at some bond.
+ */
+#define PURLIN_TT_ALGORITHM_OPEN 1
+
+/**
+ * All boundary pairs of a ring at once: most memory.
+ */
+#define PURLIN_TT_ALGORITHM_FULL 2
+
+/**
+ * One boundary pair at a time: least memory.
+ */
+#define PURLIN_TT_ALGORITHM_REDUCED 3
+
+/**
+ * As many boundary pairs at a time as memory and cache allow.
+ */
+#define PURLIN_TT_ALGORITHM_BLOCKED 4
+
+/**
+ * The dense tensors of both halves: for short trains of large ranks.
+ */
+#define PURLIN_TT_ALGORITHM_HALVES 5
+
+/**
+ * Repeated squaring of the transfer matrix: for uniform trains.
+ */
+#define PURLIN_TT_ALGORITHM_POWER 6
+
+/**
+ * Intermediate results are scaled by powers of two, which is exact, when there are more than 30 sites or a bound on
+ * their magnitude asks for it.
+ */
+#define PURLIN_TT_SCALING_AUTO 0
+
+/**
+ * They are scaled at every site.
+ */
+#define PURLIN_TT_SCALING_ALWAYS 1
+
+/**
+ * They are not: what overflows becomes infinite.
+ */
+#define PURLIN_TT_SCALING_NEVER 2
+
+/**
+ * The first train, the bra, is conjugated: an inner product.
+ */
+#define PURLIN_TT_CONJ_BRA 0
+
+/**
+ * Nothing is conjugated: the bilinear form.
+ */
+#define PURLIN_TT_CONJ_NONE 1
+
+/**
+ * IEEE arithmetic of the element type.
+ */
+#define PURLIN_TT_MATH_DEFAULT 0
+
+/**
+ * GPU: F32 products in TF32, 10 bits of mantissa.
+ */
+#define PURLIN_TT_MATH_TF32 1
+
+/**
+ * GPU: F32 products as three in TF32, about the accuracy of F32.
+ */
+#define PURLIN_TT_MATH_TF32X3 2
+
+/**
+ * GPU: complex products by three real ones.
+ */
+#define PURLIN_TT_MATH_GEMM3M 3
+
+/**
+ * The fastest way that is stable.
+ */
+#define PURLIN_TT_NORM_AUTO 0
+
+/**
+ * The bits of the inner product.
+ */
+#define PURLIN_TT_NORM_INNER 1
+
+/**
+ * One triangle of each environment.
+ */
+#define PURLIN_TT_NORM_TRIANGLE 2
+
+/**
+ * By QR factors: nothing is squared, so that small norms keep all their digits.
+ */
+#define PURLIN_TT_NORM_QR 3
+
+/**
+ * Matrix products of a library.
+ */
+#define PURLIN_TT_KERNEL_PRODUCTS 0
+
+/**
+ * One kernel that keeps the environment in registers, cache or shared memory for the whole train.
+ */
+#define PURLIN_TT_KERNEL_CHAIN 1
+
+/**
+ * The plain result is the number.
+ */
+#define PURLIN_TT_RESULT_OK 0
+
+/**
+ * It is infinite: the number is beyond the type's range, though its scaled form is not.
+ */
+#define PURLIN_TT_RESULT_OVERFLOW 1
+
+/**
+ * It is 0: the number is not, but too small for the type.
+ */
+#define PURLIN_TT_RESULT_UNDERFLOW 2
+
+/**
+ * It is NaN, for a core holds a number that is not finite.
+ */
+#define PURLIN_TT_RESULT_NONFINITE 3
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -854,6 +985,19 @@ typedef struct purlin_stream purlin_stream;
  * An array of numbers: dense of any rank, or a batch of packed symmetric tensors; on the host or on the context's GPU.
  */
 typedef struct purlin_tensor purlin_tensor;
+
+/**
+ * A tensor train (matrix-product state): d cores, core k an array of r_k x n_k x r_k+1, first index fastest. The entry
+ * at i_0 .. i_d-1 is the trace of the product of the matrices G_k[:, i_k, :]. It is open if r_0 = r_d = 1 and else
+ * cyclic, a tensor ring.
+ */
+typedef struct purlin_tt purlin_tt;
+
+/**
+ * A TT-matrix (matrix-product operator): d cores, core k an array of w_k x m_k x n_k x w_k+1, first index fastest: left
+ * bond, row (bra, out), column (ket, in), right bond. It is open if w_0 = w_d = 1 and else cyclic.
+ */
+typedef struct purlin_tt_matrix purlin_tt_matrix;
 
 /**
  * What a GPU is.
@@ -2341,6 +2485,89 @@ typedef struct purlin_rsvd_info {
 } purlin_rsvd_info;
 
 /**
+ * What is analysed. The rank, and how it is computed, are the session's options.
+ */
+typedef struct purlin_pca_options {
+  /**
+   * Size of the caller's struct; set by purlin_pca_options_init.
+   */
+  size_t struct_size;
+  /**
+   * PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
+   */
+  int32_t samples;
+  /**
+   * Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
+   */
+  int32_t center;
+  /**
+   * Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
+   * `center`; default 0.
+   */
+  int32_t scale;
+  /**
+   * Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
+   * default 0.
+   */
+  int32_t whiten;
+} purlin_pca_options;
+
+/**
+ * What an analysis found.
+ */
+typedef struct purlin_pca_info {
+  /**
+   * Size of the caller's struct; set by purlin_pca_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Type that was computed with.
+   */
+  int32_t dtype;
+  /**
+   * PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS.
+   */
+  int32_t samples;
+  /**
+   * 1 if the mean of each feature is subtracted.
+   */
+  int32_t centered;
+  /**
+   * 1 if each feature is divided by its standard deviation.
+   */
+  int32_t scaled;
+  /**
+   * 1 if scores have variance 1.
+   */
+  int32_t whitened;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Number of samples.
+   */
+  int64_t count;
+  /**
+   * Number of features.
+   */
+  int64_t features;
+  /**
+   * Number of components.
+   */
+  int64_t rank;
+  /**
+   * Sum of the variances of all features, after scaling if there is one.
+   */
+  double total_variance;
+  /**
+   * Mean of the variances along the directions that are no components (Tipping, Bishop, J. R. Stat. Soc. B 61,
+   * 1999); 0 if there are none.
+   */
+  double noise_variance;
+} purlin_pca_info;
+
+/**
  * How a matrix M is split into a low-rank part L and a sparse part S.
  */
 typedef struct purlin_rpca_options {
@@ -2536,87 +2763,54 @@ typedef struct purlin_rpca_info {
 } purlin_rpca_info;
 
 /**
- * What is analysed. The rank, and how it is computed, are the session's options.
+ * What a tensor train or a TT-matrix is. Its sizes are in purlin_tt_shape and purlin_tt_matrix_shape.
  */
-typedef struct purlin_pca_options {
+typedef struct purlin_tt_info {
   /**
-   * Size of the caller's struct; set by purlin_pca_options_init.
+   * Size of the caller's struct; set by purlin_tt_info_init.
    */
   size_t struct_size;
   /**
-   * PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
-   */
-  int32_t samples;
-  /**
-   * Nonzero, the default: the mean of each feature is subtracted, without forming the difference.
-   */
-  int32_t center;
-  /**
-   * Nonzero: each feature is divided by its standard deviation (of count - 1), one of deviation 0 by 1; needs
-   * `center`; default 0.
-   */
-  int32_t scale;
-  /**
-   * Nonzero: scores are divided by the standard deviations along the components, so that each has variance 1;
-   * default 0.
-   */
-  int32_t whiten;
-} purlin_pca_options;
-
-/**
- * What an analysis found.
- */
-typedef struct purlin_pca_info {
-  /**
-   * Size of the caller's struct; set by purlin_pca_info_init.
-   */
-  size_t struct_size;
-  /**
-   * Type that was computed with.
+   * Element type.
    */
   int32_t dtype;
   /**
-   * PURLIN_PCA_SAMPLES_ROWS or PURLIN_PCA_SAMPLES_COLUMNS.
+   * PURLIN_HOST or PURLIN_DEVICE.
    */
-  int32_t samples;
+  int32_t location;
   /**
-   * 1 if the mean of each feature is subtracted.
+   * PURLIN_READ_ONLY, or 0.
    */
-  int32_t centered;
+  int32_t flags;
   /**
-   * 1 if each feature is divided by its standard deviation.
+   * 1 if the first and the last rank are more than 1, so that the trace goes round a ring; else 0.
    */
-  int32_t scaled;
+  int32_t cyclic;
   /**
-   * 1 if scores have variance 1.
+   * 1 if all cores are the same memory.
    */
-  int32_t whitened;
+  int32_t uniform;
   /**
-   * 0.
+   * 1 if purlin allocated the memory, else 0.
    */
-  int32_t reserved;
+  int32_t owned;
   /**
-   * Number of samples.
+   * Number of cores, d.
    */
-  int64_t count;
+  int64_t length;
   /**
-   * Number of features.
+   * Largest rank.
    */
-  int64_t features;
+  int64_t max_rank;
   /**
-   * Number of components.
+   * Elements of all cores.
    */
-  int64_t rank;
+  int64_t elements;
   /**
-   * Sum of the variances of all features, after scaling if there is one.
+   * Bytes of all cores.
    */
-  double total_variance;
-  /**
-   * Mean of the variances along the directions that are no components (Tipping, Bishop, J. R. Stat. Soc. B 61,
-   * 1999); 0 if there are none.
-   */
-  double noise_variance;
-} purlin_pca_info;
+  int64_t bytes;
+} purlin_tt_info;
 
 /**
  * 32-bit IEEE float.
@@ -4737,6 +4931,32 @@ purlin_status purlin_matrix_from_operator(const struct purlin_context *context,
                                           struct purlin_matrix **matrix);
 
 /**
+ * Writes the defaults. `rank` or `tolerance` has to be set besides.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_options_init(struct purlin_rsvd_options *options,
+                                       size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
+                                    size_t size);
+
+/**
  * Makes a decomposition: A = U diag(s) V^H to rank k by random projection (Halko, Martinsson, Tropp, SIAM Review 53,
  * 2011) of a matrix that need not fit the device, nor the host. The methods, their cost in passes over the data and
  * their sources are at PURLIN_RSVD_METHOD_*.
@@ -4843,149 +5063,6 @@ purlin_status purlin_rsvd_sketch(const struct purlin_context *context,
                                  const struct purlin_stream *stream,
                                  const struct purlin_rsvd_options *options,
                                  struct purlin_matrix *omega);
-
-/**
- * Writes the defaults. `rank` or `tolerance` has to be set besides.
- *
- * @param[out] options  the struct.
- * @param      size     `sizeof *options`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `options` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rsvd_options_init(struct purlin_rsvd_options *options,
-                                       size_t size);
-
-/**
- * Sets `struct_size` and zeroes the rest.
- *
- * @param[out] info  the struct.
- * @param      size  `sizeof *info`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `info` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
-                                    size_t size);
-
-/**
- * Writes the defaults.
- *
- * @param[out] options  the struct.
- * @param      size     `sizeof *options`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `options` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rpca_options_init(struct purlin_rpca_options *options,
-                                       size_t size);
-
-/**
- * Sets `struct_size` and zeroes the rest.
- *
- * @param[out] info  the struct.
- * @param      size  `sizeof *info`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `info` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
-                                    size_t size);
-
-/**
- * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
- * Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
- * whose frames are the columns, L is the background and S what moves before it.
- *
- * The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few
- * passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
- * beside M.
- *
- * @param      context   the context of the matrices.
- * @param      stream    NULL for the context's own.
- * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
- *                       may have; finite where it is observed.
- * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
- *                       S is 0 and L what the other entries tell. NULL: all are observed.
- * @param      options   NULL for the defaults.
- * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
- * @param      sparse    S, likewise; NULL if not wanted.
- * @param[out] info      what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
- * domain, struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
- * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
- * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
- * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
- *
- * @pre `options` and `info` are NULL or initialised structs.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rpca_compute(const struct purlin_context *context,
-                                  const struct purlin_stream *stream,
-                                  const struct purlin_matrix *m,
-                                  const struct purlin_matrix *mask,
-                                  const struct purlin_rpca_options *options,
-                                  struct purlin_matrix *low_rank,
-                                  struct purlin_matrix *sparse,
-                                  struct purlin_rpca_info *info);
-
-/**
- * purlin_rpca_compute with the sparse part in compressed rows: the entries of modulus over `threshold`.
- *
- * @param      context   the context of the matrices.
- * @param      stream    NULL for the context's own.
- * @param      m         as for purlin_rpca_compute.
- * @param      mask      likewise; NULL: all entries are observed.
- * @param      options   NULL for the defaults.
- * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
- * @param[out] sparse    a new sparse matrix on the host, from 0, its columns in order; destroy it with
- *                       purlin_matrix_destroy. It is made on `PURLIN_ERROR_NO_CONVERGENCE` too.
- * @param[out] info      what was done; may be NULL.
- * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
- *
- * @pre `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
-                                      const struct purlin_stream *stream,
-                                      const struct purlin_matrix *m,
-                                      const struct purlin_matrix *mask,
-                                      const struct purlin_rpca_options *options,
-                                      struct purlin_matrix *low_rank,
-                                      struct purlin_matrix **sparse,
-                                      struct purlin_rpca_info *info);
-
-/**
- * purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of
- * M in the computing type, are in the host's memory.
- *
- * @param      context   the context of matrices and sinks.
- * @param      stream    NULL for the context's own.
- * @param      m         as for purlin_rpca_compute.
- * @param      mask      likewise; NULL: all entries are observed.
- * @param      options   NULL for the defaults.
- * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
- *                       M, integers are rounded and held to their range. NULL if not wanted.
- * @param      sparse    likewise; NULL if not wanted.
- * @param[out] info      what was done; may be NULL.
- * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
- *
- * @pre `options` and `info` are NULL or initialised structs.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rpca_stream(const struct purlin_context *context,
-                                 const struct purlin_stream *stream,
-                                 const struct purlin_matrix *m,
-                                 const struct purlin_matrix *mask,
-                                 const struct purlin_rpca_options *options,
-                                 struct purlin_sink *low_rank,
-                                 struct purlin_sink *sparse,
-                                 struct purlin_rpca_info *info);
 
 /**
  * Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and
@@ -5318,6 +5395,478 @@ purlin_status purlin_pca_inverse_transform(struct purlin_pca *pca,
                                            const struct purlin_stream *stream,
                                            const struct purlin_matrix *scores,
                                            struct purlin_matrix *x);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_options_init(struct purlin_rpca_options *options,
+                                       size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
+                                    size_t size);
+
+/**
+ * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
+ * Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
+ * whose frames are the columns, L is the background and S what moves before it.
+ *
+ * The rank is found, with partial decompositions that begin from the iteration before. One iteration costs a few
+ * passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
+ * beside M.
+ *
+ * @param      context   the context of the matrices.
+ * @param      stream    NULL for the context's own.
+ * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
+ *                       may have; finite where it is observed.
+ * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
+ *                       S is 0 and L what the other entries tell. NULL: all are observed.
+ * @param      options   NULL for the defaults.
+ * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
+ * @param      sparse    S, likewise; NULL if not wanted.
+ * @param[out] info      what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
+ * domain, struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+ * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
+ * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
+ * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_compute(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_matrix *m,
+                                  const struct purlin_matrix *mask,
+                                  const struct purlin_rpca_options *options,
+                                  struct purlin_matrix *low_rank,
+                                  struct purlin_matrix *sparse,
+                                  struct purlin_rpca_info *info);
+
+/**
+ * purlin_rpca_compute with the sparse part in compressed rows: the entries of modulus over `threshold`.
+ *
+ * @param      context   the context of the matrices.
+ * @param      stream    NULL for the context's own.
+ * @param      m         as for purlin_rpca_compute.
+ * @param      mask      likewise; NULL: all entries are observed.
+ * @param      options   NULL for the defaults.
+ * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
+ * @param[out] sparse    a new sparse matrix on the host, from 0, its columns in order; destroy it with
+ *                       purlin_matrix_destroy. It is made on `PURLIN_ERROR_NO_CONVERGENCE` too.
+ * @param[out] info      what was done; may be NULL.
+ * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
+ *
+ * @pre `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_matrix *m,
+                                      const struct purlin_matrix *mask,
+                                      const struct purlin_rpca_options *options,
+                                      struct purlin_matrix *low_rank,
+                                      struct purlin_matrix **sparse,
+                                      struct purlin_rpca_info *info);
+
+/**
+ * purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of
+ * M in the computing type, are in the host's memory.
+ *
+ * @param      context   the context of matrices and sinks.
+ * @param      stream    NULL for the context's own.
+ * @param      m         as for purlin_rpca_compute.
+ * @param      mask      likewise; NULL: all entries are observed.
+ * @param      options   NULL for the defaults.
+ * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
+ *                       M, integers are rounded and held to their range. NULL if not wanted.
+ * @param      sparse    likewise; NULL if not wanted.
+ * @param[out] info      what was done; may be NULL.
+ * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_stream(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_matrix *m,
+                                 const struct purlin_matrix *mask,
+                                 const struct purlin_rpca_options *options,
+                                 struct purlin_sink *low_rank,
+                                 struct purlin_sink *sparse,
+                                 struct purlin_rpca_info *info);
+
+/**
+ * Makes a tensor train in purlin's own memory. Each core has to be set before the train is used.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      location  PURLIN_HOST or PURLIN_DEVICE.
+ * @param      flags     PURLIN_PINNED or 0.
+ * @param      length    number of cores d, at least 1.
+ * @param[in]  modes     d mode sizes n_k, at least 1.
+ * @param[in]  ranks     d + 1 ranks r_k, at least 1; the first and the last are equal: 1 for an open train.
+ * @param[out] tt        the train; destroy it with purlin_tt_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, element
+ * type, sizes: the message names the core; NULL pointer), `PURLIN_ERROR_NOT_SUPPORTED` (device memory in a context on
+ * the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
+ *
+ * @pre `modes` is NULL or valid for `length` elements, `ranks` for `length + 1`; `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_create(const struct purlin_context *context,
+                               purlin_dtype dtype,
+                               purlin_location location,
+                               purlin_flags flags,
+                               int64_t length,
+                               const int64_t *modes,
+                               const int64_t *ranks,
+                               struct purlin_tt **tt);
+
+/**
+ * Makes a tensor train over the caller's cores in host memory, which must outlive the handle. Nothing is copied; the
+ * same core may stand at several places, and where it is the same at all the train is uniform.
+ *
+ * @param      context  the context it belongs to.
+ * @param      dtype    PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      flags    PURLIN_READ_ONLY or 0.
+ * @param      length   number of cores d, at least 1.
+ * @param[in]  modes    d mode sizes n_k, at least 1.
+ * @param[in]  ranks    d + 1 ranks r_k, at least 1, the first equal to the last.
+ * @param[in]  cores    d addresses of cores, each packed with the first index fastest: a Fortran array `a(r, n, s)`.
+ * @param[out] tt       the train; destroy it with purlin_tt_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (also a core that is NULL or
+ * not aligned), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre As for purlin_tt_create; `cores` is NULL or valid for `length` addresses, each valid for its core while the handle
+ * lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_borrow(const struct purlin_context *context,
+                               purlin_dtype dtype,
+                               purlin_flags flags,
+                               int64_t length,
+                               const int64_t *modes,
+                               const int64_t *ranks,
+                               void *const *cores,
+                               struct purlin_tt **tt);
+
+/**
+ * Makes a tensor train over the caller's cores in device memory, which must outlive the handle.
+ *
+ * @param      context  a context on the GPU of that memory.
+ * @param      dtype    PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      flags    PURLIN_READ_ONLY or 0.
+ * @param      length   number of cores d, at least 1.
+ * @param[in]  modes    d mode sizes n_k, at least 1.
+ * @param[in]  ranks    d + 1 ranks r_k, at least 1, the first equal to the last.
+ * @param[in]  cores    d `CUdeviceptr` of cores, each packed with the first index fastest.
+ * @param[out] tt       the train; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_borrow; `PURLIN_ERROR_INVALID_ARGUMENT` also for memory that is not this GPU's,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
+ *
+ * @pre As for purlin_tt_borrow.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_borrow_device(const struct purlin_context *context,
+                                      purlin_dtype dtype,
+                                      purlin_flags flags,
+                                      int64_t length,
+                                      const int64_t *modes,
+                                      const int64_t *ranks,
+                                      const uint64_t *cores,
+                                      struct purlin_tt **tt);
+
+/**
+ * Writes a core: a copy of a tensor. Strides of the tensor bring a core in any order of its axes into the train's, as
+ * that of C arrays.
+ *
+ * @param tt      the train.
+ * @param stream  NULL for the context's own.
+ * @param k       the core, 0 to d - 1.
+ * @param core    r_k x n_k x r_k+1, of the train's element type; any strides on the host, packed on a device.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`k`, dimensions, type,
+ * another context, a train that was borrowed read-only, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_set_core(struct purlin_tt *tt,
+                                 const struct purlin_stream *stream,
+                                 int64_t k,
+                                 const struct purlin_tensor *core);
+
+/**
+ * Reads a core into a tensor.
+ *
+ * @param tt      the train.
+ * @param stream  NULL for the context's own.
+ * @param k       the core, 0 to d - 1.
+ * @param core    r_k x n_k x r_k+1, of the train's element type; any strides on the host, where it is complete on
+ *                return; packed on a device.
+ * @return as purlin_tt_set_core; `PURLIN_ERROR_INVALID_ARGUMENT` also for a core that has not been set.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_core(const struct purlin_tt *tt,
+                             const struct purlin_stream *stream,
+                             int64_t k,
+                             struct purlin_tensor *core);
+
+/**
+ * Address of a core, on the host or the device: r_k x n_k x r_k+1 elements, first index fastest, as long as the train
+ * lives.
+ *
+ * @param      tt       the train.
+ * @param      k        the core, 0 to d - 1.
+ * @param[out] address  of its first element.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`k`, NULL pointer).
+ *
+ * @pre `address` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_core_address(const struct purlin_tt *tt,
+                                     int64_t k,
+                                     uint64_t *address);
+
+/**
+ * Copies the cores of a train into another of the same mode sizes, ranks and element type, in any direction between
+ * host and device.
+ *
+ * @param context      the context of both trains.
+ * @param stream       NULL for the context's own.
+ * @param source       read.
+ * @param destination  written; complete on return on the host, in stream order on a device.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another shape, type or
+ * context, a core that has not been set, read-only destination, overlap), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_copy(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tt *source,
+                             struct purlin_tt *destination);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_info_init(struct purlin_tt_info *info,
+                                  size_t size);
+
+/**
+ * What a tensor train is. Its sizes are in purlin_tt_shape.
+ *
+ * @param      tt    the train.
+ * @param[out] info  filled in; initialise it with purlin_tt_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_properties(const struct purlin_tt *tt,
+                                   struct purlin_tt_info *info);
+
+/**
+ * Mode sizes and ranks of a tensor train.
+ *
+ * @param      tt        the train.
+ * @param      capacity  cores that the arrays have room for, at least d.
+ * @param[out] modes     mode sizes, d; may be NULL.
+ * @param[out] ranks     ranks, d + 1; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
+ *
+ * @pre `modes` is NULL or valid for `capacity` elements, `ranks` for `capacity + 1`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_shape(const struct purlin_tt *tt,
+                              int64_t capacity,
+                              int64_t *modes,
+                              int64_t *ranks);
+
+/**
+ * Destroys a tensor train, and frees its memory if that is purlin's.
+ *
+ * @param tt  the train; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_tt_destroy(struct purlin_tt *tt);
+
+/**
+ * Makes a TT-matrix in purlin's own memory. Each core has to be set before it is used.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      location  PURLIN_HOST or PURLIN_DEVICE.
+ * @param      flags     PURLIN_PINNED or 0.
+ * @param      length    number of cores d, at least 1.
+ * @param[in]  rows      d row (bra) mode sizes m_k, at least 1.
+ * @param[in]  cols      d column (ket) mode sizes n_k, at least 1.
+ * @param[in]  ranks     d + 1 ranks w_k, at least 1, the first equal to the last.
+ * @param[out] matrix    the TT-matrix; destroy it with purlin_tt_matrix_destroy.
+ * @return as purlin_tt_create.
+ *
+ * @pre `rows` and `cols` are NULL or valid for `length` elements, `ranks` for `length + 1`; `matrix` is NULL or valid for
+ * writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_create(const struct purlin_context *context,
+                                      purlin_dtype dtype,
+                                      purlin_location location,
+                                      purlin_flags flags,
+                                      int64_t length,
+                                      const int64_t *rows,
+                                      const int64_t *cols,
+                                      const int64_t *ranks,
+                                      struct purlin_tt_matrix **matrix);
+
+/**
+ * Makes a TT-matrix over the caller's cores in host memory, which must outlive the handle.
+ *
+ * @param      context  the context it belongs to.
+ * @param      dtype    PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      flags    PURLIN_READ_ONLY or 0.
+ * @param      length   number of cores d, at least 1.
+ * @param[in]  rows     d row (bra) mode sizes m_k, at least 1.
+ * @param[in]  cols     d column (ket) mode sizes n_k, at least 1.
+ * @param[in]  ranks    d + 1 ranks w_k, at least 1, the first equal to the last.
+ * @param[in]  cores    d addresses of cores, each packed with the first index fastest: a Fortran array `a(w, m, n, v)`.
+ * @param[out] matrix   the TT-matrix; destroy it with purlin_tt_matrix_destroy.
+ * @return as purlin_tt_borrow.
+ *
+ * @pre As for purlin_tt_matrix_create; `cores` is NULL or valid for `length` addresses, each valid for its core while the
+ * handle lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_borrow(const struct purlin_context *context,
+                                      purlin_dtype dtype,
+                                      purlin_flags flags,
+                                      int64_t length,
+                                      const int64_t *rows,
+                                      const int64_t *cols,
+                                      const int64_t *ranks,
+                                      void *const *cores,
+                                      struct purlin_tt_matrix **matrix);
+
+/**
+ * Makes a TT-matrix over the caller's cores in device memory, which must outlive the handle.
+ *
+ * @param      context  a context on the GPU of that memory.
+ * @param      dtype    PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      flags    PURLIN_READ_ONLY or 0.
+ * @param      length   number of cores d, at least 1.
+ * @param[in]  rows     d row (bra) mode sizes m_k, at least 1.
+ * @param[in]  cols     d column (ket) mode sizes n_k, at least 1.
+ * @param[in]  ranks    d + 1 ranks w_k, at least 1, the first equal to the last.
+ * @param[in]  cores    d `CUdeviceptr` of cores, each packed with the first index fastest.
+ * @param[out] matrix   the TT-matrix; destroy it with purlin_tt_matrix_destroy.
+ * @return as purlin_tt_borrow_device.
+ *
+ * @pre As for purlin_tt_matrix_borrow.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_borrow_device(const struct purlin_context *context,
+                                             purlin_dtype dtype,
+                                             purlin_flags flags,
+                                             int64_t length,
+                                             const int64_t *rows,
+                                             const int64_t *cols,
+                                             const int64_t *ranks,
+                                             const uint64_t *cores,
+                                             struct purlin_tt_matrix **matrix);
+
+/**
+ * Writes a core: a copy of a tensor.
+ *
+ * @param matrix  the TT-matrix.
+ * @param stream  NULL for the context's own.
+ * @param k       the core, 0 to d - 1.
+ * @param core    w_k x m_k x n_k x w_k+1, of the TT-matrix's element type; any strides on the host, packed on a device.
+ * @return as purlin_tt_set_core.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_set_core(struct purlin_tt_matrix *matrix,
+                                        const struct purlin_stream *stream,
+                                        int64_t k,
+                                        const struct purlin_tensor *core);
+
+/**
+ * Reads a core into a tensor.
+ *
+ * @param matrix  the TT-matrix.
+ * @param stream  NULL for the context's own.
+ * @param k       the core, 0 to d - 1.
+ * @param core    w_k x m_k x n_k x w_k+1, of the TT-matrix's element type; any strides on the host, where it is complete
+ *                on return; packed on a device.
+ * @return as purlin_tt_core.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_core(const struct purlin_tt_matrix *matrix,
+                                    const struct purlin_stream *stream,
+                                    int64_t k,
+                                    struct purlin_tensor *core);
+
+/**
+ * What a TT-matrix is. Its sizes are in purlin_tt_matrix_shape.
+ *
+ * @param      matrix  the TT-matrix.
+ * @param[out] info    filled in; initialise it with purlin_tt_info_init.
+ * @return as purlin_tt_properties.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_properties(const struct purlin_tt_matrix *matrix,
+                                          struct purlin_tt_info *info);
+
+/**
+ * Mode sizes and ranks of a TT-matrix.
+ *
+ * @param      matrix    the TT-matrix.
+ * @param      capacity  cores that the arrays have room for, at least d.
+ * @param[out] rows      row (bra) mode sizes, d; may be NULL.
+ * @param[out] cols      column (ket) mode sizes, d; may be NULL.
+ * @param[out] ranks     ranks, d + 1; may be NULL.
+ * @return as purlin_tt_shape.
+ *
+ * @pre `rows` and `cols` are NULL or valid for `capacity` elements, `ranks` for `capacity + 1`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_shape(const struct purlin_tt_matrix *matrix,
+                                     int64_t capacity,
+                                     int64_t *rows,
+                                     int64_t *cols,
+                                     int64_t *ranks);
+
+/**
+ * Destroys a TT-matrix, and frees its memory if that is purlin's.
+ *
+ * @param matrix  the TT-matrix; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_tt_matrix_destroy(struct purlin_tt_matrix *matrix);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -24,5 +24,6 @@
 #include "purlin/sshopm.hpp"
 #include "purlin/symmetric.hpp"
 #include "purlin/tensor.hpp"
+#include "purlin/tt.hpp"
 
 #endif

@@ -36,6 +36,27 @@ const ORDER: &[&str] = &[
     "fdk.rs",
     "fdk_run.rs",
     "fdk_pieces.rs",
+    "matrix_outside.rs",
+    "rsvd_types.rs",
+    "rsvd_convert.rs",
+    "rsvd.rs",
+    "rsvd_run.rs",
+    "pca_types.rs",
+    "pca.rs",
+    "rpca_types.rs",
+    "rpca.rs",
+    "tt_types.rs",
+    "tt.rs",
+    "tt_matrix.rs",
+    "tt_options.rs",
+    "tt_contraction.rs",
+    "tt_inner.rs",
+    "tt_expect.rs",
+    "tt_batch.rs",
+    "tt_environments.rs",
+    "tt_algebra.rs",
+    "tt_round.rs",
+    "tt_special.rs",
 ];
 
 /// The header as cbindgen makes it, with Rust's heading for a caller's duties turned into doxygen's.
@@ -48,6 +69,7 @@ fn header() -> String {
         // It names the others, which would be read twice.
         .filter(|path| !path.ends_with("mod.rs"))
         .collect();
+    files.sort();
     files.sort_by_key(|path| ORDER.iter().position(|name| path.ends_with(name)).unwrap_or(ORDER.len()));
     files
         .iter()

@@ -7,9 +7,9 @@
 !>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
-!> purlin_rsvd, purlin_pca) own a handle of the library: see purlin_execution. Every call has optional `stat` and
-!> `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the library's message.
-!> `stat` is a PURLIN_ERROR_* value.
+!> purlin_rsvd, purlin_pca, purlin_tt, purlin_tt_matrix) own a handle of the library: see purlin_execution. Every call has
+!> optional `stat` and `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the
+!> library's message. `stat` is a PURLIN_ERROR_* value.
 !>
 !> Numerical calls take arrays (purlin_arrays.inc, purlin_rsvd_arrays) or objects (purlin_symmetric, purlin_sshopm,
 !> purlin_dwi, purlin_rsvd), which may lie on a GPU. Indices that a call returns are 1-based.
@@ -29,6 +29,9 @@ module purlin
   use purlin_pca_module
   use purlin_rpca_module
   use purlin_rsvd_arrays
+  use purlin_tt_cores, only: purlin_tt_core
+  use purlin_tt_module, only: purlin_tt
+  use purlin_tt_matrix_module, only: purlin_tt_matrix
   use purlin_arrays_f32
   use purlin_arrays_f64
   implicit none

@@ -7,6 +7,7 @@ module purlin_library
   use purlin_c
   use purlin_c_blocks
   use purlin_c_rsvd
+  use purlin_c_tt
   implicit none
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
@@ -21,6 +22,7 @@ module purlin_library
     module procedure init_array_info, init_fdk_geometry, init_fdk_grid, init_fdk_options, init_fdk_info
     module procedure init_rsvd_options, init_rsvd_info, init_pca_options, init_pca_info, init_rpca_options, &
       init_rpca_info
+    module procedure init_tt_info
   end interface
 
   !> A Fortran string from a NUL-terminated one, given as an address or as an array.
@@ -272,6 +274,11 @@ contains
   subroutine init_rpca_info(object)
     type(purlin_rpca_info), intent(inout) :: object
     call initialised(c_rpca_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_tt_info(object)
+    type(purlin_tt_info), intent(inout) :: object
+    call initialised(c_tt_info_init(object, c_sizeof(object)))
   end subroutine
 
   !> An initialiser fails only when the struct is unknown to the library, which nobody could handle at run time.

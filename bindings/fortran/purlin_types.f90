@@ -212,6 +212,36 @@ module purlin_types
       seconds_elementwise, seconds_read, seconds_total
   end type
 
+  !> What a tensor train or a TT-matrix is.
+  type, bind(c) :: purlin_tt_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: dtype, location, flags, cyclic, uniform, owned
+    integer(c_int64_t) :: length, max_rank, elements, bytes
+  end type
+
+  !> A number: the mantissa re + i im times 2**exponent. It needs no purlin_init.
+  type, bind(c) :: purlin_tt_scaled
+    real(c_double) :: re, im
+    integer(c_int64_t) :: exponent
+    real(c_double) :: log_abs, phase_re, phase_im
+  end type
+
+  type, bind(c) :: purlin_tt_contraction_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: algorithm, scaling, conjugate, math, norm_way, assume_hermitian
+    integer(c_int64_t) :: cut, block, repeat, workspace_limit
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_tt_contraction_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: algorithm, kernel, outcome, halved, two_ended, scaled
+    integer(c_int64_t) :: cut, pairs, block, contexts, workspace_bytes
+    real(c_double) :: flops, bytes, seconds
+    character(kind=c_char) :: reason(128)
+  end type
+
   abstract interface
     !> Reads one block of an array into `block`, packed: `first` and `count` point to one number an axis. Nonzero
     !> ends the run. It is called from a thread of the library, one call at a time.

@@ -24,7 +24,7 @@ function purlin_build(prefix, folder)
   lib = absolute(library_folder(prefix));
   folder = absolute(folder);
   names = {'purlin_mex', 'errors', 'arguments', 'elements', 'arrays', 'progress', 'symmetric', 'sshopm', 'dwi', ...
-           'blocks', 'fdk', 'rsvd', 'pca', 'rpca', 'objects'};
+           'blocks', 'fdk', 'rsvd', 'pca', 'rpca', 'tt', 'objects'};
   sources = cellfun(@(name) absolute(fullfile(here, 'src', [name, '.c'])), names, 'UniformOutput', false);
   rpath = ['-Wl,-rpath,', lib];
   if exist('OCTAVE_VERSION', 'builtin')

@@ -14,6 +14,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::pca::Pca;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
 
 /// Major version of the header.
 pub const PURLIN_VERSION_MAJOR: i32 = 0;
@@ -60,7 +61,9 @@ pub extern "C" fn purlin_live_handles() -> i64 {
     let storage = Tensor::table().live() + Matrix::table().live();
     let blocks = SourceObject::table().live() + SinkObject::table().live();
     let contexts = ContextObject::table().live() + Stream::table().live();
-    contexts + storage + blocks + FdkObject::table().live() + RsvdObject::table().live() + Pca::table().live()
+    let trains = TensorTrain::table().live() + TrainMatrix::table().live();
+    let families = FdkObject::table().live() + RsvdObject::table().live() + Pca::table().live();
+    contexts + storage + blocks + trains + families
 }
 
 #[cfg(test)]

@@ -47,6 +47,10 @@ mod stream;
 mod symmetric;
 mod tensor;
 mod tensor_symmetric;
+mod tt;
+mod tt_cores;
+mod tt_matrix;
+mod tt_types;
 
 pub use array::*;
 pub use callback::{purlin_log_fn, purlin_progress_fn};
@@ -82,3 +86,6 @@ pub use stream::*;
 pub use symmetric::*;
 pub use tensor::*;
 pub use tensor_symmetric::*;
+pub use tt::*;
+pub use tt_matrix::*;
+pub use tt_types::*;

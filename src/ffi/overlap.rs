@@ -1,6 +1,7 @@
 //! An output that overlaps another argument is refused where the address ranges show it.
 
 use super::matrix::dense_range;
+use crate::alloc;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::tensor::Tensor;
@@ -38,6 +39,25 @@ pub(super) fn ranges<'a>(
 ) -> Vec<Range<'a>> {
     let matrices = matrices.iter().filter_map(|(name, m)| m.and_then(|m| dense_range(name, m)));
     matrices.chain(tensors.iter().filter_map(|(name, t)| t.map(|t| Range::of(name, t)))).collect()
+}
+
+/// Refuses outputs that overlap an input, where there are many of both. Outputs may overlap one another.
+pub(super) fn check_many(inputs: &[Range<'_>], outputs: &[Range<'_>]) -> Result<()> {
+    let mut all = alloc::with_capacity("ranges of cores", inputs.len() + outputs.len())?;
+    all.extend(inputs.iter().map(|r| (r.start, r.end, r.device, false)));
+    all.extend(outputs.iter().map(|r| (r.start, r.end, r.device, true)));
+    all.sort_unstable();
+    // How far inputs and outputs reach so far, on the host and on the device.
+    let mut reach = [[0u64; 2]; 2];
+    for (start, end, device, out) in all {
+        if start < end && start < reach[usize::from(device)][usize::from(!out)] {
+            let name = |list: &[Range<'_>]| list.first().map_or_else(String::new, |r| r.name.to_owned());
+            return Err(Error::invalid(name(outputs), format!("overlaps {} in memory", name(inputs))));
+        }
+        let own = &mut reach[usize::from(device)][usize::from(out)];
+        *own = end.max(*own);
+    }
+    Ok(())
 }
 
 /// Refuses outputs that overlap an input or one another.

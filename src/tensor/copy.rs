@@ -1,6 +1,6 @@
 //! Copies between tensors, in any direction between host and device.
 
-use crate::backend::gpu::GpuStream;
+use crate::backend::gpu::{GpuStream, Rows};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -41,57 +41,68 @@ pub(crate) fn copy_memory(
     from: (&Memory, &Layout),
     to: (&mut Memory, &Layout),
 ) -> Result<()> {
-    let bytes = from.1.elements() * dtype.size();
+    copy_parts(context, queue, dtype, (from.0, 0, from.1), (to.0, 0, to.1))
+}
+
+/// [`copy_memory`] between arrays that begin at the given elements of their memories.
+pub(crate) fn copy_parts(
+    context: &Context,
+    queue: Option<&GpuStream>,
+    dtype: DType,
+    (source, first, from): (&Memory, usize, &Layout),
+    (destination, place, to): (&mut Memory, usize, &Layout),
+) -> Result<()> {
+    let bytes = from.elements() * dtype.size();
     if bytes == 0 {
         return Ok(());
     }
+    let (first, place) = (first * dtype.size(), place * dtype.size());
     let no_queue = || Error::Internal("device memory in a context without a device".into());
-    match (from.0, to.0) {
+    match (source, destination) {
         (Memory::Host(a), Memory::Host(b)) => {
-            copy_strided(dtype.size(), a.as_slice()?, from.1.strides(), b.as_mut_slice()?, to.1.strides(), to.1.dims());
+            let (a, b) = (&a.as_slice()?[first..], &mut b.as_mut_slice()?[place..]);
+            copy_strided(dtype.size(), a, from.strides(), b, to.strides(), to.dims());
             Ok(())
         }
         (Memory::Host(a), Memory::Device(b)) => {
-            let order = packed_order("destination", to.1)?;
+            let order = packed_order("destination", to)?;
             let queue = queue.ok_or_else(no_queue)?;
             let gpu = context.gpu("destination")?;
-            if from.1.is_packed(order) {
-                return gpu.upload(queue, &a.as_slice::<u8>()?[..bytes], b, 0);
+            if from.is_packed(order) {
+                return gpu.upload(queue, &a.as_slice::<u8>()?[first..first + bytes], b, place);
             }
-            let packed = Layout::packed(to.1.dims(), order, dtype)?;
+            let packed = Layout::packed(to.dims(), order, dtype)?;
             let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
             let (strides, out) = (packed.strides(), staged.as_mut_slice()?);
-            copy_strided(dtype.size(), a.as_slice()?, from.1.strides(), out, strides, to.1.dims());
-            gpu.upload(queue, staged.as_slice()?, b, 0)
+            copy_strided(dtype.size(), &a.as_slice()?[first..], from.strides(), out, strides, to.dims());
+            gpu.upload(queue, staged.as_slice()?, b, place)
         }
         (Memory::Device(a), Memory::Host(b)) => {
-            let order = packed_order("source", from.1)?;
+            let order = packed_order("source", from)?;
             let queue = queue.ok_or_else(no_queue)?;
             let gpu = context.gpu("source")?;
-            if to.1.is_packed(order) {
-                return gpu.download(queue, a, 0, &mut b.as_mut_slice::<u8>()?[..bytes]);
+            if to.is_packed(order) {
+                return gpu.download(queue, a, first, &mut b.as_mut_slice::<u8>()?[place..place + bytes]);
             }
-            let packed = Layout::packed(to.1.dims(), order, dtype)?;
+            let packed = Layout::packed(to.dims(), order, dtype)?;
             let mut staged = HostMemory::allocate("packed copy of a strided tensor", bytes, context.host_budget())?;
-            gpu.download(queue, a, 0, staged.as_mut_slice()?)?;
-            copy_strided(
-                dtype.size(),
-                staged.as_slice()?,
-                packed.strides(),
-                b.as_mut_slice()?,
-                to.1.strides(),
-                to.1.dims(),
-            );
+            gpu.download(queue, a, first, staged.as_mut_slice()?)?;
+            let out = &mut b.as_mut_slice()?[place..];
+            copy_strided(dtype.size(), staged.as_slice()?, packed.strides(), out, to.strides(), to.dims());
             Ok(())
         }
         (Memory::Device(a), Memory::Device(b)) => {
-            let order = packed_order("destination", to.1)?;
-            if !from.1.is_packed(order) {
+            let order = packed_order("destination", to)?;
+            if !from.is_packed(order) {
                 return Err(Error::NotSupported(
                     "source: device memory in another order than the destination's".into(),
                 ));
             }
-            context.gpu("source")?.copy(queue.ok_or_else(no_queue)?, a, b, bytes)
+            let (gpu, queue) = (context.gpu("source")?, queue.ok_or_else(no_queue)?);
+            if (first, place) == (0, 0) {
+                return gpu.copy(queue, a, b, bytes);
+            }
+            gpu.copy_rows(queue, a, Rows { offset: first, pitch: bytes, width: bytes, count: 1 }, b, place)
         }
     }
 }

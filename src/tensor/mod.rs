@@ -16,7 +16,7 @@ use crate::scalar::{DType, Element};
 use crate::shape::{Layout, Order, product};
 
 pub use copy::copy;
-pub(crate) use copy::{copy_memory, copy_strided};
+pub(crate) use copy::{copy_memory, copy_parts, copy_strided};
 pub(crate) use host::{HostInput, HostOutput};
 pub use view::{View, ViewMut};
 

@@ -10,6 +10,7 @@ function run_tests(golden, volume)
   test_rsvd();
   test_pca();
   test_rpca();
+  test_tt();
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');
   disp('all tests passed');

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from purlin import _constants, _lib
+from purlin import _constants, _lib, _structs
 
 _INTEGERS = {
     "int32_t": ctypes.c_int32,
@@ -20,11 +20,11 @@ _INTEGERS = {
     "purlin_dtype": ctypes.c_int32,
     "purlin_location": ctypes.c_int32,
     "purlin_flags": ctypes.c_int32,
-    "purlin_log_fn": _lib.LOG,
-    "purlin_progress_fn": _lib.PROGRESS,
-    "purlin_read_fn": _lib.BLOCK,
-    "purlin_write_fn": _lib.BLOCK,
-    "purlin_apply_fn": _lib.APPLY,
+    "purlin_log_fn": _structs.LOG,
+    "purlin_progress_fn": _structs.PROGRESS,
+    "purlin_read_fn": _structs.BLOCK,
+    "purlin_write_fn": _structs.BLOCK,
+    "purlin_apply_fn": _structs.APPLY,
 }
 
 
@@ -60,7 +60,7 @@ def test_structs(header: str) -> None:
         match = re.search(r"struct purlin_" + name + r" \{(.*?)\}", header, re.S)
         assert match, name
         fields = [ctype(line) for line in match.group(1).split(";") if line.strip()]
-        assert fields == list(getattr(_lib, struct)._fields_), name
+        assert fields == list(getattr(_structs, struct)._fields_), name
 
 
 def test_prototypes(header: str) -> None:

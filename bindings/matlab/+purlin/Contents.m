@@ -54,5 +54,9 @@
 %   PcaModel               - A principal component analysis fitted once, used for more data.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
 %
+% Tensor trains
+%   TT                     - A tensor train in memory of the library's own.
+%   TTMatrix               - A TT-matrix in memory of the library's own.
+%
 % Every function raises errors with identifiers purlin:invalidArgument and so on, one for each status of the C
 % interface. purlin_build builds the gateway.

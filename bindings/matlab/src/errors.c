@@ -5,10 +5,15 @@
 #include "gateway.h"
 
 #define MAX_TEMPORARIES 64
+/* A command may take long lists of trains. */
+#define MAX_TRAINS 4096
 
 static purlin_tensor *tensors[MAX_TEMPORARIES];
 static purlin_matrix *matrices[MAX_TEMPORARIES];
 static int tensor_count, matrix_count;
+static purlin_tt *trains[MAX_TRAINS];
+static purlin_tt_matrix *train_matrices[MAX_TEMPORARIES];
+static int train_count, train_matrix_count;
 /* One at most, and the sinks of both parts of a matrix. */
 static purlin_source *source;
 static purlin_sink *sinks[2];
@@ -20,6 +25,8 @@ static purlin_context *added;
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
   while (matrix_count > 0) (void)!purlin_matrix_destroy(matrices[--matrix_count]);
+  while (train_count > 0) (void)!purlin_tt_destroy(trains[--train_count]);
+  while (train_matrix_count > 0) (void)!purlin_tt_matrix_destroy(train_matrices[--train_matrix_count]);
   while (sink_count > 0) (void)!purlin_sink_destroy(sinks[--sink_count]);
   (void)!purlin_rsvd_destroy(rsvd);
   rsvd = NULL;
@@ -94,6 +101,24 @@ purlin_matrix *temporary_matrix(purlin_matrix *matrix) {
   return matrix;
 }
 
+purlin_tt *temporary_train(purlin_tt *tt) {
+  if (train_count == MAX_TRAINS) {
+    (void)!purlin_tt_destroy(tt);
+    fail("notSupported", "more than %d trains that are cells in one command: make them purlin.TT", MAX_TRAINS);
+  }
+  trains[train_count++] = tt;
+  return tt;
+}
+
+purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix) {
+  if (train_matrix_count == MAX_TEMPORARIES) {
+    (void)!purlin_tt_matrix_destroy(matrix);
+    fail("internal", "more than %d TT-matrices in one command", MAX_TEMPORARIES);
+  }
+  train_matrices[train_matrix_count++] = matrix;
+  return matrix;
+}
+
 purlin_source *temporary_source(purlin_source *made) { return source = made; }
 
 purlin_sink *temporary_sink(purlin_sink *made) {
@@ -116,4 +141,14 @@ void forget(purlin_tensor *tensor) {
 void forget_matrix(purlin_matrix *matrix) {
   for (int i = 0; i < matrix_count; i++)
     if (matrices[i] == matrix) matrices[i] = matrices[--matrix_count];
+}
+
+void forget_train(purlin_tt *tt) {
+  for (int i = 0; i < train_count; i++)
+    if (trains[i] == tt) trains[i] = trains[--train_count];
+}
+
+void forget_train_matrix(purlin_tt_matrix *matrix) {
+  for (int i = 0; i < train_matrix_count; i++)
+    if (train_matrices[i] == matrix) train_matrices[i] = train_matrices[--train_matrix_count];
 }

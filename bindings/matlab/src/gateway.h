@@ -37,10 +37,14 @@ purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
 purlin_context *temporary_context(purlin_context *context);
+purlin_tt *temporary_train(purlin_tt *tt);
+purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
 void release_temporaries(void);
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
 void forget_matrix(purlin_matrix *matrix);
+void forget_train(purlin_tt *tt);
+void forget_train_matrix(purlin_tt_matrix *matrix);
 
 /* ---- arguments.c ---- */
 
@@ -155,12 +159,25 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value);
 purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
                      const double *origin);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c objects.c ---- */
+/* ---- tt.c ---- */
+
+/* A train to read: a cell of cores in place, until the command ends, or the key of a purlin.TT; a TT-matrix likewise. */
+purlin_tt *train_of(const char *name, const mxArray *value);
+purlin_tt_matrix *train_matrix_of(const char *name, const mxArray *value);
+int32_t train_dtype(const purlin_tt *tt);
+int32_t train_matrix_dtype(const purlin_tt_matrix *matrix);
+int64_t train_length(const purlin_tt *tt);
+/* In MATLAB's memory. */
+void train_shape(const purlin_tt *tt, int64_t **modes, int64_t **ranks);
+/* The cores as a new cell. */
+mxArray *gather_train(const purlin_tt *tt);
+
+/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
 extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
-  pca_commands[], rpca_commands[], object_commands[];
+  pca_commands[], rpca_commands[], tt_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

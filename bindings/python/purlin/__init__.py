@@ -11,7 +11,7 @@
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
-from . import blocks, dwi, fdk, pca, rpca, rsvd, sshopm, symmetric
+from . import blocks, dwi, fdk, pca, rpca, rsvd, sshopm, symmetric, tt
 from ._constants import *  # noqa: F403
 from ._context import (
     Context,
@@ -98,4 +98,5 @@ __all__ = [
     "sshopm",
     "status_name",
     "symmetric",
+    "tt",
 ]

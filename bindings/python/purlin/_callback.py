@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ._error import check
-from ._lib import LOG, PROGRESS, lib
+from ._lib import lib
+from ._structs import LOG, PROGRESS
 
 Progress = Callable[[int, int, float], object]
 """Called with step, number of steps and a measure; a true result cancels the call."""

@@ -13,10 +13,11 @@ from typing import Any, Literal
 from . import _constants as c
 from ._callback import LogFunction, LogSink, ProgressRelay, finish
 from ._error import InvalidHandle, check
-from ._lib import LOG, ContextInfo as _CContextInfo
-from ._lib import ContextOptions as _CContextOptions
-from ._lib import DeviceInfo as _CDeviceInfo
 from ._lib import lib
+from ._structs import LOG
+from ._structs import ContextInfo as _CContextInfo
+from ._structs import ContextOptions as _CContextOptions
+from ._structs import DeviceInfo as _CDeviceInfo
 
 Backend = Literal["auto", "cpu", "cuda"]
 Isa = Literal["auto", "portable", "avx2", "avx512"]

@@ -16,8 +16,9 @@ from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialised
 from ._error import check
-from ._lib import APPLY, MatrixInfo, lib
+from ._lib import lib
 from ._memory import Array
+from ._structs import APPLY, MatrixInfo
 from ._tensor import LOCATIONS, Location
 from .blocks import BlockRelay, Source
 

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypedDict
 
 from . import _constants as c
 from ._context import choice, initialised
-from ._lib import SshopmResults
 from ._memory import Array
+from ._structs import SshopmResults
 from ._tensor import Tensor
 
 StartKind = Literal["auto", "fibonacci_hemisphere", "fibonacci_sphere", "icosahedral", "random", "random_cube"]

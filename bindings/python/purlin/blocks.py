@@ -21,8 +21,9 @@ from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import check
-from ._lib import BLOCK, ArrayInfo, lib
+from ._lib import lib
 from ._memory import Array
+from ._structs import BLOCK, ArrayInfo
 from ._tensor import Tensor, integers
 
 Path = Union[str, "os.PathLike[str]"]

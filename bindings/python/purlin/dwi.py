@@ -18,9 +18,10 @@ from . import _memory as memory
 from ._batch import Batch, Outputs, Rows, entries, infer_order
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Stream, choice, default_context, initialised
-from ._lib import DwiCsaOptions, DwiFitOptions, DwiPeaksOptions, SshopmInfo, lib
+from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, read_info
+from ._structs import DwiCsaOptions, DwiFitOptions, DwiPeaksOptions, SshopmInfo
 from ._tensor import Tensor
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import check
-from ._lib import FdkGeometry, FdkGrid, FdkInfo, FdkOptions, lib
+from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import apply
+from ._structs import FdkGeometry, FdkGrid, FdkInfo, FdkOptions
 from ._tensor import Tensor, integers
 from .blocks import Sink, Source, lent
 

@@ -19,10 +19,11 @@ from . import _constants as c
 from ._callback import Progress
 from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import check
-from ._lib import PcaInfo, PcaOptions, RsvdInfo, lib
+from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._results import computing_type, output, queue_for
+from ._structs import PcaInfo, PcaOptions, RsvdInfo
 from ._tensor import Tensor
 from .rsvd import CommonOptions, Info, Rsvd
 

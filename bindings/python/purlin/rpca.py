@@ -22,10 +22,11 @@ from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Stream, default_context, initialised
 from ._error import NoConvergence
-from ._lib import RpcaInfo, RpcaOptions, lib
+from ._lib import lib
 from ._matrix import Matrix
 from ._results import computing_type, output, queue_for
 from ._sshopm_types import apply
+from ._structs import RpcaInfo, RpcaOptions
 from .blocks import Sink
 
 if TYPE_CHECKING:

@@ -25,11 +25,12 @@ from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import NoConvergence, check
-from ._lib import RsvdInfo, RsvdOptions, lib
+from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._results import computing_type, output, queue_for
 from ._sshopm_types import apply
+from ._structs import RsvdInfo, RsvdOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:

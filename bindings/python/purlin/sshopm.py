@@ -16,7 +16,7 @@ from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Stream, choice, default_context, initialised
-from ._lib import SshopmAllOptions, SshopmInfo, SshopmOptions, lib
+from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import (
     NO_INFORMATION,
@@ -34,6 +34,7 @@ from ._sshopm_types import (
     apply,
     read_info,
 )
+from ._structs import SshopmAllOptions, SshopmInfo, SshopmOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:

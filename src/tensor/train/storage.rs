@@ -164,6 +164,16 @@ impl TensorTrain {
         }
     }
 
+    /// Refuses to read core k if it has not been set.
+    pub fn expect_core_set(&self, argument: &str, k: usize) -> Result<()> {
+        match &self.storage {
+            Storage::Whole { set, .. } if !set[k] => {
+                Err(Error::invalid(argument, format!("core {k} has not been set")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses another element type than `dtype`.
     pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
         if self.dtype == dtype {

@@ -1,0 +1,158 @@
+!> Arrays as cores of tensor trains and TT-matrices.
+module purlin_tt_cores
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
+    c_double_complex, c_int32_t, c_int64_t, c_intptr_t
+  use purlin_types
+  use purlin_c
+  use purlin_library
+  implicit none
+  private
+  public :: purlin_tt_core, cores_chained, core_lend, core_addresses, one_more_rank, either
+
+  !> An array that is a core: `call core%lend(a)`, and a list of them to `borrow` of a train. Give the array the `target`
+  !> attribute, and keep it as long as the train. A core may be copied: the same one throughout makes a uniform train.
+  type :: purlin_tt_core
+    type(c_ptr) :: address = c_null_ptr
+    integer(c_int64_t) :: dims(4) = 0
+    integer(c_int32_t) :: dtype = -1
+    integer :: axes = 0
+    logical :: packed = .false.
+  contains
+    procedure, private :: lend_r32, lend_r64, lend_c32, lend_c64
+    generic :: lend => lend_r32, lend_r64, lend_c32, lend_c64
+  end type
+
+contains
+
+  !> Cores that all have been lent, of one type and `axes` axes, each as wide on its left as the one before on its right.
+  subroutine cores_chained(o, cores, axes)
+    type(outcome), intent(inout) :: o
+    type(purlin_tt_core), intent(in) :: cores(:)
+    integer, intent(in) :: axes
+    character(128) :: text
+    integer(c_int64_t) :: right
+    integer :: k
+    if (size(cores) == 0) call refuse(o, 'cores: are none, at least 1 is needed')
+    if (size(cores) > 0) right = cores(1)%dims(1)
+    do k = 1, size(cores)
+      text = ''
+      if (cores(k)%axes == 0) then
+        write (text, '(a, i0, a)') 'cores: core ', k, ' has not been lent'
+      else if (cores(k)%axes /= axes) then
+        write (text, '(3(a, i0))') 'cores: core ', k, ' has ', cores(k)%axes, ' axes, expected ', axes
+      else if (.not. cores(k)%packed) then
+        write (text, '(a, i0, a)') 'cores: core ', k, ' is not contiguous'
+      else if (cores(k)%dtype /= cores(1)%dtype) then
+        write (text, '(a, i0, a)') 'cores: core ', k, ' is of another type than core 1'
+      else if (cores(k)%dims(1) /= right) then
+        write (text, '(4(a, i0))') 'cores: core ', k, ' has the left rank ', cores(k)%dims(1), &
+          ', the right rank of core ', k - 1, ' is ', right
+      end if
+      if (text /= '') call refuse(o, trim(text))
+      right = cores(k)%dims(axes)
+    end do
+  end subroutine
+
+  subroutine one_more_rank(o, modes, ranks)
+    type(outcome), intent(inout) :: o
+    integer, intent(in) :: modes, ranks
+    character(96) :: text
+    if (ranks == modes + 1) return
+    write (text, '(3(a, i0))') 'ranks: are ', ranks, ', expected ', modes + 1, ' for d = ', modes
+    call refuse(o, trim(text))
+  end subroutine
+
+  pure function either(given, default) result(choice)
+    integer(c_int32_t), intent(in), optional :: given
+    integer(c_int32_t), intent(in) :: default
+    integer(c_int32_t) :: choice
+    choice = default
+    if (present(given)) choice = given
+  end function
+
+  !> What every `lend` does once the type of the array is known.
+  subroutine note(core, dtype, dims, packed, address)
+    class(purlin_tt_core), intent(inout) :: core
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: dims(:)
+    logical, intent(in) :: packed
+    type(c_ptr), intent(in) :: address
+    core%dtype = dtype
+    core%axes = size(dims)
+    core%dims = 0
+    core%dims(:min(4, size(dims))) = dims(:min(4, size(dims)))
+    core%packed = packed
+    core%address = address
+  end subroutine
+
+  !> Addresses of cores one after another in memory that begins at `address`, of `available` elements of `bytes` bytes.
+  subroutine core_addresses(o, bytes, modes, ranks, address, available, packed, addresses)
+    type(outcome), intent(inout) :: o
+    integer(c_int32_t), intent(in) :: bytes
+    integer(c_int64_t), intent(in) :: modes(:), ranks(:), available
+    type(c_ptr), intent(in) :: address
+    logical, intent(in) :: packed
+    type(c_ptr), intent(out) :: addresses(:)
+    integer(c_int64_t) :: used
+    integer(c_intptr_t) :: start
+    integer :: k
+    character(96) :: text
+    addresses = address
+    call one_more_rank(o, size(modes), size(ranks))
+    if (.not. packed) call refuse(o, 'data: is not contiguous')
+    if (any(modes < 1) .or. any(ranks < 1)) call refuse(o, 'modes, ranks: one is less than 1')
+    if (o%status /= PURLIN_SUCCESS) return
+    used = 0
+    start = transfer(address, start)
+    do k = 1, size(modes)
+      addresses(k) = transfer(start + used * bytes, addresses(k))
+      ! In doubles, which do not wrap around.
+      if (real(used, c_double) + real(ranks(k), c_double) * real(modes(k), c_double) * real(ranks(k + 1), c_double) > &
+        real(available, c_double)) then
+        write (text, '(2(a, i0))') 'data: has ', available, ' elements, which end inside core ', k
+        call refuse(o, trim(text))
+        return
+      end if
+      used = used + ranks(k) * modes(k) * ranks(k + 1)
+    end do
+  end subroutine
+
+  !> A tensor over an array, for the time of a call.
+  subroutine core_lend(o, context, dtype, flags, dims, packed, address, key)
+    type(outcome), intent(inout) :: o
+    type(c_ptr), intent(in) :: context, address
+    integer(c_int32_t), intent(in) :: dtype, flags
+    integer(c_int64_t), intent(in) :: dims(:)
+    logical, intent(in) :: packed
+    type(c_ptr), intent(inout) :: key
+    key = c_null_ptr
+    if (.not. packed) call refuse(o, 'array: is not contiguous')
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context, dtype, flags, size(dims, kind=c_int32_t), &
+      dims, c_null_ptr, address, key))
+  end subroutine
+
+  !> The array a(r, n, s), or a(w, m, n, v) of a TT-matrix, is the core.
+  subroutine lend_r32(self, array)
+    class(purlin_tt_core), intent(inout) :: self
+    real(c_float), intent(in), target :: array(..)
+    call note(self, PURLIN_F32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+  end subroutine
+
+  subroutine lend_r64(self, array)
+    class(purlin_tt_core), intent(inout) :: self
+    real(c_double), intent(in), target :: array(..)
+    call note(self, PURLIN_F64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+  end subroutine
+
+  subroutine lend_c32(self, array)
+    class(purlin_tt_core), intent(inout) :: self
+    complex(c_float_complex), intent(in), target :: array(..)
+    call note(self, PURLIN_CF32, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+  end subroutine
+
+  subroutine lend_c64(self, array)
+    class(purlin_tt_core), intent(inout) :: self
+    complex(c_double_complex), intent(in), target :: array(..)
+    call note(self, PURLIN_CF64, shape(array, kind=c_int64_t), is_contiguous(array), c_loc(array))
+  end subroutine
+end module purlin_tt_cores

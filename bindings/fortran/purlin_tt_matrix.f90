@@ -1,0 +1,332 @@
+!> TT-matrices: matrix-product operators. Cores are arrays `a(w, m, n, v)`, used where they lie or copied, and count
+!> from 1. Ownership and copies: as for purlin_context.
+module purlin_tt_matrix_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
+    c_double_complex, c_int32_t, c_int64_t
+  use purlin_types
+  use purlin_c
+  use purlin_c_tt
+  use purlin_library
+  use purlin_execution
+  use purlin_tt_cores
+  implicit none
+  private
+  public :: purlin_tt_matrix, tt_matrix_adopt, tt_matrix_key
+
+  !> A TT-matrix, open or cyclic.
+  type :: purlin_tt_matrix
+    private
+    type(c_ptr) :: key = c_null_ptr
+    type(c_ptr) :: context = c_null_ptr
+  contains
+    procedure :: create => matrix_create
+    procedure :: borrow => matrix_borrow
+    procedure :: borrow_address => matrix_borrow_address
+    procedure :: borrow_device => matrix_borrow_device
+    procedure, private :: matrix_set_core_r32, matrix_set_core_r64, matrix_set_core_c32, matrix_set_core_c64
+    generic :: set_core => matrix_set_core_r32, matrix_set_core_r64, matrix_set_core_c32, matrix_set_core_c64
+    procedure, private :: matrix_core_r32, matrix_core_r64, matrix_core_c32, matrix_core_c64
+    generic :: core => matrix_core_r32, matrix_core_r64, matrix_core_c32, matrix_core_c64
+    procedure :: properties => matrix_properties
+    procedure :: shape => matrix_shape
+    procedure :: destroy => matrix_destroy
+    procedure :: handle => matrix_handle
+    procedure, private :: matrix_refuse_copy
+    generic :: assignment(=) => matrix_refuse_copy
+    final :: matrix_finalise
+  end type
+
+contains
+
+  !> Memory of the library's own for a TT-matrix of row modes `rows`(d), column modes `cols`(d) and `ranks`(d + 1).
+  subroutine matrix_create(self, context, dtype, rows, cols, ranks, location, flags, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows(:), cols(:), ranks(:)
+    integer(c_int32_t), intent(in), optional :: location, flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    call one_more_rank(o, size(rows), size(ranks))
+    if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
+    if (o%status == PURLIN_SUCCESS) then
+      call absorb(o, c_tt_matrix_create(context%handle(), dtype, either(location, PURLIN_HOST), either(flags, 0), &
+        size(rows, kind=c_int64_t), rows, cols, ranks, self%key))
+      self%context = context%handle()
+    end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Arrays `a(w, m, n, v)` in place: `cores`(d), each lent before.
+  subroutine matrix_borrow(self, context, cores, flags, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_tt_core), intent(in) :: cores(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    call cores_chained(o, cores, 4)
+    if (o%status == PURLIN_SUCCESS) then
+      call absorb(o, c_tt_matrix_borrow(context%handle(), cores(1)%dtype, either(flags, 0), &
+        size(cores, kind=c_int64_t), cores%dims(2), cores%dims(3), [cores(1)%dims(1), cores%dims(4)], cores%address, &
+        self%key))
+      self%context = context%handle()
+    end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Host memory by address: `addresses`(d) of packed cores.
+  subroutine matrix_borrow_address(self, context, dtype, rows, cols, ranks, addresses, flags, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows(:), cols(:), ranks(:)
+    type(c_ptr), intent(in) :: addresses(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    call one_more_rank(o, size(rows), size(ranks))
+    if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
+    if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
+    if (o%status == PURLIN_SUCCESS) then
+      call absorb(o, c_tt_matrix_borrow(context%handle(), dtype, either(flags, 0), size(rows, kind=c_int64_t), rows, &
+        cols, ranks, addresses, self%key))
+      self%context = context%handle()
+    end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Device memory: `addresses`(d) hold the CUdeviceptr of each core.
+  subroutine matrix_borrow_device(self, context, dtype, rows, cols, ranks, addresses, flags, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: rows(:), cols(:), ranks(:), addresses(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    call one_more_rank(o, size(rows), size(ranks))
+    if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
+    if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
+    if (o%status == PURLIN_SUCCESS) then
+      call absorb(o, c_tt_matrix_borrow_device(context%handle(), dtype, either(flags, 0), &
+        size(rows, kind=c_int64_t), rows, cols, ranks, addresses, self%key))
+      self%context = context%handle()
+    end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_properties(self, info, stat, errmsg)
+    class(purlin_tt_matrix), intent(in) :: self
+    type(purlin_tt_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_matrix_properties(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Row and column mode sizes (d) and ranks (d + 1).
+  subroutine matrix_shape(self, rows, cols, ranks, stat, errmsg)
+    class(purlin_tt_matrix), intent(in) :: self
+    integer(c_int64_t), allocatable, target, intent(out) :: rows(:), cols(:), ranks(:)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(purlin_tt_info) :: info
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_matrix_properties(self%key, info))
+    if (o%status /= PURLIN_SUCCESS) info%length = 0
+    allocate (rows(info%length), cols(info%length), ranks(merge(info%length + 1, 0_c_int64_t, info%length > 0)))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_shape(self%key, info%length, c_loc(rows), c_loc(cols), &
+      c_loc(ranks)))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_destroy(self, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function matrix_handle(self) result(key)
+    class(purlin_tt_matrix), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine matrix_refuse_copy(left, right)
+    class(purlin_tt_matrix), intent(inout) :: left
+    class(purlin_tt_matrix), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_tt_matrix: assigned to itself'
+    error stop 'purlin_tt_matrix: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine matrix_finalise(self)
+    type(purlin_tt_matrix), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_tt_matrix_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_matrix(self, o)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_tt_matrix_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine tt_matrix_adopt(matrix, context, key, o)
+    type(purlin_tt_matrix), intent(inout) :: matrix
+    type(c_ptr), intent(in) :: context, key
+    type(outcome), intent(inout) :: o
+    if (o%status /= PURLIN_SUCCESS) return
+    call drop_matrix(matrix, o)
+    matrix%key = key
+    matrix%context = context
+  end subroutine
+
+  !> Copies an array into core `k`, w x m x n x v.
+  subroutine matrix_set_core_r32(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    real(c_float), intent(in), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_put_core(self%key, self%context, k, PURLIN_F32, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_set_core_r64(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    real(c_double), intent(in), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_put_core(self%key, self%context, k, PURLIN_F64, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_set_core_c32(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    complex(c_float_complex), intent(in), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_put_core(self%key, self%context, k, PURLIN_CF32, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_set_core_c64(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    complex(c_double_complex), intent(in), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_put_core(self%key, self%context, k, PURLIN_CF64, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  !> Copies core `k`, w x m x n x v, into an array.
+  subroutine matrix_core_r32(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(in) :: self
+    integer(c_int64_t), intent(in) :: k
+    real(c_float), intent(inout), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_get_core(self%key, self%context, k, PURLIN_F32, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_core_r64(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(in) :: self
+    integer(c_int64_t), intent(in) :: k
+    real(c_double), intent(inout), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_get_core(self%key, self%context, k, PURLIN_F64, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_core_c32(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(in) :: self
+    integer(c_int64_t), intent(in) :: k
+    complex(c_float_complex), intent(inout), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_get_core(self%key, self%context, k, PURLIN_CF32, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_core_c64(self, k, array, stream, stat, errmsg)
+    class(purlin_tt_matrix), intent(in) :: self
+    integer(c_int64_t), intent(in) :: k
+    complex(c_double_complex), intent(inout), target :: array(:, :, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_get_core(self%key, self%context, k, PURLIN_CF64, shape(array, kind=c_int64_t), &
+      is_contiguous(array), c_loc(array), stream, stat, errmsg)
+  end subroutine
+
+  !> The handle of an optional TT-matrix, NULL when it is absent.
+  pure function tt_matrix_key(matrix) result(key)
+    type(purlin_tt_matrix), intent(in), optional :: matrix
+    type(c_ptr) :: key
+    key = c_null_ptr
+    if (present(matrix)) key = matrix%key
+  end function
+
+  subroutine matrix_put_core(train, context, k, dtype, dims, packed, address, stream, stat, errmsg)
+    type(c_ptr), intent(in) :: train, context, address
+    integer(c_int64_t), intent(in) :: k, dims(:)
+    integer(c_int32_t), intent(in) :: dtype
+    logical, intent(in) :: packed
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: tensor
+    type(outcome) :: o
+    call core_lend(o, context, dtype, PURLIN_READ_ONLY, dims, packed, address, tensor)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_set_core(train, stream_key(stream), k - 1, tensor))
+    call absorb(o, c_tensor_destroy(tensor))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine matrix_get_core(train, context, k, dtype, dims, packed, address, stream, stat, errmsg)
+    type(c_ptr), intent(in) :: train, context, address
+    integer(c_int64_t), intent(in) :: k, dims(:)
+    integer(c_int32_t), intent(in) :: dtype
+    logical, intent(in) :: packed
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: tensor
+    type(outcome) :: o
+    call core_lend(o, context, dtype, 0, dims, packed, address, tensor)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_core(train, stream_key(stream), k - 1, tensor))
+    call absorb(o, c_tensor_destroy(tensor))
+    call finish(o, stat, errmsg)
+  end subroutine
+end module purlin_tt_matrix_module

@@ -1,0 +1,45 @@
+classdef TTMatrix < handle
+%TTMATRIX  A TT-matrix (matrix-product operator) in memory of the library's own, on the host or on the GPU.
+%   t = purlin.TTMatrix(cores) copies a cell array of cores w-by-m-by-n-by-v: left rank, row (bra), column (ket), right rank, full arrays of class
+%   double or single, real or complex. The first left rank and the last right rank are equal: 1 for an open train, more
+%   for a ring.
+%   t = purlin.TTMatrix(cores, 'location', 'device') puts it on the GPU.
+%   Functions purlin.tt_... take such an object or a cell array of cores, which they use in place.
+%
+%   gather(t) is the cell array again, describe(t) tells the mode sizes of rows and columns, and the ranks, delete(t) gives
+%   the memory back. Copies of the variable are the same object. An object from a saved workspace is dead:
+%   purlin:invalidHandle.
+%
+%   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.
+%
+%   Example
+%     t = purlin.TTMatrix({rand(1, 2, 2, 3), rand(3, 2, 2, 1)});
+%     s = describe(t);
+  properties (SetAccess = private)
+    key = uint64(0)
+  end
+  methods
+    function obj = TTMatrix(cores, varargin)
+      if isa(cores, 'uint64')
+        % A train that another function of the package has made.
+        obj.key = cores;
+        return;
+      end
+      opts = purlin.internal.options({'location'}, varargin);
+      obj.key = purlin_mex('tt_matrix_create', cores, opts);
+    end
+
+    function cores = gather(obj)
+      cores = purlin_mex('tt_matrix_gather', obj.key);
+    end
+
+    function info = describe(obj)
+      info = purlin_mex('tt_matrix_properties', obj.key);
+    end
+
+    function delete(obj)
+      % Called again when the variable goes, and then a key that is gone already means nothing.
+      purlin_mex('tt_matrix_destroy', obj.key);
+    end
+  end
+end

@@ -1,0 +1,317 @@
+"""The structs of the C header as ctypes, and the types of its callbacks."""
+
+from __future__ import annotations
+
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint64,
+    c_void_p,
+)
+from typing import Any
+
+PROGRESS = CFUNCTYPE(c_int32, c_int64, c_int64, c_double, c_void_p)
+LOG = CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
+# A block's first element and extents, its memory, and the user's pointer; the same shape for reading and writing.
+BLOCK = CFUNCTYPE(c_int32, POINTER(c_int64), POINTER(c_int64), c_void_p, c_void_p)
+# Whether adjoint, number of vectors, the vectors and their distance, the products and theirs, and the user's pointer.
+APPLY = CFUNCTYPE(c_int32, c_int32, c_int64, c_void_p, c_int64, c_void_p, c_int64, c_void_p)
+
+
+def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
+    return [(name, kind) for name in names.split()]
+
+
+class DeviceInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "ordinal compute_capability_major compute_capability_minor multiprocessors"),
+        *_fields(c_int64, "memory_total memory_free l2_bytes shared_memory_per_block"),
+        *_fields(c_int32, "clock_khz driver_version"),
+        ("name", c_char * 128),
+    ]
+
+
+class ContextOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "backend device threads cpu_isa"),
+        *_fields(c_int64, "host_memory_limit device_memory_limit"),
+        *_fields(c_int32, "log_level reserved"),
+        ("log", LOG),
+        ("log_user", c_void_p),
+    ]
+
+
+class ContextInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "backend device threads cpu_isa"),
+        *_fields(c_int64, "host_memory_limit device_memory_limit host_memory_used device_memory_used"),
+        ("device_name", c_char * 128),
+    ]
+
+
+class TensorInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype location ndim flags symmetric_order owned"),
+        *_fields(c_int64, "symmetric_dimension elements bytes"),
+        ("data", c_uint64),
+    ]
+
+
+class MatrixInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype location storage flags"),
+        *_fields(c_int64, "rows cols ld nnz bytes"),
+        *_fields(c_uint64, "data row_ptr col_idx"),
+        *_fields(c_int32, "index_base row_ptr_type col_idx_type owned"),
+    ]
+
+
+class SshopmOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "goal method shift_kind test start_kind max_iterations warmup sign compatibility"),
+        ("remove_isotropic", c_int32),
+        ("starts", c_int64),
+        ("seed", c_uint64),
+        *_fields(c_double, "shift tolerance tau merge_angle merge_value degeneracy_tolerance"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class SshopmAllOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "starts max_starts"),
+        ("seed", c_uint64),
+        *_fields(c_int32, "max_iterations sign"),
+        *_fields(c_double, "tolerance merge_angle merge_value degeneracy_tolerance"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class SshopmResults(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_void_p, "count values vectors residuals classes hessian basins status"),
+        *_fields(c_void_p, "start_values start_vectors start_residuals start_iterations start_shifts"),
+        *_fields(c_void_p, "start_status start_violations trace"),
+    ]
+
+
+class SshopmInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "tensors starts converged_starts iterations skipped_tensors chunks"),
+        *_fields(c_double, "tolerance seconds"),
+        *_fields(c_int32, "tolerance_raised reserved"),
+    ]
+
+
+class DwiFitOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "weighting nonpositive"),
+        *_fields(c_double, "b0_threshold clamp"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class DwiCsaOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "b0_threshold smoothing minimum_signal maximum_signal"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class DwiPeaksOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "basis format missing start_kind max_iterations method"),
+        ("starts", c_int64),
+        ("seed", c_uint64),
+        *_fields(c_double, "absolute_threshold relative_threshold min_separation tolerance merge_angle"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class ArrayInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype ndim"),
+        ("dims", c_int64 * 4),
+        ("spacing", c_double * 4),
+        ("origin", c_double * 4),
+        ("bytes", c_int64),
+        *_fields(c_int32, "flags reserved"),
+    ]
+
+
+class FdkGeometry(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset"),
+        *_fields(c_int64, "detector_columns detector_rows views"),
+        *_fields(c_void_p, "angles matrices"),
+        *_fields(c_int32, "allow_inside_panel reserved"),
+    ]
+
+
+class FdkGrid(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "nx ny nz"),
+        *_fields(c_double, "dx dy dz x0 y0 z0"),
+    ]
+
+
+class FdkOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "window redundancy edge interpolation precision mode fov_mask allow_missing"),
+        *_fields(c_int32, "allow_short_arc sanitize"),
+        *_fields(c_double, "cutoff truncation output_scale output_offset"),
+        *_fields(c_int64, "slab view_batch fft_length"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class FdkInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "redundancy kernel"),
+        *_fields(c_double, "arc fan_half_angle largest_gap fov_radius"),
+        *_fields(c_int64, "nx ny nz"),
+        *_fields(c_double, "dx dy dz x0 y0 z0"),
+        *_fields(c_int64, "slab slabs view_batch fft_length filtered_columns filtered_left contexts"),
+        *_fields(c_int64, "device_bytes host_bytes device_bytes_used host_bytes_used"),
+        *_fields(c_int64, "views_pushed pixels_sanitized pixels_clamped bytes_uploaded bytes_downloaded"),
+        *_fields(c_double, "seconds_read seconds_upload seconds_filter seconds_backproject seconds_download"),
+        *_fields(c_double, "seconds_write seconds_total gups"),
+        ("reason", c_char * 128),
+        ("pixels_negative", c_int64),
+    ]
+
+
+class RsvdOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int64, "rank oversampling power_iterations max_rank block_columns block_rows resident_rows"),
+        *_fields(c_int64, "merge_width probes"),
+        ("seed", c_uint64),
+        *_fields(c_double, "tolerance smallest_ratio"),
+        *_fields(c_int32, "dtype method orthonormalization sketch center scale sign right error one_pass"),
+        ("restart_path", c_void_p),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+        *_fields(c_int32, "iteration_precision reserved"),
+    ]
+
+
+class RsvdInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "method orthonormalization dtype transposed converged restarted error_kind sketch"),
+        *_fields(c_int64, "rank columns power_iterations passes passes_restarted contexts blocks block_rows"),
+        *_fields(c_int64, "resident_rows orthonormalization_fallbacks bytes_to_device bytes_tall bytes_read"),
+        *_fields(c_int64, "bytes_predicted device_bytes host_bytes device_bytes_used host_bytes_used"),
+        *_fields(c_double, "frobenius max_abs error_frobenius error_relative error_spectral seconds_read"),
+        *_fields(c_double, "seconds_link seconds_multiply seconds_orthonormalize seconds_small seconds_total"),
+        ("seconds_predicted", c_double),
+        ("reason", c_char * 128),
+    ]
+
+
+class PcaOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "samples center scale whiten"),
+    ]
+
+
+class PcaInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype samples centered scaled whitened reserved"),
+        *_fields(c_int64, "count features rank"),
+        *_fields(c_double, "total_variance noise_variance"),
+    ]
+
+
+class RpcaOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "lambda tolerance mu rho threshold scale"),
+        *_fields(c_int64, "max_iterations max_rank fixed_rank power_iterations oversampling block_rows"),
+        ("seed", c_uint64),
+        *_fields(c_int32, "warm_start frames dtype reserved"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class RpcaInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "converged dtype"),
+        *_fields(c_int64, "iterations rank nonzeros passes blocks block_rows bytes_to_device bytes_read"),
+        *_fields(c_int64, "device_bytes_used host_bytes_used"),
+        *_fields(c_double, "lambda mu norm2 frobenius residual objective nuclear_norm one_norm"),
+        *_fields(c_double, "seconds_svd seconds_elementwise seconds_read seconds_total"),
+    ]
+
+
+# Argument types by letter: i int32, l int64, u uint64, d double, p handle or host address, s stream handle,
+# z size; others are pointers. The return type is a status unless given.
+class TtInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "dtype location flags cyclic uniform owned"),
+        *_fields(c_int64, "length max_rank elements bytes"),
+    ]
+
+
+class TtScaled(Structure):
+    _fields_ = [
+        *_fields(c_double, "re im"),
+        ("exponent", c_int64),
+        *_fields(c_double, "log_abs phase_re phase_im"),
+    ]
+
+
+class TtContractionOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "algorithm scaling conjugate math norm_way assume_hermitian"),
+        *_fields(c_int64, "cut block repeat workspace_limit"),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class TtContractionInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "algorithm kernel outcome halved two_ended scaled"),
+        *_fields(c_int64, "cut pairs block contexts workspace_bytes"),
+        *_fields(c_double, "flops bytes seconds"),
+        ("reason", c_char * 128),
+    ]

@@ -1,0 +1,370 @@
+"""Tensor trains and TT-matrices: owned by the library, or arrays in place."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import c_int64, c_uint64, c_void_p
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Self
+
+from . import _constants as c
+from . import _memory as memory
+from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._error import check
+from ._lib import lib
+from ._memory import Array, Memory
+from ._structs import TtInfo
+from ._tensor import LOCATIONS, Location, Tensor, integers
+
+_SCALARS = (np.float32, np.float64, np.complex64, np.complex128)
+
+
+def _packed(where: Memory) -> bool:
+    """Whether the first index runs fastest, without gaps."""
+    step = 1
+    for extent, stride in zip(where.shape, where.strides):
+        if extent > 1 and stride != step:
+            return False
+        step *= extent
+    return True
+
+
+def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> list[Memory]:
+    """The cores in place; what is not packed with the first index fastest, or not of one type, is copied once."""
+    if len(cores) == 0:
+        raise ValueError("cores: are none, at least 1 is needed")
+    on_device = [memory.on_cuda(core) for core in cores]
+    if any(on_device) != all(on_device):
+        raise ValueError("cores: some are on a device and some are not")
+    lent = []
+    if all(on_device):
+        for k, core in enumerate(cores):
+            where = memory.device_memory(core, stream.cuda_stream if stream else None)
+            if not _packed(where):
+                raise ValueError(f"cores: core {k} is on a device with another order than the first index fastest")
+            lent.append(where)
+    else:
+        arrays = [memory.to_numpy(core) for core in cores]
+        dtype = np.result_type(*arrays, np.float32 if all(a.dtype in _SCALARS for a in arrays) else np.float64)
+        if dtype not in _SCALARS:
+            raise TypeError(f"cores: are of type {dtype}, expected float32, float64, complex64 or complex128")
+        seen: dict[int, Memory] = {}
+        for array in arrays:
+            # One array at many places stays one: a uniform train.
+            if id(array) not in seen:
+                seen[id(array)] = memory.host_memory(np.asarray(array, dtype=dtype, order="F"))
+            lent.append(seen[id(array)])
+    for k, where in enumerate(lent):
+        if len(where.shape) != axes:
+            raise ValueError(f"cores: core {k} has {len(where.shape)} axes, expected {axes}")
+        if where.dtype != lent[0].dtype:
+            raise TypeError(f"cores: core {k} is of another type than core 0")
+        left = lent[k - 1].shape[-1] if k else where.shape[0]
+        if where.shape[0] != left:
+            raise ValueError(f"cores: core {k} has left rank {where.shape[0]}, the right rank before is {left}")
+    return lent
+
+
+def _addresses(lent: list[Memory]) -> Any:
+    kind: Any = c_uint64 if lent[0].on_device else c_void_p
+    return (kind * len(lent))(*[where.address for where in lent])
+
+
+T = TypeVar("T", bound="_Cores")
+
+
+class _Cores(Handle):
+    """What trains and TT-matrices have in common."""
+
+    _destroy: Any
+    _properties: Any
+    _set_core: Any
+    _get_core: Any
+
+    def __init__(self, handle: int | None, context: Context, *keep: object) -> None:
+        super().__init__(handle, self._destroy, context._sinks, *keep)
+        self.context = context
+
+    @classmethod
+    def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Self:
+        # It owns before the call is ended: the log function may have raised.
+        owner = cls.__new__(cls)
+        _Cores.__init__(owner, made.value, context, *keep)
+        context.finish(status)
+        return owner
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def info(self) -> Any:
+        """The C struct `purlin_tt_info`."""
+        info = initialised(TtInfo, "tt_info")
+        check(self._properties(self.handle, ctypes.byref(info)))
+        return info
+
+    def __len__(self) -> int:
+        return int(self.info.length)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return memory.dtype_of(self.info.dtype)
+
+    @property
+    def location(self) -> Location:
+        return "device" if self.info.location == c.DEVICE else "host"
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether the trace goes round a ring: the first and the last rank are more than 1."""
+        return bool(self.info.cyclic)
+
+    @property
+    def max_rank(self) -> int:
+        return int(self.info.max_rank)
+
+    def _dims(self, k: int) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def _index(self, k: int) -> int:
+        d = len(self)
+        if not -d <= k < d:
+            raise IndexError(f"k: is {k}, the train has {d} cores")
+        return k % d
+
+    def set_core(self, k: int, core: object, *, stream: Stream | None = None) -> None:
+        """Copies an array in any order into core `k`."""
+        lent = Tensor.borrow(core, context=self.context, stream=stream)
+        queue = stream.handle if stream else None
+        self.context.finish(self._set_core(self.handle, queue, self._index(k), lent.handle))
+
+    def core(self, k: int) -> Array:
+        """A copy of core `k`, in Fortran order."""
+        k = self._index(k)
+        values = np.empty(self._dims(k), self.dtype, order="F")
+        lent = Tensor.borrow(values, context=self.context)
+        self.context.finish(self._get_core(self.handle, None, k, lent.handle))
+        return values
+
+    @property
+    def cores(self) -> list[Array]:
+        """Copies of all cores."""
+        return [self.core(k) for k in range(len(self))]
+
+
+class Train(_Cores):
+    """A tensor train (matrix-product state), open or cyclic.
+
+    Core k is an array (r, n, s) of left rank, mode and right rank; the entry at (i, j, ..) is the trace of the product
+    of the matrices `core[:, i, :]`.
+    """
+
+    _destroy = lib.purlin_tt_destroy
+    _properties = lib.purlin_tt_properties
+    _set_core = lib.purlin_tt_set_core
+    _get_core = lib.purlin_tt_core
+
+    def __init__(
+        self, cores: Sequence[object], *, context: Context | None = None, stream: Stream | None = None
+    ) -> None:
+        """Over arrays (r, n, s): in place where they are in Fortran order and of one type of four, else copied once.
+        The same array at every place makes a uniform train."""
+        context = context or default_context()
+        lent = _lend(cores, 3, stream)
+        modes = [where.shape[1] for where in lent]
+        ranks = [lent[0].shape[0], *(where.shape[2] for where in lent)]
+        flags = c.READ_ONLY if any(where.read_only for where in lent) else 0
+        borrow = lib.purlin_tt_borrow_device if lent[0].on_device else lib.purlin_tt_borrow
+        made = c_void_p()
+        status = borrow(
+            context.handle,
+            lent[0].dtype,
+            flags,
+            len(lent),
+            integers(modes),
+            integers(ranks),
+            _addresses(lent),
+            ctypes.byref(made),
+        )
+        super().__init__(made.value, context, [where.base for where in lent])
+        context.finish(status)
+
+    @classmethod
+    def create(
+        cls,
+        modes: Sequence[int],
+        ranks: Sequence[int],
+        dtype: npt.DTypeLike = np.float64,
+        location: Location = "host",
+        *,
+        context: Context | None = None,
+    ) -> Train:
+        """A train of given mode sizes (d) and ranks (d + 1) in memory of the library, whose cores have yet to be set."""
+        context = context or default_context()
+        if len(ranks) != len(modes) + 1:
+            raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
+        made = c_void_p()
+        status = lib.purlin_tt_create(
+            context.handle,
+            memory.dtype_number(dtype),
+            choice("location", location, LOCATIONS),
+            0,
+            len(modes),
+            integers(modes),
+            integers(ranks),
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def of(cls, value: object, context: Context) -> Train:
+        """A train as it is, or one over a list of arrays."""
+        if isinstance(value, Train):
+            return value
+        if isinstance(value, (list, tuple)):
+            return cls(value, context=context)
+        raise TypeError(f"train: is a {type(value).__name__}, expected a Train or a list of arrays")
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """Mode sizes n_k."""
+        d = len(self)
+        values = (c_int64 * d)()
+        check(lib.purlin_tt_shape(self.handle, d, values, None))
+        return tuple(values)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Ranks r_k, one more than cores."""
+        d = len(self)
+        values = (c_int64 * (d + 1))()
+        check(lib.purlin_tt_shape(self.handle, d, None, values))
+        return tuple(values)
+
+    def _dims(self, k: int) -> tuple[int, ...]:
+        ranks = self.ranks
+        return (ranks[k], self.modes[k], ranks[k + 1])
+
+    def copy_to(self, destination: Train, *, stream: Stream | None = None) -> None:
+        """Copies the cores to a train of the same shape and type, host or device either way."""
+        queue = stream.handle if stream else None
+        self.context.finish(lib.purlin_tt_copy(self.context.handle, queue, self.handle, destination.handle))
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<purlin.tt.Train closed>"
+        kind = "cyclic" if self.cyclic else "open"
+        return f"<purlin.tt.Train of {len(self)} cores, {kind}, largest rank {self.max_rank}, {self.dtype}>"
+
+
+class TrainMatrix(_Cores):
+    """A TT-matrix (matrix-product operator), open or cyclic: core k is an array (w, m, n, v) of left rank, row (bra),
+    column (ket) and right rank."""
+
+    _destroy = lib.purlin_tt_matrix_destroy
+    _properties = lib.purlin_tt_matrix_properties
+    _set_core = lib.purlin_tt_matrix_set_core
+    _get_core = lib.purlin_tt_matrix_core
+
+    def __init__(
+        self, cores: Sequence[object], *, context: Context | None = None, stream: Stream | None = None
+    ) -> None:
+        """Over arrays (w, m, n, v): in place where they are in Fortran order and of one type of four, else copied."""
+        context = context or default_context()
+        lent = _lend(cores, 4, stream)
+        ranks = [lent[0].shape[0], *(where.shape[3] for where in lent)]
+        flags = c.READ_ONLY if any(where.read_only for where in lent) else 0
+        borrow = lib.purlin_tt_matrix_borrow_device if lent[0].on_device else lib.purlin_tt_matrix_borrow
+        made = c_void_p()
+        status = borrow(
+            context.handle,
+            lent[0].dtype,
+            flags,
+            len(lent),
+            integers([where.shape[1] for where in lent]),
+            integers([where.shape[2] for where in lent]),
+            integers(ranks),
+            _addresses(lent),
+            ctypes.byref(made),
+        )
+        super().__init__(made.value, context, [where.base for where in lent])
+        context.finish(status)
+
+    @classmethod
+    def create(
+        cls,
+        rows: Sequence[int],
+        cols: Sequence[int],
+        ranks: Sequence[int],
+        dtype: npt.DTypeLike = np.float64,
+        location: Location = "host",
+        *,
+        context: Context | None = None,
+    ) -> TrainMatrix:
+        """A TT-matrix in memory of the library, whose cores have yet to be set."""
+        context = context or default_context()
+        if len(cols) != len(rows) or len(ranks) != len(rows) + 1:
+            raise ValueError(f"rows, cols, ranks: are {len(rows)}, {len(cols)} and {len(ranks)}, expected d, d, d + 1")
+        made = c_void_p()
+        status = lib.purlin_tt_matrix_create(
+            context.handle,
+            memory.dtype_number(dtype),
+            choice("location", location, LOCATIONS),
+            0,
+            len(rows),
+            integers(rows),
+            integers(cols),
+            integers(ranks),
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
+
+    @classmethod
+    def of(cls, value: object, context: Context) -> TrainMatrix:
+        """A TT-matrix as it is, or one over a list of arrays."""
+        if isinstance(value, TrainMatrix):
+            return value
+        if isinstance(value, (list, tuple)):
+            return cls(value, context=context)
+        raise TypeError(f"matrix: is a {type(value).__name__}, expected a TrainMatrix or a list of arrays")
+
+    def _sizes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        d = len(self)
+        rows, cols, ranks = (c_int64 * d)(), (c_int64 * d)(), (c_int64 * (d + 1))()
+        check(lib.purlin_tt_matrix_shape(self.handle, d, rows, cols, ranks))
+        return tuple(rows), tuple(cols), tuple(ranks)
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Row (bra) mode sizes."""
+        return self._sizes()[0]
+
+    @property
+    def cols(self) -> tuple[int, ...]:
+        """Column (ket) mode sizes."""
+        return self._sizes()[1]
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Ranks, one more than cores."""
+        return self._sizes()[2]
+
+    def _dims(self, k: int) -> tuple[int, ...]:
+        rows, cols, ranks = self._sizes()
+        return (ranks[k], rows[k], cols[k], ranks[k + 1])
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<purlin.tt.TrainMatrix closed>"
+        kind = "cyclic" if self.cyclic else "open"
+        return f"<purlin.tt.TrainMatrix of {len(self)} cores, {kind}, largest rank {self.max_rank}, {self.dtype}>"

@@ -1,0 +1,246 @@
+//! Constants and structs of tensor trains and their contractions.
+
+use std::ffi::{c_char, c_void};
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+
+/// The cost model chooses.
+pub const PURLIN_TT_ALGORITHM_AUTO: i32 = 0;
+/// One boundary pair: for trains that are open at some bond.
+pub const PURLIN_TT_ALGORITHM_OPEN: i32 = 1;
+/// All boundary pairs of a ring at once: most memory.
+pub const PURLIN_TT_ALGORITHM_FULL: i32 = 2;
+/// One boundary pair at a time: least memory.
+pub const PURLIN_TT_ALGORITHM_REDUCED: i32 = 3;
+/// As many boundary pairs at a time as memory and cache allow.
+pub const PURLIN_TT_ALGORITHM_BLOCKED: i32 = 4;
+/// The dense tensors of both halves: for short trains of large ranks.
+pub const PURLIN_TT_ALGORITHM_HALVES: i32 = 5;
+/// Repeated squaring of the transfer matrix: for uniform trains.
+pub const PURLIN_TT_ALGORITHM_POWER: i32 = 6;
+
+/// Intermediate results are scaled by powers of two, which is exact, when there are more than 30 sites or a bound on
+/// their magnitude asks for it.
+pub const PURLIN_TT_SCALING_AUTO: i32 = 0;
+/// They are scaled at every site.
+pub const PURLIN_TT_SCALING_ALWAYS: i32 = 1;
+/// They are not: what overflows becomes infinite.
+pub const PURLIN_TT_SCALING_NEVER: i32 = 2;
+
+/// The first train, the bra, is conjugated: an inner product.
+pub const PURLIN_TT_CONJ_BRA: i32 = 0;
+/// Nothing is conjugated: the bilinear form.
+pub const PURLIN_TT_CONJ_NONE: i32 = 1;
+
+/// IEEE arithmetic of the element type.
+pub const PURLIN_TT_MATH_DEFAULT: i32 = 0;
+/// GPU: F32 products in TF32, 10 bits of mantissa.
+pub const PURLIN_TT_MATH_TF32: i32 = 1;
+/// GPU: F32 products as three in TF32, about the accuracy of F32.
+pub const PURLIN_TT_MATH_TF32X3: i32 = 2;
+/// GPU: complex products by three real ones.
+pub const PURLIN_TT_MATH_GEMM3M: i32 = 3;
+
+/// The fastest way that is stable.
+pub const PURLIN_TT_NORM_AUTO: i32 = 0;
+/// The bits of the inner product.
+pub const PURLIN_TT_NORM_INNER: i32 = 1;
+/// One triangle of each environment.
+pub const PURLIN_TT_NORM_TRIANGLE: i32 = 2;
+/// By QR factors: nothing is squared, so that small norms keep all their digits.
+pub const PURLIN_TT_NORM_QR: i32 = 3;
+
+/// Matrix products of a library.
+pub const PURLIN_TT_KERNEL_PRODUCTS: i32 = 0;
+/// One kernel that keeps the environment in registers, cache or shared memory for the whole train.
+pub const PURLIN_TT_KERNEL_CHAIN: i32 = 1;
+
+/// The plain result is the number.
+pub const PURLIN_TT_RESULT_OK: i32 = 0;
+/// It is infinite: the number is beyond the type's range, though its scaled form is not.
+pub const PURLIN_TT_RESULT_OVERFLOW: i32 = 1;
+/// It is 0: the number is not, but too small for the type.
+pub const PURLIN_TT_RESULT_UNDERFLOW: i32 = 2;
+/// It is NaN, for a core holds a number that is not finite.
+pub const PURLIN_TT_RESULT_NONFINITE: i32 = 3;
+
+/// What a tensor train or a TT-matrix is. Its sizes are in purlin_tt_shape and purlin_tt_matrix_shape.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_tt_info {
+    /// Size of the caller's struct; set by purlin_tt_info_init.
+    pub struct_size: usize,
+    /// Element type.
+    pub dtype: i32,
+    /// PURLIN_HOST or PURLIN_DEVICE.
+    pub location: i32,
+    /// PURLIN_READ_ONLY, or 0.
+    pub flags: i32,
+    /// 1 if the first and the last rank are more than 1, so that the trace goes round a ring; else 0.
+    pub cyclic: i32,
+    /// 1 if all cores are the same memory.
+    pub uniform: i32,
+    /// 1 if purlin allocated the memory, else 0.
+    pub owned: i32,
+    /// Number of cores, d.
+    pub length: i64,
+    /// Largest rank.
+    pub max_rank: i64,
+    /// Elements of all cores.
+    pub elements: i64,
+    /// Bytes of all cores.
+    pub bytes: i64,
+}
+
+versioned!(
+    purlin_tt_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        dtype: 0,
+        location: 0,
+        flags: 0,
+        cyclic: 0,
+        uniform: 0,
+        owned: 0,
+        length: 0,
+        max_rank: 0,
+        elements: 0,
+        bytes: 0,
+    }
+);
+
+/// A number with an exponent of its own: results of long trains lie far beyond the range of their type. The struct never
+/// changes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct purlin_tt_scaled {
+    /// Real part of the mantissa; the larger part lies in [0.5, 1), or both are 0.
+    pub re: f64,
+    /// Imaginary part of the mantissa; 0 for real types.
+    pub im: f64,
+    /// The number is the mantissa times two to this power.
+    pub exponent: i64,
+    /// Natural logarithm of the modulus; minus infinity for 0.
+    pub log_abs: f64,
+    /// Real part of the number over its modulus; 0 for 0.
+    pub phase_re: f64,
+    /// Imaginary part of that.
+    pub phase_im: f64,
+}
+
+/// How trains are contracted.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_tt_contraction_options {
+    /// Size of the caller's struct; set by purlin_tt_contraction_options_init.
+    pub struct_size: usize,
+    /// One of PURLIN_TT_ALGORITHM_*; default AUTO.
+    pub algorithm: i32,
+    /// One of PURLIN_TT_SCALING_*; default AUTO.
+    pub scaling: i32,
+    /// One of PURLIN_TT_CONJ_*; default BRA.
+    pub conjugate: i32,
+    /// One of PURLIN_TT_MATH_*; default DEFAULT.
+    pub math: i32,
+    /// One of PURLIN_TT_NORM_*: how the norm of an open train is found; default AUTO.
+    pub norm_way: i32,
+    /// 1: the real part alone of what is real for a Hermitian operator; default 0.
+    pub assume_hermitian: i32,
+    /// Bond at which a ring is cut, 0 to d - 1; -1, the default, for the cheapest.
+    pub cut: i64,
+    /// Boundary pairs at a time; 0, the default, to choose.
+    pub block: i64,
+    /// How often the cores are gone round: the trains have `repeat` d sites, as a uniform train of a cell of d cores
+    /// has; default 1.
+    pub repeat: i64,
+    /// Bytes of workspace; 0, the default, for 64 MiB on the CPU and 256 MiB on a GPU.
+    pub workspace_limit: i64,
+    /// Called with the steps done and all steps (sites, counted in blocks of boundary pairs); default NULL. It must be
+    /// callable while the object lives.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_tt_contraction_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        algorithm: PURLIN_TT_ALGORITHM_AUTO,
+        scaling: PURLIN_TT_SCALING_AUTO,
+        conjugate: PURLIN_TT_CONJ_BRA,
+        math: PURLIN_TT_MATH_DEFAULT,
+        norm_way: PURLIN_TT_NORM_AUTO,
+        assume_hermitian: 0,
+        cut: -1,
+        block: 0,
+        repeat: 1,
+        workspace_limit: 0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// The plan of a contraction, and what came of it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_tt_contraction_info {
+    /// Size of the caller's struct; set by purlin_tt_contraction_info_init.
+    pub struct_size: usize,
+    /// The algorithm in force, one of PURLIN_TT_ALGORITHM_*.
+    pub algorithm: i32,
+    /// One of PURLIN_TT_KERNEL_*.
+    pub kernel: i32,
+    /// How the plain result came out, one of PURLIN_TT_RESULT_*.
+    pub outcome: i32,
+    /// 1 if only one of each two conjugate terms is computed, as for a norm.
+    pub halved: i32,
+    /// 1 if both ends are contracted at once, to meet in the middle.
+    pub two_ended: i32,
+    /// 1 if intermediate results are scaled at every site.
+    pub scaled: i32,
+    /// Bond at which the ring is cut.
+    pub cut: i64,
+    /// Boundary pairs.
+    pub pairs: i64,
+    /// Pairs at a time.
+    pub block: i64,
+    /// Contexts at work.
+    pub contexts: i64,
+    /// Bytes of workspace.
+    pub workspace_bytes: i64,
+    /// Floating-point operations: 2 a real multiply-add, 8 a complex one.
+    pub flops: f64,
+    /// Bytes of cores that are read.
+    pub bytes: f64,
+    /// Seconds from the call to its return.
+    pub seconds: f64,
+    /// Why this algorithm; terminated.
+    pub reason: [c_char; 128],
+}
+
+versioned!(
+    purlin_tt_contraction_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        algorithm: 0,
+        kernel: 0,
+        outcome: 0,
+        halved: 0,
+        two_ended: 0,
+        scaled: 0,
+        cut: 0,
+        pairs: 0,
+        block: 0,
+        contexts: 0,
+        workspace_bytes: 0,
+        flops: 0.0,
+        bytes: 0.0,
+        seconds: 0.0,
+        reason: [0; 128],
+    }
+);
