@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::gpu::{DeviceMemory, PinnedMemory};
 use crate::alloc::{fault_point, out_of_memory};
 use crate::error::{Error, Result};
-use crate::scalar::Element;
+use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
 
 /// Alignment of memory that purlin allocates: a cache line, and the widest vector register.
@@ -91,6 +91,12 @@ impl Drop for Charge {
 
 /// What gives foreign memory back when its last user is gone.
 pub type Release = Box<dyn FnOnce() + Send + Sync>;
+
+/// Numbers as their parts: a complex number as two.
+pub fn parts<T: Scalar>(values: &[T]) -> &[T::Part] {
+    // SAFETY: a number is one part, or by `repr(C)` two of them, so size and alignment are right.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values) / size_of::<T::Part>()) }
+}
 
 enum Owner {
     Heap { layout: AllocLayout, _charge: Charge },

@@ -2,6 +2,7 @@
 
 mod pool;
 pub mod simd;
+pub mod small;
 
 pub use pool::Pool;
 

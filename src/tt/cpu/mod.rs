@@ -2,10 +2,12 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | [`chain`] | whole sweeps in one vector kernel: for small ranks |
 //! | `products` | products of environments with cores |
 //! | `sweep` | environments from site to site |
 //! | `ends` | open trains, from both ends |
 
+pub mod chain;
 mod ends;
 pub(crate) mod products;
 pub(crate) mod sweep;

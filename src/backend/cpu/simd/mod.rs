@@ -122,6 +122,24 @@ pub trait Simd<T: Real>: Copy {
     /// The first `LEN` elements of `from`, which has as many.
     fn load(self, from: &[T]) -> Self::V;
 
+    /// The elements of `from`, at most `LEN` of them, and zeros in the lanes beyond.
+    #[inline(always)]
+    fn load_part(self, from: &[T]) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        let count = from.len().min(Self::V::LEN);
+        lanes[..count].copy_from_slice(&from[..count]);
+        self.load(&lanes)
+    }
+
+    /// Lanes 0 and 1 exchanged, 2 and 3, and so on: the parts of complex numbers.
+    #[inline(always)]
+    fn swap_pairs(self, x: Self::V) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        x.store(&mut lanes);
+        lanes[..Self::V::LEN].chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        self.load(&lanes)
+    }
+
     /// The lanes whose bits are set, lane 0 lowest.
     fn mask(self, bits: u64) -> <Self::V as Lanes>::M;
 

@@ -54,6 +54,15 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
         assert!(off <= T::from_f64(3.0) * T::EPSILON, "rsqrt of {a:?} is off by {off:?}");
     }
     assert_eq!(x.largest(), a.iter().copied().fold(a[0], |most, x| if x > most { x } else { most }), "largest of {n}");
+    for count in 0..=n {
+        let mut out = vec![T::ONE; n];
+        simd.load_part(&a[..count]).store(&mut out);
+        assert_eq!(out[..count], a[..count], "the first {count} of {n}");
+        assert!(out[count..].iter().all(|z| *z == T::ZERO), "beyond the first {count} of {n}");
+    }
+    let mut swapped = vec![T::ZERO; n];
+    simd.swap_pairs(x).store(&mut swapped);
+    assert!((0..n - n % 2).all(|k| swapped[k] == a[k ^ 1]), "pairs of {n}");
     let bits = 0x9e37_79b9_7f4a_7c15;
     assert_eq!(simd.mask(bits).bits(), bits & u64::MAX >> (64 - n), "mask of {n}");
     each("floor", simd.floor(x), &|a, _| T::from_f64(a.to_f64().floor()));

@@ -101,6 +101,14 @@ impl<T: Real, S: Simd<T>> Simd<T> for Twice<S> {
         Pair(self.0.load(from), self.0.load(&from[S::V::LEN..]))
     }
     #[inline(always)]
+    fn load_part(self, from: &[T]) -> Pair<S::V> {
+        Pair(self.0.load_part(from), self.0.load_part(from.get(S::V::LEN..).unwrap_or_default()))
+    }
+    #[inline(always)]
+    fn swap_pairs(self, x: Pair<S::V>) -> Pair<S::V> {
+        Pair(self.0.swap_pairs(x.0), self.0.swap_pairs(x.1))
+    }
+    #[inline(always)]
     fn mask(self, bits: u64) -> Pair<<S::V as Lanes>::M> {
         Pair(self.0.mask(bits), self.0.mask(bits >> S::V::LEN))
     }

@@ -109,7 +109,8 @@ macro_rules! vector {
     ($v:ident, $token:ident, $doubled:ty, |$self:ident| $double:expr, $t:ty, $raw:ty, $n:literal, [$($r:tt)*], $count:literal, $mask:ty,
      $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
      $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr, $floor:ident,
-     $rsqrt:ident, $largest:ident, $lanes:ident, [$($interpolate:ident)?]) => {
+     $rsqrt:ident, $largest:ident, $lanes:ident, $part:ident, $swap:ident,
+     [$($interpolate:ident)?]) => {
         /// Registers of numbers.
         #[derive(Debug, Clone, Copy)]
         pub struct $v([$raw; $count]);
@@ -133,6 +134,14 @@ macro_rules! vector {
                 let from = &from[..$n * $count];
                 // SAFETY: as above; the slice has as many elements as the registers.
                 $v([$(unsafe { $loadu(from.as_ptr().add($r * $n)) }),*])
+            }
+            #[inline(always)]
+            fn load_part(self, from: &[$t]) -> $v {
+                $v([$($part(from.get($r * $n..).unwrap_or_default())),*])
+            }
+            #[inline(always)]
+            fn swap_pairs(self, x: $v) -> $v {
+                $v([$($swap(x.0[$r])),*])
             }
             #[inline(always)]
             fn floor(self, x: $v) -> $v {
@@ -259,11 +268,11 @@ macro_rules! half {
 macro_rules! lanes {
     ($v:ident, $v2:ident, $token:ident, $twice:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
      $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr, $floor:ident, $rsqrt:ident,
-     $largest:ident, $lanes:ident, [$($interpolate:ident)?]) => {
+     $largest:ident, $lanes:ident, $part:ident, $swap:ident, [$($interpolate:ident)?]) => {
         vector!($v, $token, $twice, |token| $twice(token), $t, $raw, $n, [0], 1, $mask,
-            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $lanes, [$($interpolate)?]);
+            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $lanes, $part, $swap, [$($interpolate)?]);
         vector!($v2, $twice, $twice, |token| token, $t, $raw, $n, [0 1], 2, Pair<$mask>,
-            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, $rsqrt, $largest, $lanes, []);
+            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, $rsqrt, $largest, $lanes, $part, $swap, []);
     };
 }
 
@@ -420,6 +429,59 @@ fn lanes_f64x4(bits: u64) -> __m256d {
     op!(_mm256_castsi256_pd(lanes))
 }
 
+/// Ones and then zeros: the eight or four numbers from `8 - count` on mask the first `count` lanes.
+static FIRST_LANES: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+
+#[inline(always)]
+fn part_f32x8(from: &[f32]) -> __m256 {
+    let from = &from[..from.len().min(8)];
+    let mask = &FIRST_LANES[8 - from.len()..][..8];
+    // SAFETY: a token exists; the mask has eight numbers, and the lanes that it leaves out are not read.
+    unsafe { _mm256_maskload_ps(from.as_ptr(), _mm256_loadu_si256(mask.as_ptr().cast())) }
+}
+
+#[inline(always)]
+fn part_f64x4(from: &[f64]) -> __m256d {
+    let from = &from[..from.len().min(4)];
+    let mask = &FIRST_LANES[8 - 2 * from.len()..][..8];
+    // SAFETY: as above, two numbers of the mask a lane.
+    unsafe { _mm256_maskload_pd(from.as_ptr(), _mm256_loadu_si256(mask.as_ptr().cast())) }
+}
+
+#[inline(always)]
+fn part_f32x16(from: &[f32]) -> __m512 {
+    let mask = (0xffff_u32 >> (16 - from.len().min(16))) as __mmask16;
+    // SAFETY: as above.
+    unsafe { _mm512_maskz_loadu_ps(mask, from.as_ptr()) }
+}
+
+#[inline(always)]
+fn part_f64x8(from: &[f64]) -> __m512d {
+    let mask = (0xff_u32 >> (8 - from.len().min(8))) as __mmask8;
+    // SAFETY: as above.
+    unsafe { _mm512_maskz_loadu_pd(mask, from.as_ptr()) }
+}
+
+#[inline(always)]
+fn swap_f32x8(x: __m256) -> __m256 {
+    op!(_mm256_permute_ps::<0xb1>(x))
+}
+
+#[inline(always)]
+fn swap_f64x4(x: __m256d) -> __m256d {
+    op!(_mm256_permute_pd::<0x5>(x))
+}
+
+#[inline(always)]
+fn swap_f32x16(x: __m512) -> __m512 {
+    op!(_mm512_permute_ps::<0xb1>(x))
+}
+
+#[inline(always)]
+fn swap_f64x8(x: __m512d) -> __m512d {
+    op!(_mm512_permute_pd::<0x55>(x))
+}
+
 #[inline(always)]
 fn largest_f32x16(x: __m512) -> f32 {
     op!(_mm512_reduce_max_ps(x))
@@ -540,16 +602,20 @@ pub struct Avx512Twice(Avx512);
 lanes!(F32x8, F32x8x2, Avx2, Avx2Twice, f32, __m256, 8, MaskF32x8,
     _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
-    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, rsqrt_f32x8, largest_f32x8, lanes_f32x8, [interpolate_f32x8]);
+    _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, rsqrt_f32x8, largest_f32x8, lanes_f32x8, part_f32x8,
+    swap_f32x8, [interpolate_f32x8]);
 lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
-    _mm256_cmp_pd, MaskF64x4, select_f64x4, floor_f64x4, rsqrt_f64x4, largest_f64x4, lanes_f64x4, []);
+    _mm256_cmp_pd, MaskF64x4, select_f64x4, floor_f64x4, rsqrt_f64x4, largest_f64x4, lanes_f64x4, part_f64x4,
+    swap_f64x4, []);
 lanes!(F32x16, F32x16x2, Avx512, Avx512Twice, f32, __m512, 16, Bits<__mmask16>,
     _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, abs_f32x16,
-    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, rsqrt_f32x16, largest_f32x16, lanes_f32x16, [interpolate_f32x16]);
+    _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, rsqrt_f32x16, largest_f32x16, lanes_f32x16, part_f32x16,
+    swap_f32x16, [interpolate_f32x16]);
 lanes!(F64x8, F64x8x2, Avx512, Avx512Twice, f64, __m512d, 8, Bits<__mmask8>,
     _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, abs_f64x8,
-    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, rsqrt_f64x8, largest_f64x8, lanes_f64x8, [interpolate_f64x8]);
+    _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, rsqrt_f64x8, largest_f64x8, lanes_f64x8, part_f64x8,
+    swap_f64x8, [interpolate_f64x8]);

@@ -1,0 +1,159 @@
+//! Inner products of trains with small ranks: whole sweeps inside one vector kernel, with the environment in the first
+//! cache, nothing packed, nothing allocated and no call of a matrix product.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`sweep`] | the sites, right to left |
+//! | [`layout`] | the cheaper order of a site's products, and the workspace |
+//! | [`range`] | scaling by powers of two |
+//!
+//! The products themselves are [`crate::backend::cpu::small`].
+
+mod layout;
+mod range;
+mod sweep;
+
+use self::layout::{Form, Sites, Sizes};
+use self::range::{State, Term};
+use self::sweep::{Side, Sweep};
+use super::super::scaled::Scaled;
+use crate::backend::cpu::Isa;
+use crate::backend::cpu::simd::{Vectorised, dispatch};
+use crate::backend::memory::parts;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar};
+use crate::tensor::train::{Cores, Shape};
+
+/// Boundary pairs that are worked on together, site by site, while the site's cores are in the first cache.
+const TOGETHER: usize = 16;
+
+/// How S = sum_i x[i] cj(y[i]) is computed, for all trains of these shapes; cj conjugates, or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Chain {
+    isa: Isa,
+    sizes: Sizes,
+    cut: usize,
+    conjugate: bool,
+    /// Whether y is the train in the rows.
+    swapped: bool,
+    complex: bool,
+}
+
+impl Chain {
+    /// A plan for trains of equal mode sizes, cut at the bond before core `cut`. The types are of one precision.
+    pub fn new(isa: Isa, x: (&Shape, DType), y: (&Shape, DType), cut: usize, conjugate: bool) -> Self {
+        let isa = isa.min(Isa::detect());
+        let parts = |dtype: DType| if matches!(dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
+        let single = matches!(x.1, DType::F32 | DType::CF32);
+        let sites = |shape| Sites { shape, cut };
+        let form = |isa: Isa, swapped: bool| {
+            let bytes = if isa == Isa::Avx512 { 64 } else { 32 };
+            let (row_parts, column_parts) = if swapped { (parts(y.1), parts(x.1)) } else { (parts(x.1), parts(y.1)) };
+            Form { lanes: bytes / if single { 4 } else { 8 }, row_parts, column_parts }
+        };
+        let (here, there) = (sites(x.0), sites(y.0));
+        // The columns may be real beside complex rows, but not the other way round.
+        let swapped = match parts(x.1).cmp(&parts(y.1)) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Greater => false,
+            std::cmp::Ordering::Equal => form(isa, true).cost(there, here) < form(isa, false).cost(here, there),
+        };
+        let (rows, columns) = if swapped { (there, here) } else { (here, there) };
+        let wide = form(isa, swapped);
+        // Vectors that would be half empty are slower than shorter ones.
+        let isa = if isa == Isa::Avx512 && 2 * wide.row_parts * rows.shape.max_rank() <= wide.lanes {
+            Isa::Avx2
+        } else {
+            isa
+        };
+        let complex = wide.row_parts == 2;
+        Self { isa, sizes: Sizes::of(form(isa, swapped), rows, columns), cut, conjugate, swapped, complex }
+    }
+
+    /// Real numbers of workspace for `pairs` boundary pairs at a time.
+    pub fn workspace(&self, pairs: usize) -> usize {
+        self.sizes.total(pairs)
+    }
+
+    /// The terms of S that belong to the boundary pairs (p_x, p_y) which `pair` counts from 0, one for each of `terms`.
+    /// For open trains there is one, (0, 0). The more pairs there is workspace for, the more are worked on together;
+    /// the results are the same.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a workspace that is too small for one pair.
+    pub fn run<'c, X, Y>(
+        &self,
+        x: &Cores<'c, X>,
+        y: &Cores<'c, Y>,
+        pair: &dyn Fn(usize) -> (usize, usize),
+        work: &mut [X::Part],
+        terms: &mut [Scaled],
+    ) -> Result<()>
+    where
+        X: Scalar<Part: Vectorised>,
+        Y: Scalar<Part = X::Part>,
+    {
+        let (x_sites, y_sites) = (Sites { shape: x.shape(), cut: self.cut }, Sites { shape: y.shape(), cut: self.cut });
+        let (x_core, y_core) = (|k| parts(x.core(x_sites.at(k))), |k| parts(y.core(y_sites.at(k))));
+        let x = Side { core: &x_core, shape: x_sites, parts: size_of::<X>() / size_of::<X::Part>() };
+        let y = Side { core: &y_core, shape: y_sites, parts: size_of::<Y>() / size_of::<X::Part>() };
+        if self.swapped { self.sweeps(y, x, pair, work, terms) } else { self.sweeps(x, y, pair, work, terms) }
+    }
+
+    fn sweeps<'s, 'c, T: Vectorised>(
+        &self,
+        rows: Side<'s, 'c, T>,
+        columns: Side<'s, 'c, T>,
+        pair: &dyn Fn(usize) -> (usize, usize),
+        work: &mut [T],
+        terms: &mut [Scaled],
+    ) -> Result<()> {
+        let sizes = self.sizes;
+        let shared = sizes.total(0);
+        let room = work.len().checked_sub(shared).map_or(0, |rest| rest / sizes.environment).min(TOGETHER);
+        if room == 0 {
+            return Err(Error::Internal(format!(
+                "{} numbers of workspace for a chain of {}",
+                work.len(),
+                sizes.total(1)
+            )));
+        }
+        let mut first = 0;
+        for block in terms.chunks_mut(room) {
+            let mut found = [Term::START; TOGETHER];
+            let mut sweep = |first: usize, careful: bool, terms: &mut [Term]| {
+                let pair = |q: usize| match pair(first + q) {
+                    (p_x, p_y) if self.swapped => [p_y, p_x],
+                    (p_x, p_y) => [p_x, p_y],
+                };
+                let (pair, conjugate) = (&pair, self.conjugate);
+                let sweep = Sweep { rows, columns, conjugate, pair, careful, work: &mut *work, sizes, terms };
+                dispatch(self.isa, sweep);
+            };
+            sweep(first, false, &mut found[..block.len()]);
+            for (q, term) in block.iter_mut().enumerate() {
+                if found[q].state == State::Doubtful {
+                    sweep(first + q, true, &mut found[q..=q]);
+                }
+                *term = self.value(found[q]);
+            }
+            first += block.len();
+        }
+        Ok(())
+    }
+
+    fn value(&self, term: Term) -> Scaled {
+        let value = match term.state {
+            State::Zero => Scaled::ZERO,
+            State::NotFinite | State::Doubtful => {
+                Scaled::new(Complex::new(f64::NAN, if self.complex { f64::NAN } else { 0.0 }), 0)
+            }
+            State::Sound => Scaled::new(Complex::new(term.re, term.im), term.exponent),
+        };
+        // With y in the rows, x is the one that was conjugated.
+        if self.swapped && self.conjugate { value.conj() } else { value }
+    }
+}
+
+#[cfg(test)]
+mod tests;
