@@ -65,7 +65,7 @@ pub fn eigenpairs<T: Scalar>(
     let begin = Instant::now();
     on_cpu(context)?;
     let n = operator.order();
-    if given.deflate.len() % n != 0 {
+    if !given.deflate.len().is_multiple_of(n) {
         return Err(Error::invalid(
             "deflate",
             format!("has {} elements, a multiple of {n} is needed", given.deflate.len()),

@@ -133,7 +133,10 @@ impl<K: Krylov> Check<'_, K> {
         let room = self.krylov.order() - locked;
         let basis = if room <= 64 { room.min(self.settings.basis) } else { self.settings.basis.min(room) };
         let mut found = 0;
-        while basis > 0 {
+        if basis == 0 {
+            return Ok(0);
+        }
+        loop {
             let held: Vec<f64> = group.iter().map(|&i| values[i]).collect();
             let Some(last) = which.order(&held).last().map(|&at| group[at]) else { break };
             let margin = 10.0 * self.settings.tolerance * self.counts.norm;
