@@ -8,5 +8,7 @@ mod interrupted;
 mod methods;
 mod plain;
 mod session;
+mod spectra;
 mod streamed;
 mod support;
+mod tables;
