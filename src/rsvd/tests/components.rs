@@ -67,9 +67,9 @@ fn components_of_the_digits_are_those_of_scikit_learn() {
     let context = cpu();
     let x = digits(&context);
     let list = |key: &str| golden_numbers("digits_1797x64", key);
-    // 20 of 64 components with 10 columns to spare: the values fall by a third from the 20th to the 31st.
+    // Values fall by a fifth over the 10 columns to spare. All iterates of KRYLOV would be more than the 64 dimensions.
     for (method, power_iterations) in
-        [(Method::Direct, 0), (Method::Gram, 40), (Method::Krylov, 2), (Method::Fused, 40), (Method::RowFused, 40)]
+        [(Method::Direct, 0), (Method::Gram, 40), (Method::Fused, 40), (Method::RowFused, 40)]
     {
         let options = Options {
             rank: 20,

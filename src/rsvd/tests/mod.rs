@@ -1,6 +1,7 @@
 //! The methods on their own and through the session.
 
 mod accuracy;
+mod choice;
 mod components;
 mod edges;
 mod estimates;

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{Phase, Task};
 use crate::rsvd::options::{ErrorKind, IterationPrecision, Method, Orthonormalization, Right};
-use crate::rsvd::session::Outputs;
+use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Info, Options, Rsvd};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
