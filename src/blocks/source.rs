@@ -37,9 +37,8 @@ pub(crate) fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error
 
 /// Where a file operation can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
-#[track_caller]
-pub(crate) fn file_fault(path: &Path, what: &'static str) -> Result<()> {
-    if crate::fault::fails(crate::fault::Kind::File, what) {
+pub(crate) fn file_fault(path: &Path, what: &str) -> Result<()> {
+    if crate::fault::fails(crate::fault::Kind::File) {
         return Err(io_error(path, what, &std::io::Error::other("an injected fault")));
     }
     Ok(())
@@ -47,7 +46,7 @@ pub(crate) fn file_fault(path: &Path, what: &'static str) -> Result<()> {
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
-pub(crate) fn file_fault(_: &Path, _: &'static str) -> Result<()> {
+pub(crate) fn file_fault(_: &Path, _: &str) -> Result<()> {
     Ok(())
 }
 

@@ -9,12 +9,14 @@
 //! | [`options`], [`info`] | how, and what came of it |
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
+//! | `call` | norms and distances |
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
 //! | [`cpu`] | the CPU's |
 
 mod algorithm;
+mod call;
 pub mod cost;
 pub mod cpu;
 pub mod info;

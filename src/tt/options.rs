@@ -1,5 +1,6 @@
 //! How a contraction is computed.
 
+use super::info::Kernel;
 use crate::error::{Error, Result};
 
 /// `from_code` of an enum whose values count from 0.
@@ -103,6 +104,8 @@ pub enum NormWay {
 pub struct Options {
     /// How the pairs are contracted.
     pub algorithm: Algorithm,
+    /// How the arithmetic is carried out; `None` to choose by the ranks.
+    pub kernel: Option<Kernel>,
     /// When results are scaled.
     pub scaling: Scaling,
     /// What is conjugated.
@@ -127,6 +130,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             algorithm: Algorithm::Auto,
+            kernel: None,
             scaling: Scaling::Auto,
             conjugate: Conjugate::Bra,
             math: Math::Default,

@@ -71,6 +71,8 @@ pub struct Plan {
     pub grow: [usize; 2],
     /// Dense halves: sites of the left half.
     pub split: usize,
+    /// Dense halves: columns of the dense tensors at a time.
+    pub panel: usize,
     /// Open: whether x = y and one triangle of each environment is computed.
     pub triangle: bool,
     /// Whether environments are scaled at every site.
@@ -102,6 +104,17 @@ impl Plan {
     /// `workspace_limit` below what is needed, which it names; [`Error::OutOfMemory`].
     pub fn new(request: Request<'_>) -> Result<Self> {
         Planner::new(request)?.plan()
+    }
+
+    /// Plans the norm of x, or with `difference` of x - y, by QR factors from site to site.
+    ///
+    /// # Errors
+    /// As [`Plan::new`]; [`Error::NotSupported`] for `repeat`.
+    pub fn by_qr(request: Request<'_>, difference: bool) -> Result<Self> {
+        if request.options.repeat > 1 {
+            return Err(Error::NotSupported("norm_way: QR with repeat".into()));
+        }
+        Planner::new(request)?.by_qr(difference)
     }
 
     /// Core of site `i`.
@@ -167,7 +180,12 @@ fn is_complex(dtype: DType) -> bool {
 }
 
 impl<'a> Planner<'a> {
-    fn new(request: Request<'a>) -> Result<Self> {
+    fn new(mut request: Request<'a>) -> Result<Self> {
+        match request.options.kernel {
+            Some(Kernel::Products) => request.machine.chain_rank = 0,
+            Some(Kernel::Chain) if request.machine.chain_rank > 0 => request.machine.chain_rank = usize::MAX,
+            _ => {}
+        }
         let Request { options, machine, x, y, .. } = request;
         let dtype = if is_complex(x.1) { x.1 } else { y.1 };
         let (x_operations, y_operations) = match (is_complex(x.1), is_complex(y.1)) {
@@ -277,6 +295,7 @@ impl<'a> Planner<'a> {
             two_ended: false,
             grow: [0, 0],
             split: 0,
+            panel: 1,
             triangle: false,
             scaled: options.scaling == Scaling::Always || (auto && sites > 30),
             rescue: options.scaling != Scaling::Never,
@@ -310,8 +329,8 @@ impl<'a> Planner<'a> {
         }
         if all == 1 {
             plan.workspace = single as u64;
-            if self.pairs.r == 1 && self.pairs.s == 1 && self.repeat() == 1 && algorithm != Algorithm::Reduced {
-                self.ends(&mut plan, max_rank, single);
+            if algorithm == Algorithm::Open && self.repeat() == 1 && plan.kernel == Kernel::Products {
+                self.ends(&mut plan, max_rank, (environment, product));
             }
             return Ok(plan);
         }
@@ -341,14 +360,14 @@ impl<'a> Planner<'a> {
     }
 
     /// Both ends of an open train: where they grow densely, and where they meet.
-    fn ends(&self, plan: &mut Plan, max_rank: usize, single: f64) {
+    fn ends(&self, plan: &mut Plan, max_rank: usize, (environment, product): (f64, f64)) {
         let d = self.sizes.len();
         let sizes = &self.sizes;
         let core = |i: usize| (self.cut + i) % d;
         plan.triangle = self.request.triangle && self.request.same;
         let mixed = sizes.x_operations < sizes.y_operations;
         let mut ahead = [0.0; 2];
-        if !mixed && plan.kernel == Kernel::Products {
+        if !mixed {
             for (end, (grow, gain)) in plan.grow.iter_mut().zip(&mut ahead).enumerate() {
                 let leftwards = end == 1;
                 let at = |i: usize| if leftwards { core(d - 1 - i) } else { core(i) };
@@ -358,7 +377,9 @@ impl<'a> Planner<'a> {
                     let k = at(count - 1);
                     rows *= sizes.modes[k] as f64;
                     let far = if leftwards { k } else { k + 1 };
-                    if rows > sizes.r[far].min(sizes.s[far]) as f64 {
+                    let (r, s) = (sizes.r[far] as f64, sizes.s[far] as f64);
+                    // They are built in the room of an environment and half of that of a product.
+                    if rows > r.min(s) || rows * r.max(s) > environment.min((product / 2.0).floor()) {
                         break;
                     }
                     swept += if count > 1 {
@@ -378,7 +399,7 @@ impl<'a> Planner<'a> {
         }
         plan.flops -= ahead[0] + ahead[1];
         plan.meet = d - plan.grow[1];
-        let both = 2.0 * single;
+        let both = 2.0 * self.bytes(environment + product);
         if d >= 4 && max_rank <= self.request.machine.meet_rank && both <= self.limit as f64 {
             let half = (0..d).map(|i| sizes.site(core(i)).0).sum::<f64>() + ahead[1] - ahead[0];
             let (mut left, mut meet) = (0.0, 1);
@@ -398,6 +419,42 @@ impl<'a> Planner<'a> {
         if plan.triangle {
             plan.flops *= 0.75;
         }
+    }
+
+    fn by_qr(mut self, difference: bool) -> Result<Plan> {
+        let Sizes { modes, r, s, .. } = self.sizes;
+        let d = modes.len();
+        let wide = |cut: usize, k: usize| {
+            (r[cut] as f64 * r[k % d] as f64) + if difference { s[cut] as f64 * s[k % d] as f64 } else { 0.0 }
+        };
+        if self.request.options.cut.is_none() {
+            // Every width is a multiple of the ranks at the cut.
+            self.cut = (1..d).fold(0, |best, c| if wide(c, c) < wide(best, best) { c } else { best });
+        }
+        let mut plan = self.start(Algorithm::Full, "QR factors, nothing is squared".into())?;
+        plan.pairs = Pairs { r: r[self.cut], s: if difference { s[self.cut] } else { r[self.cut] }, halved: false };
+        let operations = if is_complex(self.dtype) { 8.0 } else { 2.0 };
+        let (mut rows, mut room) = (1.0, 0.0f64);
+        plan.flops = 0.0;
+        for i in 0..d {
+            let (k, last) = ((self.cut + i) % d, i + 1 == d);
+            let n = modes[k] as f64;
+            let (before, after) =
+                (wide(self.cut, self.cut + i), if last { 1.0 } else { wide(self.cut, self.cut + i + 1) });
+            let tall = rows * n;
+            // Each value of the bond at the cut meets its own columns alone.
+            let values = r[self.cut] as f64;
+            plan.flops += if i > 0 { operations * tall * before * after / values } else { 0.0 };
+            if tall > after && !last {
+                plan.flops += operations * after * after * (tall - after / 3.0);
+            }
+            room = room.max(rows * before + tall * after + after * after + 16.0 * after);
+            rows = if last { 1.0 } else { tall.min(after) };
+        }
+        let needed = self.bytes(room);
+        self.expect_room(needed)?;
+        plan.workspace = needed as u64;
+        Ok(plan)
     }
 
     fn best_halves(&self) -> Halves {
@@ -420,8 +477,16 @@ impl<'a> Planner<'a> {
         let mut plan = self.start(Algorithm::Halves, reason)?;
         plan.pairs.halved = false;
         (plan.split, plan.flops) = (halves.split, halves.flops);
-        let whole = self.bytes(halves.x + halves.y + 2.0 * halves.left * halves.right);
-        plan.workspace = whole.min(self.limit as f64).max(needed) as u64;
+        // Panels of both tensors that stay in a core's cache.
+        let column = self.bytes(2.0 * halves.left);
+        let cached = (0.5 * self.request.machine.cache as f64 / column).min(halves.right).max(1.0);
+        let room = self.limit as f64 - needed;
+        plan.panel = whole(cached.min(1.0 + room.max(0.0) / column));
+        let panel = column * plan.panel as f64;
+        let more = (room - panel).max(0.0) / panel;
+        let panels = whole(halves.right).div_ceil(plan.panel);
+        plan.workers = self.request.machine.workers.min(panels).min(1 + whole(more)).max(1);
+        plan.workspace = (needed - column + plan.workers as f64 * panel) as u64;
         Ok(plan)
     }
 
@@ -441,8 +506,12 @@ impl<'a> Planner<'a> {
     }
 
     fn power_bytes(&self) -> f64 {
-        let (environment, _) = self.sizes.largest(self.cut, 2);
-        self.bytes(3.0 * self.power_order() * environment)
+        let (environment, product) = self.sizes.largest(self.cut, 2);
+        self.bytes(if self.power_order() == 1.0 {
+            environment + product
+        } else {
+            3.0 * self.power_order() * environment
+        })
     }
 
     fn by_power(&self, reason: String) -> Result<Plan> {
@@ -450,6 +519,10 @@ impl<'a> Planner<'a> {
         let mut plan = self.start(Algorithm::Power, reason)?;
         plan.pairs.halved = false;
         plan.block = plan.pairs.len();
+        plan.largest = {
+            let (a, b) = self.sizes.largest(self.cut, 2);
+            (whole(a), whole(b))
+        };
         plan.flops = self.power_flops();
         plan.workspace = self.power_bytes() as u64;
         if self.request.uniform {

@@ -8,10 +8,9 @@ use super::algorithm::inner;
 use super::cpu::CpuContraction;
 use super::info::Info;
 use super::ops::{ContractOps, Work};
-use super::options::Options;
+use super::options::{Conjugate, Options};
 use super::plan::{Plan, Request};
 use super::scaled::Scaled;
-use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -41,6 +40,21 @@ pub struct Contraction {
     last: Option<(Key, Arc<Plan>)>,
 }
 
+/// What is to be computed of two trains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// The inner product as the options say.
+    Inner,
+    /// The square of the norm of x = y, as an inner product.
+    Square,
+    /// The same by one triangle of each environment, where the train is open.
+    Triangle,
+    /// The norm of x by QR factors.
+    Norm,
+    /// The norm of x - y by QR factors.
+    Distance,
+}
+
 /// What a plan was made for.
 #[derive(PartialEq)]
 struct Key {
@@ -49,7 +63,7 @@ struct Key {
     dtypes: (DType, DType),
     swapped: bool,
     uniform: bool,
-    triangle: bool,
+    goal: Goal,
 }
 
 impl Contraction {
@@ -119,7 +133,7 @@ impl Contraction {
     /// # Errors
     /// As [`Contraction::inner_scaled`] for what does not fit.
     pub fn plan(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
-        let call = self.prepare(x, y, false)?;
+        let call = self.prepare(x, y, Goal::Inner)?;
         Ok(call.plan.info(self.contexts.len()))
     }
 
@@ -154,20 +168,20 @@ impl Contraction {
         y: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
-        self.contract(stream, x, y, false, report)
+        self.contract(stream, x, y, Goal::Inner, report)
     }
 
-    /// S of `x` and `y` and what came of it; with `triangle` as the square of a norm.
+    /// The inner product of `x` and `y` or the square of a norm.
     pub(super) fn contract(
         &mut self,
         stream: Option<&Stream>,
         x: &TensorTrain,
         y: &TensorTrain,
-        triangle: bool,
+        goal: Goal,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
         let start = Instant::now();
-        let Call { plan, swapped } = self.prepare(x, y, triangle)?;
+        let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let sum = self.execute(stream, &plan, x, y, report, |machines, work| inner::contract(machines, work))?;
         let mut info = plan.info(self.contexts.len());
@@ -215,7 +229,7 @@ impl Contraction {
     }
 
     /// Checks the trains and plans, or finds the plan of the last call.
-    fn prepare(&mut self, x: &TensorTrain, y: &TensorTrain, triangle: bool) -> Result<Call> {
+    pub(super) fn prepare(&mut self, x: &TensorTrain, y: &TensorTrain, goal: Goal) -> Result<Call> {
         self.contexts.iter().try_for_each(|c| c.check_alive())?;
         for (name, train) in [("x", x), ("y", y)] {
             train.expect_context(name, &self.contexts[0])?;
@@ -232,13 +246,17 @@ impl Contraction {
         let uniform = x.is_uniform() && y.is_uniform();
         if let Some((key, plan)) = &self.last {
             let shapes = key.x == *x.shape() && key.y.as_ref().map_or(same, |s| !same && s == y.shape());
-            let rest = (key.dtypes, key.swapped, key.uniform, key.triangle);
-            if shapes && rest == ((x.dtype(), y.dtype()), swapped, uniform, triangle) {
+            let rest = (key.dtypes, key.swapped, key.uniform, key.goal);
+            if shapes && rest == ((x.dtype(), y.dtype()), swapped, uniform, goal) {
                 return Ok(Call { plan: Arc::clone(plan), swapped });
             }
         }
+        let mut options = self.options.clone();
+        if goal != Goal::Inner {
+            options.conjugate = Conjugate::Bra;
+        }
         let request = Request {
-            options: &self.options,
+            options: &options,
             machine: self.machines[0].machine(),
             contexts: self.contexts.len(),
             x: (x.shape(), x.dtype()),
@@ -246,9 +264,12 @@ impl Contraction {
             swapped,
             same,
             uniform,
-            triangle,
+            triangle: goal == Goal::Triangle,
         };
-        let plan = Arc::new(Plan::new(request)?);
+        let plan = Arc::new(match goal {
+            Goal::Norm | Goal::Distance => Plan::by_qr(request, goal == Goal::Distance)?,
+            _ => Plan::new(request)?,
+        });
         let copy = |shape: &Shape| Shape::new("x", shape.modes(), shape.ranks());
         let key = Key {
             x: copy(x.shape())?,
@@ -256,7 +277,7 @@ impl Contraction {
             dtypes: (x.dtype(), y.dtype()),
             swapped,
             uniform,
-            triangle,
+            goal,
         };
         self.last = Some((key, Arc::clone(&plan)));
         Ok(Call { plan, swapped })
@@ -264,14 +285,13 @@ impl Contraction {
 }
 
 /// A planned call.
-struct Call {
-    plan: Arc<Plan>,
-    swapped: bool,
+pub(super) struct Call {
+    pub(super) plan: Arc<Plan>,
+    pub(super) swapped: bool,
 }
 
 /// The contractions of a context's backend.
 fn machine(context: &Arc<Context>) -> Result<Box<dyn ContractOps>> {
-    alloc::with_capacity::<u8>("contraction", 0)?;
     match context.backend() {
         Backend::Cpu => Ok(Box::new(CpuContraction::new(context))),
         Backend::Gpu(_) => Err(Error::NotSupported("tensor trains: on a GPU".into())),
@@ -295,6 +315,6 @@ fn is_complex(dtype: DType) -> bool {
 }
 
 /// The type of a result: complex if either train is.
-fn common(x: DType, y: DType) -> DType {
+pub(super) fn common(x: DType, y: DType) -> DType {
     if is_complex(x) { x } else { y }
 }

@@ -434,7 +434,6 @@ pub(super) unsafe fn enqueue_download(
 
 /// Where a copy can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
-#[track_caller]
 fn fault(call: &'static str) -> Result<()> {
     super::injected(crate::fault::Kind::Copy, call)
 }

@@ -22,7 +22,7 @@ use crate::scalar::Scalar;
 const PANEL: usize = 256;
 
 /// Working memory of a factorisation, charged to the context while `work` uses it.
-fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
+pub fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
     let what = "working memory of a factorisation";
     let bytes = need.unaligned_bytes_required();
     let _charge = context.host_budget().charge_host(what, bytes)?;

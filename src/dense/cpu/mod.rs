@@ -3,10 +3,10 @@
 //! faer does the arithmetic of one task. Tasks are cut by the shape of the problem alone, and their sums are added in
 //! order, so that a result is the same bit for bit with any number of threads.
 
-mod factor;
+pub(crate) mod factor;
 pub mod matrix;
 pub mod product;
-mod reflections;
+pub(crate) mod reflections;
 #[cfg(test)]
 mod tests;
 

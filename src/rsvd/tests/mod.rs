@@ -1,7 +1,6 @@
 //! The methods on their own and through the session.
 
 mod accuracy;
-mod choice;
 mod components;
 mod edges;
 mod estimates;
@@ -9,7 +8,5 @@ mod interrupted;
 mod methods;
 mod plain;
 mod session;
-mod spectra;
 mod streamed;
 mod support;
-mod tables;

@@ -6,10 +6,15 @@
 //! | `products` | products of environments with cores |
 //! | `sweep` | environments from site to site |
 //! | `ends` | open trains, from both ends |
+//! | `halves`, `power` | by dense tensors, by squaring |
+//! | `qr` | norms by QR factors |
 
 pub mod chain;
 mod ends;
+mod halves;
+mod power;
 pub(crate) mod products;
+mod qr;
 pub(crate) mod sweep;
 
 use std::ops::Range;
@@ -55,6 +60,14 @@ impl CpuContraction {
             alloc::push("workspace of a contraction", &mut self.rooms, room)?;
         }
         Ok(())
+    }
+
+    fn squared<T: Scalar>(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        let (x, y) = (Bra::<T>::new(work.x)?, work.y.cores::<T>("y")?);
+        let pair = Pair { work, x: &x, y: &y, threads: Threads::All };
+        self.furnish::<T>(1, work.plan.block, work.plan.largest)?;
+        let room = &mut self.rooms[0];
+        self.context.pool().run(|| power::power(&pair, room))
     }
 
     fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
@@ -185,12 +198,12 @@ impl ContractOps for CpuContraction {
         }
     }
 
-    fn halves(&mut self, _: &Work<'_>) -> Result<Scaled> {
-        Err(Error::NotSupported("algorithm: HALVES on the CPU".into()))
+    fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        with_scalar!(work.plan.dtype, "x", T => halves::halves::<T>(&self.context, work))
     }
 
-    fn power(&mut self, _: &Work<'_>) -> Result<Scaled> {
-        Err(Error::NotSupported("algorithm: POWER on the CPU".into()))
+    fn power(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        with_scalar!(work.plan.dtype, "x", T => self.squared::<T>(work))
     }
 
     fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled> {
@@ -199,7 +212,8 @@ impl ContractOps for CpuContraction {
         Ok(sum[0].re())
     }
 
-    fn qr_norm(&mut self, _: &Work<'_>, _: &[(&TensorTrain, f64)]) -> Result<Scaled> {
-        Err(Error::NotSupported("norm_way: QR on the CPU".into()))
+    fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+        let context = &self.context;
+        with_scalar!(work.plan.dtype, "x", T => context.pool().run(|| qr::norm::<T>(context, work, trains)))
     }
 }

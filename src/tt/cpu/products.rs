@@ -66,10 +66,12 @@ impl Block {
         Self { start: 2 * self.start, rows: 2 * self.rows, cols: self.cols, step: 2 * self.step }
     }
 
-    fn view<T: Scalar>(self, data: &[T]) -> MatRef<'_, T> {
+    /// The matrix as faer sees it.
+    pub(super) fn view<T: Scalar>(self, data: &[T]) -> MatRef<'_, T> {
         MatRef::from_column_major_slice_with_stride(&data[self.start..], self.rows, self.cols, self.step)
     }
 
+    /// The matrix as faer writes it.
     pub(super) fn view_mut<T: Scalar>(self, data: &mut [T]) -> MatMut<'_, T> {
         MatMut::from_column_major_slice_with_stride_mut(&mut data[self.start..], self.rows, self.cols, self.step)
     }

@@ -57,7 +57,7 @@ pub struct Room {
     /// The environment.
     pub f: Buffer,
     /// The next one; of one pair nothing, as it takes the place of the last.
-    g: Option<Buffer>,
+    pub g: Option<Buffer>,
     /// What an environment becomes on the way.
     pub t: Buffer,
 }
@@ -332,6 +332,11 @@ impl<'r> Sweep<'r> {
         Ok(Scaled::new(sum, self.exponent.saturating_add(other.exponent)))
     }
 
+    /// Power of two that was taken out of the environment.
+    pub fn exponent(&self) -> i64 {
+        self.exponent
+    }
+
     /// Whether the environment is 0, and with it the result.
     pub fn is_zero(&self) -> bool {
         self.zero
@@ -339,7 +344,7 @@ impl<'r> Sweep<'r> {
 }
 
 /// Multiplies by 2^-q, also where 2^-q is no number of the type; returns q.
-fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
+pub(super) fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
     if q != 0 {
         values.iter_mut().for_each(|v| *v = T::from_parts(scaled::scale(v.re(), -q), scaled::scale(v.im(), -q)));
     }
@@ -378,7 +383,7 @@ fn careful<T: Scalar>(
 }
 
 /// sum over i of a[i] cj(b[i]) 2^-q, in f64.
-fn careful_dot<T: Scalar>(a: &[T], b: &[T], conj: bool, q: i64) -> Complex<f64> {
+pub(super) fn careful_dot<T: Scalar>(a: &[T], b: &[T], conj: bool, q: i64) -> Complex<f64> {
     let terms = a.iter().zip(b).map(|(a, b)| {
         let b = Complex::new(scaled::scale(b.re(), -q), scaled::scale(if conj { -b.im() } else { b.im() }, -q));
         Complex::new(a.re(), a.im()) * b
@@ -387,10 +392,10 @@ fn careful_dot<T: Scalar>(a: &[T], b: &[T], conj: bool, q: i64) -> Complex<f64> 
 }
 
 /// sum over i of a[i] cj(b[i]), in f64.
-fn dot<T: Scalar>(a: &[T], b: &[T], conj: bool) -> Complex<f64> {
+pub(super) fn dot<S: Scalar, T: Scalar>(a: &[S], b: &[T], conj: bool) -> Complex<f64> {
     let mut lanes = [Complex::new(0.0f64, 0.0f64); 4];
     let sign = if conj { -1.0 } else { 1.0 };
-    let term = |a: &T, b: &T| {
+    let term = |a: &S, b: &T| {
         let (b_re, b_im) = (b.re(), sign * b.im());
         Complex::new(a.re() * b_re - a.im() * b_im, a.re() * b_im + a.im() * b_re)
     };

@@ -1,4 +1,11 @@
 //! Contractions against plain statements of them.
 
+mod closed_forms;
+mod edges;
+mod fuzz;
+mod golden;
+mod norms;
+mod rings;
+mod scaling;
 mod support;
 mod values;

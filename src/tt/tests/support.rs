@@ -7,6 +7,8 @@ use crate::context::{Context, Options as ContextOptions};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::info::Kernel;
+use crate::tt::{Contraction, Options};
 
 pub type C = Complex<f64>;
 
@@ -116,4 +118,159 @@ impl Plain {
 /// sum conj(x) y, or sum x y.
 pub fn inner(x: &Plain, y: &Plain, conj: bool) -> C {
     x.full().iter().zip(y.full()).map(|(x, y)| if conj { x.conj() * y } else { x * y }).sum()
+}
+
+/// A session with options whose arithmetic is matrix products, which small ranks would not get by themselves.
+pub fn session(context: &Arc<Context>, options: Options) -> Contraction {
+    let kernel = Some(options.kernel.unwrap_or(Kernel::Products));
+    Contraction::new(context, Options { kernel, ..options }).unwrap()
+}
+
+/// Both ways of carrying out the arithmetic, and the choice between them.
+pub const KERNELS: [Option<Kernel>; 3] = [Some(Kernel::Products), Some(Kernel::Chain), None];
+
+/// A session with options and one of [`KERNELS`].
+pub fn session_by(context: &Arc<Context>, kernel: Option<Kernel>, options: Options) -> Contraction {
+    Contraction::new(context, Options { kernel, ..options }).unwrap()
+}
+
+/// The four types, and how close their results have to be, relative to |x| |y|.
+pub const TYPES: [(DType, f64); 4] =
+    [(DType::F64, 1e-13), (DType::CF64, 1e-13), (DType::F32, 2e-6), (DType::CF32, 2e-6)];
+
+pub fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::CF64 | DType::CF32)
+}
+
+/// What a JSON text holds.
+#[derive(Debug, Clone)]
+pub enum Json {
+    Number(f64),
+    Text(String),
+    Bool(bool),
+    List(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    pub fn read(path: &str) -> Self {
+        let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tt").join(path);
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Self::parse(text.trim(), &mut 0)
+    }
+
+    fn parse(text: &str, at: &mut usize) -> Self {
+        let bytes = text.as_bytes();
+        let skip = |at: &mut usize| {
+            while bytes[*at].is_ascii_whitespace() || bytes[*at] == b',' || bytes[*at] == b':' {
+                *at += 1;
+            }
+        };
+        skip(at);
+        match bytes[*at] {
+            b'[' | b'{' => {
+                let object = bytes[*at] == b'{';
+                *at += 1;
+                let (mut list, mut fields) = (Vec::new(), Vec::new());
+                loop {
+                    skip(at);
+                    if matches!(bytes[*at], b']' | b'}') {
+                        *at += 1;
+                        return if object { Self::Object(fields) } else { Self::List(list) };
+                    }
+                    let value = Self::parse(text, at);
+                    match (object, value) {
+                        (true, Self::Text(key)) => fields.push((key, Self::parse(text, at))),
+                        (_, value) => list.push(value),
+                    }
+                }
+            }
+            b'"' => {
+                let end = *at + 1 + text[*at + 1..].find('"').unwrap();
+                let value = text[*at + 1..end].to_string();
+                *at = end + 1;
+                Self::Text(value)
+            }
+            _ => {
+                let length = text[*at..].find([',', ']', '}']).unwrap();
+                let word = text[*at..*at + length].trim();
+                *at += length;
+                match word {
+                    "true" | "false" => Self::Bool(word == "true"),
+                    _ => Self::Number(word.parse().unwrap()),
+                }
+            }
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Object(fields) => fields.iter().find(|(k, _)| k == key).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    pub fn at(&self, key: &str) -> &Self {
+        self.get(key).unwrap_or_else(|| panic!("no {key}"))
+    }
+
+    pub fn list(&self) -> &[Self] {
+        if let Self::List(list) = self { list } else { panic!("{self:?} is no list") }
+    }
+
+    pub fn number(&self) -> f64 {
+        match self {
+            Self::Number(x) => *x,
+            Self::Text(t) => t.parse().unwrap(),
+            other => panic!("{other:?} is no number"),
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        if let Self::Text(t) = self { t } else { panic!("{self:?} is no text") }
+    }
+
+    pub fn bool(&self) -> bool {
+        if let Self::Bool(b) = self { *b } else { panic!("{self:?} is no bool") }
+    }
+
+    pub fn numbers(&self) -> Vec<f64> {
+        self.list().iter().map(Self::number).collect()
+    }
+
+    /// A complex number given by its parts.
+    pub fn complex(&self) -> C {
+        C::new(self.at("re").number(), self.at("im").number())
+    }
+
+    /// Shape and entries of a core.
+    pub fn core(&self) -> (Vec<usize>, Vec<C>) {
+        let shape = self.at("shape").numbers().iter().map(|&v| v as usize).collect();
+        let re = self.at("re").numbers();
+        let im = self.get("im").map_or_else(|| vec![0.0; re.len()], Self::numbers);
+        (shape, re.iter().zip(im).map(|(&re, im)| C::new(re, im)).collect())
+    }
+}
+
+impl Plain {
+    /// A train of cores, each with its shape.
+    pub fn of_cores(cores: Vec<(Vec<usize>, Vec<C>)>) -> Self {
+        let mut ranks = vec![cores[0].0[0]];
+        ranks.extend(cores.iter().map(|(shape, _)| shape[2]));
+        let modes = cores.iter().map(|(shape, _)| shape[1]).collect();
+        Self { modes, ranks, cores: cores.into_iter().map(|(_, core)| core).collect() }
+    }
+
+    /// Every entry of every core times a factor.
+    pub fn scaled(mut self, factor: f64) -> Self {
+        self.cores.iter_mut().flatten().for_each(|v| *v *= factor);
+        self
+    }
+
+    /// One core, d times.
+    pub fn repeated(d: usize, shape: [usize; 3], core: &[C]) -> Self {
+        let [r, n, r2] = shape;
+        assert_eq!(r, r2);
+        Self { modes: vec![n; d], ranks: vec![r; d + 1], cores: vec![core.to_vec(); d] }
+    }
 }

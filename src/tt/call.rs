@@ -1,0 +1,104 @@
+//! Norms and distances.
+
+use std::time::Instant;
+
+use super::algorithm::norm;
+use super::info::Info;
+use super::options::NormWay;
+use super::scaled::Scaled;
+use super::session::{Call, Contraction, Goal, common};
+use crate::error::Result;
+use crate::progress::ProgressFn;
+use crate::stream::Stream;
+use crate::tensor::train::TensorTrain;
+
+impl Contraction {
+    /// The Euclidean norm of a train: real, not negative.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`].
+    pub fn norm(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(f64, Info)> {
+        let (norm, mut info) = self.norm_scaled(stream, x, report)?;
+        let (value, outcome) = norm.plain(x.dtype());
+        info.outcome = outcome;
+        Ok((value.re, info))
+    }
+
+    /// [`Contraction::norm`] with an exponent of its own; [`Scaled::log_abs`] is the logarithm.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`].
+    pub fn norm_scaled(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        let goal = match self.options().norm_way {
+            NormWay::Qr => return self.by_qr(stream, x, x, Goal::Norm, report),
+            NormWay::Inner => Goal::Square,
+            NormWay::Auto | NormWay::Triangle => Goal::Triangle,
+        };
+        let (square, info) = self.contract(stream, x, x, goal, report)?;
+        Ok((square.re().sqrt(), info))
+    }
+
+    /// The Euclidean norm of x - y, by QR factors of the difference: it keeps the digits that the inner products
+    /// |x|^2 - 2 Re <x, y> + |y|^2 lose where x and y are close.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`].
+    pub fn distance(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(f64, Info)> {
+        let (distance, mut info) = self.distance_scaled(stream, x, y, report)?;
+        let (value, outcome) = distance.plain(common(x.dtype(), y.dtype()));
+        info.outcome = outcome;
+        Ok((value.re, info))
+    }
+
+    /// [`Contraction::distance`] with an exponent of its own.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`].
+    pub fn distance_scaled(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        self.by_qr(stream, x, y, Goal::Distance, report)
+    }
+
+    fn by_qr(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        goal: Goal,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        let start = Instant::now();
+        let Call { plan, swapped } = self.prepare(x, y, goal)?;
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
+        let trains = [(x, 1.0), (y, -1.0)];
+        if goal == Goal::Distance && x.is_same(y) {
+            return Ok((Scaled::ZERO, plan.info(self.contexts().len())));
+        }
+        let trains = if goal == Goal::Distance { &trains[..] } else { &trains[..1] };
+        let norm = self.execute(stream, &plan, x, y, report, |machines, work| norm::by_qr(machines, work, trains))?;
+        let mut info = plan.info(self.contexts().len());
+        info.seconds = start.elapsed().as_secs_f64();
+        Ok((norm, info))
+    }
+}

@@ -1,0 +1,86 @@
+//! Uniform trains by squaring of the transfer matrix of a cell.
+
+use faer::Conj;
+
+use super::products::{Block, Threads, largest, multiply};
+use super::sweep::{Care, Pair, Room, Sweep, shrink};
+use crate::error::Result;
+use crate::scalar::{Complex, Scalar};
+use crate::shape::to_u64;
+use crate::tt::scaled::{self, Scaled};
+
+/// trace(M^repeat) for the transfer matrix M of all cores.
+pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
+    let plan = pair.work.plan;
+    let order = plan.pairs.len();
+    let mut sweep = Sweep::new(room, Care::Products);
+    for i in 0..to_u64(plan.cores) {
+        let k = plan.core(i);
+        match i {
+            0 => sweep.first(pair, k, 0..order)?,
+            _ if order == 1 => sweep.right(pair, k)?,
+            _ => sweep.right_block(pair, k, order)?,
+        }
+        let [_, _, r, _, s] = pair.sizes(k);
+        sweep.scale::<T>(r * s * order)?.ok();
+        pair.work.cancel.check()?;
+    }
+    let base = sweep.exponent();
+    let s = plan.pairs.s;
+    if order == 1 {
+        let value = room.f.get::<T>()?[0];
+        return Ok(powered(Scaled::new(Complex::new(value.re(), value.im()), base), plan.repeat));
+    }
+    // F[b', p, a'] with p = p_x + r p_y becomes the matrix of [b', a'] and [p_y, p_x].
+    let Room { f, g: Some(g), t } = room else { return Ok(Scaled::ZERO) };
+    let size = order * order;
+    {
+        let (from, to) = (f.get::<T>()?, g.get_mut::<T>()?);
+        for (a, group) in from[..size].chunks_exact(s * order).enumerate() {
+            for (p, column) in group.chunks_exact(s).enumerate() {
+                let (px, py) = plan.pairs.get(p);
+                to[order * (py + s * px) + s * a..][..s].copy_from_slice(column);
+            }
+        }
+    }
+    t.get_mut::<T>()?[..size].copy_from_slice(&g.get::<T>()?[..size]);
+    let (mut result, mut spare) = (t, f);
+    let mut exponent = base;
+    let all = Block::packed(order, order);
+    let bits = plan.repeat.ilog2();
+    for bit in (0..bits).rev() {
+        let squared = {
+            let from = all.view::<T>(result.get::<T>()?);
+            multiply(Threads::All, 1.0, (from, Conj::No), (from, Conj::No), false, all.view_mut(spare.get_mut::<T>()?));
+            let to = &mut spare.get_mut::<T>()?[..size];
+            shrink(to, scaled::exponent_of(largest(to)))
+        };
+        exponent = exponent.saturating_mul(2).saturating_add(squared);
+        std::mem::swap(&mut result, &mut spare);
+        if plan.repeat >> bit & 1 == 1 {
+            let (a, b) = (all.view::<T>(result.get::<T>()?), all.view::<T>(g.get::<T>()?));
+            multiply(Threads::All, 1.0, (a, Conj::No), (b, Conj::No), false, all.view_mut(spare.get_mut::<T>()?));
+            let to = &mut spare.get_mut::<T>()?[..size];
+            let q = shrink(to, scaled::exponent_of(largest(to)));
+            exponent = exponent.saturating_add(base).saturating_add(q);
+            std::mem::swap(&mut result, &mut spare);
+        }
+        pair.work.cancel.check()?;
+    }
+    let diagonal = result.get::<T>()?[..size].iter().step_by(order + 1);
+    let trace = diagonal.fold(Complex::new(0.0, 0.0), |sum, v| sum + Complex::new(v.re(), v.im()));
+    Ok(Scaled::new(trace, exponent))
+}
+
+/// value^exponent.
+fn powered(value: Scaled, exponent: u64) -> Scaled {
+    let (mut result, mut square, mut rest) = (Scaled::ONE, value, exponent);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            result = result.times(square);
+        }
+        square = square.times(square);
+        rest >>= 1;
+    }
+    result
+}

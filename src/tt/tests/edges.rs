@@ -1,0 +1,227 @@
+//! Degenerate shapes and bad input.
+
+use super::support::{C, Plain, TYPES, cpu, inner, is_complex, session};
+use crate::error::Error;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::Options;
+use crate::tt::info::Outcome;
+use crate::tt::options::{Algorithm, NormWay};
+use std::cell::Cell;
+
+const PAIRS: [Algorithm; 5] =
+    [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
+
+#[test]
+fn degenerate_shapes_have_right_results() {
+    let c = cpu(2);
+    let shapes: &[(&[usize], &[usize], &[usize])] = &[
+        (&[5], &[1, 1], &[1, 1]),
+        (&[4], &[3, 3], &[2, 2]),
+        (&[1], &[1, 1], &[1, 1]),
+        (&[1], &[4, 4], &[4, 4]),
+        (&[3, 4], &[1, 3, 1], &[1, 2, 1]),
+        (&[3, 4], &[2, 3, 2], &[4, 2, 4]),
+        (&[1, 1, 1], &[2, 3, 2, 2], &[1, 4, 1, 1]),
+        (&[2, 2, 2], &[1, 1, 1, 1], &[1, 1, 1, 1]),
+        (&[2, 3, 2, 2], &[4, 1, 5, 1, 4], &[2, 6, 1, 3, 2]),
+        (&[9, 1, 9], &[1, 2, 2, 1], &[1, 7, 7, 1]),
+        (&[40, 2], &[3, 1, 3], &[1, 1, 1]),
+    ];
+    for (dtype, tolerance) in TYPES {
+        for (modes, r, s) in shapes {
+            let x = Plain::random(modes, r, is_complex(dtype), 91);
+            let y = Plain::random(modes, s, is_complex(dtype), 92);
+            let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
+            for algorithm in PAIRS {
+                let (value, info) =
+                    session(&c, Options { algorithm, ..Options::default() }).inner(None, &tx, &ty, None).unwrap();
+                let error = (value - inner(&x, &y, true)).norm();
+                assert!(error <= tolerance * x.norm() * y.norm(), "{dtype:?} {modes:?} {r:?} {s:?}: {info:?}");
+            }
+            for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+                let (norm, _) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &tx, None).unwrap();
+                assert!((norm - x.norm()).abs() <= tolerance * x.norm(), "{dtype:?} {modes:?} {norm_way:?}: {norm}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    let c = cpu(1);
+    let x = Plain::uniform_ranks(3, 2, 3, false, false, 1).train(&c, DType::F64);
+    let message = |y: &TensorTrain| session(&c, Options::default()).inner(None, &x, y, None).unwrap_err().to_string();
+    let other = Plain::random(&[2, 3, 2], &[1, 2, 2, 1], false, 2);
+    assert_eq!(message(&other.train(&c, DType::F64)), "y: core 1 has mode size 3, that of x is 2");
+    let longer = Plain::uniform_ranks(4, 2, 2, false, false, 1);
+    assert_eq!(message(&longer.train(&c, DType::F64)), "y: has 4 cores, x has 3");
+    let same = Plain::uniform_ranks(3, 2, 2, false, false, 1);
+    assert_eq!(message(&same.train(&c, DType::F32)), "y: is F32, x is F64: precisions differ");
+    assert_eq!(message(&same.train(&c, DType::CF32)), "y: is CF32, x is F64: precisions differ");
+    assert_eq!(message(&same.train(&cpu(1), DType::F64)), "y: belongs to another context");
+    let shape = Shape::new("y", &[2, 2, 2], &[1, 2, 2, 1]).unwrap();
+    let unset = TensorTrain::create(&c, DType::F64, Location::Host, shape).unwrap();
+    assert_eq!(message(&unset), "y: core 0 has not been set");
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused_by_name() {
+    let c = cpu(1);
+    let ring = Plain::uniform_ranks(3, 2, 3, true, false, 1).train(&c, DType::F64);
+    let other = Plain::uniform_ranks(3, 2, 2, true, false, 2).train(&c, DType::F64);
+    let message = |options: Options| session(&c, options).inner(None, &ring, &other, None).unwrap_err().to_string();
+    assert!(message(Options { algorithm: Algorithm::Open, ..Options::default() }).starts_with("algorithm: is OPEN"));
+    assert!(message(Options { algorithm: Algorithm::Power, ..Options::default() }).starts_with("algorithm: is POWER"));
+    assert!(message(Options { cut: Some(3), ..Options::default() }).starts_with("cut: is 3, the last of 3 bonds is 2"));
+    let repeated = Options { repeat: 2, algorithm: Algorithm::Halves, ..Options::default() };
+    assert!(message(repeated).starts_with("algorithm: is HALVES"));
+    let none = Options { repeat: 0, ..Options::default() };
+    assert_eq!(crate::tt::Contraction::new(&c, none).err().unwrap().to_string(), "repeat: is 0, at least 1 is needed");
+    let qr = Options { repeat: 2, norm_way: NormWay::Qr, ..Options::default() };
+    assert!(matches!(session(&c, qr).norm(None, &ring, None), Err(Error::NotSupported(_))));
+}
+
+#[test]
+fn a_workspace_too_small_is_refused_with_what_is_needed() {
+    let c = cpu(2);
+    let x = Plain::uniform_ranks(6, 2, 4, true, false, 1);
+    let (tx, ty) = (x.train(&c, DType::F64), Plain::uniform_ranks(6, 2, 4, true, false, 2).train(&c, DType::F64));
+    // (n + 1) max r s elements.
+    let needed = 3 * 16 * 8;
+    for algorithm in [Algorithm::Reduced, Algorithm::Blocked] {
+        let with = |workspace_limit| {
+            let options = Options { algorithm, workspace_limit, ..Options::default() };
+            session(&c, options).inner(None, &tx, &ty, None)
+        };
+        let wanted = format!("workspace_limit: is {}, at least {needed} bytes are needed", needed - 1);
+        assert_eq!(with(needed - 1).unwrap_err().to_string(), wanted);
+        let before = c.host_budget().restart_peak();
+        let (value, info) = with(needed).unwrap();
+        assert!(info.workspace_bytes as u64 <= needed && info.block == 1, "{info:?}");
+        assert_eq!(before, c.host_budget().used());
+        assert!((value - inner(&x, &Plain::uniform_ranks(6, 2, 4, true, false, 2), true)).norm() < 1e-9);
+    }
+}
+
+#[test]
+fn workspace_is_never_above_what_the_plan_says() {
+    let c = cpu(2);
+    for (dtype, _) in TYPES {
+        for cyclic in [false, true] {
+            let x = Plain::uniform_ranks(7, 3, 6, cyclic, is_complex(dtype), 3);
+            let y = Plain::uniform_ranks(7, 3, 5, cyclic, is_complex(dtype), 4);
+            let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
+            for algorithm in PAIRS {
+                let held = c.host_budget().used();
+                c.host_budget().restart_peak();
+                let mut s = session(&c, Options { algorithm, ..Options::default() });
+                let (_, info) = s.inner(None, &tx, &ty, None).unwrap();
+                let used = c.host_budget().peak() - held;
+                assert!(used <= info.workspace_bytes as u64, "{used} bytes: {info:?}");
+                let pairs = info.pairs as u64;
+                let formula = match algorithm {
+                    Algorithm::Full => 4 * 30 * pairs,
+                    Algorithm::Reduced => 4 * 30,
+                    _ => continue,
+                };
+                assert!(info.workspace_bytes as u64 <= formula * dtype.size() as u64, "{info:?}");
+            }
+            for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+                let held = c.host_budget().used();
+                c.host_budget().restart_peak();
+                let (_, info) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &tx, None).unwrap();
+                let used = c.host_budget().peak() - held;
+                // A factorisation has working memory of its own.
+                assert!(used <= info.workspace_bytes as u64 + 65536, "{used} bytes: {info:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_give_nan_and_say_so() {
+    let c = cpu(2);
+    for bad in [f64::NAN, f64::INFINITY] {
+        for (cyclic, dtype) in [(false, DType::F64), (true, DType::CF64), (false, DType::CF32), (true, DType::F32)] {
+            let mut x = Plain::uniform_ranks(5, 2, 3, cyclic, is_complex(dtype), 5);
+            x.cores[2][4] = C::new(bad, 0.0);
+            let t = x.train(&c, dtype);
+            let y = Plain::uniform_ranks(5, 2, 3, cyclic, is_complex(dtype), 6).train(&c, dtype);
+            for algorithm in PAIRS {
+                let (value, info) =
+                    session(&c, Options { algorithm, ..Options::default() }).inner(None, &t, &y, None).unwrap();
+                assert!(value.re.is_nan(), "{dtype:?} {algorithm:?}: {value}");
+                assert_eq!(info.outcome, Outcome::NonFinite);
+            }
+            for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+                let (norm, info) =
+                    session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
+                assert!(norm.is_nan(), "{dtype:?} {norm_way:?}: {norm}");
+                assert_eq!(info.outcome, Outcome::NonFinite);
+            }
+        }
+    }
+}
+
+#[test]
+fn exact_zeros_are_zero() {
+    let c = cpu(2);
+    let mut x = Plain::uniform_ranks(6, 2, 3, true, false, 7);
+    x.cores[4].fill(C::new(0.0, 0.0));
+    let (tx, ty) = (x.train(&c, DType::F64), Plain::uniform_ranks(6, 2, 3, true, false, 8).train(&c, DType::F64));
+    for algorithm in PAIRS {
+        let (value, info) =
+            session(&c, Options { algorithm, ..Options::default() }).inner_scaled(None, &tx, &ty, None).unwrap();
+        assert!(value.is_zero() && value.exponent == 0, "{value:?}");
+        assert_eq!(info.outcome, Outcome::Ok);
+    }
+}
+
+#[test]
+fn calls_are_cancelled_and_the_session_lives_on() {
+    let c = cpu(2);
+    let x = Plain::uniform_ranks(40, 2, 24, true, false, 9).train(&c, DType::F64);
+    let y = Plain::uniform_ranks(40, 2, 24, true, false, 10).train(&c, DType::F64);
+    let mut s = session(&c, Options { algorithm: Algorithm::Blocked, ..Options::default() });
+    let refuse = |_: i64, _: i64, _: f64| false;
+    assert_eq!(s.inner(None, &x, &y, Some(&refuse)).unwrap_err(), Error::Cancelled);
+    let last = Cell::new((0, 0));
+    let watch = |step: i64, steps: i64, _: f64| {
+        assert!(step >= last.get().0 && step <= steps);
+        last.set((step, steps));
+        true
+    };
+    let (value, info) = s.inner(None, &x, &y, Some(&watch)).unwrap();
+    let blocks = (info.pairs + info.block - 1) / info.block;
+    assert_eq!(last.get(), (40 * blocks, 40 * blocks));
+    assert_eq!(value, s.inner(None, &x, &y, None).unwrap().0);
+    // From another thread.
+    let handle = s.cancel_handle();
+    let cancel = |step: i64, _: i64, _: f64| {
+        if step > 0 {
+            std::thread::scope(|t| t.spawn(|| handle.cancel()).join().unwrap());
+        }
+        true
+    };
+    let result = s.inner(None, &x, &y, Some(&cancel));
+    assert!(matches!(result, Err(Error::Cancelled)) || result.unwrap().0 == value);
+}
+
+#[test]
+fn repeated_calls_see_new_cores() {
+    let c = cpu(1);
+    let mut x = Plain::uniform_ranks(4, 2, 3, false, false, 11);
+    let mut s = session(&c, Options::default());
+    let mut t = x.train(&c, DType::F64);
+    for factor in [1.0, 3.0, -2.0] {
+        x = x.scaled(factor);
+        for k in 0..4 {
+            let values: Vec<f64> = x.cores[k].iter().map(|v| v.re).collect();
+            t.cores_mut::<f64>("x").unwrap().core(k).copy_from_slice(&values);
+        }
+        let (value, _) = s.inner(None, &t, &t, None).unwrap();
+        assert!((value - inner(&x, &x, true)).norm() <= 1e-13 * value.re);
+    }
+}

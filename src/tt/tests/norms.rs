@@ -1,0 +1,112 @@
+//! Norms and distances.
+
+use super::support::{Plain, TYPES, cpu, is_complex, session};
+use crate::scalar::DType;
+use crate::tt::Options;
+use crate::tt::options::{Conjugate, NormWay};
+
+const WAYS: [NormWay; 4] = [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr];
+
+#[test]
+fn norms_are_those_of_the_dense_tensor() {
+    let c = cpu(2);
+    for (dtype, tolerance) in TYPES {
+        for cyclic in [false, true] {
+            for (d, rank) in [(1, 3), (2, 3), (5, 7), (8, 4)] {
+                let x = Plain::uniform_ranks(d, 3, rank, cyclic, is_complex(dtype), 81);
+                let t = x.train(&c, dtype);
+                for norm_way in WAYS {
+                    for conjugate in [Conjugate::Bra, Conjugate::None] {
+                        let mut s = session(&c, Options { norm_way, conjugate, ..Options::default() });
+                        let (norm, info) = s.norm(None, &t, None).unwrap();
+                        let error = (norm - x.norm()).abs();
+                        assert!(error <= tolerance * x.norm(), "{dtype:?} d = {d} {norm_way:?}: {norm} {info:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn large_ranks_take_one_triangle() {
+    let c = cpu(2);
+    for (dtype, tolerance) in TYPES {
+        let x = Plain::uniform_ranks(5, 4, 150, false, is_complex(dtype), 82);
+        let t = x.train(&c, dtype);
+        let by = |norm_way| session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
+        let (inner, _) = by(NormWay::Inner);
+        let (triangle, info) = by(NormWay::Triangle);
+        let (qr, _) = by(NormWay::Qr);
+        assert!((inner - triangle).abs() <= tolerance * inner, "{dtype:?}: {triangle}, not {inner}");
+        assert!((inner - qr).abs() <= 10.0 * tolerance * inner, "{dtype:?}: {qr}, not {inner}");
+        assert!(info.flops > 0.0);
+    }
+}
+
+#[test]
+fn norms_are_real_and_never_negative() {
+    let c = cpu(1);
+    for dtype in [DType::F64, DType::CF64] {
+        let mut x = Plain::uniform_ranks(4, 2, 3, false, is_complex(dtype), 83);
+        // The last two slices cancel: the tensor is 0, its cores are not.
+        x.cores[3] = x.cores[3].iter().map(|_| crate::scalar::Complex::new(0.0, 0.0)).collect();
+        let t = x.train(&c, dtype);
+        for norm_way in WAYS {
+            let (norm, info) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
+            assert_eq!((norm, norm.is_sign_positive()), (0.0, true), "{dtype:?} {norm_way:?} {info:?}");
+        }
+    }
+}
+
+/// x + factor z, as a train of rank r + 1 for a product z of unit vectors.
+fn nudged(x: &Plain, factor: f64) -> Plain {
+    let d = x.modes.len();
+    let mut cores = Vec::new();
+    for k in 0..d {
+        let (r, n, r2) = (x.ranks[k], x.modes[k], x.ranks[k + 1]);
+        let (wide, wide2) = (if k == 0 { 1 } else { r + 1 }, if k == d - 1 { 1 } else { r2 + 1 });
+        let mut core = vec![crate::scalar::Complex::new(0.0, 0.0); wide * n * wide2];
+        for b in 0..r2 {
+            for i in 0..n {
+                for a in 0..r {
+                    core[a + wide * (i + n * b)] = x.cores[k][a + r * (i + n * b)];
+                }
+            }
+        }
+        core[(wide - 1) + wide * n * (wide2 - 1)] += if k == 0 { factor } else { 1.0 };
+        cores.push((vec![wide, n, wide2], core));
+    }
+    Plain::of_cores(cores)
+}
+
+#[test]
+fn distances_keep_the_digits_that_inner_products_lose() {
+    let c = cpu(2);
+    let x = Plain::uniform_ranks(7, 2, 5, false, false, 84);
+    for tiny in [1e-3, 1e-8, 1e-11] {
+        let y = nudged(&x, tiny);
+        let (tx, ty) = (x.train(&c, DType::F64), y.train(&c, DType::F64));
+        let (distance, _) = session(&c, Options::default()).distance(None, &tx, &ty, None).unwrap();
+        let bound = 1e-14 * x.norm();
+        assert!((distance - tiny).abs() <= bound, "{distance}, not {tiny}");
+    }
+}
+
+#[test]
+fn distances_are_those_of_the_dense_tensors() {
+    let c = cpu(2);
+    for (dtype, tolerance) in TYPES {
+        for (rx, ry) in [(1, 1), (1, 3), (2, 3)] {
+            let complex = is_complex(dtype);
+            let x = Plain::random(&[3, 2, 4, 2], &[rx, 3, 4, 2, rx], complex, 85);
+            let y = Plain::random(&[3, 2, 4, 2], &[ry, 2, 5, 3, ry], complex, 86);
+            let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
+            let wanted = x.full().iter().zip(y.full()).map(|(a, b)| (a - b).norm_sqr()).sum::<f64>().sqrt();
+            let mut s = session(&c, Options::default());
+            let (found, info) = s.distance(None, &tx, &ty, None).unwrap();
+            assert!((found - wanted).abs() <= tolerance * wanted, "{dtype:?}: {found}, not {wanted}: {info:?}");
+            assert_eq!(s.distance(None, &tx, &tx, None).unwrap().0, 0.0);
+        }
+    }
+}
