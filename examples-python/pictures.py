@@ -96,7 +96,7 @@ def plot(
     logarithmic: bool = True,
 ) -> str:
     """Lines with their points as SVG; the numbers upwards in decades."""
-    width, height, left, bottom = 640, 360, 70, 50
+    width, height, left, bottom = 640, 360, 88, 50
     xs = [x for line in lines.values() for x in line[0]]
     scale = np.log10 if logarithmic else np.asarray
     ys = [float(scale(y)) for line in lines.values() for y in line[1]]

@@ -688,9 +688,16 @@
 #define PURLIN_RSVD_ERROR_IDENTITY 1
 
 /**
- * From random probes of the residual, both norms; one more pass.
+ * From random probes of the residual: the Frobenius norm, and an upper bound of the spectral norm that is false with a
+ * probability of 10^-probes and mostly some 20 times too large; one more pass.
  */
 #define PURLIN_RSVD_ERROR_PROBES 2
+
+/**
+ * Like PROBES, with the spectral norm itself in place of the bound, by five power iterations on the residual: close, and
+ * from below; 11 more passes.
+ */
+#define PURLIN_RSVD_ERROR_POWER 3
 
 /**
  * Products inside power iterations like all others.
@@ -2411,7 +2418,9 @@ typedef struct purlin_rsvd_info {
    */
   int64_t bytes_read;
   /**
-   * Bytes to devices that the cost model foretold.
+   * What the data's way costs in bytes, known once they are cut into blocks: `bytes_to_device` equals it or, on the
+   * CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file saves passes. 0
+   * where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
    */
   int64_t bytes_predicted;
   /**
@@ -2447,7 +2456,8 @@ typedef struct purlin_rsvd_info {
    */
   double error_relative;
   /**
-   * Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; NaN unless probed.
+   * Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; with ERROR_POWER an estimate from below; NaN
+   * unless probed.
    */
   double error_spectral;
   /**
@@ -5153,7 +5163,8 @@ purlin_status purlin_rsvd_symmetric(struct purlin_rsvd *rsvd,
                                     struct purlin_rsvd_info *info);
 
 /**
- * Estimates how far U diag(s) V^H is from A, with `probes` random vectors of a stream of their own: one pass.
+ * Estimates how far U diag(s) V^H is from A, with `probes` random vectors of a stream of their own: one pass, or 11 if
+ * the option `error` is PURLIN_RSVD_ERROR_POWER.
  *
  * @param      rsvd       the decomposition; its centring and scaling are those of A.
  * @param      stream     NULL for the context's own.
@@ -5163,7 +5174,8 @@ purlin_status purlin_rsvd_symmetric(struct purlin_rsvd *rsvd,
  * @param      v          dense, n x k, or k x n with PURLIN_RSVD_VH.
  * @param[out] frobenius  estimate of ||A - U diag(s) V^H||_F, within 15 % for 10 probes.
  * @param[out] spectral   upper bound of the same in the spectral norm, false with a probability of 10^-probes and
- *                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); may be NULL.
+ *                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); with
+ *                        PURLIN_RSVD_ERROR_POWER an estimate from below by power iteration instead; may be NULL.
  * @param[out] info       what was done; may be NULL.
  * @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
  *
@@ -5181,7 +5193,7 @@ purlin_status purlin_rsvd_error(struct purlin_rsvd *rsvd,
                                 struct purlin_rsvd_info *info);
 
 /**
- * Computes how well each triplet fulfils its two equations: one pass.
+ * Computes how well each triplet fulfils its two equations: two passes.
  *
  * @param      rsvd    the decomposition; its centring and scaling are those of A.
  * @param      stream  NULL for the context's own.

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
 /// An empty vector with room for `len` elements.
+#[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
     fault_point(what, bytes)?;
@@ -14,6 +15,7 @@ pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
 }
 
 /// A vector of `len` copies of `value`.
+#[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn filled<T: Clone>(what: &'static str, len: usize, value: T) -> Result<Vec<T>> {
     let mut v = with_capacity(what, len)?;
     v.resize(len, value);
@@ -21,6 +23,7 @@ pub fn filled<T: Clone>(what: &'static str, len: usize, value: T) -> Result<Vec<
 }
 
 /// A copy of `source`.
+#[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
     let mut v = with_capacity(what, source.len())?;
     v.extend_from_slice(source);
@@ -28,6 +31,7 @@ pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
 }
 
 /// Appends to a list whose length is not known beforehand.
+#[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn push<T>(what: &'static str, list: &mut Vec<T>, value: T) -> Result<()> {
     if list.len() == list.capacity() {
         let bytes = list.len().saturating_add(1).saturating_mul(size_of::<T>());
@@ -46,8 +50,9 @@ pub fn out_of_memory(what: &'static str, bytes: usize) -> Error {
 
 /// Where a host allocation can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
+#[track_caller]
 pub(crate) fn fault_point(what: &'static str, bytes: usize) -> Result<()> {
-    if crate::fault::fails(crate::fault::Kind::HostMemory) { Err(out_of_memory(what, bytes)) } else { Ok(()) }
+    if crate::fault::fails(crate::fault::Kind::HostMemory, what) { Err(out_of_memory(what, bytes)) } else { Ok(()) }
 }
 
 #[cfg(not(feature = "fault-injection"))]

@@ -2,7 +2,9 @@
 //!
 //! Counting is process-wide, because allocations happen on pool threads too; tests that use it run one at a time.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Which operation a fault point guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,26 @@ static KINDS: AtomicU32 = AtomicU32::new(0);
 static STICKY: AtomicU32 = AtomicU32::new(0);
 static HITS: AtomicI64 = AtomicI64::new(0);
 
+/// Where an operation stands, and what it is for.
+pub type Site = (&'static Location<'static>, &'static str);
+
+static RECORDS: AtomicBool = AtomicBool::new(false);
+static SITES: Mutex<Vec<Site>> = Mutex::new(Vec::new());
+
+/// Notes the operations of the given kinds from now on; none of them fails.
+pub fn record(kinds: u32) {
+    SITES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    KINDS.store(kinds, Ordering::SeqCst);
+    RECORDS.store(true, Ordering::SeqCst);
+}
+
+/// The operations since [`record`], in their order.
+pub fn recorded() -> Vec<Site> {
+    RECORDS.store(false, Ordering::SeqCst);
+    KINDS.store(0, Ordering::SeqCst);
+    std::mem::take(&mut *SITES.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Arms: the `n`-th operation (from 0) of the given kinds (a bit set) fails, and all later ones if `sticky`.
 pub fn arm(n: i64, kinds: u32, sticky: bool) {
     HITS.store(0, Ordering::SeqCst);
@@ -44,9 +66,14 @@ pub fn disarm() -> i64 {
     HITS.load(Ordering::SeqCst)
 }
 
-/// Whether the operation at hand is to fail.
-pub(crate) fn fails(kind: Kind) -> bool {
+/// Whether the operation at hand, for `what`, is to fail.
+#[track_caller]
+pub(crate) fn fails(kind: Kind, what: &'static str) -> bool {
     if KINDS.load(Ordering::SeqCst) & kind as u32 == 0 {
+        return false;
+    }
+    if RECORDS.load(Ordering::SeqCst) {
+        SITES.lock().unwrap_or_else(PoisonError::into_inner).push((Location::caller(), what));
         return false;
     }
     let before = REMAINING.fetch_sub(1, Ordering::SeqCst);

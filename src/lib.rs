@@ -16,6 +16,7 @@
 //! | [`rsvd`] | randomized singular value decomposition and principal components, larger than memory |
 //! | [`rpca`] | a matrix as low rank plus sparse |
 //! | [`spmv`] | products of sparse matrices with vectors |
+//! | [`lanczos`] | eigenvalues of symmetric matrices and of graphs |
 //! | [`tt`] | tensor trains: inner products open and cyclic, norms, expectation values, algebra |
 
 pub mod alloc;
@@ -29,6 +30,7 @@ pub mod error;
 pub mod fault;
 pub mod fdk;
 pub mod ffi;
+pub mod lanczos;
 pub mod log;
 pub mod matrix;
 pub mod progress;

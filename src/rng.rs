@@ -19,6 +19,8 @@ pub mod stream {
     pub const FRESH: u32 = 5;
     /// Sketches of robust PCA.
     pub const ROBUST: u32 = 6;
+    /// Start vectors of Lanczos iterations: row of the matrix, number of the vector.
+    pub const LANCZOS: u32 = 8;
 }
 
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];

@@ -4,6 +4,10 @@
 //! Two ways. The library's own fault points (feature `fault-injection`) stand where memory is asked for, copies and
 //! launches are made. And an allocator that refuses large blocks finds what has no fault point: an allocation that
 //! cannot fail would end the process here.
+//!
+//! A call of very many operations does most of them again and again, in loops. There the first [`FIRST`] are tried, of each
+//! site (a line of the source and what the operation is for) the first, the middle and the last, and of all others every
+//! k-th, so that there are [`SPREAD`] of them.
 #![cfg(feature = "fault-injection")]
 
 #[path = "fault/allocator.rs"]
@@ -19,16 +23,38 @@ mod fixture;
 #[path = "fault/rsvd.rs"]
 mod rsvd;
 
+use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use cases::{Call, Case, OnGpu, Work};
 use fixture::Fixture;
-use purlin::fault::{self, Kind};
+use purlin::fault::{self, Kind, Site};
 use purlin::ffi::{self, purlin_status};
 
 /// More fault points than any call has; a loop that gets there does not end.
 const ENDLESS: i64 = 10_000;
+
+/// Operations of a call up to which every one is tried.
+const FEW: usize = 150;
+/// Of more, so many first ones and so many of all.
+const FIRST: usize = 40;
+const SPREAD: usize = 40;
+
+/// Those that are tried of a call's operations.
+fn chosen(sites: &[Site]) -> BTreeSet<usize> {
+    if sites.len() <= FEW {
+        return (0..sites.len()).collect();
+    }
+    let mut places: HashMap<Site, Vec<usize>> = HashMap::new();
+    for (n, site) in sites.iter().enumerate() {
+        places.entry(*site).or_default().push(n);
+    }
+    let of_each = places.values().flat_map(|p| [p[0], p[p.len() / 2], p[p.len() - 1]]);
+    of_each.chain(0..FIRST).chain((0..sites.len()).step_by(sites.len().div_ceil(SPREAD))).collect()
+}
 
 /// Faults are counted in the whole process: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -53,17 +79,28 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Fails each operation on objects of its own. Gives their number.
-    fn on_new(&self, make: impl Fn() -> Fixture) -> i64 {
-        self.count(|n| {
+    /// Fails the operations on objects of their own. Gives how many there are, and how many were tried.
+    fn on_new(&self, make: impl Fn() -> Fixture) -> (i64, usize) {
+        let objects = make();
+        let sites = self.sites(&(self.case.prepare)(&objects));
+        self.count(&sites, |n| {
             let objects = make();
             self.fails(n, &objects, &(self.case.prepare)(&objects))
         })
     }
 
     /// The same on objects that stay: those of a GPU take long to make, and its kernels to load.
-    fn on_same(&self, objects: &Fixture, call: &Call) -> i64 {
-        self.count(|n| self.fails(n, objects, call))
+    fn on_same(&self, objects: &Fixture, call: &Call) -> (i64, usize) {
+        self.count(&self.sites(call), |n| self.fails(n, objects, call))
+    }
+
+    /// The operations of a call that succeeds.
+    fn sites(&self, call: &Call) -> Vec<Site> {
+        fault::record(self.kinds);
+        let status = call();
+        let sites = fault::recorded();
+        assert_eq!(status, purlin_status::PURLIN_SUCCESS, "{}: {}", self.case.name, fixture::message());
+        sites
     }
 
     /// Fails each loading of a module of kernels, on new objects. Gives their number.
@@ -80,10 +117,17 @@ impl Trial<'_> {
         loads
     }
 
-    fn count(&self, mut fails: impl FnMut(i64) -> bool) -> i64 {
-        (0..ENDLESS)
-            .find(|n| !fails(*n))
-            .unwrap_or_else(|| panic!("{}: more than {ENDLESS} operations", self.case.name))
+    fn count(&self, sites: &[Site], mut fails: impl FnMut(i64) -> bool) -> (i64, usize) {
+        if sites.len() <= FEW {
+            let end = (0..ENDLESS).find(|n| !fails(*n));
+            let end = end.unwrap_or_else(|| panic!("{}: more than {ENDLESS} operations", self.case.name));
+            return (end, sites.len());
+        }
+        let chosen = chosen(sites);
+        // The number of the last ones may vary a little with the threads.
+        let failed = chosen.iter().filter(|n| fails(**n as i64)).count();
+        assert!(failed + 10 > chosen.len(), "{}: {failed} of {} failed", self.case.name, chosen.len());
+        (sites.len() as i64, failed)
     }
 
     /// Makes the call with its n-th operation failing, and once more with none. Whether there was such an operation.
@@ -127,11 +171,13 @@ fn every_host_allocation_fails_once() {
     let _alone = alone();
     for case in cases::all() {
         let allowed = &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY];
-        let points = [false, true].map(|sticky| {
+        let begin = Instant::now();
+        let [(points, tried), _] = [false, true].map(|sticky| {
             Trial { case: &case, kinds: Kind::HostMemory as u32, allowed, sticky }.on_new(|| Fixture::on_cpu(7))
         });
-        println!("{:<44} {:>3} allocations", case.name, points[0]);
-        assert!(points[0] >= case.allocations, "{}: only {} fault points", case.name, points[0]);
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("{:<44} {points:>5} allocations, {tried:>3} tried in {seconds:>4.1} s", case.name);
+        assert!(points >= case.allocations, "{}: only {points} fault points", case.name);
     }
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
@@ -141,12 +187,12 @@ fn every_file_operation_fails_once() {
     let _alone = alone();
     for case in cases::on_files() {
         let allowed = &[purlin_status::PURLIN_ERROR_IO];
-        let points = [false, true].map(|sticky| {
+        let [(points, tried), _] = [false, true].map(|sticky| {
             Trial { case: &case, kinds: Kind::File as u32, allowed, sticky }.on_new(|| Fixture::on_cpu(7))
         });
-        println!("{:<44} {:>3} file operations", case.name, points[0]);
-        // Opened, read, created, written, named.
-        assert!(points[0] >= 5, "{}: only {} fault points", case.name, points[0]);
+        println!("{:<44} {points:>5} file operations, {tried:>3} tried", case.name);
+        // Opened, read, created, written, named; or opened, written often, removed.
+        assert!(points >= 5, "{}: only {points} fault points", case.name);
     }
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
@@ -237,7 +283,7 @@ fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
     for sticky in [false, true] {
         for ((kind, allowed), points) in ANSWERS.iter().zip(&mut points) {
             announce(&format!("  {kind:?}{}", if sticky { " and all later" } else { "" }));
-            *points = Trial { case, kinds: *kind as u32, allowed, sticky }.on_same(&objects, &call);
+            (*points, _) = Trial { case, kinds: *kind as u32, allowed, sticky }.on_same(&objects, &call);
         }
     }
     let [host, memory, copies, launches, libraries] = points;

@@ -145,7 +145,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> ||A - U diag(s) V^H||: the Frobenius norm and an upper bound of the spectral one, from random probes.
+  !> ||A - U diag(s) V^H||: the Frobenius norm and an upper bound of the spectral one, from random probes; or, with the
+  !> option error = PURLIN_RSVD_ERROR_POWER, an estimate of the latter from below.
   subroutine rsvd_error(self, a, u, s, v, frobenius, spectral, info, stream, stat, errmsg)
     class(purlin_rsvd), intent(inout) :: self
     type(purlin_matrix), intent(in) :: a, u, v

@@ -125,7 +125,8 @@ class session {
     return finished(a, purlin_rsvd_symmetric(get(), queue.get(), a.get(), lambda.get(), v.get(), &info), info);
   }
 
-  /// ||A - U diag(s) V^H|| from random probes of a stream of their own: one pass.
+  /// ||A - U diag(s) V^H|| from random probes of a stream of their own: one pass, the spectral norm being an upper bound;
+  /// with the option `error` = `PURLIN_RSVD_ERROR_POWER` an estimate of it from below, and 11 passes.
   residual_norms error(const matrix& a, const matrix& u, const tensor& s, const matrix& v, const stream& queue = {}) {
     purlin_rsvd_info info = detail::fresh_info();
     residual_norms found{};
@@ -136,7 +137,7 @@ class session {
     return found;
   }
 
-  /// ||A v - s u|| and ||A^H u - s v|| of each triplet: one pass.
+  /// ||A v - s u|| and ||A^H u - s v|| of each triplet: two passes.
   purlin_rsvd_info residuals(const matrix& a, const matrix& u, const tensor& s, const matrix& v, const tensor& left,
                              const tensor& right, const stream& queue = {}) {
     purlin_rsvd_info info = detail::fresh_info();

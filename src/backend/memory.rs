@@ -120,6 +120,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     /// Zeroed memory of purlin's own, charged to `budget`.
+    #[cfg_attr(feature = "fault-injection", track_caller)]
     pub fn allocate(what: &'static str, bytes: usize, budget: &Arc<Budget>) -> Result<Self> {
         let charge = budget.charge_host(what, bytes)?;
         fault_point(what, bytes)?;

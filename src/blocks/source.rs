@@ -37,8 +37,9 @@ pub(crate) fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error
 
 /// Where a file operation can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
-pub(crate) fn file_fault(path: &Path, what: &str) -> Result<()> {
-    if crate::fault::fails(crate::fault::Kind::File) {
+#[track_caller]
+pub(crate) fn file_fault(path: &Path, what: &'static str) -> Result<()> {
+    if crate::fault::fails(crate::fault::Kind::File, what) {
         return Err(io_error(path, what, &std::io::Error::other("an injected fault")));
     }
     Ok(())
@@ -46,7 +47,7 @@ pub(crate) fn file_fault(path: &Path, what: &str) -> Result<()> {
 
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
-pub(crate) fn file_fault(_: &Path, _: &str) -> Result<()> {
+pub(crate) fn file_fault(_: &Path, _: &'static str) -> Result<()> {
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::callback;
-use super::handle::{self, Exclusive};
+use super::handle::{self, Exclusive, Shared};
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, flag};
 use super::overlap::{self, Range, ranges};
@@ -19,6 +19,7 @@ use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
 use crate::rpca::{self, Frames, Info, Options};
 use crate::shape;
+use crate::stream::Stream;
 
 /// Writes the defaults.
 ///
@@ -126,6 +127,45 @@ unsafe fn hand_over(info: *mut purlin_rpca_info, done: &Info) -> Result<()> {
     Err(Error::NoConvergence(format!("the residual is {residual:e} after {n} iterations")))
 }
 
+/// What all calls read.
+struct Given {
+    context: Arc<Context>,
+    stream: Option<Shared<Stream>>,
+    m: Shared<Matrix>,
+    mask: Option<Shared<Matrix>>,
+}
+
+impl Given {
+    fn get(
+        context: *const purlin_context,
+        stream: *const purlin_stream,
+        m: *const purlin_matrix,
+        mask: *const purlin_matrix,
+    ) -> Result<Self> {
+        let (context, stream) = (context::get(context)?, stream::get(stream)?);
+        Ok(Self { context, stream, m: matrix::input("m", m)?, mask: handle::shared_or_null("mask", mask)? })
+    }
+
+    fn ranges(&self) -> Vec<Range<'_>> {
+        ranges(&[("m", Some(&self.m)), ("mask", self.mask.as_deref())], &[])
+    }
+}
+
+/// The caller's options, as they are and in the core's terms; `info` is looked at, too.
+///
+/// # Safety
+/// Both are NULL or initialised structs.
+unsafe fn asked(
+    options: *const purlin_rpca_options,
+    info: *const purlin_rpca_info,
+) -> Result<(purlin_rpca_options, Options)> {
+    // SAFETY: as promised above.
+    let o = unsafe { options::read("options", options) }?;
+    // SAFETY: as promised above.
+    unsafe { options::check("info", info) }?;
+    Ok((o, read_options(&o)?))
+}
+
 /// Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
 /// Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrangian method (Lin, Chen, Ma, arXiv 1009.5055). Of a video
 /// whose frames are the columns, L is the background and S what moves before it.
@@ -166,26 +206,19 @@ pub unsafe extern "C" fn purlin_rpca_compute(
     info: *mut purlin_rpca_info,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
-        let stream = stream::get(stream)?;
-        let m = matrix::input("m", m)?;
-        let mask = handle::shared_or_null::<Matrix, _>("mask", mask)?;
+        let given = Given::get(context, stream, m, mask)?;
         let mut low_rank = matrix::output_or_null("low_rank", low_rank)?;
         let mut sparse = matrix::output_or_null("sparse", sparse)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let settings = read_options(&o)?;
-        let inputs = ranges(&[("m", Some(&m)), ("mask", mask.as_deref())], &[]);
+        // SAFETY: the caller promises NULL or initialised structs.
+        let (o, settings) = unsafe { asked(options, info) }?;
         let outputs = ranges(&[("low_rank", low_rank.as_deref()), ("sparse", sparse.as_deref())], &[]);
-        overlap::check(&inputs, &outputs)?;
+        overlap::check(&given.ranges(), &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let done = rpca::compute(
-            &context,
-            stream.as_deref(),
-            &m,
-            mask.as_deref(),
+            &given.context,
+            given.stream.as_deref(),
+            &given.m,
+            given.mask.as_deref(),
             &settings,
             low_rank.as_deref_mut(),
             sparse.as_deref_mut(),
@@ -224,26 +257,19 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
     info: *mut purlin_rpca_info,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
-        let stream = stream::get(stream)?;
-        let m = matrix::input("m", m)?;
-        let mask = handle::shared_or_null::<Matrix, _>("mask", mask)?;
+        let given = Given::get(context, stream, m, mask)?;
         let mut low_rank = matrix::output_or_null("low_rank", low_rank)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("sparse", sparse) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let settings = read_options(&o)?;
-        let inputs = ranges(&[("m", Some(&m)), ("mask", mask.as_deref())], &[]);
-        overlap::check(&inputs, &ranges(&[("low_rank", low_rank.as_deref())], &[]))?;
+        // SAFETY: the caller promises NULL or initialised structs.
+        let (o, settings) = unsafe { asked(options, info) }?;
+        overlap::check(&given.ranges(), &ranges(&[("low_rank", low_rank.as_deref())], &[]))?;
         let report = callback::progress(o.progress, o.progress_user);
         let (made, done) = rpca::compute_csr(
-            &context,
-            stream.as_deref(),
-            &m,
-            mask.as_deref(),
+            &given.context,
+            given.stream.as_deref(),
+            &given.m,
+            given.mask.as_deref(),
             &settings,
             low_rank.as_deref_mut(),
             report.as_ref().map(|f| f as &ProgressFn<'_>),
@@ -283,29 +309,23 @@ pub unsafe extern "C" fn purlin_rpca_stream(
     info: *mut purlin_rpca_info,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
-        let stream = stream::get(stream)?;
-        let m = matrix::input("m", m)?;
-        let mask = handle::shared_or_null::<Matrix, _>("mask", mask)?;
+        let given = Given::get(context, stream, m, mask)?;
         let mut low_rank = handle::exclusive_or_null::<SinkObject, _>("low_rank", low_rank)?;
         let mut sparse = handle::exclusive_or_null::<SinkObject, _>("sparse", sparse)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let settings = read_options(&o)?;
-        let inputs = ranges(&[("m", Some(&m)), ("mask", mask.as_deref())], &[]);
+        // SAFETY: the caller promises NULL or initialised structs.
+        let (o, settings) = unsafe { asked(options, info) }?;
         let report = callback::progress(o.progress, o.progress_user);
-        let done = with_sink("low_rank", &context, &mut low_rank, &inputs, |low_rank| {
-            with_sink("sparse", &context, &mut sparse, &inputs, |sparse| {
+        let inputs = given.ranges();
+        let done = with_sink("low_rank", &given.context, &mut low_rank, &inputs, |low_rank| {
+            with_sink("sparse", &given.context, &mut sparse, &inputs, |sparse| {
                 // Both for as long as the call alone.
                 let low_rank = low_rank.map(|sink| -> &mut dyn Sink { sink });
                 let sparse = sparse.map(|sink| -> &mut dyn Sink { sink });
                 rpca::stream(
-                    &context,
-                    stream.as_deref(),
-                    &m,
-                    mask.as_deref(),
+                    &given.context,
+                    given.stream.as_deref(),
+                    &given.m,
+                    given.mask.as_deref(),
                     &settings,
                     low_rank,
                     sparse,

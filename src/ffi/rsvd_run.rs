@@ -10,7 +10,7 @@ use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::rsvd::info::Info;
 use crate::rsvd::options::Options;
-use crate::rsvd::session::Outputs;
+use crate::rsvd::outputs::Outputs;
 
 /// Hands over what a run reports, and says if it did not get where it should.
 ///
@@ -171,7 +171,8 @@ pub unsafe extern "C" fn purlin_rsvd_symmetric(
     })
 }
 
-/// Estimates how far U diag(s) V^H is from A, with `probes` random vectors of a stream of their own: one pass.
+/// Estimates how far U diag(s) V^H is from A, with `probes` random vectors of a stream of their own: one pass, or 11 if
+/// the option `error` is PURLIN_RSVD_ERROR_POWER.
 ///
 /// @param      rsvd       the decomposition; its centring and scaling are those of A.
 /// @param      stream     NULL for the context's own.
@@ -181,7 +182,8 @@ pub unsafe extern "C" fn purlin_rsvd_symmetric(
 /// @param      v          dense, n x k, or k x n with PURLIN_RSVD_VH.
 /// @param[out] frobenius  estimate of ||A - U diag(s) V^H||_F, within 15 % for 10 probes.
 /// @param[out] spectral   upper bound of the same in the spectral norm, false with a probability of 10^-probes and
-///                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); may be NULL.
+///                        mostly some 20 times too large (Halko, Martinsson, Tropp, section 4.3); with
+///                        PURLIN_RSVD_ERROR_POWER an estimate from below by power iteration instead; may be NULL.
 /// @param[out] info       what was done; may be NULL.
 /// @return as purlin_rsvd_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `frobenius`.
 ///
@@ -225,7 +227,7 @@ pub unsafe extern "C" fn purlin_rsvd_error(
     })
 }
 
-/// Computes how well each triplet fulfils its two equations: one pass.
+/// Computes how well each triplet fulfils its two equations: two passes.
 ///
 /// @param      rsvd    the decomposition; its centring and scaling are those of A.
 /// @param      stream  NULL for the context's own.

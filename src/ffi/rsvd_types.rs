@@ -80,8 +80,12 @@ pub const PURLIN_RSVD_ERROR_NONE: i32 = 0;
 /// From ||A - A_k||_F^2 = ||A||_F^2 - sum of s_j^2, which costs nothing and tells no relative error below 1e-7 (F32:
 /// 3e-3) from 0.
 pub const PURLIN_RSVD_ERROR_IDENTITY: i32 = 1;
-/// From random probes of the residual, both norms; one more pass.
+/// From random probes of the residual: the Frobenius norm, and an upper bound of the spectral norm that is false with a
+/// probability of 10^-probes and mostly some 20 times too large; one more pass.
 pub const PURLIN_RSVD_ERROR_PROBES: i32 = 2;
+/// Like PROBES, with the spectral norm itself in place of the bound, by five power iterations on the residual: close, and
+/// from below; 11 more passes.
+pub const PURLIN_RSVD_ERROR_POWER: i32 = 3;
 
 /// Products inside power iterations like all others.
 pub const PURLIN_RSVD_PRECISION_FULL: i32 = 0;
@@ -243,7 +247,9 @@ pub struct purlin_rsvd_info {
     pub bytes_tall: i64,
     /// Bytes that sources were read for.
     pub bytes_read: i64,
-    /// Bytes to devices that the cost model foretold.
+    /// What the data's way costs in bytes, known once they are cut into blocks: `bytes_to_device` equals it or, on the
+    /// CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file saves passes. 0
+    /// where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
     pub bytes_predicted: i64,
     /// Planned peak of device memory of each context, bytes.
     pub device_bytes: i64,
@@ -261,7 +267,8 @@ pub struct purlin_rsvd_info {
     pub error_frobenius: f64,
     /// The same over ||A||_F; NaN if not found.
     pub error_relative: f64,
-    /// Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; NaN unless probed.
+    /// Upper bound of ||A - A_k||_2, false with a probability of 10^-probes; with ERROR_POWER an estimate from below; NaN
+    /// unless probed.
     pub error_spectral: f64,
     /// Seconds of reading sources.
     pub seconds_read: f64,

@@ -1,7 +1,10 @@
-//! The cost model: seconds and bytes of each method on a machine, and the choice among them.
+//! The cost model: seconds of each method on a machine, and the choice among them.
 //!
-//! A run takes as long as the longest of: its bytes over the link, its arithmetic, its bytes through the device's memory;
-//! and the orthonormalisations and small factorisations besides, which hide behind nothing.
+//! A run takes as long as the longest of: its bytes over the link, its products with the data, its bytes through the
+//! device's memory; and the orthonormalisations and small factorisations besides, which hide behind nothing.
+//!
+//! The figures of a GPU are fitted to whole runs on an H200 (`benches/results/nvidia-h200/20261120T171120Z-9abd37a244.json`,
+//! data on the device, `FUSED` and `KRYLOV` with l = 128 and 500 in both precisions), which they meet within 15 %.
 
 use super::algorithm::passes;
 use super::options::Method;
@@ -17,7 +20,9 @@ pub struct Machine {
     pub link: f64,
     /// Operations a second in products of matrices, an addition and a multiplication being two.
     pub flops: f64,
-    /// The same in factorisations of small matrices.
+    /// Columns of a product that reach half of that.
+    pub ramp: f64,
+    /// Operations a second in factorisations of small matrices.
     pub small: f64,
     /// Bytes a second of the memory that products read.
     pub memory: f64,
@@ -35,19 +40,8 @@ impl Machine {
                 let info = gpu.info();
                 let newest = info.compute_capability.0 >= 9;
                 let clock = if info.clock_khz > 0 { f64::from(info.clock_khz) * 1e3 } else { 1.5e9 };
-                // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Seven in ten
-                // of them are had in large products.
-                let cycle = match (newest, single) {
-                    (true, _) | (false, true) => 256.0,
-                    (false, false) => 128.0,
-                };
-                let flops = 0.7 * cycle * clock * f64::from(info.multiprocessors) / complexity;
-                Self {
-                    link: count * if newest { 50e9 } else { 22e9 },
-                    flops: count * flops,
-                    small: flops / 40.0,
-                    memory: count * if newest { 3.5e12 } else { 1.4e12 },
-                }
+                let cycles = clock * f64::from(info.multiprocessors) / complexity;
+                Self::gpu(newest, single, cycles).times(count)
             }
             Backend::Cpu => {
                 let width = match context.isa() {
@@ -60,11 +54,43 @@ impl Machine {
                 Self {
                     link: if outside { 2e9 } else { f64::INFINITY },
                     flops,
+                    ramp: 0.0,
                     small: flops / 10.0,
                     memory: (10e9 * threads).min(100e9),
                 }
             }
         }
+    }
+}
+
+impl Machine {
+    /// A GPU whose multiprocessors have so many cycles a second together; `newest` from compute capability 9 on.
+    pub fn gpu(newest: bool, single: bool, cycles: f64) -> Self {
+        // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Seven in ten of them are
+        // had in wide products.
+        let cycle = match (newest, single) {
+            (true, _) | (false, true) => 256.0,
+            (false, false) => 128.0,
+        };
+        let flops = 0.7 * cycle * cycles;
+        Self {
+            link: if newest { 50e9 } else { 22e9 },
+            flops,
+            ramp: 60.0,
+            // Decompositions of a few hundred columns keep few multiprocessors busy.
+            small: flops / 190.0,
+            memory: if newest { 3.5e12 } else { 1.4e12 },
+        }
+    }
+
+    /// `count` of them, which share the passes and not the small factorisations.
+    fn times(self, count: f64) -> Self {
+        Self { link: count * self.link, flops: count * self.flops, memory: count * self.memory, ..self }
+    }
+
+    /// Seconds of products of so many operations, whose result has `width` columns.
+    fn products(&self, flops: f64, width: f64) -> f64 {
+        flops * (1.0 + self.ramp / width.max(1.0)) / self.flops
     }
 }
 
@@ -91,6 +117,8 @@ pub struct Case {
     pub entry_bytes: usize,
     /// Bytes of an element as it is computed with.
     pub element_bytes: usize,
+    /// Whether the data are where they are used from the beginning.
+    pub is_there: bool,
     /// Part of the rows that stays where it is used, 0 to 1.
     pub resident: f64,
     /// Whether blocks are there to be worked on by themselves: not in sparse matrices and operators.
@@ -103,14 +131,9 @@ pub struct Case {
     pub is_delicate: bool,
 }
 
-/// What a method is foretold to take.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cost {
-    /// Seconds.
-    pub seconds: f64,
-    /// Bytes over the link.
-    pub bytes: f64,
-}
+/// Seconds of a rank update over those of a product of as many operations: of the tiles on the diagonal half is in vain,
+/// and single numbers are taken to double first. An assumption: no run has the data on the device.
+const RANK_UPDATE: f64 = 1.4;
 
 /// Largest order of a Gram matrix that is chosen.
 const GRAM_COLUMNS: usize = 16_384;
@@ -127,42 +150,51 @@ impl Case {
         }
     }
 
-    /// What `method` takes on `machine`.
-    pub fn cost(&self, method: Method, machine: &Machine) -> Cost {
+    /// Seconds that `method` takes on `machine`.
+    pub fn cost(&self, method: Method, machine: &Machine) -> f64 {
         let (m, n, l, q) = (self.rows as f64, self.columns as f64, self.width as f64, self.iterations as f64);
         let entries = self.entries;
         let last = self.final_width(method);
         let passes = passes(method, self.iterations, self.one_pass) as f64;
         let w = self.merge_width as f64;
-        let data_flops = match method {
-            Method::Range | Method::Fused => 4.0 * (q + 1.0) * entries * l,
-            Method::Basic | Method::Fifo | Method::RowFused => 2.0 * (2.0 * q + 1.0) * entries * l,
-            Method::Gram => entries * n + 2.0 * entries * l,
-            Method::Brsvd => 4.0 * (q + 1.0) * entries * l,
-            Method::Merge => 4.0 * (q + 1.0) * entries * w + if self.one_pass { 0.0 } else { 2.0 * entries * l },
-            Method::Krylov => 4.0 * q * entries * l + 2.0 * entries * last,
-            Method::OnePass => 2.0 * entries * (3.0 * l + 1.0),
-            Method::Direct => 2.0 * entries * n.min(m),
-            Method::Auto | Method::Nystrom | Method::Rayleigh => 2.0 * (2.0 * q + 1.0) * entries * l,
+        // With the data; `times` l columns are multiplied with all of them.
+        let wide = |times: f64| machine.products(2.0 * times * entries * l, l);
+        let products = match method {
+            Method::Range | Method::Fused | Method::Brsvd => wide(2.0 * (q + 1.0)),
+            Method::Gram => RANK_UPDATE * machine.products(entries * n, n) + wide(1.0),
+            Method::Merge => {
+                let second = if self.one_pass { 0.0 } else { wide(1.0) };
+                machine.products(4.0 * (q + 1.0) * entries * w, w) + second
+            }
+            Method::Krylov => wide(2.0 * q) + machine.products(2.0 * entries * last, last),
+            Method::OnePass => machine.products(2.0 * entries * (3.0 * l + 1.0), l),
+            Method::Direct => machine.products(2.0 * entries * last, last),
+            Method::Basic | Method::Fifo | Method::RowFused | Method::Auto | Method::Nystrom | Method::Rayleigh => {
+                wide(2.0 * q + 1.0)
+            }
         };
         // CholeskyQR2 of the long factor once, one step of the others, and the products that turn bases.
         let bases = 4.0 * m * last * last
             + 2.0 * m * last * self.rank as f64
             + 4.0 * n * last * last
             + 2.0 * q * n * l * l
-            + if method == Method::Krylov { 4.0 * n * last * last } else { 0.0 }
-            + if method == Method::Range { 2.0 * q * m * l * l } else { 0.0 };
+            + match method {
+                Method::Krylov => 4.0 * n * last * last,
+                Method::Range => 2.0 * q * m * l * l,
+                Method::Gram => 2.0 * q * n * n * l,
+                Method::Merge => 8.0 * n * w * w * self.blocks as f64,
+                _ => 0.0,
+            };
         let small = 25.0 * last.powi(3)
             + match method {
+                // All eigenvectors, where they take less than another pass.
                 Method::Gram if n <= 4096.0 && m >= 50.0 * n => 12.0 * n.powi(3),
-                Method::Gram => 2.0 * q * n * n * l,
-                Method::Merge => self.blocks as f64 * (8.0 * n * w * w + 200.0 * w.powi(3)),
+                Method::Merge => self.blocks as f64 * 200.0 * w.powi(3),
                 _ => 0.0,
             };
         let once = entries * self.entry_bytes as f64;
-        let again = once * (1.0 - self.resident);
-        let bytes = once + (passes - 1.0) * again;
-        let link = if machine.link.is_finite() { bytes / machine.link } else { 0.0 };
+        let moved = once * (1.0 + (passes - 1.0) * (1.0 - self.resident));
+        let link = if self.is_there || machine.link.is_infinite() { 0.0 } else { moved / machine.link };
         // A product reads its block once for each time that it is used.
         let uses = match method {
             Method::Gram | Method::OnePass => passes + 1.0,
@@ -171,12 +203,11 @@ impl Case {
             _ => 2.0 * passes,
         };
         let memory = uses * entries * self.element_bytes as f64 / machine.memory;
-        let seconds = link.max(data_flops / machine.flops).max(memory) + bases / machine.flops + small / machine.small;
-        Cost { seconds, bytes }
+        link.max(products).max(memory) + bases / machine.flops + small / machine.small
     }
 
     /// The method to take, what it costs, and why.
-    pub fn choose(&self, machine: &Machine) -> (Method, Cost, String) {
+    pub fn choose(&self, machine: &Machine) -> (Method, f64, String) {
         let least = self.rows.min(self.columns);
         if 2 * self.width >= least {
             let reason = format!("l = {} is half of min(m, n) = {least} or more: a direct SVD", self.width);
@@ -193,16 +224,16 @@ impl Case {
         if self.has_blocks && self.columns <= GRAM_COLUMNS && gram_bytes <= self.gram_room && !self.is_delicate {
             candidates.push(Method::Gram);
         }
-        let costs: Vec<(Method, Cost)> = candidates.into_iter().map(|c| (c, self.cost(c, machine))).collect();
-        let fastest = costs.iter().fold(f64::INFINITY, |t, (_, c)| t.min(c.seconds));
-        let chosen = costs.iter().find(|(_, c)| c.seconds <= 1.1 * fastest);
+        let costs: Vec<(Method, f64)> = candidates.into_iter().map(|c| (c, self.cost(c, machine))).collect();
+        let fastest = costs.iter().fold(f64::INFINITY, |t, (_, c)| t.min(*c));
+        let chosen = costs.iter().find(|(_, c)| *c <= 1.1 * fastest);
         // One of them is the fastest itself.
         let (method, cost) = chosen.copied().unwrap_or((Method::Fused, self.cost(Method::Fused, machine)));
         let others: Vec<String> = costs
             .iter()
             .filter(|(other, _)| *other != method)
-            .map(|(other, c)| format!("{other:?} {:.2e} s", c.seconds))
+            .map(|(other, c)| format!("{other:?} {c:.2e} s"))
             .collect();
-        (method, cost, format!("{:.2e} s foretold; {}", cost.seconds, others.join(", ")))
+        (method, cost, format!("{cost:.2e} s foretold; {}", others.join(", ")))
     }
 }

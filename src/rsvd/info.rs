@@ -5,7 +5,7 @@ use super::options::{ErrorKind, Method, Options, Orthonormalization};
 use super::plan::Plan;
 use super::traffic::Traffic;
 use crate::scalar::DType;
-use crate::shape::to_i64;
+use crate::shape::{to_i64, to_u64};
 
 /// A run's plan and its figures. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,8 @@ pub struct Info {
     pub bytes_tall: i64,
     /// Bytes that sources were read for.
     pub bytes_read: i64,
-    /// Bytes to the device that the cost model foretold.
+    /// Bytes of the data that passes move, known once the data are cut: what `bytes_to_device` will be, and on the CPU
+    /// `bytes_read`.
     pub bytes_predicted: i64,
     /// Planned peak of device memory.
     pub device_bytes: i64,
@@ -72,7 +73,8 @@ pub struct Info {
     pub error_frobenius: f64,
     /// The same over ||A||_F.
     pub error_relative: f64,
-    /// Upper bound of ||A - A_k||_2, false with probability 10^-probes; NaN unless probed.
+    /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power iteration; NaN
+    /// unless probed.
     pub error_spectral: f64,
     /// Seconds in the reading of sources.
     pub seconds_read: f64,
@@ -149,8 +151,19 @@ impl Info {
         self.columns = to_i64(plan.width);
         self.power_iterations = to_i64(plan.iterations);
         self.seconds_predicted = plan.seconds;
-        self.bytes_predicted = if plan.bytes.is_finite() { plan.bytes as i64 } else { 0 };
+        self.bytes_predicted = 0;
         self.passes = to_i64(passes(plan.method, plan.iterations, plan.one_pass));
+    }
+
+    /// Takes how a backend has cut the data: what each pass moves is settled then.
+    pub(super) fn set_cut(&mut self, cut: &Traffic, plan: &Plan, device_bytes: u64) {
+        self.blocks = number(cut.blocks);
+        self.block_rows = number(cut.block_rows);
+        self.resident_rows = number(cut.resident_rows);
+        self.device_bytes = self.device_bytes.max(number(device_bytes));
+        let later = plan.passes.map_or(0, |passes| to_u64(passes).saturating_sub(1).saturating_mul(cut.bytes_later));
+        let all = cut.bytes_first.saturating_add(later);
+        self.bytes_predicted = if plan.passes.is_some() { number(all) } else { 0 };
     }
 
     /// Takes the figures of a backend's work.

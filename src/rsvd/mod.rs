@@ -3,7 +3,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`session`], [`calls`] | a decomposition that is set up, and its calls |
+//! | [`session`], [`calls`], [`sketch`], [`outputs`] | a decomposition that is set up, its calls, their sketch, and where results go |
 //! | [`options`], [`info`] | how, and what came of it |
 //! | [`plan`], [`choose`] | type, orientation and sizes of a problem; the cost model |
 //! | [`algorithm`] | the methods, for every backend |
@@ -25,10 +25,12 @@ pub mod info;
 pub mod open;
 pub mod ops;
 pub mod options;
+pub mod outputs;
 pub mod pca;
 pub mod plan;
 pub mod restart;
 pub mod session;
+pub mod sketch;
 pub mod statistics;
 pub mod traffic;
 

@@ -34,7 +34,7 @@ codes!(Orthonormalization, Auto, Householder, Cholesky2, ShiftedCholesky3);
 codes!(Centering, None, Columns, Rows);
 codes!(Sign, None, VMax, UMax);
 codes!(Right, V, Vh);
-codes!(ErrorKind, None, Identity, Probes);
+codes!(ErrorKind, None, Identity, Probes, Power);
 codes!(IterationPrecision, Full, Fast);
 
 /// How the factors are found. The numbers are those of the C interface. l stands for rank + oversampling, q for the
@@ -153,9 +153,31 @@ pub enum ErrorKind {
     /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values: costs nothing, and cannot tell errors
     /// below 1e-7 (in single precision 3e-3) of ||A||_F from 0.
     Identity = 1,
-    /// The residual of random probes, Frobenius and spectral; one more pass.
+    /// The residual of random probes: the Frobenius norm, and a bound of the spectral one; one more pass.
     Probes = 2,
+    /// The same, and the spectral norm itself by power iteration on the residual that begins with the probes: close, and
+    /// from below; ten more passes than `Probes`.
+    Power = 3,
 }
+
+impl ErrorKind {
+    /// Whether the residual is multiplied with probes, for which both factors are needed.
+    pub fn is_probed(self) -> bool {
+        matches!(self, Self::Probes | Self::Power)
+    }
+
+    /// Passes over the data that it takes.
+    pub fn passes(self) -> usize {
+        match self {
+            Self::None | Self::Identity => 0,
+            Self::Probes => 1,
+            Self::Power => 1 + 2 * POWER_STEPS,
+        }
+    }
+}
+
+/// Power iterations on a residual, of two passes each.
+pub const POWER_STEPS: usize = 5;
 
 /// How the products inside power iterations are computed. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

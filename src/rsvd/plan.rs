@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::algorithm::passes;
 use super::choose::{Case, Machine};
 use super::data::{Center, Resident, Setting};
-use super::options::{Centering, ErrorKind, Method, Options};
+use super::options::{Centering, Method, Options};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -52,8 +53,8 @@ pub struct Plan {
     pub reason: String,
     /// Seconds foretold.
     pub seconds: f64,
-    /// Bytes to the device foretold.
-    pub bytes: f64,
+    /// Passes over the data, where they are known beforehand.
+    pub passes: Option<usize>,
     /// How the data are read.
     pub setting: Setting,
 }
@@ -160,10 +161,11 @@ impl Plan {
             method: options.method,
             reason: String::new(),
             seconds: f64::NAN,
-            bytes: f64::NAN,
+            passes: None,
             setting,
         };
         plan.choose(&request)?;
+        plan.passes = plan.passes(options, goal);
         plan.set_sizes(options, goal);
         Ok(plan)
     }
@@ -210,13 +212,25 @@ impl Plan {
         }
         if self.method == Method::Auto {
             let (method, cost, reason) = case.choose(&machine);
-            (self.method, self.seconds, self.bytes, self.reason) = (method, cost.seconds, cost.bytes, reason);
+            (self.method, self.seconds, self.reason) = (method, cost, reason);
         } else {
-            let cost = case.cost(self.method, &machine);
-            (self.seconds, self.bytes) = (cost.seconds, cost.bytes);
+            self.seconds = case.cost(self.method, &machine);
             "asked for".clone_into(&mut self.reason);
         }
         Ok(())
+    }
+
+    /// Passes that a run makes, if nothing has to be repeated; not of calls whose length shows in the end.
+    fn passes(&self, options: &Options, goal: Goal) -> Option<usize> {
+        let is_fixed = match goal {
+            Goal::Decompose => options.tolerance == 0.0,
+            Goal::Symmetric => true,
+            Goal::Basis(_) | Goal::Products(_) => false,
+        };
+        // Means and deviations of columns take a pass of their own before all others.
+        let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
+        let own = passes(self.method, self.iterations, self.one_pass);
+        is_fixed.then(|| own.saturating_add(moments + options.error.passes()))
     }
 
     /// What the cost model is to know.
@@ -264,6 +278,7 @@ impl Plan {
             entries,
             entry_bytes,
             element_bytes: element,
+            is_there: is_resident,
             resident,
             has_blocks,
             blocks: blocks as usize,
@@ -280,7 +295,7 @@ impl Plan {
         let least = Size(self.rows.min(self.columns));
         let krylov = Size((l * Size(self.iterations.saturating_add(1))).0.min(least.0));
         let (merged, block) = (Size(self.merge_width), Size(options.block_columns));
-        let probes = Size(if options.error == ErrorKind::Probes { options.probes } else { 0 });
+        let probes = Size(if options.error.is_probed() { options.probes } else { 0 });
         let times = |factor: usize, size: Size| Size(factor) * size;
         let (tall, small) = match (goal, self.method) {
             (Goal::Products(width), _) => (times(3, Size(width)), n * times(3, Size(width))),

@@ -172,6 +172,7 @@ impl Restart {
     /// # Errors
     /// [`Error::Io`].
     pub fn remove(&self) -> Result<()> {
+        file_fault(&self.path, "remove")?;
         match fs::remove_file(&self.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io_error(&self.path, "remove", &e)),
             _ => Ok(()),

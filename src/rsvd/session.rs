@@ -4,21 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::calls::{Call, Decompose, Errors, FindRange, Residuals, Symmetric};
+use super::calls::{self, Call, Decompose, Errors, FindRange, Residuals, Symmetric};
 use super::info::Info;
-use super::options::{Centering, ErrorKind, Method, Options, Right};
+use super::options::{Centering, Method, Options, Right};
+use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request};
 use crate::backend::Backend;
 use crate::context::Context;
-use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
-use crate::matrix::{self, Matrix, Storage};
+use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
-use crate::rng;
 use crate::scalar::{DType, Scalar, with_scalar};
-use crate::shape::{Order, to_u64};
 use crate::stream::{self, Stream};
-use crate::tensor::{Location, Tensor};
+use crate::tensor::Tensor;
 
 /// Cancels what runs, from any thread and without waiting for it.
 #[derive(Debug, Clone, Default)]
@@ -35,19 +33,8 @@ impl CancelHandle {
 pub struct Rsvd {
     contexts: Vec<Arc<Context>>,
     options: Options,
-    given: Option<Matrix>,
+    pub(super) given: Option<Matrix>,
     cancel: CancelHandle,
-}
-
-/// Where factors go.
-#[derive(Default)]
-pub struct Outputs<'a> {
-    /// U, m-by-k.
-    pub u: Option<&'a mut Matrix>,
-    /// Singular values, k.
-    pub s: Option<&'a mut Tensor>,
-    /// V, n-by-k, or V^H, k-by-n.
-    pub v: Option<&'a mut Matrix>,
 }
 
 impl Rsvd {
@@ -99,38 +86,17 @@ impl Rsvd {
         self.cancel.clone()
     }
 
-    /// Takes the sketch of later runs from a copy of `omega`, which has as many rows as their matrices columns; `None` to
-    /// draw it again.
-    ///
-    /// # Errors
-    /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`].
-    pub fn set_sketch(&mut self, omega: Option<&Matrix>) -> Result<()> {
-        self.given = omega.map(|m| self.copied(m)).transpose()?;
-        Ok(())
-    }
-
-    fn copied(&self, omega: &Matrix) -> Result<Matrix> {
-        let Storage::Dense { order, .. } = omega.storage() else {
-            return Err(Error::NotSupported("omega: a sketch that is not dense".into()));
-        };
-        let context = self.context();
-        let (rows, columns) = (omega.rows(), omega.cols());
-        let mut copy = Matrix::create(context, omega.dtype(), Location::Host, *order, rows, columns)?;
-        matrix::copy(context, None, omega, &mut copy)?;
-        if let Backend::Gpu(gpu) = context.backend() {
-            // The caller may change the original as soon as this returns.
-            gpu.default_stream().synchronize()?;
-        }
-        Ok(copy)
-    }
-
     /// What is known of a decomposition of `a` before it runs.
     ///
     /// # Errors
     /// As [`Rsvd::compute`] for what does not fit.
     pub fn plan(&self, a: &Matrix) -> Result<Info> {
         let plan = self.planned(a, Goal::Decompose)?;
-        Ok(self.planned_info(&plan))
+        let mut info = self.planned_info(&plan);
+        if plan.rows > 0 && plan.columns > 0 {
+            with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(&self.contexts, a, &plan, &mut info))?;
+        }
+        Ok(info)
     }
 
     fn planned(&self, a: &Matrix, goal: Goal) -> Result<Plan> {
@@ -323,7 +289,7 @@ impl Rsvd {
         let queue = stream::select(self.context(), stream)?;
         let progress = self.progress(report);
         progress.check()?;
-        super::calls::run(&self.contexts, queue, a, plan, &progress, work, info)
+        calls::run(&self.contexts, queue, a, plan, &progress, work, info)
     }
 
     fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
@@ -382,123 +348,11 @@ impl Rsvd {
         }
         if plan.method == Method::Merge && self.options.one_pass {
             let (name, wanted) = if plan.transposed { ("v", outputs.v.is_some()) } else { ("u", outputs.u.is_some()) };
-            if wanted || self.options.error == ErrorKind::Probes {
+            if wanted || self.options.error.is_probed() {
                 let problem = format!("{name}: one pass of MERGE does not give it, nor probes of the error");
                 return Err(Error::NotSupported(problem));
             }
         }
         Ok(())
     }
-}
-
-/// Fills `omega` with the sketch that a decomposition with these options would draw.
-///
-/// # Errors
-/// [`Error::InvalidArgument`] for a matrix of other numbers than the four that are computed with.
-pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options, omega: &mut Matrix) -> Result<()> {
-    let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
-    let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
-    let drawn = sketch_of(options);
-    with_scalar!(dtype, "omega", T => {
-        let dense = host.dense_mut("omega")?;
-        let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;
-        for (j, column) in out.chunks_exact_mut(rows.max(1)).enumerate() {
-            let j = u32::try_from(j).map_err(|_| Error::invalid("omega", format!("has {columns} columns")))?;
-            for (i, x) in column.iter_mut().enumerate() {
-                *x = drawn.entry::<T>(to_u64(i), j);
-            }
-        }
-        Ok(())
-    })?;
-    matrix::copy(context, stream, &host, omega)?;
-    if let Backend::Gpu(_) = context.backend() {
-        // The copy reads the host matrix, which goes with this call.
-        if let Some(queue) = stream::select(context, stream)? {
-            queue.synchronize()?;
-        }
-    }
-    Ok(())
-}
-
-/// The sketch of a run.
-pub(super) fn sketch_of(options: &Options) -> Sketch {
-    Sketch { distribution: options.sketch, seed: options.seed, stream: rng::stream::SKETCH }
-}
-
-/// Refuses a tensor that is not a vector of `length` numbers on the host.
-pub(super) fn check_vector(argument: &str, tensor: &Tensor, length: usize) -> Result<()> {
-    tensor.expect_dims(argument, &[length])?;
-    tensor.check_writable(argument)?;
-    check_vector_type(argument, tensor)
-}
-
-fn check_vector_type(argument: &str, tensor: &Tensor) -> Result<()> {
-    if !matches!(tensor.dtype(), DType::F32 | DType::F64) {
-        return Err(Error::invalid(argument, format!("is {}, F64 or F32 is needed", tensor.dtype().name())));
-    }
-    if tensor.is_device() {
-        return Err(Error::NotSupported(format!("{argument}: on a device; host memory is needed")));
-    }
-    Ok(())
-}
-
-/// Writes a vector that was checked; what is left of it becomes 0.
-pub(super) fn write_vector(argument: &str, tensor: &mut Tensor, values: &[f64]) -> Result<()> {
-    let length = tensor.dims().first().copied().unwrap_or(0);
-    let at = |j: usize| values.get(j).copied().unwrap_or(0.0);
-    if tensor.dtype() == DType::F32 {
-        let mut view = tensor.view_mut::<f32>(argument)?;
-        (0..length).for_each(|j| view.set(&[j], at(j) as f32));
-    } else {
-        let mut view = tensor.view_mut::<f64>(argument)?;
-        (0..length).for_each(|j| view.set(&[j], at(j)));
-    }
-    Ok(())
-}
-
-fn read_vector(argument: &str, tensor: &Tensor) -> Result<Vec<f64>> {
-    check_vector_type(argument, tensor)?;
-    let &[length] = tensor.dims() else {
-        return Err(Error::invalid(argument, format!("has {} dimensions, 1 is needed", tensor.dims().len())));
-    };
-    if tensor.dtype() == DType::F32 {
-        let view = tensor.view::<f32>(argument)?;
-        return Ok((0..length).map(|j| f64::from(view.get(&[j]))).collect());
-    }
-    let view = tensor.view::<f64>(argument)?;
-    Ok((0..length).map(|j| view.get(&[j])).collect())
-}
-
-/// The factors of a matrix without entries: zeros, and columns of the identity.
-fn empty(outputs: Outputs<'_>, mut info: Info) -> Result<Info> {
-    if let Some(s) = outputs.s {
-        write_vector("s", s, &[])?;
-    }
-    let eye = |argument: &'static str, m: &mut Matrix| -> Result<()> {
-        let dtype = m.dtype();
-        let dense = m.dense_mut(argument)?;
-        let (layout, memory) = (dense.layout.clone(), dense.memory);
-        let &[rows, columns] = layout.dims() else { return Ok(()) };
-        let strides = layout.strides().to_vec();
-        with_scalar!(dtype, argument, T => {
-            if layout.elements() > 0 {
-                let out = memory.host_mut(argument)?.as_mut_slice::<T>()?;
-                for i in 0..rows {
-                    for j in 0..columns {
-                        out[i * strides[0] + j * strides[1]] = T::from_parts(if i == j { 1.0 } else { 0.0 }, 0.0);
-                    }
-                }
-            }
-            Ok(())
-        })
-    };
-    if let Some(u) = outputs.u {
-        eye("u", u)?;
-    }
-    if let Some(v) = outputs.v {
-        eye("v", v)?;
-    }
-    (info.converged, info.frobenius, info.max_abs) = (true, 0.0, 0.0);
-    (info.error_frobenius, info.error_relative) = (0.0, 0.0);
-    Ok(info)
 }

@@ -11,6 +11,10 @@ pub struct Traffic {
     pub block_rows: u64,
     /// Rows of the data that stay on the device.
     pub resident_rows: u64,
+    /// Bytes of the data that the first pass moves: to the device or, on the CPU, from a source.
+    pub bytes_first: u64,
+    /// Bytes that each later pass moves.
+    pub bytes_later: u64,
     /// Bytes of the data that went to the device, tall matrices apart.
     pub bytes_to_device: u64,
     /// Bytes of tall matrices that went either way between host and device.

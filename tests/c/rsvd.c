@@ -272,6 +272,12 @@ static void estimates(void) {
   OK(purlin_rsvd_error(rsvd, NULL, a, l, values, r, &frobenius, NULL, NULL));
   CHECK(fabs(frobenius / 1.01e-2 - 1) < 0.5);
   OK(purlin_rsvd_destroy(rsvd));
+  /* The spectral norm itself: 1e-2 stands out of what is left. */
+  o.error = PURLIN_RSVD_ERROR_POWER;
+  OK(purlin_rsvd_create(context, &o, &rsvd));
+  OK(purlin_rsvd_error(rsvd, NULL, a, l, values, r, &frobenius, &spectral, &info));
+  CHECK(fabs(spectral / 1e-2 - 1) < 0.05 && info.passes == 11 && info.error_kind == PURLIN_RSVD_ERROR_POWER);
+  OK(purlin_rsvd_destroy(rsvd));
   OK(purlin_tensor_destroy(tr));
   OK(purlin_tensor_destroy(tl));
   OK(purlin_tensor_destroy(values));

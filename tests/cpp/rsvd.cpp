@@ -220,6 +220,9 @@ void measures_errors(const context& on, const std::vector<double>& a) {
   const rsvd::residual_norms found = run.error(given, u, s, v);
   EXPECT(found.frobenius > 0.5 * f.info.error_frobenius && found.frobenius < 2.0 * f.info.error_frobenius);
   EXPECT(found.spectral >= sigma(5) * (1.0 - 1e-9));
+  settings.error = PURLIN_RSVD_ERROR_POWER;
+  const double near = rsvd::session(on, settings).error(given, u, s, v).spectral;
+  EXPECT(near > 0.95 * sigma(5) && near < 1.01 * sigma(5));
   std::vector<double> left(5, -1.0), right(5, -1.0);
   run.residuals(given, u, s, v, tensor::borrow(on, left), tensor::borrow(on, right));
   for (std::size_t j = 0; j < 5; ++j) EXPECT(left[j] >= 0.0 && left[j] < 1e-10 && right[j] >= 0.0 && right[j] < 1e-6);

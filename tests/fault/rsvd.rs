@@ -27,6 +27,7 @@ pub fn on_host() -> Vec<Case> {
     vec![
         Case { name: "purlin_rsvd_compute, sparse", allocations: 4, prepare: |f| decompose(f, Form::Sparse) },
         Case { name: "purlin_rsvd_compute, an operator", allocations: 4, prepare: |f| decompose(f, Form::Operator) },
+        Case { name: "purlin_rsvd_compute, restarting", allocations: 4, prepare: restarting },
         Case { name: "purlin_rsvd_range, symmetric, error", allocations: 4, prepare: others },
         Case { name: "purlin_pca_fit, transform", allocations: 4, prepare: components },
         Case { name: "purlin_rpca_compute", allocations: 4, prepare: split },
@@ -37,6 +38,7 @@ pub fn on_host() -> Vec<Case> {
 /// What reads and writes files.
 pub fn on_files() -> Vec<Case> {
     vec![
+        Case { name: "purlin_rsvd_compute, restarting", allocations: 0, prepare: restarting },
         Case { name: "robust PCA, .npy to raw files", allocations: 0, prepare: |f| files(f, "npy") },
         Case { name: "robust PCA, mapped to raw files", allocations: 0, prepare: |f| files(f, "mapped") },
     ]
@@ -206,6 +208,32 @@ fn decompose(f: &Fixture, form: Form) -> Call {
     })
 }
 
+/// A decomposition that saves its state. A failure leaves the state of a pass before it or none, from which the next call
+/// goes on; a success leaves nothing.
+fn restarting(f: &Fixture) -> Call {
+    let (context, data, folder) = (f.context, entries(), Folder::new("restart"));
+    let values = f.vector(RANK);
+    Box::new(move || {
+        let mut a = null_mut();
+        let path = folder.path("state");
+        let none = (Vec::new(), Vec::new());
+        let status = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut a),
+            with_rsvd(
+                context,
+                |o| (o.restart_path, o.method, o.power_iterations) = (path.as_ptr(), PURLIN_RSVD_METHOD_ROW_FUSED, 4),
+                |rsvd| c!(purlin_rsvd_compute(rsvd, null(), a, null_mut(), values, null_mut(), null_mut())),
+            ),
+        );
+        end_matrices(&[a]);
+        for left in std::fs::read_dir(&folder.0).expect("the folder") {
+            let name = left.expect("a file").file_name();
+            assert!(name == "state" && status != purlin_status::PURLIN_SUCCESS, "{status:?} left {name:?}");
+        }
+        status
+    })
+}
+
 /// A basis, its error, and eigenvalues of a matrix of ones.
 fn others(f: &Fixture) -> Call {
     let (context, data, ones) = (f.context, entries(), vec![1.0f64; (COLS * COLS) as usize]);
@@ -309,7 +337,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(kind: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("purlin-fault-rpca-{kind}-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("purlin-fault-{kind}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a folder for files");
         Self(path)

@@ -231,7 +231,8 @@ contains
     type(purlin_context) :: context
     type(purlin_matrix) :: given, left, right
     type(purlin_tensor) :: values, above, below
-    type(purlin_rsvd) :: session
+    type(purlin_rsvd) :: session, closer
+    type(purlin_rsvd_options) :: options
     real(c_double), target :: u(m, 5), s(5), v(n, 5), first(5), second(5)
     real(c_double) :: frobenius, spectral, tail
     call context%create(backend=PURLIN_BACKEND_CPU)
@@ -246,6 +247,11 @@ contains
     tail = sigma(6) / sqrt(1 - 0.36_c_double)
     call check(frobenius > 0.5 * tail .and. frobenius < 2 * tail, 'the Frobenius norm of the error')
     call check(spectral >= sigma(6) * 0.999_c_double, 'the spectral norm of the error')
+    options = exact(5)
+    options%error = PURLIN_RSVD_ERROR_POWER
+    call closer%create(context, options)
+    call closer%error(given, left, values, right, frobenius, spectral)
+    call check(abs(spectral / sigma(6) - 1) < 0.05_c_double, 'the spectral norm by power iteration')
     call above%borrow(context, first)
     call below%borrow(context, second)
     call session%residuals(given, left, values, right, above, below)

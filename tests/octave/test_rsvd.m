@@ -50,6 +50,8 @@ function test_rsvd()
   [frobenius, spectral] = purlin.rsvd_error(A, U, S, V);
   truth = norm(A - U * S * V', 'fro');
   check(frobenius > truth / 2 && frobenius < 2 * truth && spectral >= sigma(6) * 0.999, 'the estimated error');
+  [~, spectral] = purlin.rsvd_error(A, U, S, V, 'error', 'power');
+  check(abs(spectral / norm(A - U * S * V') - 1) < 0.05, 'the estimated spectral norm');
   [left, right] = purlin.rsvd_residuals(A, U, diag(S), V);
   check(isequal(size(left), [5 1]) && left < 1e-10 && right < 1e-6, 'residuals');
   [Q, B] = purlin.rsvd_range(A, 12);

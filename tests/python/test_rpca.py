@@ -45,6 +45,19 @@ def test_single_precision(cpu: purlin.Context) -> None:
     assert low.dtype == np.float32 and sparse.dtype == np.float32 and relative(low, truth) < 1e-4
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float16])
+def test_numbers_of_other_types_are_scaled_as_they_are_read(cpu: purlin.Context, tmp_path: Path, dtype: Any) -> None:
+    m = np.rint(np.clip(100 + 10 * synthetic()[0], 0, 200)).astype(dtype)
+    path = tmp_path / "m.npy"
+    np.save(path, m)
+    options: Any = {"scale": 1 / 255, "tolerance": 1e-5, "context": cpu}
+    expected = rpca.compute(m.astype(np.float64), **options)
+    for given in (m, np.asfortranarray(m), Source.from_npy(path, context=cpu)):
+        found = rpca.compute(given, dtype=np.float64, **options)
+        for part, right in zip(found, expected, strict=True):
+            np.testing.assert_allclose(part, right, atol=1e-9)
+
+
 def test_background_of_a_video(cpu: purlin.Context) -> None:
     raw = gzip.decompress((DATA / "video_96x72x200_u8.npy.gz").read_bytes())
     frames = np.load(io.BytesIO(raw)).reshape(200, -1)[:60, ::4]

@@ -293,6 +293,26 @@ def test_eigenpairs_of_hermitian_matrices(cpu: purlin.Context, method: Any, dtyp
     assert orthonormal(v) < 1e-12 and np.abs(a @ v - v * found).max() < 1e-6
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16, np.int32, np.float16, np.float32])
+def test_numbers_of_every_type_from_everywhere(cpu: purlin.Context, tmp_path: Path, dtype: Any) -> None:
+    # Whole numbers that each of them holds.
+    a = np.rint(120 * np.random.default_rng(3).random((90, 40))).astype(dtype)
+    expected = np.linalg.svd(a.astype(np.float64), compute_uv=False)[:5]
+    path = tmp_path / "a.npy"
+    np.save(path, a)
+    given = [
+        a,
+        np.asfortranarray(a),
+        Source.from_array(a, context=cpu),
+        Source.from_npy(path, context=cpu),
+        Source.from_function(lambda where: a[where], a.shape, a.dtype, context=cpu),
+    ]
+    for k, source in enumerate(given):
+        # As many columns as there are: exact.
+        options: Any = {"oversampling": 35, "method": "fused", "block_rows": 32, "dtype": np.float64, "context": cpu}
+        np.testing.assert_allclose(rsvd.compute(source, 5, **options).s, expected, rtol=1e-12, err_msg=str(k))
+
+
 def test_estimates_of_the_error(cpu: purlin.Context) -> None:
     a = matrix("poly_150x150")
     with rsvd.Rsvd(10, context=cpu) as session:
@@ -304,6 +324,13 @@ def test_estimates_of_the_error(cpu: purlin.Context) -> None:
     np.testing.assert_allclose(left, np.linalg.norm(a @ vt.T - u * s, axis=0), atol=1e-12)
     np.testing.assert_allclose(right, np.linalg.norm(a.T @ u - vt.T * s, axis=0), atol=1e-12)
     assert rsvd.Rsvd(10, error="probes", context=cpu).plan(a).error_kind == "probes"
+    with rsvd.Rsvd(10, error="power", context=cpu) as session:
+        found = session.compute(a)
+        assert session.info is not None and session.info.error_kind == "power"
+        near = session.error(a, *found)[1]
+        assert session.info.passes == 11
+    truth = np.linalg.norm(a - (found.U * found.s) @ found.Vt, 2)
+    assert 0.95 * truth < near < 1.000001 * truth
 
 
 def test_plans(cpu: purlin.Context) -> None:

@@ -19,7 +19,7 @@ function varargout = rsvd(A, k, varargin)
 %                         published 'basic', 'fifo', 'row_fused', 'brsvd'
 %     'class'             'single' or 'double': what is computed with
 %     'center', 'scale'   'columns' or 'rows': subtract their means, without a copy; true: divide by deviations too
-%     'error'             'identity' (default), 'probes' (one more pass), 'none'
+%     'error'             'identity' (default), 'probes' (one more pass), 'power' (11 more, the spectral norm too), 'none'
 %     'sign'              'v_max' (default): the largest entry of each right vector is positive; 'u_max', 'none'
 %     'iteration_precision'  'full' (default), 'fast': iterations on a GPU in fewer digits, the factors in all
 %     'sketch'            'gaussian' (default), 'uniform', 'rademacher', 'sparse_sign'; 'omega': a sketch of your own

@@ -65,7 +65,7 @@ const choice rsvd_signs[] = {{"none", PURLIN_RSVD_SIGN_NONE}, {"v_max", PURLIN_R
 const choice rsvd_precisions[] = {
   {"full", PURLIN_RSVD_PRECISION_FULL}, {"fast", PURLIN_RSVD_PRECISION_FAST}, {NULL, 0}};
 const choice rsvd_errors[] = {{"none", PURLIN_RSVD_ERROR_NONE}, {"identity", PURLIN_RSVD_ERROR_IDENTITY},
-  {"probes", PURLIN_RSVD_ERROR_PROBES}, {NULL, 0}};
+  {"probes", PURLIN_RSVD_ERROR_PROBES}, {"power", PURLIN_RSVD_ERROR_POWER}, {NULL, 0}};
 const choice pca_samples[] = {{"rows", PURLIN_PCA_SAMPLES_ROWS}, {"columns", PURLIN_PCA_SAMPLES_COLUMNS}, {NULL, 0}};
 const choice rpca_frames[] = {{"columns", PURLIN_RPCA_FRAMES_COLUMNS}, {"rows", PURLIN_RPCA_FRAMES_ROWS}, {NULL, 0}};
 const choice precisions[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {NULL, 0}};

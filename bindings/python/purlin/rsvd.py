@@ -83,7 +83,12 @@ SKETCHES = {
 CENTERS = {"none": c.RSVD_CENTER_NONE, "columns": c.RSVD_CENTER_COLUMNS, "rows": c.RSVD_CENTER_ROWS}
 SIGNS = {"none": c.RSVD_SIGN_NONE, "v_max": c.RSVD_SIGN_V_MAX, "u_max": c.RSVD_SIGN_U_MAX}
 PRECISIONS = {"full": c.RSVD_PRECISION_FULL, "fast": c.RSVD_PRECISION_FAST}
-ERRORS = {"none": c.RSVD_ERROR_NONE, "identity": c.RSVD_ERROR_IDENTITY, "probes": c.RSVD_ERROR_PROBES}
+ERRORS = {
+    "none": c.RSVD_ERROR_NONE,
+    "identity": c.RSVD_ERROR_IDENTITY,
+    "probes": c.RSVD_ERROR_PROBES,
+    "power": c.RSVD_ERROR_POWER,
+}
 
 
 class CommonOptions(TypedDict, total=False):
@@ -105,7 +110,7 @@ class CommonOptions(TypedDict, total=False):
     orthonormalization: Literal["auto", "householder", "cholesky2", "shifted_cholesky3"]
     sketch: Literal["gaussian", "uniform", "rademacher", "sparse_sign"]
     sign: Literal["none", "v_max", "u_max"]
-    error: Literal["none", "identity", "probes"]
+    error: Literal["none", "identity", "probes", "power"]
     one_pass: bool
     iteration_precision: Literal["full", "fast"]
     restart_path: str | os.PathLike[str]
@@ -340,7 +345,10 @@ class Rsvd(Handle):
     def error(
         self, a: object, U: object, s: npt.ArrayLike, Vt: object, *, stream: Stream | None = None
     ) -> tuple[float, float]:
-        """||A - (U * s) @ Vt||: the Frobenius norm and an upper bound of the spectral one, from random probes."""
+        """||A - (U * s) @ Vt|| from random probes: the Frobenius norm and an upper bound of the spectral one.
+
+        A session with `error="power"` gives an estimate of the latter from below instead, for ten more passes.
+        """
         stream = queue_for(a, stream, self.context)
         matrix = Matrix.of(a, context=self.context, stream=stream)
         u, values, vt = self._triplets(U, s, Vt)

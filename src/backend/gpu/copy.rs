@@ -434,6 +434,7 @@ pub(super) unsafe fn enqueue_download(
 
 /// Where a copy can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
+#[track_caller]
 fn fault(call: &'static str) -> Result<()> {
     super::injected(crate::fault::Kind::Copy, call)
 }

@@ -383,8 +383,9 @@ impl Drop for PinnedMemory {
 
 /// Where a device allocation can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
+#[track_caller]
 fn fault(_bytes: u64, error: impl FnOnce() -> Error) -> Result<()> {
-    if crate::fault::fails(crate::fault::Kind::DeviceMemory) { Err(error()) } else { Ok(()) }
+    if crate::fault::fails(crate::fault::Kind::DeviceMemory, "device memory") { Err(error()) } else { Ok(()) }
 }
 
 #[cfg(not(feature = "fault-injection"))]

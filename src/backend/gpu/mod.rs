@@ -185,8 +185,9 @@ impl Gpu {
 
 /// An error if the fault counter says that the operation at hand is to fail.
 #[cfg(feature = "fault-injection")]
+#[track_caller]
 fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
-    if crate::fault::fails(kind) {
+    if crate::fault::fails(kind, call) {
         Err(Error::Cuda { call, name: "an injected fault".into(), code: -1 })
     } else {
         Ok(())
@@ -195,6 +196,7 @@ fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
 
 /// Where a call of a library can be made to fail by a test.
 #[cfg(feature = "fault-injection")]
+#[track_caller]
 fn library_fault(call: &'static str) -> Result<()> {
     injected(crate::fault::Kind::Library, call)
 }

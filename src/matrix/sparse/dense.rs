@@ -31,7 +31,8 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         let (data, down, right) = elements::<T>("a", &dense)?;
         let kept = |i: usize, j: usize| {
             let v = data[i * down + j * right];
-            !(v.re().hypot(v.im()) <= threshold)
+            let modulus = v.re().hypot(v.im());
+            modulus > threshold || modulus.is_nan()
         };
         let mut row_ptr = alloc::with_capacity(WHAT, rows + 1)?;
         let mut end = 0usize;

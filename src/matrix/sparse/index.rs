@@ -106,6 +106,11 @@ impl<'a> Rows<'a> {
         self.rows
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// The entries of row i.
     #[inline(always)]
     pub fn row(&self, i: usize) -> std::ops::Range<usize> {

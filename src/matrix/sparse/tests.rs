@@ -50,7 +50,7 @@ fn coordinates(
 /// The arrays of a result, whose rows must be sorted.
 fn arrays<T: Element>(m: &Matrix) -> (Vec<usize>, Vec<usize>, Option<Vec<T>>) {
     let Storage::Csr(csr) = m.storage() else { panic!("{}", m.storage().name()) };
-    let rows = index::Rows::new(csr).unwrap();
+    let rows = Rows::new(csr).unwrap();
     let ends = (0..m.rows()).map(|i| rows.row(i).end).collect();
     for i in 0..m.rows() {
         let cols: Vec<usize> = rows.row(i).map(|k| rows.col(k)).collect();

@@ -7,7 +7,7 @@ use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::Result;
 use crate::rng::stream;
 use crate::rsvd::ops::RsvdOps;
-use crate::rsvd::options::{ErrorKind, least_tolerance};
+use crate::rsvd::options::{ErrorKind, POWER_STEPS, least_tolerance};
 use crate::scalar::Scalar;
 
 /// ||A - A_k||_F from the values alone; nothing where the difference of the squares is rounding.
@@ -19,27 +19,36 @@ pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Res
 }
 
 /// The residual R = A - U diag(s) V^H applied to Gaussian probes: ||R||_F to about a fifth with ten of them, and an upper
-/// bound of ||R||_2 that fails with probability 10^-probes. One pass.
+/// bound of ||R||_2 that fails with probability 10^-probes; or, for [`ErrorKind::Power`], ||R||_2 itself.
 pub fn probe<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     u: &O::Tall,
     s: &[f64],
     v: &O::Matrix,
 ) -> Result<ErrorFigures> {
-    let probes = run.task.probes;
+    let has_power = run.task.error == ErrorKind::Power;
+    let kind = if has_power { ErrorKind::Power } else { ErrorKind::Probes };
+    let mut probes = run.task.probes;
+    if has_power {
+        // What is made orthonormal cannot be wider than the space.
+        probes = probes.min(run.ops.rows()).min(run.ops.columns());
+    }
     let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
     let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
     run.ops.fill(&mut w, &sketch, 0, 0)?;
     let mut p = run.ops.tall("residual", probes)?;
-    run.steps += 1;
+    run.steps += kind.passes();
     residual(run, u, s, v, &w, &mut p)?;
     let norms = run.ops.tall_column_norms(&p)?;
     // Both parts of a complex probe are standard normal, so that its variance is 2.
     let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
-    let mean = norms.iter().map(|x| x * x).sum::<f64>() / (variance * probes as f64);
+    let frobenius = (norms.iter().map(|x| x * x).sum::<f64>() / (variance * probes as f64)).sqrt();
+    if has_power {
+        return Ok(ErrorFigures { kind, frobenius, spectral: spectral(run, u, s, v, w, p)? });
+    }
     let largest = norms.iter().copied().fold(0.0, f64::max);
     let bound = 10.0 * std::f64::consts::FRAC_2_PI.sqrt() * largest;
-    Ok(ErrorFigures { kind: ErrorKind::Probes, frobenius: mean.sqrt(), spectral: bound })
+    Ok(ErrorFigures { kind, frobenius, spectral: bound })
 }
 
 /// P = (A - U diag(s) V^H) W. One pass.
@@ -59,24 +68,18 @@ fn residual<T: Scalar, O: RsvdOps<T>>(
     run.ops.tall_multiply(-1.0, u, &c, 1.0, p)
 }
 
-/// ||A - U diag(s) V^H||_2 by power iteration on R^H R that begins with the probes: from below, and much closer than the
-/// bound. 2 `steps` + 1 passes.
-pub fn spectral<T: Scalar, O: RsvdOps<T>>(
+/// ||R||_2 for R = A - U diag(s) V^H by power iteration on R^H R that begins with P = R W: from below, and much closer
+/// than the bound. Two passes a step.
+fn spectral<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     u: &O::Tall,
     s: &[f64],
     v: &O::Matrix,
-    steps: usize,
+    mut w: O::Matrix,
+    mut p: O::Tall,
 ) -> Result<f64> {
-    let probes = run.task.probes.min(run.ops.rows()).min(run.ops.columns());
-    let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
-    let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
-    run.ops.fill(&mut w, &sketch, 0, 0)?;
-    run.orthonormalize(&mut w)?;
-    let mut p = run.ops.tall("residual", probes)?;
-    run.steps += 2 * steps + 1;
-    residual(run, u, s, v, &w, &mut p)?;
-    for _ in 0..steps {
+    let probes = run.ops.shape(&w).1;
+    for _ in 0..POWER_STEPS {
         run.orthonormalize_tall(&mut p)?;
         run.ops.pass_adjoint(&p, &mut w)?;
         run.pass_done(None)?;

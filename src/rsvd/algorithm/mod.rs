@@ -102,7 +102,7 @@ pub struct ErrorFigures {
     pub kind: ErrorKind,
     /// ||A - A_k||_F, or NaN.
     pub frobenius: f64,
-    /// Bound of ||A - A_k||_2, or NaN.
+    /// Bound or estimate of ||A - A_k||_2, or NaN.
     pub spectral: f64,
 }
 

@@ -121,6 +121,8 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         self.traffic.block_rows = to_u64(height);
         self.traffic.blocks = to_u64(rows.div_ceil(height));
         if streamed {
+            let all = to_u64(rows).saturating_mul(to_u64(columns.saturating_mul(size)));
+            (self.traffic.bytes_first, self.traffic.bytes_later) = (all, all);
             let bytes = crate::shape::product("block of a source", height, row)?;
             for _ in 0..2 {
                 self.buffers.push(HostMemory::allocate("block of a source", bytes, self.context.host_budget())?);

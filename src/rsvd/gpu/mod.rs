@@ -137,6 +137,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// Gives each device its rows, in proportion to what they hold, and cuts these.
     fn divide(&mut self, sites: Vec<Site>) -> Result<()> {
         let count = sites.len();
+        let is_elsewhere = matches!(&self.matrix, Matrix::Dense(input) if !matches!(input.place, Place::Device(..)));
         let mut first = 0;
         for (k, site) in sites.into_iter().enumerate() {
             // Whole blocks, where the caller chose their rows: the same ones on any number of devices.
@@ -152,6 +153,10 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             self.traffic.block_rows =
                 self.traffic.block_rows.max(to_u64(if cut.block > 0 { cut.block } else { cut.resident_block }));
             self.traffic.resident_rows += to_u64(cut.resident);
+            if let (Matrix::Dense(input), true) = (&self.matrix, is_elsewhere) {
+                self.traffic.bytes_first += to_u64(input.bytes(share.rows));
+                self.traffic.bytes_later += to_u64(input.bytes(share.rows - cut.resident));
+            }
             self.parts.push(Part { site, feed });
         }
         Ok(())

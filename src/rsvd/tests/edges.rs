@@ -7,7 +7,7 @@ use super::support::{
 };
 use crate::error::Error;
 use crate::rsvd::options::{Centering, Method};
-use crate::rsvd::session::Outputs;
+use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 

@@ -7,7 +7,7 @@ use super::support::{
 use crate::dense::sketch::Distribution;
 use crate::error::Error;
 use crate::rsvd::options::{ErrorKind, Method, Right};
-use crate::rsvd::session::sketch;
+use crate::rsvd::sketch::sketch;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 use crate::tensor::Tensor;
@@ -233,6 +233,61 @@ fn errors_of_given_factors() {
     let complex = read_npy::<Complex<f64>>("cplx_100x70.npy");
     errors(&complex, Right::Vh);
     errors(&adjoint(&complex), Right::V);
+}
+
+/// ||A - U diag(s) V^H||_2 from all singular values of the difference.
+fn spectral<T: Scalar>(a: &Dense<T>, f: &super::support::Factored<T>) -> f64 {
+    let mut left = a.clone();
+    for j in 0..a.columns {
+        for i in 0..a.rows {
+            for (k, s) in f.s.iter().enumerate() {
+                let product = f.u.at(i, k) * f.v.at(j, k).conjugate();
+                left.data[j * a.rows + i] -= product * T::from_parts(*s, 0.0);
+            }
+        }
+    }
+    with_all_values(&left)[0]
+}
+
+fn power<T: Scalar>(a: &Dense<T>) {
+    let context = cpu();
+    let m = matrix(&context, a, PACKED);
+    let name = format!("{} x {}", a.rows, a.columns);
+    for probes in [3, 10, 1000] {
+        let options = Options { rank: 5, error: ErrorKind::Power, probes, ..Options::default() };
+        let mut rsvd = Rsvd::new(&context, options).unwrap();
+        let f = super::support::factor_with::<T>(&mut rsvd, &m).unwrap();
+        let truth = spectral(a, &f);
+        // From below but for rounding; three probes are told apart by ten powers of gaps of 0.9.
+        let least = if probes == 3 { 0.9 } else { 0.99 };
+        let within = |x: f64| (least..1.0 + 1e-9).contains(&(x / truth));
+        assert!(within(f.info.error_spectral), "{name}: {} of {truth}", f.info.error_spectral);
+        assert_eq!(f.info.error_kind, ErrorKind::Power);
+        let (u, v) = (matrix(&context, &f.u, PACKED), matrix(&context, &f.v, PACKED));
+        let mut s: Tensor = vector(&context, 5);
+        f.s.iter().enumerate().for_each(|(j, x)| s.view_mut::<f64>("s").unwrap().set(&[j], *x));
+        let (frobenius, spectral, info) = rsvd.error(None, &m, (&u, &s, &v), None).unwrap();
+        assert!(within(spectral) && info.passes == 11, "{name}: {spectral} of {truth}");
+        let whole = residual(a, &f.u, &f.s, &f.v);
+        assert!((0.5..2.0).contains(&(frobenius / whole)), "{name}: {frobenius} of {whole}");
+    }
+}
+
+#[test]
+fn power_iteration_on_the_residual_gives_its_spectral_norm() {
+    power(&read_npy::<f64>("geo_200x120.npy"));
+    power(&read_npy::<f64>("wide_60x200.npy"));
+    power(&read_npy::<Complex<f64>>("cplx_100x70.npy"));
+    // More probes than the matrix has columns, and nothing left.
+    let context = cpu();
+    let a = matrix(&context, &Dense { rows: 3, columns: 2, data: vec![1.0f64, 2.0, 3.0, -1.0, 4.0, 0.5] }, PACKED);
+    let options = Options { rank: 2, error: ErrorKind::Power, ..Options::default() };
+    let info = factor::<f64>(&context, &a, options).unwrap().info;
+    assert!(info.error_spectral < 1e-14 && info.error_frobenius < 1e-14, "{info:?}");
+    let s: Vec<f64> = (0..60).map(|j| 0.7f64.powi(j)).collect();
+    let options = Options { rank: 8, error: ErrorKind::Power, ..Options::default() };
+    let (.., info) = eigenpairs(&hermitian::<f64>(90, &s), options).unwrap();
+    assert!((info.error_spectral / s[8] - 1.0).abs() < 1e-2, "{}", info.error_spectral);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::rsvd::options::Method;
-use crate::rsvd::session::Outputs;
+use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 

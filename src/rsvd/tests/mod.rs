@@ -1,6 +1,7 @@
 //! The methods on their own and through the session.
 
 mod accuracy;
+mod choice;
 mod components;
 mod edges;
 mod estimates;
@@ -8,5 +9,7 @@ mod interrupted;
 mod methods;
 mod plain;
 mod session;
+mod spectra;
 mod streamed;
 mod support;
+mod tables;

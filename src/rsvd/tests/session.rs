@@ -170,11 +170,11 @@ fn values_alone_and_one_factor_alone_are_the_same_numbers() {
     let mut rsvd = Rsvd::new(&context, Options { rank: 5, ..Options::default() }).unwrap();
     let all = factor_with::<f64>(&mut rsvd, &a).unwrap();
     let mut s = super::support::vector(&context, 5);
-    let outputs = crate::rsvd::session::Outputs { s: Some(&mut s), ..Default::default() };
+    let outputs = crate::rsvd::outputs::Outputs { s: Some(&mut s), ..Default::default() };
     rsvd.compute(None, &a, outputs, None).unwrap();
     assert_eq!(super::support::numbers(&s), all.s);
     let mut u = super::support::room::<f64>(&context, 200, 5);
-    let outputs = crate::rsvd::session::Outputs { u: Some(&mut u), ..Default::default() };
+    let outputs = crate::rsvd::outputs::Outputs { u: Some(&mut u), ..Default::default() };
     rsvd.compute(None, &a, outputs, None).unwrap();
     assert_eq!(bits(&super::support::held::<f64>(&u)), bits(&all.u));
 }

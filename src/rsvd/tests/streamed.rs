@@ -10,7 +10,7 @@ use crate::blocks::source::{CallbackSource, HostSource, Source};
 use crate::context::Context;
 use crate::error::Error;
 use crate::matrix::{Matrix, SharedSource};
-use crate::rsvd::options::{Method, Right};
+use crate::rsvd::options::{Centering, ErrorKind, Method, Right};
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::DType;
 use crate::shape::Order;
@@ -78,6 +78,49 @@ fn a_source_gives_the_numbers_of_memory_and_is_read_once_a_pass() {
             }
         }
     }
+}
+
+#[test]
+fn the_bytes_foretold_are_those_that_move() {
+    let context = cpu();
+    let a = read_npy::<f64>("geo_200x120.npy");
+    let (m, _) = streamed(&context, &a, Order::RowMajor, None);
+    let whole = matrix(&context, &a, PACKED);
+    for method in [
+        Method::Auto,
+        Method::Basic,
+        Method::Fifo,
+        Method::RowFused,
+        Method::Gram,
+        Method::Brsvd,
+        Method::Range,
+        Method::Fused,
+        Method::Merge,
+        Method::Krylov,
+        Method::OnePass,
+        Method::Direct,
+    ] {
+        for center in [Centering::None, Centering::Columns, Centering::Rows] {
+            for error in [ErrorKind::Identity, ErrorKind::Probes, ErrorKind::Power] {
+                let options = Options { rank: 8, method, center, error, block_rows: 32, ..Options::default() };
+                let mut rsvd = Rsvd::new(&context, options).unwrap();
+                let planned = rsvd.plan(&m).unwrap();
+                let info = factor_with::<f64>(&mut rsvd, &m).unwrap().info;
+                let name = format!("{method:?} {center:?} {error:?}: {}", info.reason);
+                assert_eq!(planned.bytes_predicted, info.bytes_read, "{name}");
+                assert_eq!((info.bytes_predicted, info.bytes_to_device), (info.bytes_read, 0), "{name}");
+                assert_eq!((planned.blocks, planned.block_rows), (7, 32), "{name}");
+                assert_eq!(planned.bytes_predicted, info.passes * 200 * 120 * 8, "{name}");
+                // What lies in memory does not move.
+                assert_eq!(rsvd.plan(&whole).unwrap().bytes_predicted, 0, "{name}");
+            }
+        }
+    }
+    // How many passes a tolerance takes shows in the end.
+    let mut rsvd = Rsvd::new(&context, Options { tolerance: 1e-3, ..Options::default() }).unwrap();
+    assert_eq!(rsvd.plan(&m).unwrap().bytes_predicted, 0);
+    let info = factor_with::<f64>(&mut rsvd, &m).unwrap().info;
+    assert!(info.bytes_predicted == 0 && info.bytes_read > 0);
 }
 
 #[test]

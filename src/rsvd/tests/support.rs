@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{Phase, Task};
 use crate::rsvd::options::{ErrorKind, IterationPrecision, Method, Orthonormalization, Right};
-use crate::rsvd::session::Outputs;
+use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Info, Options, Rsvd};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
@@ -101,9 +101,15 @@ pub fn orthonormal<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usiz
 
 /// U diag(s) V^H with random orthonormal U and V.
 pub fn with_spectrum<T: Scalar>(context: &Arc<Context>, rows: usize, columns: usize, s: &[f64], seed: u64) -> Dense<T> {
-    let mut algebra = crate::dense::cpu::CpuAlgebra::new(context);
     let u = orthonormal::<T>(context, rows, s.len(), seed);
     let v = orthonormal::<T>(context, columns, s.len(), seed + 1000);
+    product(context, &u, s, &v)
+}
+
+/// U diag(s) V^H.
+pub fn product<T: Scalar>(context: &Arc<Context>, u: &Dense<T>, s: &[f64], v: &Dense<T>) -> Dense<T> {
+    let mut algebra = crate::dense::cpu::CpuAlgebra::new(context);
+    let (rows, columns) = (u.rows, v.rows);
     let mut left = algebra.upload("test", rows, s.len(), &u.data, rows).unwrap();
     algebra.scale_columns(&mut left, s).unwrap();
     let right = algebra.upload("test", columns, s.len(), &v.data, columns).unwrap();

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::rsvd::options::{Centering, Method, Options as Choice};
-use crate::rsvd::session::{Outputs, Rsvd};
+use crate::rsvd::outputs::Outputs;
+use crate::rsvd::session::Rsvd;
 
 /// Singular values, U and V on the host.
 type Factors = (Vec<f64>, Vec<Vec<C64>>, Vec<Vec<C64>>);
@@ -108,6 +109,37 @@ fn every_method_gives_what_the_cpu_gives() {
                 check::<f64>(&context, &case, order, &centred);
                 check::<f64>(&context, &case, order, &Choice { center: Centering::Rows, ..centred });
             }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn bytes_moved_are_those_foretold() {
+    let context = gpu(0);
+    let (rows, columns, kept) = (4000, 100, 1000);
+    let case = Case { rows, columns, dtype: DType::F64, offset: 1.0 };
+    let entry = |i: usize, j: usize| C64::new(((i * 31 + j * 17) % 101) as f64, 0.0);
+    let a = matrix::<f64>(&context, &case, Order::RowMajor, entry);
+    for method in
+        [Method::Basic, Method::Fifo, Method::RowFused, Method::Gram, Method::Range, Method::Fused, Method::Merge]
+    {
+        for center in [Centering::None, Centering::Columns] {
+            let choice = Choice {
+                rank: 5,
+                method,
+                center,
+                block_rows: 500,
+                resident_rows: Resident::AtMost(kept),
+                ..Choice::default()
+            };
+            let mut rsvd = Rsvd::new(&context, choice).unwrap();
+            let planned = rsvd.plan(&a).unwrap();
+            let info = rsvd.compute(None, &a, Outputs::default(), None).unwrap();
+            let name = format!("{method:?} {center:?}: {}", info.reason);
+            assert_eq!((planned.bytes_predicted, planned.resident_rows), (info.bytes_to_device, 1000), "{name}");
+            let later = (rows - kept) * (info.passes as usize - 1);
+            assert_eq!(info.bytes_to_device as usize, 8 * columns * (rows + later), "{name}");
         }
     }
 }

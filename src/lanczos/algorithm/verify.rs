@@ -1,0 +1,162 @@
+//! A whole solve: the search, and the check for copies of multiple eigenvalues.
+//!
+//! A Krylov space of one vector holds one vector of each eigenspace; copies come by rounding alone, if at all. So once
+//! pairs have converged, they are locked, and one more is looked for in what is orthogonal to them: if it is wanted more
+//! than the last of those found, it takes that one's place, and the next is looked for.
+
+use super::super::info::Reason;
+use super::super::krylov::Krylov;
+use super::super::options::{Settings, Verify, Which};
+use super::Small;
+use super::restart::{Counts, Report, Search, beats, run};
+use crate::error::Result;
+
+/// What a solve found: column `known + i` holds the vector of value i.
+pub struct Solved {
+    /// Values, in the order that they are returned in.
+    pub values: Vec<f64>,
+    /// How many pairs have converged.
+    pub converged: usize,
+    /// Why the search ended.
+    pub reason: Reason,
+    /// Values that the check found.
+    pub recovered: usize,
+    /// Counts of all runs.
+    pub counts: Counts,
+}
+
+/// Columns that a solve needs, `known` vectors that are deflated included.
+pub fn columns(settings: &Settings, known: usize) -> usize {
+    // The vectors found stay while the check has a space of its own.
+    known + settings.count + settings.basis + 1
+}
+
+/// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns; with `started` column `known` holds a
+/// start vector.
+///
+/// # Errors
+/// As [`run`].
+pub fn solve<K: Krylov>(
+    krylov: &mut K,
+    settings: &Settings,
+    known: usize,
+    started: bool,
+    small: &mut Small<'_>,
+    report: &mut Report<'_>,
+) -> Result<Solved> {
+    let mut counts = Counts::default();
+    let search = Search {
+        locked: known,
+        count: settings.count,
+        which: settings.which,
+        basis: settings.basis,
+        stop: None,
+        started,
+        settings,
+    };
+    let found = run(krylov, &search, &mut counts, small, report)?;
+    let mut values = found.values;
+    let complete = found.converged == values.len() && values.len() == settings.count;
+    let mut recovered = 0;
+    if complete && !found.exhausted && wanted(settings, &values, &counts) {
+        let mut check = Check { krylov, settings, known, counts: &mut counts };
+        recovered = check.all(&mut values, small, report)?;
+    }
+    let order = settings.which.arrange(&values);
+    if !order.is_sorted() {
+        permute(krylov, known, &order)?;
+    }
+    let reason = match (complete, found.exhausted) {
+        (_, true) => Reason::Exhausted,
+        (true, _) => Reason::Converged,
+        (false, _) => Reason::Restarts,
+    };
+    let values = order.iter().map(|&i| values[i]).collect();
+    Ok(Solved { values, converged: found.converged, reason, recovered, counts })
+}
+
+/// Whether the check is to be made.
+fn wanted(settings: &Settings, values: &[f64], counts: &Counts) -> bool {
+    let alike = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
+    match settings.verify {
+        Verify::On => true,
+        Verify::Off => false,
+        Verify::Auto => {
+            let mut sorted = values.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            counts.breakdowns > 0 || sorted.windows(2).any(|pair| alike(pair[0], pair[1]))
+        }
+    }
+}
+
+/// Columns `first ..` in another order.
+fn permute<K: Krylov>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
+    let k = order.len();
+    let mut y = crate::alloc::filled("order of eigenvectors", k * k, 0.0)?;
+    for (to, &from) in order.iter().enumerate() {
+        y[to * k + from] = 1.0;
+    }
+    krylov.rotate(first, k, &y, k)
+}
+
+struct Check<'a, K> {
+    krylov: &'a mut K,
+    settings: &'a Settings,
+    known: usize,
+    counts: &'a mut Counts,
+}
+
+impl<K: Krylov> Check<'_, K> {
+    /// Looks at the ends where values are wanted; how many were found.
+    fn all(&mut self, values: &mut [f64], small: &mut Small<'_>, report: &mut Report<'_>) -> Result<usize> {
+        match self.settings.which {
+            Which::BothEnds => {
+                let top = self.settings.which.order(values).into_iter().step_by(2).collect();
+                let found = self.end(Which::Largest, top, values, small, report)?;
+                let bottom = self.settings.which.order(values).into_iter().skip(1).step_by(2).collect();
+                Ok(found + self.end(Which::Smallest, bottom, values, small, report)?)
+            }
+            which => self.end(which, (0..values.len()).collect(), values, small, report),
+        }
+    }
+
+    /// Looks for values that are wanted more than the last of `group`.
+    fn end(
+        &mut self,
+        which: Which,
+        group: Vec<usize>,
+        values: &mut [f64],
+        small: &mut Small<'_>,
+        report: &mut Report<'_>,
+    ) -> Result<usize> {
+        let locked = self.known + values.len();
+        let room = self.krylov.order() - locked;
+        let basis = if room <= 64 { room.min(self.settings.basis) } else { self.settings.basis.min(room) };
+        let mut found = 0;
+        if basis == 0 {
+            return Ok(0);
+        }
+        loop {
+            let held: Vec<f64> = group.iter().map(|&i| values[i]).collect();
+            let Some(last) = which.order(&held).last().map(|&at| group[at]) else { break };
+            let margin = 10.0 * self.settings.tolerance * self.counts.norm;
+            let limit = match which {
+                Which::Smallest => values[last] - margin,
+                Which::LargestMagnitude => values[last].abs() + margin,
+                Which::Largest | Which::BothEnds => values[last] + margin,
+            };
+            let search =
+                Search { locked, count: 1, which, basis, stop: Some(limit), started: false, settings: self.settings };
+            let one = run(self.krylov, &search, self.counts, small, report)?;
+            match one.values.first() {
+                Some(&value) if one.converged == 1 && beats(which, value, limit) => {
+                    self.krylov.copy(locked, self.known + last)?;
+                    values[last] = value;
+                    found += 1;
+                }
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+}

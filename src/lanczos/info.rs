@@ -1,0 +1,49 @@
+//! What came of a solve.
+
+/// Why a solve ended. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Reason {
+    /// Every pair has converged.
+    Converged = 0,
+    /// The restarts are used up.
+    Restarts = 1,
+    /// The Krylov space is the whole space: the pairs are exact.
+    Exhausted = 2,
+}
+
+/// Figures of a solve. The fields are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Info {
+    /// Why it ended.
+    pub reason: Reason,
+    /// Pairs that have converged, the first of those returned.
+    pub converged: usize,
+    /// Products with the matrix, those of the residuals not counted.
+    pub products: usize,
+    /// Restarts.
+    pub restarts: usize,
+    /// Times that the space was invariant and a new vector had to be found.
+    pub breakdowns: usize,
+    /// Eigenvalues that the check for copies found.
+    pub recovered: usize,
+    /// Vectors of the Krylov space.
+    pub basis: usize,
+    /// Largest norm of A v met: an estimate of the norm of A from below.
+    pub norm: f64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// Eigenpairs, as [`super::Which`] orders them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs<T> {
+    /// Eigenvalues.
+    pub values: Vec<f64>,
+    /// Eigenvectors of 2-norm 1, n-by-k, column-major. The entry of largest modulus of each is real and positive.
+    pub vectors: Vec<T>,
+    /// ||A x - lambda x||_2 of each, computed from the vectors returned.
+    pub residuals: Vec<f64>,
+    /// Figures.
+    pub info: Info,
+}

@@ -1,0 +1,31 @@
+//! Eigenvalues and eigenvectors of symmetric and Hermitian matrices that are known by their products.
+//!
+//! Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which is
+//! Krylov-Schur for Hermitian matrices (Stewart, SIAM J. Matrix Anal. Appl. 23, 2001), with a check for copies of multiple
+//! eigenvalues that a Krylov space of one vector cannot hold; and the plain three-term recurrence with the test of Cullum
+//! and Willoughby (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985).
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`options`], [`info`] | which eigenvalues and how; what came of it |
+//! | [`krylov`] | what the methods need of a backend |
+//! | [`algorithm`] | the methods, for every backend |
+//! | [`operator`] | matrices, and operators of graphs that are never formed |
+//! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
+//! | [`solve`] | the calls |
+//! | [`cpu`] | [`krylov::Krylov`] on the threads of a context |
+
+pub mod algorithm;
+pub mod cpu;
+pub mod info;
+pub mod krylov;
+pub mod operator;
+pub mod options;
+pub mod solve;
+#[cfg(test)]
+mod tests;
+pub mod tridiagonal;
+
+pub use info::{Info, Pairs, Reason};
+pub use options::{Options, Verify, Which};
+pub use solve::eigenpairs;

@@ -1,0 +1,188 @@
+//! Singular values and vectors.
+
+use std::sync::Arc;
+
+use super::{Call, error_of, task_of, zero_factors};
+use crate::context::Context;
+use crate::dense::Op;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rsvd::algorithm::{self, Factors, FactorsOf, Outcome, Phase, Run, Task, passes};
+use crate::rsvd::open::Opened;
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{Options, Right, Sign};
+use crate::rsvd::outputs::{Outputs, write_vector};
+use crate::rsvd::plan::Plan;
+use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+
+/// Writes a matrix as long as a row of the data to the caller's factor.
+fn give<T: Scalar, O: RsvdOps<T>>(ops: &mut O, m: &O::Matrix, to: Target<'_>, transposed: bool) -> Result<()> {
+    ops.write(m, to.matrix, to.adjoint, transposed)
+}
+
+/// Writes a tall matrix to the caller's factor.
+fn give_tall<T: Scalar, O: RsvdOps<T>>(ops: &mut O, p: &O::Tall, to: Target<'_>, transposed: bool) -> Result<()> {
+    ops.tall_write(p, to.matrix, to.adjoint, transposed)
+}
+
+/// One of the caller's factors.
+struct Target<'a> {
+    matrix: &'a mut Matrix,
+    /// Whether it holds the factor's conjugate transpose.
+    adjoint: bool,
+}
+
+/// Singular values and vectors.
+pub struct Decompose<'a> {
+    options: &'a Options,
+    plan: &'a Plan,
+    context: &'a Arc<Context>,
+    given: Option<&'a Matrix>,
+    outputs: Outputs<'a>,
+    restart: Option<Restart>,
+    task: Task,
+}
+
+impl<'a> Decompose<'a> {
+    /// The call.
+    pub fn new(
+        options: &'a Options,
+        plan: &'a Plan,
+        context: &'a Arc<Context>,
+        given: Option<&'a Matrix>,
+        outputs: Outputs<'a>,
+    ) -> Self {
+        let mut task = task_of(options, plan);
+        task.tolerance = options.tolerance;
+        let (u, v) = (outputs.u.is_some(), outputs.v.is_some());
+        // The transposed problem's U is V, but for conjugation.
+        (task.left, task.right) = if plan.transposed { (v, u) } else { (u, v) };
+        if options.tolerance > 0.0 || options.error.is_probed() {
+            (task.left, task.right) = (true, true);
+        }
+        task.phase = match (options.sign, plan.transposed) {
+            (Sign::None, _) => Phase::Free,
+            (Sign::VMax, false) | (Sign::UMax, true) => Phase::Right,
+            (Sign::VMax, true) | (Sign::UMax, false) => Phase::Left,
+        };
+        if !u && !v {
+            task.phase = Phase::Free;
+        }
+        Self { options, plan, context, given, outputs, restart: None, task }
+    }
+
+    /// After a run that succeeded.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::error::Error::Io) if the restart file cannot be removed.
+    pub fn finish(&self) -> Result<()> {
+        self.restart.as_ref().map_or(Ok(()), Restart::remove)
+    }
+
+    /// Factors of room for the largest rank.
+    fn padded<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: FactorsOf<T, O>) -> Result<FactorsOf<T, O>> {
+        let (found, room) = (factors.s.len(), run.task.rank);
+        if found == room {
+            return Ok(factors);
+        }
+        let n = run.ops.columns();
+        if found == 0 {
+            let u = factors.u.map(|_| run.ops.tall("U", room)).transpose()?;
+            let v = factors.v.map(|_| run.ops.zeros("V", n, room)).transpose()?;
+            return Ok(Factors { u, s: factors.s, v });
+        }
+        let place = run.identity(found, room)?;
+        let u = match factors.u {
+            Some(u) => {
+                let mut wide = run.ops.tall("U", room)?;
+                run.ops.tall_multiply(1.0, &u, &place, 0.0, &mut wide)?;
+                Some(wide)
+            }
+            None => None,
+        };
+        let v = match factors.v {
+            Some(v) => Some(run.product(&v, Op::Plain, &place, Op::Plain)?),
+            None => None,
+        };
+        Ok(Factors { u, s: factors.s, v })
+    }
+
+    fn write<T: Scalar, O: RsvdOps<T>>(
+        outputs: &mut Outputs<'_>,
+        run: &mut Run<'_, T, O>,
+        factors: FactorsOf<T, O>,
+        plan: &Plan,
+        right: Right,
+    ) -> Result<()> {
+        if let Some(s) = outputs.s.as_deref_mut() {
+            let unscaled: Vec<f64> = factors.s.iter().map(|x| x / run.factor).collect();
+            write_vector("s", s, &unscaled)?;
+        }
+        let factors = Self::padded(run, factors)?;
+        let adjoint = right == Right::Vh;
+        let transposed = plan.transposed;
+        let u = outputs.u.as_deref_mut().map(|matrix| Target { matrix, adjoint: false });
+        let v = outputs.v.as_deref_mut().map(|matrix| Target { matrix, adjoint });
+        let (left, right) = if transposed { (v, u) } else { (u, v) };
+        if let (Some(m), Some(to)) = (&factors.v, right) {
+            give(run.ops, m, to, transposed)?;
+        }
+        if let (Some(p), Some(to)) = (&factors.u, left) {
+            give_tall(run.ops, p, to, transposed)?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Call<T> for Decompose<'_> {
+    fn prepare(&mut self, opened: &mut Opened<'_, T>) -> Result<()> {
+        let Some(path) = &self.options.restart_path else { return Ok(()) };
+        let o = self.options;
+        let rest = format!(
+            "{:?} {:?} {:?} {:?} {:?} {} {} {} {} {}",
+            o.sketch,
+            o.center,
+            o.orthonormalization,
+            o.resident_rows,
+            o.iteration_precision,
+            o.scale,
+            o.block_rows,
+            self.plan.merge_width,
+            self.plan.transposed,
+            self.given.is_some()
+        );
+        let identity = Identity {
+            dtype: T::DTYPE as u64,
+            method: self.plan.method as u64,
+            rows: to_u64(self.plan.rows),
+            columns: to_u64(self.plan.columns),
+            width: to_u64(self.plan.width),
+            iterations: to_u64(self.plan.iterations),
+            seed: o.seed,
+            options: checksum(CHECKSUM_START, rest.as_bytes()),
+            data: opened.checksum()?,
+        };
+        self.restart = Some(Restart::open(path, identity)?);
+        Ok(())
+    }
+
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        let steps = passes(self.plan.method, self.plan.iterations, self.options.one_pass);
+        let mut run = Run::new(ops, &self.task, self.context, steps);
+        (run.given, run.factor, run.restart) = (self.given, factor, self.restart.as_mut());
+        let factors = match algorithm::decompose(&mut run) {
+            Ok(factors) => factors,
+            Err(e) => {
+                *rescale = run.rescale;
+                return Err(e);
+            }
+        };
+        let factors = if run.statistics()?.norm2 == 0.0 { zero_factors(&mut run, factors)? } else { factors };
+        let error = error_of(&mut run, &factors)?;
+        let outcome = run.outcome(factors.s.len(), error)?;
+        Self::write(&mut self.outputs, &mut run, factors, self.plan, self.options.right)?;
+        Ok(outcome)
+    }
+}

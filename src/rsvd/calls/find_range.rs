@@ -1,0 +1,86 @@
+//! A basis of the range.
+
+use std::sync::Arc;
+
+use super::{Call, task_of};
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, find};
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{ErrorKind, Options};
+use crate::rsvd::plan::Plan;
+use crate::scalar::Scalar;
+
+/// A basis of the range.
+pub struct FindRange<'a> {
+    plan: &'a Plan,
+    context: &'a Arc<Context>,
+    given: Option<&'a Matrix>,
+    task: Task,
+    q: &'a mut Matrix,
+    b: Option<&'a mut Matrix>,
+}
+
+impl<'a> FindRange<'a> {
+    /// The call.
+    pub fn new(
+        options: &'a Options,
+        plan: &'a Plan,
+        context: &'a Arc<Context>,
+        given: Option<&'a Matrix>,
+        q: &'a mut Matrix,
+        b: Option<&'a mut Matrix>,
+    ) -> Self {
+        Self { plan, context, given, task: task_of(options, plan), q, b }
+    }
+}
+
+impl<T: Scalar> Call<T> for FindRange<'_> {
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        let (task, wanted) = (self.task.clone(), self.b.is_some());
+        let mut run = Run::new(ops, &task, self.context, task.iterations + 1 + usize::from(wanted));
+        (run.given, run.factor) = (self.given, factor);
+        let result = self.find(&mut run);
+        *rescale = run.rescale;
+        let captured = result?;
+        let left = (run.statistics()?.norm2 - captured.unwrap_or(f64::NAN)).max(0.0).sqrt();
+        let error = match captured {
+            Some(_) => ErrorFigures { kind: ErrorKind::Identity, frobenius: left, spectral: f64::NAN },
+            None => ErrorFigures::none(),
+        };
+        run.outcome(task.columns, error)
+    }
+}
+
+impl FindRange<'_> {
+    /// Writes Q and B; returns ||B||_F^2.
+    fn find<T: Scalar, O: RsvdOps<T>>(&mut self, run: &mut Run<'_, T, O>) -> Result<Option<f64>> {
+        let unscale = 1.0 / run.factor;
+        let wanted = self.b.is_some();
+        let width = self.task.columns;
+        if self.plan.transposed {
+            let (w, p) = find::rows(run, wanted)?;
+            // A = A'^T: the range of A is spanned by conj(W), and conj(W)^H A = (A' W)^T.
+            run.ops.write(&w, self.q, false, true)?;
+            let (Some(mut p), Some(b)) = (p, self.b.as_deref_mut()) else { return Ok(None) };
+            let captured = run.ops.tall_column_norms(&p)?.iter().map(|x| x * x).sum();
+            if unscale != 1.0 {
+                let mut diagonal = run.identity(width, width)?;
+                run.ops.scale_columns(&mut diagonal, &vec![unscale; width])?;
+                run.ops.tall_transform(&mut p, &diagonal)?;
+            }
+            run.ops.tall_write(&p, b, true, true)?;
+            return Ok(Some(captured));
+        }
+        let (q, t) = find::columns(run, wanted)?;
+        run.ops.tall_write(&q, self.q, false, false)?;
+        let (Some(mut t), Some(b)) = (t, self.b.as_deref_mut()) else { return Ok(None) };
+        let captured = run.ops.norm2(&t)?;
+        if unscale != 1.0 {
+            run.ops.scale_columns(&mut t, &vec![unscale; width])?;
+        }
+        run.ops.write(&t, b, true, false)?;
+        Ok(Some(captured))
+    }
+}

@@ -1,0 +1,114 @@
+//! How good factors of the caller's are.
+
+use std::sync::Arc;
+
+use super::{Call, task_of};
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, estimate};
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{Options, Right};
+use crate::rsvd::plan::Plan;
+use crate::scalar::Scalar;
+
+/// A run over factors that are the caller's, in the orientation of the problem.
+struct Given<'a> {
+    context: &'a Arc<Context>,
+    task: Task,
+    u: &'a Matrix,
+    s: Vec<f64>,
+    v: &'a Matrix,
+    transposed: bool,
+    adjoint: bool,
+}
+
+/// U, s and V of a problem.
+type Triplets<T, O> = (<O as RsvdOps<T>>::Tall, Vec<f64>, <O as crate::dense::Algebra<T>>::Matrix);
+
+impl<'a> Given<'a> {
+    fn new(
+        options: &Options,
+        plan: &Plan,
+        context: &'a Arc<Context>,
+        (u, s, v): (&'a Matrix, Vec<f64>, &'a Matrix),
+    ) -> Self {
+        let (transposed, adjoint) = (plan.transposed, options.right == Right::Vh);
+        Self { context, task: task_of(options, plan), u, s, v, transposed, adjoint }
+    }
+
+    fn read<T: Scalar, O: RsvdOps<T>>(&self, ops: &mut O, factor: f64) -> Result<Triplets<T, O>> {
+        let s = self.s.iter().map(|x| x * factor).collect();
+        if self.transposed {
+            let u = ops.tall_read("v", self.v, self.adjoint, true)?;
+            return Ok((u, s, ops.read("u", self.u, false, true)?));
+        }
+        let u = ops.tall_read("u", self.u, false, false)?;
+        Ok((u, s, ops.read("v", self.v, self.adjoint, false)?))
+    }
+}
+
+/// Error of given factors.
+pub struct Errors<'a>(Given<'a>);
+
+impl<'a> Errors<'a> {
+    /// The call.
+    pub fn new(
+        options: &Options,
+        plan: &Plan,
+        context: &'a Arc<Context>,
+        factors: (&'a Matrix, Vec<f64>, &'a Matrix),
+    ) -> Self {
+        Self(Given::new(options, plan, context, factors))
+    }
+}
+
+impl<T: Scalar> Call<T> for Errors<'_> {
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        let (u, s, v) = self.0.read(ops, factor)?;
+        let mut run = Run::new(ops, &self.0.task, self.0.context, 0);
+        run.factor = factor;
+        let figures = estimate::probe(&mut run, &u, &s, &v);
+        *rescale = run.rescale;
+        run.outcome(s.len(), figures?)
+    }
+}
+
+/// Residuals of given triplets.
+pub struct Residuals<'a> {
+    /// ||A v_j - s_j u_j||, of the matrix as given.
+    pub left: Vec<f64>,
+    /// ||A^H u_j - s_j v_j||, likewise.
+    pub right: Vec<f64>,
+    given: Given<'a>,
+}
+
+impl<'a> Residuals<'a> {
+    /// The call.
+    pub fn new(
+        options: &Options,
+        plan: &Plan,
+        context: &'a Arc<Context>,
+        factors: (&'a Matrix, Vec<f64>, &'a Matrix),
+    ) -> Self {
+        Self { left: Vec::new(), right: Vec::new(), given: Given::new(options, plan, context, factors) }
+    }
+}
+
+impl<T: Scalar> Call<T> for Residuals<'_> {
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        let (u, s, v) = self.given.read(ops, factor)?;
+        let mut run = Run::new(ops, &self.given.task, self.given.context, 2);
+        run.factor = factor;
+        let found = estimate::residuals(&mut run, &u, &s, &v);
+        *rescale = run.rescale;
+        let (mut left, mut right) = found?;
+        left.iter_mut().chain(&mut right).for_each(|x| *x /= factor);
+        if self.given.transposed {
+            // ||A' conj(u) - s conj(v)|| = ||A^H u - s v||.
+            std::mem::swap(&mut left, &mut right);
+        }
+        (self.left, self.right) = (left, right);
+        run.outcome(s.len(), ErrorFigures::none())
+    }
+}

@@ -1,0 +1,183 @@
+//! What each call of a session does on a backend.
+
+mod decompose;
+mod find_range;
+mod given;
+mod symmetric;
+
+use std::sync::Arc;
+
+use super::algorithm::{ErrorFigures, Factors, FactorsOf, Outcome, Phase, Run, Task, estimate};
+use super::cpu::CpuOps;
+use super::gpu::GpuOps;
+use super::info::{Info, number};
+use super::open::Opened;
+use super::ops::RsvdOps;
+use super::options::{ErrorKind, Method, Options};
+use super::plan::Plan;
+use super::sketch::sketch_of;
+use crate::backend::Backend;
+use crate::backend::gpu::GpuStream;
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::{Matrix, Storage};
+use crate::progress::Progress;
+use crate::scalar::Scalar;
+pub use decompose::Decompose;
+pub use find_range::FindRange;
+pub use given::{Errors, Residuals};
+pub use symmetric::Symmetric;
+
+/// A call, for every backend.
+pub trait Call<T: Scalar> {
+    /// Before a backend reads the data.
+    ///
+    /// # Errors
+    /// What the restart file and the data report.
+    fn prepare(&mut self, _: &mut Opened<'_, T>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Does it. `rescale` takes the factor that the data need if they cannot be squared; the call is then made again.
+    ///
+    /// # Errors
+    /// What the passes report.
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
+}
+
+/// Runs a call on the backend of the contexts.
+pub fn run<T: Scalar, C: Call<T>>(
+    contexts: &[Arc<Context>],
+    queue: Option<&GpuStream>,
+    a: &Matrix,
+    plan: &Plan,
+    progress: &Progress<'_>,
+    work: &mut C,
+    info: &mut Info,
+) -> Result<()> {
+    let mut opened = Opened::<T>::new("a", a)?;
+    work.prepare(&mut opened)?;
+    let base: Vec<(u64, u64)> =
+        contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak())).collect();
+    let mut factor = 1.0;
+    loop {
+        let problem = opened.problem(plan.transposed)?;
+        let mut setting = plan.setting;
+        setting.factor = factor;
+        let mut rescale = None;
+        let outcome = match (contexts[0].backend(), queue) {
+            (Backend::Gpu(gpu), queue) => {
+                let queue = queue.unwrap_or_else(|| gpu.default_stream());
+                let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
+                info.set_cut(ops.traffic(), plan, ops.planned_bytes());
+                let outcome = work.run(&mut ops, factor, &mut rescale);
+                info.set_traffic(ops.traffic());
+                outcome
+            }
+            (Backend::Cpu, _) => {
+                let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
+                info.set_cut(ops.traffic(), plan, 0);
+                let outcome = work.run(&mut ops, factor, &mut rescale);
+                info.set_traffic(ops.traffic());
+                outcome
+            }
+        };
+        match (outcome, rescale) {
+            (Err(_), Some(needed)) if factor == 1.0 => factor = needed,
+            (outcome, _) => {
+                info.set_outcome(&outcome?, 1.0 / factor);
+                break;
+            }
+        }
+    }
+    for (context, (host, device)) in contexts.iter().zip(base) {
+        let host = number(context.host_budget().peak().saturating_sub(host));
+        let device = number(context.device_budget().peak().saturating_sub(device));
+        info.host_bytes_used = info.host_bytes_used.max(host);
+        info.device_bytes_used = info.device_bytes_used.max(device);
+    }
+    Ok(())
+}
+
+/// Finds out how a run of `plan` would cut the data.
+///
+/// # Errors
+/// As [`run`] for what does not fit, and for a source that another run uses.
+pub fn foretell<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, info: &mut Info) -> Result<()> {
+    if !matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
+        return Ok(());
+    }
+    let mut opened = Opened::<T>::new("a", a)?;
+    let problem = opened.problem(plan.transposed)?;
+    let progress = Progress::none();
+    match contexts[0].backend() {
+        Backend::Gpu(gpu) => {
+            let ops = GpuOps::<T>::new(contexts, gpu.default_stream(), problem, plan.setting, &progress)?;
+            info.set_cut(ops.traffic(), plan, ops.planned_bytes());
+        }
+        Backend::Cpu => {
+            let ops = CpuOps::<T>::new(&contexts[0], problem, plan.setting, &progress)?;
+            info.set_cut(ops.traffic(), plan, 0);
+        }
+    }
+    Ok(())
+}
+
+/// The task of a plan without wishes.
+pub(in crate::rsvd) fn task_of(options: &Options, plan: &Plan) -> Task {
+    Task {
+        method: plan.method,
+        rank: plan.rank,
+        columns: plan.width,
+        iterations: plan.iterations,
+        merge_width: plan.merge_width,
+        one_pass: options.one_pass,
+        block_columns: options.block_columns,
+        tolerance: 0.0,
+        sketch: sketch_of(options),
+        orthonormalization: options.orthonormalization,
+        precision: options.iteration_precision,
+        phase: Phase::Free,
+        left: false,
+        right: false,
+        error: options.error,
+        probes: options.probes,
+    }
+}
+
+/// What is found out about the error of factors.
+pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    factors: &FactorsOf<T, O>,
+) -> Result<ErrorFigures> {
+    if run.task.error == ErrorKind::None {
+        return Ok(ErrorFigures::none());
+    }
+    if run.task.error.is_probed()
+        && let (Some(u), Some(v)) = (&factors.u, &factors.v)
+    {
+        return estimate::probe(run, u, &factors.s, v);
+    }
+    // Q^H A is not what the one-pass method's values are those of.
+    let is_zero = run.statistics()?.norm2 == 0.0;
+    let has_identity = is_zero || !matches!(run.task.method, Method::OnePass | Method::Nystrom);
+    let known = if has_identity { estimate::identity(run, &factors.s)? } else { None };
+    match known {
+        Some(frobenius) => Ok(ErrorFigures { kind: ErrorKind::Identity, frobenius, spectral: f64::NAN }),
+        None => {
+            if has_identity {
+                run.remarks.push("the error is too small to be told without probes".into());
+            }
+            Ok(ErrorFigures::none())
+        }
+    }
+}
+
+/// Factors of a matrix of zeros: columns of the identity.
+fn zero_factors<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, found: FactorsOf<T, O>) -> Result<FactorsOf<T, O>> {
+    let k = found.s.len();
+    let n = run.ops.columns();
+    let u = found.u.map(|_| run.tall_identity(k)).transpose()?;
+    let v = found.v.map(|_| run.identity(n, k)).transpose()?;
+    Ok(Factors { u, s: found.s.iter().map(|_| 0.0).collect(), v })
+}

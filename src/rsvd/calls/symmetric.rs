@@ -1,0 +1,81 @@
+//! Eigenpairs of a Hermitian matrix.
+
+use std::sync::Arc;
+
+use super::{Call, error_of, task_of, zero_factors};
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::rsvd::algorithm::{self, Outcome, Phase, Run, Task, estimate, passes};
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{Options, Sign};
+use crate::rsvd::outputs::write_vector;
+use crate::rsvd::plan::Plan;
+use crate::scalar::Scalar;
+use crate::shape::Order;
+use crate::tensor::{Location, Tensor};
+
+/// Eigenpairs.
+pub struct Symmetric<'a> {
+    context: &'a Arc<Context>,
+    given: Option<&'a Matrix>,
+    task: Task,
+    lambda: Option<&'a mut Tensor>,
+    v: Option<&'a mut Matrix>,
+}
+
+impl<'a> Symmetric<'a> {
+    /// The call.
+    pub fn new(
+        options: &'a Options,
+        plan: &'a Plan,
+        context: &'a Arc<Context>,
+        given: Option<&'a Matrix>,
+        lambda: Option<&'a mut Tensor>,
+        v: Option<&'a mut Matrix>,
+    ) -> Self {
+        let mut task = task_of(options, plan);
+        task.phase = if options.sign == Sign::None { Phase::Free } else { Phase::Left };
+        Self { context, given, task, lambda, v }
+    }
+}
+
+impl<T: Scalar> Call<T> for Symmetric<'_> {
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        let steps = passes(self.task.method, self.task.iterations, false);
+        let mut run = Run::new(ops, &self.task, self.context, steps);
+        (run.given, run.factor) = (self.given, factor);
+        let factors = match algorithm::symmetric(&mut run) {
+            Ok(factors) => factors,
+            Err(e) => {
+                *rescale = run.rescale;
+                return Err(e);
+            }
+        };
+        let factors = if run.statistics()?.norm2 == 0.0 { zero_factors(&mut run, factors)? } else { factors };
+        let error = match &factors.u {
+            Some(u) if run.task.error.is_probed() => {
+                let mut host = Matrix::create(
+                    self.context,
+                    T::DTYPE,
+                    Location::Host,
+                    Order::ColumnMajor,
+                    run.ops.rows(),
+                    factors.s.len(),
+                )?;
+                run.ops.tall_write(u, &mut host, false, false)?;
+                let v = run.ops.read("eigenvectors", &host, false, false)?;
+                estimate::probe(&mut run, u, &factors.s, &v)?
+            }
+            _ => error_of(&mut run, &factors)?,
+        };
+        if let Some(lambda) = self.lambda.as_deref_mut() {
+            let values: Vec<f64> = factors.s.iter().map(|x| x / factor).collect();
+            write_vector("lambda", lambda, &values)?;
+        }
+        if let (Some(p), Some(v)) = (&factors.u, self.v.as_deref_mut()) {
+            run.ops.tall_write(p, v, false, false)?;
+        }
+        run.outcome(factors.s.len(), error)
+    }
+}

@@ -1,0 +1,107 @@
+//! Copies of blocks side by side with the work on them.
+
+use std::collections::VecDeque;
+use std::sync::PoisonError;
+
+use super::super::cut::Span;
+use super::super::input::{Input, Place};
+use super::super::recipe::Turn;
+use super::super::site::Site;
+use super::{Body, Feed, IN_FLIGHT, Moved, READ_BUFFERS, Spot, Watch};
+use crate::backend::gpu::{DeviceMemory, Staging};
+use crate::blocks::pipeline::read_ahead;
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+
+impl Feed {
+    /// Copies and work side by side, both enqueued by this thread.
+    #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
+    pub(super) fn copied<T: Scalar>(
+        &mut self,
+        site: &mut Site,
+        input: &Input<'_>,
+        turn: Turn,
+        watch: &Watch<'_>,
+        ready: &[(Span, Spot)],
+        copies: &[(Span, Spot)],
+        copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
+        body: &mut Body<'_, T>,
+    ) -> Result<()> {
+        // A slot may be copied to as soon as the work on what it holds is enqueued.
+        let ahead = self.ring.len().max(IN_FLIGHT);
+        let mut arrivals = VecDeque::with_capacity(ahead);
+        let mut upcoming = copies.iter();
+        for (span, spot) in upcoming.by_ref().take(ahead) {
+            arrivals.push_back(self.fetch(input, *span, *spot, copy)?);
+        }
+        for (span, spot) in ready {
+            watch.check()?;
+            self.consume(site, input, turn, *span, *spot, body)?;
+        }
+        for (span, spot) in copies {
+            watch.check()?;
+            if let Some(arrival) = arrivals.pop_front() {
+                arrival.make_wait(&site.stream)?;
+            }
+            self.consume(site, input, turn, *span, *spot, body)?;
+            self.throttle(site)?;
+            if let Some((span, spot)) = upcoming.next() {
+                arrivals.push_back(self.fetch(input, *span, *spot, copy)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Blocks that a thread of its own reads.
+    #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
+    pub(super) fn read<T: Scalar>(
+        &mut self,
+        site: &mut Site,
+        input: &Input<'_>,
+        turn: Turn,
+        watch: &Watch<'_>,
+        ready: &[(Span, Spot)],
+        copies: &[(Span, Spot)],
+        body: &mut Body<'_, T>,
+        moved: &mut Moved,
+    ) -> Result<()> {
+        let Place::Source(source) = &input.place else { return Ok(()) };
+        let mut buffers = std::mem::take(&mut self.buffers);
+        if buffers.is_empty() && !copies.is_empty() {
+            let bytes = input.bytes(self.cut.block.max(self.cut.resident_block));
+            for _ in 0..READ_BUFFERS.min(copies.len()) {
+                buffers.push(Staging::new(&site.gpu, "blocks that are read", bytes, site.context.host_budget())?);
+            }
+        }
+        for (span, spot) in ready {
+            watch.check()?;
+            self.consume(site, input, turn, *span, *spot, body)?;
+        }
+        let (first, link, flag) = (self.share.first, self.link.clone(), watch.flag.clone());
+        let times = read_ahead(
+            copies.len(),
+            buffers.iter_mut().collect(),
+            |k, buffer: &mut &mut Staging| {
+                flag.check()?;
+                let span = Span { first: first + copies[k].0.first, ..copies[k].0 };
+                let out = &mut buffer.contents()?[..input.bytes(span.rows)];
+                let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+                Input::read(&mut **source, input.row_major, span, out)
+            },
+            |k, buffer| {
+                let (span, spot) = copies[k];
+                let mut copy = |memory: &mut DeviceMemory, offset: usize, span: Span| {
+                    buffer.upload(&link, 0, input.bytes(span.rows), memory, offset)
+                };
+                self.fetch(input, span, spot, &mut copy)?.make_wait(&site.stream)?;
+                self.consume(site, input, turn, span, spot, body)?;
+                self.throttle(site)
+            },
+        )?;
+        self.buffers = buffers;
+        moved.read += copies.iter().map(|(s, _)| to_u64(input.bytes(s.rows))).sum::<u64>();
+        moved.seconds_read += times.read.as_secs_f64();
+        Ok(())
+    }
+}

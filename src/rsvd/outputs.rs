@@ -1,0 +1,96 @@
+//! Where results go: factors, vectors on the host, and what an empty matrix gives.
+
+use super::info::Info;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::tensor::Tensor;
+
+/// Where factors go.
+#[derive(Default)]
+pub struct Outputs<'a> {
+    /// U, m-by-k.
+    pub u: Option<&'a mut Matrix>,
+    /// Singular values, k.
+    pub s: Option<&'a mut Tensor>,
+    /// V, n-by-k, or V^H, k-by-n.
+    pub v: Option<&'a mut Matrix>,
+}
+
+/// Refuses a tensor that is not a vector of `length` numbers on the host.
+pub(super) fn check_vector(argument: &str, tensor: &Tensor, length: usize) -> Result<()> {
+    tensor.expect_dims(argument, &[length])?;
+    tensor.check_writable(argument)?;
+    check_vector_type(argument, tensor)
+}
+
+fn check_vector_type(argument: &str, tensor: &Tensor) -> Result<()> {
+    if !matches!(tensor.dtype(), DType::F32 | DType::F64) {
+        return Err(Error::invalid(argument, format!("is {}, F64 or F32 is needed", tensor.dtype().name())));
+    }
+    if tensor.is_device() {
+        return Err(Error::NotSupported(format!("{argument}: on a device; host memory is needed")));
+    }
+    Ok(())
+}
+
+/// Writes a vector that was checked; what is left of it becomes 0.
+pub(super) fn write_vector(argument: &str, tensor: &mut Tensor, values: &[f64]) -> Result<()> {
+    let length = tensor.dims().first().copied().unwrap_or(0);
+    let at = |j: usize| values.get(j).copied().unwrap_or(0.0);
+    if tensor.dtype() == DType::F32 {
+        let mut view = tensor.view_mut::<f32>(argument)?;
+        (0..length).for_each(|j| view.set(&[j], at(j) as f32));
+    } else {
+        let mut view = tensor.view_mut::<f64>(argument)?;
+        (0..length).for_each(|j| view.set(&[j], at(j)));
+    }
+    Ok(())
+}
+
+pub(super) fn read_vector(argument: &str, tensor: &Tensor) -> Result<Vec<f64>> {
+    check_vector_type(argument, tensor)?;
+    let &[length] = tensor.dims() else {
+        return Err(Error::invalid(argument, format!("has {} dimensions, 1 is needed", tensor.dims().len())));
+    };
+    if tensor.dtype() == DType::F32 {
+        let view = tensor.view::<f32>(argument)?;
+        return Ok((0..length).map(|j| f64::from(view.get(&[j]))).collect());
+    }
+    let view = tensor.view::<f64>(argument)?;
+    Ok((0..length).map(|j| view.get(&[j])).collect())
+}
+
+/// The factors of a matrix without entries: zeros, and columns of the identity.
+pub(super) fn empty(outputs: Outputs<'_>, mut info: Info) -> Result<Info> {
+    if let Some(s) = outputs.s {
+        write_vector("s", s, &[])?;
+    }
+    let eye = |argument: &'static str, m: &mut Matrix| -> Result<()> {
+        let dtype = m.dtype();
+        let dense = m.dense_mut(argument)?;
+        let (layout, memory) = (dense.layout.clone(), dense.memory);
+        let &[rows, columns] = layout.dims() else { return Ok(()) };
+        let strides = layout.strides().to_vec();
+        with_scalar!(dtype, argument, T => {
+            if layout.elements() > 0 {
+                let out = memory.host_mut(argument)?.as_mut_slice::<T>()?;
+                for i in 0..rows {
+                    for j in 0..columns {
+                        out[i * strides[0] + j * strides[1]] = T::from_parts(if i == j { 1.0 } else { 0.0 }, 0.0);
+                    }
+                }
+            }
+            Ok(())
+        })
+    };
+    if let Some(u) = outputs.u {
+        eye("u", u)?;
+    }
+    if let Some(v) = outputs.v {
+        eye("v", v)?;
+    }
+    (info.converged, info.frobenius, info.max_abs) = (true, 0.0, 0.0);
+    (info.error_frobenius, info.error_relative) = (0.0, 0.0);
+    Ok(info)
+}

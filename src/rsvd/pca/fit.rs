@@ -1,0 +1,169 @@
+//! Components from samples.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Pca, PcaInfo, PcaOptions, Samples};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::progress::ProgressFn;
+use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, passes};
+use crate::rsvd::calls::{Call, error_of, task_of};
+use crate::rsvd::info::Info;
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::{Centering, Options};
+use crate::rsvd::plan::{Goal, Plan, Request};
+use crate::rsvd::session::Rsvd;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::Order;
+use crate::stream::Stream;
+use crate::tensor::Location;
+
+impl Rsvd {
+    /// Principal components of `x`, as many as the options' rank. `scores` takes the samples' coordinates: count-by-k, or
+    /// k-by-count if the samples are columns. Centring and scaling are those of `options`, not the session's own.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`]; [`Error::InvalidArgument`] for fewer than two samples.
+    pub fn fit_pca(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &Matrix,
+        options: &PcaOptions,
+        scores: Option<&mut Matrix>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Pca, Info)> {
+        let start = Instant::now();
+        self.check_matrix("x", x)?;
+        let by_columns = options.samples == Samples::Columns;
+        let (count, features) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
+        if count < 2 {
+            return Err(Error::invalid("x", format!("has {count} samples, at least 2 are needed")));
+        }
+        if options.scale && !options.center {
+            return Err(Error::invalid("scale", "is set without center: a deviation is one from the mean"));
+        }
+        let mut own = self.options().clone();
+        if own.tolerance > 0.0 || own.one_pass {
+            return Err(Error::NotSupported("principal components by tolerance, or in one pass of MERGE".into()));
+        }
+        own.center = match (options.center, by_columns) {
+            (false, _) => Centering::None,
+            (true, false) => Centering::Columns,
+            (true, true) => Centering::Rows,
+        };
+        own.scale = options.scale;
+        let request = Request {
+            options: &own,
+            contexts: self.contexts(),
+            matrix: x,
+            goal: Goal::Decompose,
+            given: None,
+            transposed: Some(by_columns),
+        };
+        let plan = Plan::new(request)?;
+        if let Some(scores) = &scores {
+            let (rows, columns) = if by_columns { (plan.rank, count) } else { (count, plan.rank) };
+            self.check_output("scores", scores, rows, columns, plan.dtype)?;
+        }
+        let mut info = self.planned_info(&plan);
+        let context = Arc::clone(self.context());
+        let components = Matrix::create(&context, plan.dtype, Location::Host, Order::ColumnMajor, features, plan.rank)?;
+        let mut fit = Fit {
+            options: &own,
+            plan: &plan,
+            context: &context,
+            pca: *options,
+            scores,
+            components,
+            values: Vec::new(),
+            means: Vec::new(),
+            scales: Vec::new(),
+            norm2: 0.0,
+        };
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, x, &plan, report, &mut fit, &mut info))?;
+        let Fit { components, values, means, scales, norm2, .. } = fit;
+        let degrees = (count - 1) as f64;
+        let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
+        let (rank, total_variance) = (values.len(), norm2 / degrees);
+        let rest = count.min(features) - rank;
+        let noise_variance = if rest > 0 { (total_variance - explained).max(0.0) / rest as f64 } else { 0.0 };
+        let found =
+            PcaInfo { dtype: plan.dtype, options: *options, count, features, rank, total_variance, noise_variance };
+        let session = self.for_products(plan.dtype)?;
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok((Pca { session, info: found, components, values, means, scales }, info))
+    }
+
+    /// A session on the same contexts for products with the components.
+    fn for_products(&self, dtype: DType) -> Result<Self> {
+        let own = self.options();
+        let options = Options {
+            dtype: Some(dtype),
+            rank: 1,
+            block_rows: own.block_rows,
+            resident_rows: own.resident_rows,
+            ..Options::default()
+        };
+        let mut session = Self::new(self.context(), options)?;
+        self.contexts()[1..].iter().try_for_each(|c| session.add_context(Arc::clone(c)))?;
+        Ok(session)
+    }
+}
+
+/// The decomposition behind a fit; the oriented problem has the samples as rows.
+struct Fit<'a> {
+    options: &'a Options,
+    plan: &'a Plan,
+    context: &'a Arc<Context>,
+    pca: PcaOptions,
+    scores: Option<&'a mut Matrix>,
+    components: Matrix,
+    values: Vec<f64>,
+    means: Vec<f64>,
+    scales: Vec<f64>,
+    norm2: f64,
+}
+
+impl<T: Scalar> Call<T> for Fit<'_> {
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        let mut task = task_of(self.options, self.plan);
+        (task.left, task.right, task.phase) = (self.scores.is_some(), true, Phase::Right);
+        if self.options.error.is_probed() {
+            task.left = true;
+        }
+        let mut run = Run::new(ops, &task, self.context, passes(task.method, task.iterations, false));
+        run.factor = factor;
+        let factors = match decompose(&mut run) {
+            Ok(factors) => factors,
+            Err(e) => {
+                *rescale = run.rescale;
+                return Err(e);
+            }
+        };
+        let error = error_of(&mut run, &factors)?;
+        let outcome = run.outcome(factors.s.len(), error)?;
+        let statistics = run.statistics()?;
+        self.means.clone_from(&statistics.means);
+        self.scales.clone_from(&statistics.scales);
+        self.norm2 = statistics.norm2 / (factor * factor);
+        self.values = factors.s.iter().map(|s| s / factor).collect();
+        if let Some(v) = &factors.v {
+            run.ops.write(v, &mut self.components, false, false)?;
+        }
+        if let (Some(mut u), Some(scores)) = (factors.u, self.scores.as_deref_mut()) {
+            let stretched: Vec<f64> = if self.pca.whiten {
+                self.values.iter().map(|_| ((self.plan.rows - 1) as f64).sqrt()).collect()
+            } else {
+                self.values.clone()
+            };
+            let mut diagonal = run.identity(stretched.len(), stretched.len())?;
+            run.ops.scale_columns(&mut diagonal, &stretched)?;
+            run.ops.tall_transform(&mut u, &diagonal)?;
+            let by_columns = self.pca.samples == Samples::Columns;
+            run.ops.tall_write(&u, scores, by_columns, by_columns)?;
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,204 @@
+//! Principal components: what varies most in samples, from a decomposition of the centred data that are never formed.
+//! Variances and signs are those of scikit-learn.
+
+mod fit;
+mod transform;
+
+use std::sync::Arc;
+
+use super::options::Options;
+use super::outputs::{check_vector, write_vector};
+use super::session::Rsvd;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{self, Matrix};
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::stream::Stream;
+use crate::tensor::Tensor;
+
+/// Which axis of a matrix has the samples. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Samples {
+    /// A row is a sample.
+    Rows = 0,
+    /// A column is a sample.
+    Columns = 1,
+}
+
+impl Samples {
+    /// The choice whose number is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] with the numbers that there are.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::Rows),
+            1 => Ok(Self::Columns),
+            _ => Err(Error::invalid(argument, format!("is {code}, outside 0 to 1"))),
+        }
+    }
+}
+
+/// How components are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PcaOptions {
+    /// Which axis has the samples.
+    pub samples: Samples,
+    /// Whether the mean of each feature is subtracted.
+    pub center: bool,
+    /// Whether each feature is divided by its standard deviation; needs `center`.
+    pub scale: bool,
+    /// Whether scores have variance 1.
+    pub whiten: bool,
+}
+
+impl Default for PcaOptions {
+    fn default() -> Self {
+        Self { samples: Samples::Rows, center: true, scale: false, whiten: false }
+    }
+}
+
+/// What a fit found, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PcaInfo {
+    /// Type that was computed with.
+    pub dtype: DType,
+    /// How it was found.
+    pub options: PcaOptions,
+    /// Samples.
+    pub count: usize,
+    /// Features.
+    pub features: usize,
+    /// Components.
+    pub rank: usize,
+    /// Sum of the variances of all features.
+    pub total_variance: f64,
+    /// Mean variance of what the components leave.
+    pub noise_variance: f64,
+}
+
+/// Components, and what is needed to bring samples to them and back.
+pub struct Pca {
+    session: Rsvd,
+    info: PcaInfo,
+    /// Features-by-rank, on the host, packed column by column.
+    components: Matrix,
+    values: Vec<f64>,
+    /// Real parts, then imaginary parts of complex data; empty if nothing was subtracted.
+    means: Vec<f64>,
+    /// Empty if nothing was divided.
+    scales: Vec<f64>,
+}
+
+impl Pca {
+    /// What was found, in numbers.
+    pub fn info(&self) -> PcaInfo {
+        self.info
+    }
+
+    /// The context that it belongs to.
+    pub fn context(&self) -> &Arc<Context> {
+        self.session.context()
+    }
+
+    /// The mean of each feature, of the type that was computed with; zeros if nothing was subtracted.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for another type or size.
+    pub fn mean(&self, mean: &mut Tensor) -> Result<()> {
+        mean.expect_dims("mean", &[self.info.features])?;
+        with_scalar!(self.info.dtype, "mean", T => {
+            let mut view = mean.view_mut::<T>("mean")?;
+            (0..self.info.features).for_each(|i| view.set(&[i], self.mean_of(i)));
+            Ok(())
+        })
+    }
+
+    /// What each feature was divided by; ones if it was not.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for another type than F64 or F32 or another size.
+    pub fn scale(&self, scale: &mut Tensor) -> Result<()> {
+        let features = self.info.features;
+        check_vector("scale", scale, features)?;
+        if self.scales.is_empty() {
+            let ones = crate::alloc::filled("ones", features, 1.0)?;
+            return write_vector("scale", scale, &ones);
+        }
+        write_vector("scale", scale, &self.scales)
+    }
+
+    /// Singular values of the centred data.
+    ///
+    /// # Errors
+    /// As [`Pca::scale`].
+    pub fn singular_values(&self, values: &mut Tensor) -> Result<()> {
+        self.write_each("singular_values", values, |s| s)
+    }
+
+    /// Variance along each component: sigma^2 / (count - 1).
+    ///
+    /// # Errors
+    /// As [`Pca::scale`].
+    pub fn explained_variance(&self, variance: &mut Tensor) -> Result<()> {
+        self.write_each("explained_variance", variance, |s| self.variance(s))
+    }
+
+    /// The same over the sum of the variances of all features.
+    ///
+    /// # Errors
+    /// As [`Pca::scale`].
+    pub fn explained_variance_ratio(&self, ratio: &mut Tensor) -> Result<()> {
+        let total = self.info.total_variance;
+        self.write_each("explained_variance_ratio", ratio, |s| if total > 0.0 { self.variance(s) / total } else { 0.0 })
+    }
+
+    /// The components, features-by-rank.
+    ///
+    /// # Errors
+    /// As [`matrix::copy`].
+    pub fn components(&self, stream: Option<&Stream>, components: &mut Matrix) -> Result<()> {
+        components.expect_size("components", self.info.features, self.info.rank)?;
+        components.expect_dtype("components", self.info.dtype)?;
+        matrix::copy(self.context(), stream, &self.components, components)
+    }
+
+    /// The options of the decomposition that found them.
+    pub fn session_options(&self) -> &Options {
+        self.session.options()
+    }
+
+    fn by_columns(&self) -> bool {
+        self.info.options.samples == Samples::Columns
+    }
+
+    fn variance(&self, value: f64) -> f64 {
+        value * value / (self.info.count - 1) as f64
+    }
+
+    /// What scores along component `j` are divided by.
+    fn stretch(&self, j: usize) -> f64 {
+        if self.info.options.whiten { self.variance(self.values[j]).sqrt() } else { 1.0 }
+    }
+
+    fn scale_of(&self, feature: usize) -> f64 {
+        self.scales.get(feature).copied().unwrap_or(1.0)
+    }
+
+    fn mean_parts(&self, feature: usize) -> (f64, f64) {
+        let at = |k: usize| self.means.get(k).copied().unwrap_or(0.0);
+        (at(feature), at(self.info.features + feature))
+    }
+
+    fn mean_of<T: Scalar>(&self, feature: usize) -> T {
+        let (re, im) = self.mean_parts(feature);
+        T::from_parts(re, im)
+    }
+
+    fn write_each(&self, argument: &str, tensor: &mut Tensor, of: impl Fn(f64) -> f64) -> Result<()> {
+        check_vector(argument, tensor, self.values.len())?;
+        let values: Vec<f64> = self.values.iter().map(|s| of(*s)).collect();
+        write_vector(argument, tensor, &values)
+    }
+}

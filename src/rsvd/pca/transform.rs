@@ -1,0 +1,163 @@
+//! From samples to coordinates and back.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Pca;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::progress::ProgressFn;
+use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
+use crate::rsvd::calls::{Call, task_of};
+use crate::rsvd::info::Info;
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::plan::{Goal, Plan, Request};
+use crate::scalar::{Element, Scalar, with_scalar};
+use crate::stream::Stream;
+
+impl Pca {
+    /// The samples' coordinates: (X - mean) / scale times the components, over the deviations if whitened.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`].
+    pub fn transform(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &Matrix,
+        scores: &mut Matrix,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let (features, rank, dtype) = (self.info.features, self.info.rank, self.info.dtype);
+        let by_columns = self.by_columns();
+        let (count, found) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
+        if found != features {
+            return Err(Error::invalid("x", format!("has {found} features, {features} are needed")));
+        }
+        let (rows, columns) = if by_columns { (rank, count) } else { (count, rank) };
+        self.session.check_matrix("x", x)?;
+        self.session.check_output("scores", scores, rows, columns, dtype)?;
+        with_scalar!(dtype, "dtype", T => {
+            let components = host_elements::<T>(&self.components)?;
+            let mut w = crate::alloc::filled("weights", features * rank, T::default())?;
+            let mut offset = crate::alloc::filled("offsets", rank, T::default())?;
+            for j in 0..rank {
+                let stretch = self.stretch(j);
+                let stretch = if stretch > 0.0 { 1.0 / stretch } else { 0.0 };
+                let (mut re, mut im) = (0.0, 0.0);
+                for i in 0..features {
+                    let c = components[j * features + i];
+                    let factor = stretch / self.scale_of(i);
+                    let (a, b) = (c.re() * factor, c.im() * factor);
+                    w[j * features + i] = T::from_parts(a, b);
+                    let mean = self.mean_parts(i);
+                    re += mean.0 * a - mean.1 * b;
+                    im += mean.0 * b + mean.1 * a;
+                }
+                offset[j] = T::from_parts(-re, -im);
+            }
+            self.affine::<T>(stream, x, Affine { w, rows: features, offset, target: scores, by_columns }, report)
+        })
+    }
+
+    /// Samples from coordinates: what [`Pca::transform`] does undone, but for what the components leave.
+    ///
+    /// # Errors
+    /// As [`Rsvd::compute`].
+    pub fn inverse_transform(
+        &mut self,
+        stream: Option<&Stream>,
+        scores: &Matrix,
+        x: &mut Matrix,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let (features, rank, dtype) = (self.info.features, self.info.rank, self.info.dtype);
+        let by_columns = self.by_columns();
+        let (count, found) = if by_columns { (scores.cols(), scores.rows()) } else { (scores.rows(), scores.cols()) };
+        if found != rank {
+            return Err(Error::invalid("scores", format!("has {found} components, {rank} are needed")));
+        }
+        let (rows, columns) = if by_columns { (features, count) } else { (count, features) };
+        self.session.check_matrix("scores", scores)?;
+        self.session.check_output("x", x, rows, columns, dtype)?;
+        with_scalar!(dtype, "dtype", T => {
+            let components = host_elements::<T>(&self.components)?;
+            let mut w = crate::alloc::filled("weights", features * rank, T::default())?;
+            let mut offset = crate::alloc::filled("offsets", features, T::default())?;
+            for i in 0..features {
+                for j in 0..rank {
+                    let c = components[j * features + i];
+                    let factor = self.stretch(j) * self.scale_of(i);
+                    w[i * rank + j] = T::from_parts(c.re() * factor, -c.im() * factor);
+                }
+                offset[i] = self.mean_of(i);
+            }
+            self.affine::<T>(stream, scores, Affine { w, rows: rank, offset, target: x, by_columns }, report)
+        })
+    }
+
+    fn affine<T: Scalar>(
+        &self,
+        stream: Option<&Stream>,
+        a: &Matrix,
+        map: Affine<'_, T>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let start = Instant::now();
+        let request = Request {
+            options: self.session.options(),
+            contexts: self.session.contexts(),
+            matrix: a,
+            goal: Goal::Products(map.offset.len()),
+            given: None,
+            transposed: Some(map.by_columns),
+        };
+        let plan = Plan::new(request)?;
+        let mut info = self.session.planned_info(&plan);
+        if plan.rows > 0 {
+            let mut work = Mapped { task: task_of(self.session.options(), &plan), map };
+            self.session.call::<T, _>(stream, a, &plan, report, &mut work, &mut info)?;
+        }
+        info.seconds_total = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+}
+
+fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
+    matrix.dense("components")?.memory.host("components")?.as_slice::<T>()
+}
+
+/// A W plus the same offset in each row, for rows that are samples.
+struct Affine<'a, T> {
+    w: Vec<T>,
+    rows: usize,
+    offset: Vec<T>,
+    target: &'a mut Matrix,
+    by_columns: bool,
+}
+
+/// The same as a call.
+struct Mapped<'a, T> {
+    task: Task,
+    map: Affine<'a, T>,
+}
+
+impl<T: Scalar> Call<T> for Mapped<'_, T> {
+    fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, _: &mut Option<f64>) -> Result<Outcome> {
+        let map = &mut self.map;
+        let width = map.offset.len();
+        let context = Arc::clone(map.target.context());
+        let mut run = Run::new(ops, &self.task, &context, 1);
+        run.factor = factor;
+        let w = run.ops.upload("weights", map.rows, width, &map.w, map.rows)?;
+        let mut p = run.ops.tall("products", width)?;
+        run.ops.pass_multiply(&w, &mut p)?;
+        // A product needs no squares: the range of the entries does not matter here.
+        run.ops.checkpoint(1, 1, 0.0)?;
+        let ones = crate::alloc::filled("ones", run.ops.rows(), T::from_parts(1.0, 0.0))?;
+        let ones = run.tall_from(&ones, 1)?;
+        let offset = run.ops.upload("offsets", 1, width, &map.offset, 1)?;
+        run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)?;
+        run.ops.tall_write(&p, map.target, map.by_columns, map.by_columns)?;
+        run.outcome(width, ErrorFigures::none())
+    }
+}

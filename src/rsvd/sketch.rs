@@ -1,0 +1,77 @@
+//! The sketch of a run: drawn, given, or shown.
+
+use std::sync::Arc;
+
+use super::options::Options;
+use super::session::Rsvd;
+use crate::backend::Backend;
+use crate::context::Context;
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::matrix::{self, Matrix, Storage};
+use crate::rng;
+use crate::scalar::with_scalar;
+use crate::shape::{Order, to_u64};
+use crate::stream::{self, Stream};
+use crate::tensor::Location;
+
+impl Rsvd {
+    /// Takes the sketch of later runs from a copy of `omega`, which has as many rows as their matrices columns; `None` to
+    /// draw it again.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`].
+    pub fn set_sketch(&mut self, omega: Option<&Matrix>) -> Result<()> {
+        self.given = omega.map(|m| self.copied(m)).transpose()?;
+        Ok(())
+    }
+
+    fn copied(&self, omega: &Matrix) -> Result<Matrix> {
+        let Storage::Dense { order, .. } = omega.storage() else {
+            return Err(Error::NotSupported("omega: a sketch that is not dense".into()));
+        };
+        let context = self.context();
+        let (rows, columns) = (omega.rows(), omega.cols());
+        let mut copy = Matrix::create(context, omega.dtype(), Location::Host, *order, rows, columns)?;
+        matrix::copy(context, None, omega, &mut copy)?;
+        if let Backend::Gpu(gpu) = context.backend() {
+            // The caller may change the original as soon as this returns.
+            gpu.default_stream().synchronize()?;
+        }
+        Ok(copy)
+    }
+}
+
+/// Fills `omega` with the sketch that a decomposition with these options would draw.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a matrix of other numbers than the four that are computed with.
+pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options, omega: &mut Matrix) -> Result<()> {
+    let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
+    let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
+    let drawn = sketch_of(options);
+    with_scalar!(dtype, "omega", T => {
+        let dense = host.dense_mut("omega")?;
+        let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;
+        for (j, column) in out.chunks_exact_mut(rows.max(1)).enumerate() {
+            let j = u32::try_from(j).map_err(|_| Error::invalid("omega", format!("has {columns} columns")))?;
+            for (i, x) in column.iter_mut().enumerate() {
+                *x = drawn.entry::<T>(to_u64(i), j);
+            }
+        }
+        Ok(())
+    })?;
+    matrix::copy(context, stream, &host, omega)?;
+    if let Backend::Gpu(_) = context.backend() {
+        // The copy reads the host matrix, which goes with this call.
+        if let Some(queue) = stream::select(context, stream)? {
+            queue.synchronize()?;
+        }
+    }
+    Ok(())
+}
+
+/// The sketch of a run.
+pub(super) fn sketch_of(options: &Options) -> Sketch {
+    Sketch { distribution: options.sketch, seed: options.seed, stream: rng::stream::SKETCH }
+}

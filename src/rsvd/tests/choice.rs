@@ -1,0 +1,85 @@
+//! The cost model against what was measured on an H200 (132 multiprocessors at 1.98 GHz).
+
+use crate::rsvd::choose::{Case, Machine};
+use crate::rsvd::options::Method;
+
+/// Of the results of 2026-11-20: benches/results/nvidia-h200/20261120T171120Z-9abd37a244.json has what is on the device,
+/// 20261120T172700Z-0a8e1efaed.json what streams.
+fn h200(single: bool) -> Machine {
+    Machine::gpu(true, single, 1.98e9 * 132.0)
+}
+
+/// Two power iterations on a matrix of the device.
+fn held(rows: usize, columns: usize, (rank, width): (usize, usize), single: bool) -> Case {
+    let bytes = if single { 4 } else { 8 };
+    Case {
+        rows,
+        columns,
+        rank,
+        width,
+        iterations: 2,
+        merge_width: 2 * width,
+        one_pass: false,
+        entries: (rows * columns) as f64,
+        entry_bytes: bytes,
+        element_bytes: bytes,
+        is_there: true,
+        resident: 1.0,
+        has_blocks: true,
+        blocks: 1,
+        gram_room: 30e9,
+        is_delicate: false,
+    }
+}
+
+#[test]
+fn what_was_measured_fastest_is_taken() {
+    let (few, many) = ((100, 128), (400, 500));
+    for (rows, columns, widths, single, fused, krylov) in [
+        (100_000, 4000, few, false, 22.80e-3, Some(30.49e-3)),
+        (100_000, 4000, many, false, 77.45e-3, None),
+        (100_000, 4000, few, true, 18.93e-3, Some(24.70e-3)),
+        (100_000, 4000, many, true, 70.73e-3, None),
+        (200_000, 5000, few, false, 50.72e-3, Some(63.29e-3)),
+        (200_000, 5000, many, false, 185.1e-3, None),
+        (200_000, 5000, few, true, 42.72e-3, Some(55.67e-3)),
+        (200_000, 5000, many, true, 150.3e-3, None),
+    ] {
+        let (case, machine) = (held(rows, columns, widths, single), h200(single));
+        let name = format!("{rows} x {columns}, l = {}, single: {single}", widths.1);
+        for (method, measured) in [(Method::Fused, Some(fused)), (Method::Krylov, krylov)] {
+            let Some(measured) = measured else { continue };
+            let ratio = case.cost(method, &machine) / measured;
+            assert!((0.85..1.15).contains(&ratio), "{name}: {method:?} takes {ratio:.3} of what was measured");
+        }
+        let (method, _, reason) = case.choose(&machine);
+        assert_eq!(method, Method::Fused, "{name}: {reason}");
+    }
+}
+
+/// 4 194 304 x 2048 in host memory, 16 GiB of the device: GRAM took 3.25 s, FUSED 4.28 s, MERGE 8.14 s.
+#[test]
+fn two_passes_are_taken_where_the_link_is_slow() {
+    let mut case = held(4_194_304, 2048, (64, 128), false);
+    (case.is_there, case.resident, case.blocks, case.gram_room) = (false, 0.17, 512, 4e9);
+    let machine = h200(false);
+    let [gram, fused, merge] = [Method::Gram, Method::Fused, Method::Merge].map(|m| case.cost(m, &machine));
+    assert!(gram < fused && fused < merge, "{gram} {fused} {merge}");
+    assert_eq!(case.choose(&machine).0, Method::Gram);
+    // Where small values are wanted it must not be taken.
+    case.is_delicate = true;
+    assert_ne!(case.choose(&machine).0, Method::Gram);
+}
+
+#[test]
+fn a_transfer_is_counted_where_there_is_one() {
+    let mut case = held(100_000, 4000, (100, 128), false);
+    let machine = h200(false);
+    let there = case.cost(Method::Fused, &machine);
+    case.is_there = false;
+    let brought = case.cost(Method::Fused, &machine);
+    assert!(brought > 3.2e9 / 50e9 && there < brought, "{there} {brought}");
+    // Each of three passes over what does not stay.
+    case.resident = 0.0;
+    assert!(case.cost(Method::Fused, &machine) > 3.0 * 3.2e9 / 50e9);
+}
