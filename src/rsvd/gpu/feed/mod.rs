@@ -1,19 +1,20 @@
 //! The blocks of a device's rows, one after the other, ready for products: those that stay there first, so that the first
 //! copies run under them; then those that are copied anew, through a ring of buffers on a queue of their own.
 
-use std::collections::VecDeque;
-use std::sync::PoisonError;
+mod blocks;
+mod copies;
 
-use super::block::{Block, Entries};
+use std::collections::VecDeque;
+
+use super::block::Block;
 use super::cut::{Cut, Span, spans};
 use super::input::{Input, Place, pack};
 use super::recipe::{Recipe, Turn};
 use super::site::Site;
-use crate::backend::gpu::kernels::rsvd::{Lines, RECORD};
+use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, Lender, Staging, StagingRing};
-use crate::blocks::pipeline::read_ahead;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::progress::CancelFlag;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
@@ -261,188 +262,4 @@ impl Feed {
             None => StagingRing::new(gpu, "page-locked buffers", PIECES, PIECE_BYTES, context.host_budget()),
         }
     }
-
-    /// Copies and work side by side, both enqueued by this thread.
-    #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
-    fn copied<T: Scalar>(
-        &mut self,
-        site: &mut Site,
-        input: &Input<'_>,
-        turn: Turn,
-        watch: &Watch<'_>,
-        ready: &[(Span, Spot)],
-        copies: &[(Span, Spot)],
-        copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
-        body: &mut Body<'_, T>,
-    ) -> Result<()> {
-        // A slot may be copied to as soon as the work on what it holds is enqueued.
-        let ahead = self.ring.len().max(IN_FLIGHT);
-        let mut arrivals = VecDeque::with_capacity(ahead);
-        let mut upcoming = copies.iter();
-        for (span, spot) in upcoming.by_ref().take(ahead) {
-            arrivals.push_back(self.fetch(input, *span, *spot, copy)?);
-        }
-        for (span, spot) in ready {
-            watch.check()?;
-            self.consume(site, input, turn, *span, *spot, body)?;
-        }
-        for (span, spot) in copies {
-            watch.check()?;
-            if let Some(arrival) = arrivals.pop_front() {
-                arrival.make_wait(&site.stream)?;
-            }
-            self.consume(site, input, turn, *span, *spot, body)?;
-            self.throttle(site)?;
-            if let Some((span, spot)) = upcoming.next() {
-                arrivals.push_back(self.fetch(input, *span, *spot, copy)?);
-            }
-        }
-        Ok(())
-    }
-
-    /// Blocks that a thread of its own reads.
-    #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
-    fn read<T: Scalar>(
-        &mut self,
-        site: &mut Site,
-        input: &Input<'_>,
-        turn: Turn,
-        watch: &Watch<'_>,
-        ready: &[(Span, Spot)],
-        copies: &[(Span, Spot)],
-        body: &mut Body<'_, T>,
-        moved: &mut Moved,
-    ) -> Result<()> {
-        let Place::Source(source) = &input.place else { return Ok(()) };
-        let mut buffers = std::mem::take(&mut self.buffers);
-        if buffers.is_empty() && !copies.is_empty() {
-            let bytes = input.bytes(self.cut.block.max(self.cut.resident_block));
-            for _ in 0..READ_BUFFERS.min(copies.len()) {
-                buffers.push(Staging::new(&site.gpu, "blocks that are read", bytes, site.context.host_budget())?);
-            }
-        }
-        for (span, spot) in ready {
-            watch.check()?;
-            self.consume(site, input, turn, *span, *spot, body)?;
-        }
-        let (first, link, flag) = (self.share.first, self.link.clone(), watch.flag.clone());
-        let times = read_ahead(
-            copies.len(),
-            buffers.iter_mut().collect(),
-            |k, buffer: &mut &mut Staging| {
-                flag.check()?;
-                let span = Span { first: first + copies[k].0.first, ..copies[k].0 };
-                let out = &mut buffer.contents()?[..input.bytes(span.rows)];
-                let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
-                Input::read(&mut **source, input.row_major, span, out)
-            },
-            |k, buffer| {
-                let (span, spot) = copies[k];
-                let mut copy = |memory: &mut DeviceMemory, offset: usize, span: Span| {
-                    buffer.upload(&link, 0, input.bytes(span.rows), memory, offset)
-                };
-                self.fetch(input, span, spot, &mut copy)?.make_wait(&site.stream)?;
-                self.consume(site, input, turn, span, spot, body)?;
-                self.throttle(site)
-            },
-        )?;
-        self.buffers = buffers;
-        moved.read += copies.iter().map(|(s, _)| to_u64(input.bytes(s.rows))).sum::<u64>();
-        moved.seconds_read += times.read.as_secs_f64();
-        Ok(())
-    }
-
-    /// Waits until few enough blocks are at work, so that cancelling is soon heard.
-    fn throttle(&mut self, site: &Site) -> Result<()> {
-        self.in_flight.push_back(site.stream.record()?);
-        while self.in_flight.len() > IN_FLIGHT {
-            if let Some(event) = self.in_flight.pop_front() {
-                event.synchronize()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Enqueues the copy of a block; the event is passed when it has arrived.
-    fn fetch(
-        &mut self,
-        input: &Input<'_>,
-        span: Span,
-        spot: Spot,
-        copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
-    ) -> Result<Event> {
-        let whole = Span { first: self.share.first + span.first, ..span };
-        let begin;
-        match spot {
-            Spot::Store => {
-                begin = self.link.record_time()?;
-                copy(self.store.as_mut().ok_or_else(missing)?, input.bytes(span.first), whole)?;
-            }
-            Spot::Slot(k) => {
-                let slot = self.ring.get_mut(k).ok_or_else(missing)?;
-                if let Some(free) = slot.free.take() {
-                    free.make_wait(&self.link)?;
-                }
-                begin = self.link.record_time()?;
-                copy(&mut slot.memory, 0, whole)?;
-            }
-            Spot::Caller => return Err(missing()),
-        }
-        self.spans.push((true, begin, self.link.record_time()?));
-        self.link.record()
-    }
-
-    /// Enqueues the work on a block that is on the device.
-    fn consume<T: Scalar>(
-        &mut self,
-        site: &mut Site,
-        input: &Input<'_>,
-        turn: Turn,
-        span: Span,
-        spot: Spot,
-        body: &mut Body<'_, T>,
-    ) -> Result<()> {
-        let begin = site.stream.record_time()?;
-        let raw = raw_lines(input, (self.share.first, span), spot, &self.store, &self.ring)?;
-        let lines = if spot == Spot::Store && self.state == State::Ready {
-            raw
-        } else {
-            self.recipe.apply::<T>(site, input, turn, span, raw, spot != Spot::Caller)?
-        };
-        if !turn.moments {
-            body(site, &Block { span, entries: Entries::Dense { lines, row_major: input.row_major } })?;
-        }
-        self.spans.push((false, begin, site.stream.record_time()?));
-        if let Spot::Slot(k) = spot {
-            self.ring[k].free = Some(site.stream.record()?);
-        }
-        Ok(())
-    }
-}
-
-/// Where a block lies on the device, as it came.
-fn raw_lines<'f>(
-    input: &'f Input<'_>,
-    (first, span): (usize, Span),
-    spot: Spot,
-    store: &'f Option<DeviceMemory>,
-    ring: &'f [Slot],
-) -> Result<Lines<'f>> {
-    let (inner, outer) = input.lines(span.rows);
-    if let (Spot::Caller, Place::Device(memory, stride)) = (spot, &input.place) {
-        let rows = input.stretches(Span { first: first + span.first, ..span }, *stride);
-        let bytes = rows.count.saturating_sub(1) * rows.pitch + rows.width;
-        return Ok(Lines { memory: memory.region(rows.offset, bytes)?, inner, outer, stride: *stride });
-    }
-    let (memory, offset) = match spot {
-        Spot::Store => (store.as_ref(), input.bytes(span.first)),
-        Spot::Slot(k) => (ring.get(k).map(|s| &s.memory), 0),
-        Spot::Caller => (None, 0),
-    };
-    let memory = memory.ok_or_else(missing)?;
-    Ok(Lines { memory: memory.region(offset, input.bytes(span.rows))?, inner, outer, stride: inner })
-}
-
-fn missing() -> Error {
-    Error::Internal("a block without a place on the device".into())
 }
