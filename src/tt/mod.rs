@@ -14,12 +14,14 @@
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
 //! | [`cpu`] | the CPU's |
+//! | [`operator`] | TT-matrices between trains, environments kept for sweeps, spin chains |
 
 mod algorithm;
 mod call;
 pub mod cost;
 pub mod cpu;
 pub mod info;
+pub mod operator;
 pub mod ops;
 pub mod options;
 pub mod pairs;

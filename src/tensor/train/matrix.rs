@@ -1,5 +1,8 @@
 //! TT-matrices: trains whose modes are pairs of a row and a column index.
 
+use std::sync::{Arc, OnceLock};
+
+use super::blocks::Sparsity;
 use super::shape::Shape;
 use super::storage::TensorTrain;
 use crate::alloc;
@@ -12,6 +15,8 @@ pub struct TrainMatrix {
     train: TensorTrain,
     rows: Vec<usize>,
     cols: Vec<usize>,
+    /// Found when first asked for; forgotten when a core may be written to.
+    blocks: OnceLock<Arc<Sparsity>>,
 }
 
 impl TrainMatrix {
@@ -47,7 +52,7 @@ impl TrainMatrix {
             return Err(Error::invalid(argument, problem));
         }
         let what = "shape of a TT-matrix";
-        Ok(Self { rows: alloc::copied(what, rows)?, cols: alloc::copied(what, cols)?, train })
+        Ok(Self { rows: alloc::copied(what, rows)?, cols: alloc::copied(what, cols)?, train, blocks: OnceLock::new() })
     }
 
     /// The train behind it.
@@ -57,7 +62,25 @@ impl TrainMatrix {
 
     /// The train behind it, to write cores to.
     pub fn train_mut(&mut self) -> &mut TensorTrain {
+        self.blocks.take();
         &mut self.train
+    }
+
+    /// The nonzero blocks of the cores. Those of purlin's own memory are found once; borrowed cores are looked through
+    /// again, as their owner may have changed them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a core that has not been set; [`Error::NotSupported`] for a matrix on a device;
+    /// out of memory.
+    pub fn blocks(&self, argument: &str) -> Result<Arc<Sparsity>> {
+        if !self.train.memory(0).0.is_owned() {
+            return Sparsity::new(argument, self).map(Arc::new);
+        }
+        if let Some(found) = self.blocks.get() {
+            return Ok(Arc::clone(found));
+        }
+        let found = Arc::new(Sparsity::new(argument, self)?);
+        Ok(Arc::clone(self.blocks.get_or_init(|| found)))
     }
 
     /// Row (bra, out) modes m_k.

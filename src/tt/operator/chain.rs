@@ -1,0 +1,202 @@
+//! Steps along the sites of <y|H|x>, from either end.
+
+use std::sync::Arc;
+
+use super::gather::Gather;
+use super::ops::{CoreView, Extent, OperatorOps, Site};
+use super::slots::Slots;
+use super::trains::Trains;
+use crate::alloc;
+use crate::error::Result;
+use crate::progress::CancelFlag;
+use crate::scalar::{DType, Scalar};
+use crate::tensor::train::Sparsity;
+use crate::tt::scaled::exponent_of;
+
+/// The sites of a contraction, counted from the cut.
+pub(super) struct Chain<'a> {
+    pub trains: Trains<'a>,
+    pub blocks: Option<Arc<Sparsity>>,
+    /// Bond at which a ring is cut.
+    pub cut: usize,
+    /// Type of the arithmetic.
+    pub dtype: DType,
+    /// Whether the bra is conjugated.
+    pub conjugate: bool,
+    /// Whether environments are scaled.
+    pub scaled: bool,
+    pub cancel: CancelFlag,
+}
+
+/// An environment with its sizes.
+pub(super) struct Held<E> {
+    pub data: E,
+    pub extent: Extent,
+    /// Powers of two to multiply the operator's slots and the identity's with.
+    pub exponent: [i64; 2],
+}
+
+/// What became of steps.
+pub(super) enum Half<E> {
+    Value(Held<E>),
+    /// All that is left are zeros, or numbers that are not finite: 0 or NaN for the operator and for the identity.
+    Ended([f64; 2]),
+}
+
+/// Steps of a half.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    /// Bond from which it starts, counted from the cut: 0 or d.
+    pub from: usize,
+    /// Bond at which it ends.
+    pub to: usize,
+}
+
+impl<'a> Chain<'a> {
+    pub fn len(&self) -> usize {
+        self.trains.len()
+    }
+
+    /// The site at position t.
+    pub fn site(&self, t: usize) -> usize {
+        (self.cut + t) % self.len()
+    }
+
+    /// The bond at position t; the last is the first if the trains are cut.
+    pub fn bond(&self, t: usize) -> usize {
+        if self.cut == 0 { t } else { (self.cut + t) % self.len() }
+    }
+
+    /// Boundary pairs at the cut.
+    pub fn pairs(&self) -> usize {
+        let (bra, ket) = (self.trains.bra.shape().ranks(), self.trains.ket.shape().ranks());
+        bra[self.bond(0)].saturating_mul(ket[self.bond(0)])
+    }
+
+    /// Sizes of the environment at bond t.
+    pub fn extent(&self, t: usize, slots: &Slots, pairs: usize) -> Extent {
+        let bond = self.bond(t);
+        let (bra, ket) = (self.trains.bra.shape().ranks()[bond], self.trains.ket.shape().ranks()[bond]);
+        Extent { bra, slots: slots.count(t), pairs, ket }
+    }
+
+    /// Rows and columns of the operator at position t.
+    pub fn modes(&self, t: usize) -> [usize; 2] {
+        let k = self.site(t);
+        [self.trains.bra.shape().modes()[k], self.trains.ket.shape().modes()[k]]
+    }
+
+    /// Exponents beyond which a core is scaled before it is used: two cores and an operator that all keep within it
+    /// cannot make a step overflow.
+    pub fn limit(&self) -> Option<i64> {
+        let limit = if matches!(self.dtype, DType::F32 | DType::CF32) { 24 } else { 200 };
+        self.scaled.then_some(limit)
+    }
+
+    /// The operator at position t.
+    pub fn gather(&self, t: usize, slots: &Slots, mirrored: bool) -> Result<Gather> {
+        let k = self.site(t);
+        match (self.trains.operator, &self.blocks) {
+            (Some(h), Some(blocks)) => Gather::of_core(h, blocks, k, slots, t, mirrored, self.limit()),
+            _ => Gather::identity(self.modes(t)[1], slots.count(t)),
+        }
+    }
+
+    /// The site at position t with `gather` between its cores.
+    pub fn between<'g>(&self, t: usize, gather: &'g Gather, mirrored: bool) -> Site<'g>
+    where
+        'a: 'g,
+    {
+        let k = self.site(t);
+        Site {
+            bra: CoreView::new("y", self.trains.bra, k),
+            ket: CoreView::new("x", self.trains.ket, k),
+            gather,
+            mirrored,
+            conjugate: self.conjugate,
+            limit: self.limit(),
+        }
+    }
+
+    /// The environment of the cut, for pairs from `first` on.
+    pub fn boundary<T: Scalar, O: OperatorOps<T>>(
+        &self,
+        ops: &O,
+        t: usize,
+        slots: &Slots,
+        first: usize,
+        pairs: usize,
+        mut data: O::Environment,
+    ) -> Result<Held<O::Environment>> {
+        let extent = self.extent(t, slots, pairs);
+        let mut starts = alloc::with_capacity("slots of an operator", extent.slots)?;
+        starts.extend((0..extent.slots).map(|q| slots.starts(t, q)));
+        ops.boundary(&mut data, extent, first, &starts)?;
+        Ok(Held { data, extent, exponent: [0, 0] })
+    }
+
+    /// A step over position t into `to`. `split` is the number of slots that are the operator's after it. The numbers
+    /// returned are the largest before scaling; 1 where nothing is scaled.
+    #[allow(clippy::too_many_arguments, reason = "each is a part of one step")]
+    pub fn step<T: Scalar, O: OperatorOps<T>>(
+        &self,
+        ops: &O,
+        work: &mut O::Work,
+        from: &Held<O::Environment>,
+        t: usize,
+        gather: &Gather,
+        mirrored: bool,
+        split: usize,
+        mut to: O::Environment,
+    ) -> Result<(Held<O::Environment>, [f64; 2])> {
+        self.cancel.check()?;
+        let site = self.between(t, gather, mirrored);
+        let extent = site.after(from.extent)?;
+        let taken = ops.step(work, &site, &from.data, from.extent, &mut to)?;
+        let mut exponent = [from.exponent[0] + taken + gather.exponent, from.exponent[1] + taken];
+        let mut peaks = [1.0, 1.0];
+        if self.scaled {
+            peaks = ops.peaks(&to, extent, split)?;
+            let by = peaks.map(exponent_of);
+            if by != [0, 0] {
+                ops.shift(&mut to, extent, split, by.map(|e| -e))?;
+            }
+            exponent = [exponent[0] + by[0], exponent[1] + by[1]];
+        }
+        Ok((Held { data: to, extent, exponent }, peaks))
+    }
+
+    /// All steps of `way`, for `pairs` boundary pairs from `first` on.
+    pub fn half<T: Scalar, O: OperatorOps<T>>(
+        &self,
+        ops: &O,
+        mut work: O::Work,
+        slots: &Slots,
+        way: Way,
+        first: usize,
+        pairs: usize,
+    ) -> Result<Half<O::Environment>> {
+        let mirrored = way.from > way.to;
+        let largest = self.largest(slots, way, pairs)?;
+        let mut now = self.boundary(ops, way.from, slots, first, pairs, ops.environment(largest)?)?;
+        let mut other = ops.environment(largest)?;
+        for at in 0..way.from.abs_diff(way.to) {
+            let (t, after) = if mirrored { (way.from - at - 1, way.from - at - 1) } else { (at, at + 1) };
+            let gather = self.gather(t, slots, mirrored)?;
+            let split = slots.operator(after).len();
+            let (next, peaks) = self.step(ops, &mut work, &now, t, &gather, mirrored, split, other)?;
+            // A group without slots has no numbers: its peak is 0.
+            if peaks.iter().all(|p| *p == 0.0 || !p.is_finite()) {
+                return Ok(Half::Ended(peaks.map(|p| if p == 0.0 { 0.0 } else { f64::NAN })));
+            }
+            other = std::mem::replace(&mut now, next).data;
+        }
+        Ok(Half::Value(now))
+    }
+
+    /// Elements of the largest environment of `way`.
+    pub fn largest(&self, slots: &Slots, way: Way, pairs: usize) -> Result<usize> {
+        let bonds = way.from.min(way.to)..=way.from.max(way.to);
+        bonds.into_iter().try_fold(0, |most, t| Ok(self.extent(t, slots, pairs).elements()?.max(most)))
+    }
+}

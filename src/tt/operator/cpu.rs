@@ -1,0 +1,436 @@
+//! [`OperatorOps`] on the CPU.
+//!
+//! A step runs through the ket's new bond in stretches: both products and the sums between them are made for one
+//! stretch while it is in cache, and stretches are spread over threads. They are cut by the shape of the problem alone and
+//! each writes columns of its own, so a result is the same bit for bit with any number of threads.
+
+use std::sync::Arc;
+
+use faer::linalg::matmul::matmul_with_conj;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::gather::{Gather, Term};
+use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use crate::alloc;
+use crate::context::Context;
+use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_columns};
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Element, Real, Scalar};
+use crate::tt::scaled::{exponent_of, scale};
+
+/// Operations on the threads of a context, from one of which they are called.
+pub struct CpuOps {
+    context: Arc<Context>,
+}
+
+impl CpuOps {
+    /// The operations of a context.
+    pub fn new(context: &Arc<Context>) -> Self {
+        Self { context: Arc::clone(context) }
+    }
+
+    fn buffer<T: Scalar>(&self, what: &'static str, elements: usize) -> Result<CpuMatrix<T>> {
+        CpuMatrix::zeros(what, elements, 1, self.context.host_budget())
+    }
+
+    /// Makes `room` large enough and returns that much of it.
+    fn room<'r, T: Scalar>(&self, room: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
+        if room.as_ref().is_none_or(|r| r.rows() < elements) {
+            // The old one goes first: both together might not fit.
+            *room = None;
+            *room = Some(self.buffer(STEP, elements)?);
+        }
+        match room {
+            Some(room) => Ok(&mut room.slice_mut()?[..elements]),
+            None => Err(Error::Internal("no room for a step".into())),
+        }
+    }
+
+    /// A core as a step reads it: from the bond it comes from (fastest) to the one it goes to, in the contraction's type,
+    /// and the exponent taken out of it. Copied only where it has to be.
+    fn core<'r, T: Scalar>(
+        &self,
+        view: &CoreView<'r>,
+        site: &Site<'_>,
+        room: &'r mut Option<CpuMatrix<T>>,
+    ) -> Result<(&'r [T], i64)> {
+        let count = view.dims[0] * view.dims[1] * view.dims[2];
+        let range = view.offset..view.offset + count;
+        let host = view.memory.host(view.argument)?;
+        if view.dtype == T::DTYPE {
+            let core = &host.as_slice::<T>()?[range];
+            let exponent = exponent_beyond(core, site.limit);
+            if exponent == 0 && !site.mirrored {
+                return Ok((core, 0));
+            }
+            let to = self.room(room, count)?;
+            copy_core(core, view, site.mirrored, to, |x| shifted(x, -exponent));
+            return Ok((to, exponent));
+        }
+        let core = &host.as_slice::<T::Part>()?[range];
+        let exponent = exponent_beyond(core, site.limit);
+        let to = self.room(room, count)?;
+        copy_core(core, view, site.mirrored, to, |x| shifted(T::from_parts(x.to_f64(), 0.0), -exponent));
+        Ok((to, exponent))
+    }
+}
+
+const STEP: &str = "workspace of a contraction with an operator";
+
+/// Room for steps.
+pub struct Work<T> {
+    bra: Option<CpuMatrix<T>>,
+    ket: Option<CpuMatrix<T>>,
+    lanes: Vec<Option<CpuMatrix<T>>>,
+    narrow: bool,
+}
+
+/// Bytes of T and U in a stretch that stay in the cache of a core.
+const CACHE: usize = 1 << 20;
+
+/// Columns of the first product of a stretch, at least: fewer would not pay for reading the environment.
+const COLUMNS: usize = 64;
+
+/// Elements of T and of U for each index of the ket's new bond.
+fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
+    (from.bra * from.slots * from.pairs * n, from.bra * m * slots * from.pairs)
+}
+
+/// Indices of the ket's new bond in a stretch.
+fn stretch(from: Extent, to: Extent, modes: [usize; 2], element: usize, narrow: bool) -> usize {
+    let (t, u) = per_index(from, to.slots, modes);
+    let cached = if narrow { 1 } else { (CACHE / ((t + u).max(1) * element)).max(COLUMNS.div_ceil(modes[1])) };
+    cached.min(to.ket)
+}
+
+/// Exponent of the largest |re| or |im| of a core if it is beyond `limit`, else 0.
+fn exponent_beyond<T: Scalar>(core: &[T], limit: Option<i64>) -> i64 {
+    let Some(limit) = limit else { return 0 };
+    let exponent = exponent_of(peak(core));
+    if exponent.abs() > limit { exponent } else { 0 }
+}
+
+/// Largest |re| or |im|; NaN if there is one.
+fn peak<T: Scalar>(values: &[T]) -> f64 {
+    values.iter().fold(0.0f64, |most, x| {
+        let size = x.re().abs().max(x.im().abs());
+        // `max` loses a NaN, also that of one part.
+        let size = if x.re().is_nan() || x.im().is_nan() { f64::NAN } else { size };
+        if size > most || size.is_nan() { size } else { most }
+    })
+}
+
+/// x 2^e, exactly but for overflow and underflow of the type.
+fn shifted<T: Scalar>(x: T, e: i64) -> T {
+    if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) }
+}
+
+/// Side of the squares that are transposed in cache.
+const TILE: usize = 32;
+
+/// Copies a core, with its bonds exchanged if `mirrored`.
+fn copy_core<S: Element, T>(
+    core: &[S],
+    view: &CoreView<'_>,
+    mirrored: bool,
+    to: &mut [T],
+    convert: impl Fn(S) -> T,
+) {
+    if !mirrored {
+        to.iter_mut().zip(core).for_each(|(to, &from)| *to = convert(from));
+        return;
+    }
+    let [left, n, right] = view.dims;
+    for j in 0..n {
+        for first in (0..right).step_by(TILE) {
+            for a in 0..left {
+                for b in first..right.min(first + TILE) {
+                    to[b + right * (j + n * a)] = convert(core[a + left * (j + n * b)]);
+                }
+            }
+        }
+    }
+}
+
+/// C = op(A) B or C = A B^T, by the calling thread.
+fn product<T: Scalar>(a: MatRef<'_, T>, conj: Conj, b: MatRef<'_, T>, c: MatMut<'_, T>) {
+    matmul_with_conj(c, Accum::Replace, a, conj, b, Conj::No, T::from_parts(1.0, 0.0), Par::Seq);
+}
+
+/// C = A B by all threads, in bands of columns.
+fn product_in_bands<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>, c: MatMut<'_, T>) {
+    let band = pieces(c.ncols(), COLUMNS);
+    split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {
+        product(a, Conj::No, b.subcols(at * band, c.ncols()), c);
+    });
+}
+
+/// out = sum of columns of `from`, each `column` elements long; the column of term (q, j) begins at
+/// column (q + stride j).
+fn sum_columns<T: Scalar>(terms: &[Term], from: &[T], stride: usize, out: &mut [T]) {
+    let column = out.len();
+    let input = |t: &Term| {
+        let at = column * (t.slot as usize + stride * t.column as usize);
+        &from[at..at + column]
+    };
+    let Some((first, rest)) = terms.split_first() else {
+        out.fill(T::default());
+        return;
+    };
+    if terms.iter().all(|t| t.value.im == 0.0) {
+        let real = |t: &Term| T::Part::from_f64(t.value.re);
+        let h = real(first);
+        if first.value.re == 1.0 {
+            out.copy_from_slice(input(first));
+        } else {
+            out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = T::mul_real_impl(x, &h));
+        }
+        let mut pairs = rest.chunks_exact(2);
+        for pair in &mut pairs {
+            let (g, h) = (real(&pair[0]), real(&pair[1]));
+            let columns = input(&pair[0]).iter().zip(input(&pair[1]));
+            out.iter_mut().zip(columns).for_each(|(o, (x, y))| *o = *o + T::mul_real_impl(x, &g) + T::mul_real_impl(y, &h));
+        }
+        for t in pairs.remainder() {
+            let h = real(t);
+            out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += T::mul_real_impl(x, &h));
+        }
+        return;
+    }
+    let value = |t: &Term| T::from_parts(t.value.re, t.value.im);
+    let h = value(first);
+    out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = *x * h);
+    for t in rest {
+        let h = value(t);
+        out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += *x * h);
+    }
+}
+
+/// U[c, i, q', p] for one index of what follows, from T[c, q, p, j], whose columns c are `column` long.
+fn sum_block<T: Scalar>(gather: &Gather, column: usize, pairs: usize, from: &[T], out: &mut [T]) {
+    let count = gather.rows * gather.outputs;
+    for (p, out) in out.chunks_exact_mut(column * count).enumerate() {
+        let from = &from[column * gather.inputs * p..];
+        for (to, out) in out.chunks_exact_mut(column).enumerate() {
+            sum_columns(gather.of(to), from, gather.inputs * pairs, out);
+        }
+    }
+}
+
+impl<T: Scalar> OperatorOps<T> for CpuOps {
+    type Environment = CpuMatrix<T>;
+    type Work = Work<T>;
+
+    fn environment(&self, elements: usize) -> Result<CpuMatrix<T>> {
+        self.buffer("environments of a contraction with an operator", elements)
+    }
+
+    fn work(&self, halves: usize, narrow: bool) -> Work<T> {
+        let lanes = if narrow { 1 } else { lanes(&self.context, halves) };
+        Work { bra: None, ket: None, lanes: (0..lanes).map(|_| None).collect(), narrow }
+    }
+
+    fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+        let (t, u) = per_index(from, to.slots, modes);
+        let length = stretch(from, to, modes, size_of::<T>(), narrow);
+        let lanes = if narrow { 1 } else { lanes(&self.context, halves).min(to.ket.div_ceil(length)) };
+        let bytes = |elements: f64| elements * size_of::<T>() as f64;
+        Room {
+            stretch: bytes((t as f64 + u as f64) * length as f64),
+            lanes: lanes as f64,
+            cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
+                .map(|(r, n, s)| bytes(r as f64 * n as f64 * s as f64)),
+        }
+    }
+
+    fn boundary(&self, to: &mut CpuMatrix<T>, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
+        let Extent { bra, slots, pairs, .. } = extent;
+        let to = &mut to.slice_mut()?[..extent.elements()?];
+        to.fill(T::default());
+        for p in 0..pairs {
+            let (a, b) = ((first + p) % bra, (first + p) / bra);
+            for (q, _) in starts.iter().enumerate().filter(|(_, s)| **s) {
+                to[a + bra * (q + slots * (p + pairs * b))] = T::from_parts(1.0, 0.0);
+            }
+        }
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        work: &mut Work<T>,
+        site: &Site<'_>,
+        from: &CpuMatrix<T>,
+        extent: Extent,
+        to: &mut CpuMatrix<T>,
+    ) -> Result<i64> {
+        let after = site.after(extent)?;
+        let gather = site.gather;
+        let (rows, width) = (extent.bra * extent.slots * extent.pairs, after.slots * extent.pairs);
+        let from = MatRef::from_column_major_slice(&from.slice()?[..extent.elements()?], rows, extent.ket);
+        let to = &mut to.slice_mut()?[..after.elements()?];
+        let (m, n) = (gather.rows, gather.cols);
+        if to.is_empty() || rows == 0 {
+            return Ok(0);
+        }
+
+        let Work { bra, ket, lanes, narrow } = work;
+        let (x, x_exponent) = self.core::<T>(&site.ket, site, ket)?;
+        let (y, y_exponent) = if site.bra.is_same(&site.ket) {
+            (x, x_exponent)
+        } else {
+            self.core::<T>(&site.bra, site, bra)?
+        };
+        let x = MatRef::from_column_major_slice(x, extent.ket, n * after.ket);
+        let y = MatRef::from_column_major_slice(y, extent.bra * m, after.bra).transpose();
+        let conj = if site.conjugate { Conj::Yes } else { Conj::No };
+
+        let length = stretch(extent, after, [m, n], size_of::<T>(), *narrow);
+        let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
+        let count = after.ket.div_ceil(length).min(lanes.len());
+        for lane in &mut lanes[..count] {
+            self.room(lane, (t_size + u_size) * length)?;
+        }
+        // Lane l makes stretches l, l + count, ...
+        let mut shares: Vec<Vec<(usize, &mut [T])>> = (0..count).map(|_| Vec::new()).collect();
+        for (s, columns) in to.chunks_mut(after.bra * width * length).enumerate() {
+            alloc::push(STEP, &mut shares[s % count], (s * length, columns))?;
+        }
+        shares.into_par_iter().zip(&mut lanes[..count]).try_for_each(|(share, lane)| {
+            let room = self.room(lane, (t_size + u_size) * length)?;
+            for (first, columns) in share {
+                let now = columns.len() / (after.bra * width);
+                let (t, u) = room.split_at_mut(t_size * length);
+                let (t, u) = (&mut t[..t_size * now], &mut u[..u_size * now]);
+                let into = MatMut::from_column_major_slice_mut(t, rows, n * now);
+                product(from, Conj::No, x.subcols(n * first, n * now), into);
+                for (t, u) in t.chunks_exact(t_size).zip(u.chunks_exact_mut(u_size)) {
+                    sum_block(gather, extent.bra, extent.pairs, t, u);
+                }
+                let u = MatRef::from_column_major_slice(u, extent.bra * m, width * now);
+                product(y, conj, u, MatMut::from_column_major_slice_mut(columns, after.bra, width * now));
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(x_exponent + y_exponent)
+    }
+
+    fn peaks(&self, environment: &CpuMatrix<T>, extent: Extent, split: usize) -> Result<[f64; 2]> {
+        let mut most = [0.0f64; 2];
+        let mut raise = |group: usize, values: &[T]| {
+            let size = peak(values);
+            if size > most[group] || size.is_nan() {
+                most[group] = size;
+            }
+        };
+        let block = extent.bra * extent.slots;
+        let values = &environment.slice()?[..extent.elements()?];
+        if split == extent.slots {
+            raise(0, values);
+        } else {
+            for values in values.chunks_exact(block.max(1)) {
+                let (first, second) = values.split_at(extent.bra * split);
+                raise(0, first);
+                raise(1, second);
+            }
+        }
+        Ok(most)
+    }
+
+    fn shift(&self, environment: &mut CpuMatrix<T>, extent: Extent, split: usize, by: [i64; 2]) -> Result<()> {
+        let block = extent.bra * extent.slots;
+        for values in environment.slice_mut()?[..extent.elements()?].chunks_exact_mut(block.max(1)) {
+            let (first, second) = values.split_at_mut(extent.bra * split);
+            for (part, e) in [(first, by[0]), (second, by[1])] {
+                shift_all(part, e);
+            }
+        }
+        Ok(())
+    }
+
+    fn join(&self, left: (&CpuMatrix<T>, Extent), right: (&CpuMatrix<T>, Extent)) -> Result<Vec<Complex<f64>>> {
+        let (l, r) = (left.1, right.1);
+        if (l.bra, l.pairs, l.ket) != (r.bra, r.pairs, r.ket) || (r.slots != 1 && r.slots != l.slots) {
+            return Err(Error::Internal(format!("environments of {l:?} and {r:?} meet")));
+        }
+        let mut sums = alloc::filled("sums of environments", l.slots, Complex::new(0.0, 0.0))?;
+        let (a, b) = (&left.0.slice()?[..l.elements()?], &right.0.slice()?[..r.elements()?]);
+        for column in 0..l.pairs * l.ket {
+            for (q, sum) in sums.iter_mut().enumerate() {
+                let a = &a[l.bra * (q + l.slots * column)..][..l.bra];
+                let b = &b[l.bra * (q % r.slots + r.slots * column)..][..l.bra];
+                let dot = a.iter().zip(b).fold(T::Wide::default(), |s, (&x, &y)| s + x.widen() * y.widen());
+                *sum += Complex::new(dot.re(), dot.im());
+            }
+        }
+        Ok(sums)
+    }
+
+    fn apply(
+        &self,
+        left: (&CpuMatrix<T>, Extent),
+        gathers: &[Gather],
+        right: (&CpuMatrix<T>, Extent),
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<()> {
+        let (l, r) = (left.1, right.1);
+        let from = MatRef::from_column_major_slice(
+            &left.0.slice()?[..l.elements()?],
+            l.bra * l.slots * l.pairs,
+            l.ket,
+        );
+        let vector = MatRef::from_column_major_slice(v, l.ket, v.len() / l.ket);
+        let mut now = self.buffer::<T>(STEP, from.nrows() * vector.ncols())?;
+        let into = MatMut::from_column_major_slice_mut(now.slice_mut()?, from.nrows(), vector.ncols());
+        product_in_bands(from, vector, into);
+        // T[(a i..), q, p, (j.. b')], site by site.
+        let (mut column, mut follow) = (l.bra, vector.ncols());
+        for gather in gathers {
+            follow /= gather.cols;
+            let inputs = column * gather.inputs * l.pairs * gather.cols;
+            let outputs = column * gather.rows * gather.outputs * l.pairs;
+            let mut next = self.buffer::<T>(STEP, outputs * follow)?;
+            let source = now.slice()?;
+            let blocks = next.slice_mut()?.par_chunks_exact_mut(outputs).zip(source.par_chunks_exact(inputs));
+            blocks.for_each(|(out, from)| sum_block(gather, column, l.pairs, from, out));
+            column *= gather.rows;
+            now = next;
+        }
+        let width = r.slots * r.pairs * r.ket;
+        let now = MatRef::from_column_major_slice(now.slice()?, column, width);
+        let right = MatRef::from_column_major_slice(&right.0.slice()?[..r.elements()?], r.bra, width);
+        product_in_bands(now, right.transpose(), MatMut::from_column_major_slice_mut(out, column, r.bra));
+        Ok(())
+    }
+
+    fn read(&self, environment: &CpuMatrix<T>, out: &mut [T]) -> Result<()> {
+        let length = out.len();
+        out.copy_from_slice(&environment.slice()?[..length]);
+        Ok(())
+    }
+
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(a, b)
+    }
+}
+
+/// Threads of each of `halves` contractions.
+fn lanes(context: &Context, halves: usize) -> usize {
+    context.pool().threads().div_ceil(halves).max(1)
+}
+
+/// Multiplies by 2^e.
+fn shift_all<T: Scalar>(values: &mut [T], e: i64) {
+    if e == 0 {
+        return;
+    }
+    // f64 holds these powers and every product of one with an f32.
+    if (-1000..=1000).contains(&e) {
+        let power = scale(1.0, e);
+        values.iter_mut().for_each(|x| *x = T::from_parts(x.re() * power, x.im() * power));
+    } else {
+        values.iter_mut().for_each(|x| *x = shifted(*x, e));
+    }
+}

@@ -1,0 +1,354 @@
+//! Environments kept for sweeps (DMRG, ALS, TDVP): a core that changes costs one step, not a contraction.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::chain::{Chain, Held};
+use super::cpu::CpuOps;
+use super::gather::Gather;
+use super::ops::{Extent, OperatorOps};
+use super::slots::Slots;
+use super::trains::{Trains, complex_of};
+use super::value;
+use crate::alloc;
+use crate::context::Context;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::tt::options::Options;
+use crate::tt::scaled::Scaled;
+
+/// From which end an environment was built. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Side {
+    /// Of the sites before a bond.
+    Left = 0,
+    /// Of the sites after it.
+    Right = 1,
+}
+
+impl Side {
+    /// The side whose number is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`].
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::Left),
+            1 => Ok(Self::Right),
+            _ => Err(Error::invalid(argument, format!("is {code}, 0 (left) or 1 (right) is needed"))),
+        }
+    }
+}
+
+type Kept<T> = Held<CpuMatrix<T>>;
+
+/// Environments at the bonds, where they have been built.
+struct Store<T> {
+    left: Vec<Option<Kept<T>>>,
+    right: Vec<Option<Kept<T>>>,
+}
+
+/// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. They are built when they are needed and kept until a
+/// core they depend on is said to have changed. At most d + 1 are kept a side, together at most
+/// 2 sum of r_k w_k s_k elements, charged to the context's memory and not to a workspace limit.
+///
+/// The trains are handed in with every call and must be the same ones, up to cores that were announced by
+/// [`Environments::update_core`]; ranks may change with them.
+pub struct Environments {
+    context: Arc<Context>,
+    options: Options,
+    dtype: DType,
+    slots: Slots,
+    ranks: Option<Vec<usize>>,
+    store: Box<dyn Any + Send + Sync>,
+    /// Left environments are right up to this bond, right ones from the other on.
+    valid: [usize; 2],
+}
+
+impl Environments {
+    /// No environment yet but those of the ends. Of the options `scaling` and `conjugate` count.
+    ///
+    /// # Errors
+    /// As [`Trains::check`]; out of memory.
+    pub fn new(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Self> {
+        let dtype = trains.check(context)?;
+        let d = trains.len();
+        let ranks = trains.operator.map(|h| alloc::copied("environments", h.train().shape().ranks())).transpose()?;
+        let slots = match &ranks {
+            None => Slots::identity(d)?,
+            Some(ranks) => Slots::all(ranks)?,
+        };
+        let store = with_scalar!(dtype, "x", T => {
+            let empty = || -> Result<Vec<Option<Kept<T>>>> {
+                let mut list = alloc::with_capacity("environments", d + 1)?;
+                list.resize_with(d + 1, || None);
+                Ok(list)
+            };
+            let store: Box<dyn Any + Send + Sync> = Box::new(Store::<T> { left: empty()?, right: empty()? });
+            Ok(store)
+        })?;
+        let (context, options) = (Arc::clone(context), options.clone());
+        Ok(Self { context, options, dtype, slots, ranks, store, valid: [0, d] })
+    }
+
+    /// Element type of environments and vectors: complex if a train or the operator is.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Number of sites d.
+    pub fn sites(&self) -> usize {
+        self.slots.bonds() - 1
+    }
+
+    /// Forgets what depends on core k: left environments at bonds after it and right ones at bonds before it.
+    pub fn update_core(&mut self, k: usize) {
+        self.valid = [self.valid[0].min(k), self.valid[1].max(k.saturating_add(1))];
+    }
+
+    /// Builds what is missing up to the environment of `side` at bond k, 0 to d.
+    ///
+    /// # Errors
+    /// As [`Trains::check`]; [`Error::InvalidArgument`] for a bond that there is not, other trains than the object was
+    /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for trains on a device; out of memory.
+    pub fn build(&mut self, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
+        let chain = self.chain(trains)?;
+        expect_bond(k, 0, trains.len())?;
+        with_scalar!(self.dtype, "x", T => self.extend::<T>(&chain, side, k))
+    }
+
+    /// Bra rank, operator rank, boundary values (1 for open trains) and ket rank at bond k: the dimensions of its
+    /// environments, the first fastest.
+    pub fn dims(&self, trains: &Trains<'_>, k: usize) -> Result<[usize; 4]> {
+        let chain = self.chain(trains)?;
+        expect_bond(k, 0, trains.len())?;
+        let (extent, rank) = (chain.extent(k, &self.slots, chain.pairs()), trains.operator_rank(k));
+        Ok([extent.bra, rank, extent.slots / rank * extent.pairs, extent.ket])
+    }
+
+    /// The environment at bond k, built if it is missing, and the power of two it is to be multiplied with. The boundary
+    /// value of the third dimension is p_w + w (p_y + r p_x).
+    ///
+    /// # Errors
+    /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than [`Environments::dims`]
+    /// says.
+    pub fn get<T: Scalar>(&mut self, trains: &Trains<'_>, side: Side, k: usize, out: &mut [T]) -> Result<i64> {
+        self.build(trains, side, k)?;
+        let group = self.group();
+        let ops = CpuOps::new(&self.context);
+        let held = find::<T>(&*self.store, side, k)?;
+        let count = held.extent.elements()?;
+        if out.len() != count {
+            return Err(Error::invalid("environment", format!("has {} elements, {count} are needed", out.len())));
+        }
+        ops.read(&held.data, out)?;
+        Ok(held.exponent[group])
+    }
+
+    /// The effective operator of `sites` sites from k on, 0, 1 or 2, times a vector: with sites = 1
+    /// out\[a, i, a'\] = sum over b, j, b' of (L H_k R)\[a i a', b j b'\] v\[b, j, b'\], first index fastest; with 0 the
+    /// vector is a matrix of bond k, with 2 it has both modes between its bonds. Returns the power of two that `out` is
+    /// to be multiplied with. Missing environments are built.
+    ///
+    /// # Errors
+    /// As [`Environments::build`]; [`Error::InvalidArgument`] for `sites`, and vectors of another type or length.
+    pub fn apply<T: Scalar>(
+        &mut self,
+        trains: &Trains<'_>,
+        k: usize,
+        sites: usize,
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<i64> {
+        let chain = self.chain(trains)?;
+        if sites > 2 {
+            return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
+        }
+        expect_bond(k, sites, trains.len())?;
+        expect_type::<T>("v", self.dtype)?;
+        let [bra, ket] = [trains.bra.shape(), trains.ket.shape()].map(|s| {
+            s.modes()[k..k + sites].iter().try_fold(s.ranks()[k], |n, &m| n.checked_mul(m))?.checked_mul(s.ranks()[k + sites])
+        });
+        for (name, found, needed) in [("v", v.len(), ket), ("out", out.len(), bra)] {
+            if Some(found) != needed {
+                let needed = needed.map_or_else(|| "more than 2^64".into(), |n| n.to_string());
+                return Err(Error::invalid(name, format!("has {found} elements, {needed} are needed")));
+            }
+        }
+        self.extend::<T>(&chain, Side::Left, k)?;
+        self.extend::<T>(&chain, Side::Right, k + sites)?;
+        let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + sites)?);
+        let mut gathers = Vec::with_capacity(sites);
+        for t in k..k + sites {
+            gathers.push(chain.gather(t, &self.slots, false)?);
+        }
+        let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
+        let ops = CpuOps::new(&self.context);
+        let (l, r) = ((&left.data, left.extent), (&right.data, right.extent));
+        self.context.pool().run(|| ops.apply(l, &gathers, r, v, out))?;
+        let group = self.group();
+        Ok(left.exponent[group] + right.exponent[group] + taken)
+    }
+
+    /// <y|H|x>, or <y|x>, from the environments that meet at bond k, built if they are missing.
+    ///
+    /// # Errors
+    /// As [`Environments::build`].
+    pub fn value(&mut self, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
+        self.build(trains, Side::Left, k)?;
+        self.build(trains, Side::Right, k)?;
+        let split = self.slots.operator(k).len();
+        with_scalar!(self.dtype, "x", T => {
+            let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
+            let ops = CpuOps::new(&self.context);
+            let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
+            Ok(sums[self.group()])
+        })
+    }
+
+    /// <y|op|x> with `op` (n-by-n, column-major) at site k, from environments without an operator: one site's work.
+    ///
+    /// # Errors
+    /// As [`Environments::build`]; [`Error::InvalidArgument`] if the environments hold an operator, for an `op` of another
+    /// size, and for a complex one where everything else is real.
+    pub fn local(&mut self, trains: &Trains<'_>, k: usize, op: &[Complex<f64>]) -> Result<Scaled> {
+        let chain = self.chain(trains)?;
+        expect_bond(k, 1, trains.len())?;
+        if self.ranks.is_some() {
+            return Err(Error::invalid("h", "is in the environments; local expectations need those of <y|x>"));
+        }
+        expect_operator("op", op, trains.ket.shape().modes()[k])?;
+        if !is_real(op) && complex_of(self.dtype) != self.dtype {
+            return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
+        }
+        let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
+        with_scalar!(self.dtype, "x", T => {
+            self.extend::<T>(&chain, Side::Left, k)?;
+            self.extend::<T>(&chain, Side::Right, k + 1)?;
+            let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
+            let ops = CpuOps::new(&self.context);
+            let stepped = self.context.pool().run(|| {
+                let mut work = OperatorOps::<T>::work(&ops, 1, false);
+                let to = OperatorOps::<T>::environment(&ops, right.extent.elements()?)?;
+                let (next, _) = chain.step::<T, _>(&ops, &mut work, left, k, &gather, false, 0, to)?;
+                value::meet::<T, _>(&ops, &next, right, 0)
+            })?;
+            Ok(stepped[1])
+        })
+    }
+
+    /// Which exponent counts: the operator's, or the identity's where there is no operator.
+    fn group(&self) -> usize {
+        usize::from(self.ranks.is_none())
+    }
+
+    fn chain<'t>(&self, trains: &Trains<'t>) -> Result<Chain<'t>> {
+        let dtype = trains.check(&self.context)?;
+        let ranks = trains.operator.map(|h| h.train().shape().ranks());
+        if ranks != self.ranks.as_deref() {
+            return Err(Error::invalid("h", "is another operator than the environments were made for"));
+        }
+        if dtype != self.dtype {
+            let problem = format!("is computed in {}, the environments are {}", dtype.name(), self.dtype.name());
+            return Err(Error::invalid("x", problem));
+        }
+        if trains.len() + 1 != self.slots.bonds() {
+            let problem = format!("has {} cores, the environments {}", trains.len(), self.slots.bonds() - 1);
+            return Err(Error::invalid("x", problem));
+        }
+        value::chain(&self.context, &self.options, *trains, dtype, 0)
+    }
+
+    fn extend<T: Scalar>(&mut self, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
+        let d = chain.len();
+        let pairs = chain.pairs();
+        let ops = CpuOps::new(&self.context);
+        let Some(store) = self.store.downcast_mut::<Store<T>>() else { return Err(wrong_type::<T>("v", self.dtype)) };
+        let (list, end, valid) = match side {
+            Side::Left => (&mut store.left, 0, &mut self.valid[0]),
+            Side::Right => (&mut store.right, d, &mut self.valid[1]),
+        };
+        let slots = &self.slots;
+        let expected = |bond: usize| chain.extent(bond, slots, pairs);
+        if *valid == end && list[end].as_ref().is_none_or(|h| h.extent != expected(end)) {
+            let data = OperatorOps::<T>::environment(&ops, expected(end).elements()?)?;
+            list[end] = Some(chain.boundary::<T, _>(&ops, end, slots, 0, pairs, data)?);
+        }
+        let mut work = OperatorOps::<T>::work(&ops, 1, false);
+        while if side == Side::Left { *valid < k } else { *valid > k } {
+            let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
+            let mirrored = side == Side::Right;
+            let gather = chain.gather(t, slots, mirrored)?;
+            // The room of an environment that is out of date serves again if it still fits.
+            let old = list[next].take().filter(|h| h.extent == expected(next)).map(|h| h.data);
+            let Some(from) = &list[*valid] else {
+                return Err(Error::Internal(format!("no environment at bond {}", *valid)));
+            };
+            expect_extent(*valid, from.extent, expected(*valid))?;
+            let split = slots.operator(next).len();
+            let stepped = self.context.pool().run(|| {
+                let to = match old {
+                    Some(to) => to,
+                    None => OperatorOps::<T>::environment(&ops, expected(next).elements()?)?,
+                };
+                chain.step::<T, _>(&ops, &mut work, from, t, &gather, mirrored, split, to)
+            })?;
+            list[next] = Some(stepped.0);
+            *valid = next;
+        }
+        match &list[k] {
+            Some(held) => expect_extent(k, held.extent, expected(k)),
+            None => Err(Error::Internal(format!("no environment at bond {k}"))),
+        }
+    }
+}
+
+fn find<T: Scalar>(store: &(dyn Any + Send + Sync), side: Side, k: usize) -> Result<&Kept<T>> {
+    let Some(store) = store.downcast_ref::<Store<T>>() else {
+        return Err(Error::invalid("v", format!("is {}, not the type of the environments", T::DTYPE.name())));
+    };
+    let list = if side == Side::Left { &store.left } else { &store.right };
+    list.get(k).and_then(Option::as_ref).ok_or_else(|| Error::Internal(format!("no environment at bond {k}")))
+}
+
+fn wrong_type<T: Scalar>(argument: &str, dtype: DType) -> Error {
+    Error::invalid(argument, format!("is {}, {} is needed", T::DTYPE.name(), dtype.name()))
+}
+
+fn expect_type<T: Scalar>(argument: &str, dtype: DType) -> Result<()> {
+    if T::DTYPE == dtype { Ok(()) } else { Err(wrong_type::<T>(argument, dtype)) }
+}
+
+fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
+    if k <= d && sites <= d - k {
+        return Ok(());
+    }
+    Err(Error::invalid("k", format!("is {k}, outside 0 to {}", d.saturating_sub(sites))))
+}
+
+fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
+    if found == needed {
+        return Ok(());
+    }
+    let problem = format!(
+        "has ranks {} and {} of bra and ket at bond {bond}, the environment there {} and {}: a core has changed without \
+         an update",
+        needed.bra, needed.ket, found.bra, found.ket
+    );
+    Err(Error::invalid("x", problem))
+}
+
+/// Refuses what is not an n-by-n matrix.
+pub(super) fn expect_operator(argument: &str, op: &[Complex<f64>], n: usize) -> Result<()> {
+    if n.checked_mul(n) == Some(op.len()) {
+        return Ok(());
+    }
+    Err(Error::invalid(argument, format!("has {} elements, {n} x {n} are needed", op.len())))
+}
+
+/// Whether all imaginary parts are 0.
+pub(super) fn is_real(op: &[Complex<f64>]) -> bool {
+    op.iter().all(|x| x.im == 0.0)
+}

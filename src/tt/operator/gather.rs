@@ -1,0 +1,189 @@
+//! The operator's part of a step: which columns make up which.
+//!
+//! With the ket's core multiplied in, an environment is a set of columns (slot q, ket index j); with the operator's core
+//! multiplied in as well, a set of columns (bra index i, slot q'). Each of the latter is a sum of a few of the former.
+
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::tensor::train::{Sparsity, TrainMatrix};
+use crate::tt::scaled::{exponent_of, scale};
+
+use super::slots::Slots;
+
+/// One column that goes into a sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Term {
+    /// Slot q of the environment before the step.
+    pub slot: u32,
+    /// Ket index j.
+    pub column: u32,
+    /// What it is multiplied by.
+    pub value: Complex<f64>,
+}
+
+/// The sums of one site.
+#[derive(Debug)]
+pub struct Gather {
+    /// Bra indices m.
+    pub rows: usize,
+    /// Ket indices n.
+    pub cols: usize,
+    /// Slots before the step.
+    pub inputs: usize,
+    /// Slots after it.
+    pub outputs: usize,
+    /// The exponent that was taken out of the operator's values: they are 2^exponent times what the terms say.
+    pub exponent: i64,
+    starts: Vec<usize>,
+    terms: Vec<Term>,
+}
+
+/// A term with the column i + m q' that it goes to.
+type Placed = (usize, Term);
+
+const WHAT: &str = "terms of an operator";
+
+impl Gather {
+    fn new(modes: [usize; 2], inputs: usize, outputs: usize, exponent: i64, mut placed: Vec<Placed>) -> Result<Self> {
+        let [rows, cols] = modes;
+        placed.sort_unstable_by_key(|(to, term)| (*to, term.slot, term.column));
+        let count = rows * outputs;
+        let mut starts = alloc::with_capacity(WHAT, count + 1)?;
+        let mut terms = alloc::with_capacity(WHAT, placed.len())?;
+        for (to, term) in placed {
+            while starts.len() <= to {
+                starts.push(terms.len());
+            }
+            terms.push(term);
+        }
+        while starts.len() <= count {
+            starts.push(terms.len());
+        }
+        Ok(Self { rows, cols, inputs, outputs, exponent, starts, terms })
+    }
+
+    /// What makes up column (i, q') = `to` = i + m q'.
+    pub fn of(&self, to: usize) -> &[Term] {
+        &self.terms[self.starts[to]..self.starts[to + 1]]
+    }
+
+    /// Terms of all columns.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Whether all sums are empty.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The identity of n indices in each of `slots` slots.
+    pub fn identity(n: usize, slots: usize) -> Result<Self> {
+        let mut placed = alloc::with_capacity(WHAT, n * slots)?;
+        (0..slots).for_each(|q| add_identity(&mut placed, n, q, q));
+        Self::new([n, n], slots, slots, 0, placed)
+    }
+
+    /// The identity in each of `slots` slots, and one more slot with `op` (n-by-n, column-major) applied to slot 0.
+    pub fn inserted(n: usize, slots: usize, op: &[Complex<f64>]) -> Result<Self> {
+        let mut placed = alloc::with_capacity(WHAT, n * slots + n * n)?;
+        (0..slots).for_each(|q| add_identity(&mut placed, n, q, q));
+        add_operator(&mut placed, n, slots, op);
+        Self::new([n, n], slots, slots + 1, 0, placed)
+    }
+
+    /// `op` (n-by-n, column-major) alone.
+    pub fn local(n: usize, op: &[Complex<f64>]) -> Result<Self> {
+        let mut placed = alloc::with_capacity(WHAT, n * n)?;
+        add_operator(&mut placed, n, 0, op);
+        Self::new([n, n], 1, 1, 0, placed)
+    }
+
+    /// Core k of an operator between bonds t and t + 1 of `slots`; `mirrored` for a step from right to left. Values whose
+    /// exponent is beyond `limit` are brought to [0.5, 1); a limit of `None` leaves all as they are.
+    ///
+    /// # Errors
+    /// As [`TrainMatrix::blocks`]; out of memory.
+    pub fn of_core(
+        matrix: &TrainMatrix,
+        blocks: &Sparsity,
+        k: usize,
+        slots: &Slots,
+        t: usize,
+        mirrored: bool,
+        limit: Option<i64>,
+    ) -> Result<Self> {
+        let [left, m, n, _] = matrix.core(k);
+        let mut placed: Vec<Placed> = Vec::new();
+        let train = matrix.train();
+        let (memory, offset) = train.memory(k);
+        with_scalar!(train.dtype(), "h", T => {
+            let core = &memory.host("h")?.as_slice::<T>()?[offset..offset + train.shape().core_len(k)];
+            let at = |w: usize, i: usize, j: usize, v: usize| core[w + left * (i + m * (j + n * v))];
+            for (q, &(p, w)) in slots.operator(t).iter().enumerate() {
+                let w = w as usize;
+                for block in blocks.from_left(k, w) {
+                    let Some(r) = slots.find(t + 1, (p, block.right)) else { continue };
+                    let (from, to) = if mirrored { (r, q) } else { (q, r) };
+                    for j in 0..n {
+                        for i in 0..m {
+                            let value = at(w, i, j, block.right as usize);
+                            if value != T::default() {
+                                let value = Complex::new(value.re(), value.im());
+                                alloc::push(WHAT, &mut placed, (i + m * to, term(from, j, value)?))?;
+                            }
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let exponent = limit.map_or(0, |limit| take_exponent(&mut placed, limit));
+        let (mut inputs, mut outputs) = (slots.count(t), slots.count(t + 1));
+        if mirrored {
+            std::mem::swap(&mut inputs, &mut outputs);
+        }
+        if slots.has_identity() {
+            if m != n {
+                return Err(Error::invalid("h", format!("core {k} has {m} rows and {n} columns, it must be square")));
+            }
+            placed.try_reserve_exact(n).map_err(|_| alloc::out_of_memory(WHAT, n * size_of::<Placed>()))?;
+            add_identity(&mut placed, n, inputs - 1, outputs - 1);
+        }
+        Self::new([m, n], inputs, outputs, exponent, placed)
+    }
+}
+
+/// Indices of slots and of modes fit into 32 bits, or no array of them would fit into memory.
+fn term(slot: usize, column: usize, value: Complex<f64>) -> Result<Term> {
+    match (u32::try_from(slot), u32::try_from(column)) {
+        (Ok(slot), Ok(column)) => Ok(Term { slot, column, value }),
+        _ => Err(Error::NotSupported(format!("h: {slot} slots or mode size {column} of 2^32 or more"))),
+    }
+}
+
+fn add_identity(placed: &mut Vec<Placed>, n: usize, from: usize, to: usize) {
+    let one = Complex::new(1.0, 0.0);
+    placed.extend((0..n).filter_map(|i| Some((i + n * to, term(from, i, one).ok()?))));
+}
+
+fn add_operator(placed: &mut Vec<Placed>, n: usize, to: usize, op: &[Complex<f64>]) {
+    let zero = Complex::new(0.0, 0.0);
+    for (at, &value) in op.iter().enumerate().filter(|(_, value)| **value != zero) {
+        placed.extend(term(0, at / n, value).ok().map(|term| (at % n + n * to, term)));
+    }
+}
+
+/// Takes an exponent beyond `limit` out of the values and returns it.
+fn take_exponent(placed: &mut [Placed], limit: i64) -> i64 {
+    let largest = placed.iter().fold(0.0f64, |most, (_, t)| most.max(t.value.re.abs()).max(t.value.im.abs()));
+    let exponent = exponent_of(largest);
+    if exponent.abs() <= limit {
+        return 0;
+    }
+    for (_, t) in placed {
+        t.value = Complex::new(scale(t.value.re, -exponent), scale(t.value.im, -exponent));
+    }
+    exponent
+}

@@ -1,0 +1,330 @@
+//! Expectation values of operators at one site, and correlations of two.
+
+use std::sync::Arc;
+
+use super::chain::{Chain, Held};
+use super::cpu::CpuOps;
+use super::environments::{expect_operator, is_real};
+use super::gather::Gather;
+use super::ops::OperatorOps;
+use super::plan::cut_of;
+use super::slots::Slots;
+use super::trains::{Trains, complex_of};
+use super::value::{self, meet, norm2};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::tensor::train::TensorTrain;
+use crate::tt::options::{Conjugate, Options};
+use crate::tt::scaled::Scaled;
+
+const WHAT: &str = "environments of local expectations";
+
+/// Bytes of environments at a time if the caller names none.
+const WORKSPACE: u64 = 64 << 20;
+
+/// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end. A
+/// ring is cut where it is thinnest, and as many boundary pairs are taken along as `workspace_limit` allows, at least one.
+///
+/// # Errors
+/// As for [`super::sandwich`]; [`Error::InvalidArgument`] for a site that there is not or an `op` that does not fit its
+/// mode; [`Error::Numerical`] if <x|x> is 0.
+pub fn expect_local(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    op: &[Complex<f64>],
+    sites: &[usize],
+) -> Result<Vec<Complex<f64>>> {
+    let (d, modes) = (x.shape().len(), x.shape().modes());
+    for (at, &k) in sites.iter().enumerate() {
+        if k >= d {
+            return Err(Error::invalid("sites", format!("element {at} is {k}, outside 0 to {}", d - 1)));
+        }
+        expect_operator("op", op, modes[k])?;
+    }
+    let mut wanted = alloc::filled(WHAT, d, false)?;
+    sites.iter().for_each(|&k| wanted[k] = true);
+    let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
+    let norm = run(context, options, x, is_real(op), &mut Local { op, wanted: &wanted, values: &mut values })?;
+    let mut out = alloc::with_capacity(WHAT, sites.len())?;
+    for &k in sites {
+        out.push(plain(values[k], norm)?);
+    }
+    Ok(out)
+}
+
+/// c\[k + d l\] = <x|A_k B_l|x> / <x|x> for all k and l; on the diagonal the product A B stands at one site. All modes are
+/// n, `a` and `b` n-by-n, column-major. One sweep carries an environment for every k, as many at a time as
+/// `workspace_limit` allows; with A = B it goes one way only.
+///
+/// # Errors
+/// As [`expect_local`]; [`Error::InvalidArgument`] for modes that differ.
+pub fn correlation(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    a: &[Complex<f64>],
+    b: &[Complex<f64>],
+) -> Result<Vec<Complex<f64>>> {
+    let (d, modes) = (x.shape().len(), x.shape().modes());
+    if let Some(k) = modes.iter().position(|n| *n != modes[0]) {
+        let problem = format!("core {k} has mode size {}, core 0 has {}: they must be equal", modes[k], modes[0]);
+        return Err(Error::invalid("x", problem));
+    }
+    expect_operator("a", a, modes[0])?;
+    expect_operator("b", b, modes[0])?;
+    let count = crate::shape::product("x", d, d)?;
+    let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
+    let real = is_real(a) && is_real(b);
+    let norm = run(context, options, x, real, &mut Correlation { a, b, limit: limit_of(options), values: &mut values })?;
+    let mut out = alloc::with_capacity(WHAT, count)?;
+    for value in values {
+        out.push(plain(value, norm)?);
+    }
+    Ok(out)
+}
+
+fn limit_of(options: &Options) -> f64 {
+    (if options.workspace_limit == 0 { WORKSPACE } else { options.workspace_limit }) as f64
+}
+
+/// value / <x|x> as a plain number.
+fn plain(value: Scaled, norm: Scaled) -> Result<Complex<f64>> {
+    Ok(value::quotient(value, norm)?.plain(DType::CF64).0)
+}
+
+/// What is summed over the boundary pairs.
+trait Sums: Send {
+    /// Adds the part of some pairs, whose right environments without operators are `rights`, and returns that of <x|x>.
+    fn add<T: Scalar, O: OperatorOps<T>>(
+        &mut self,
+        chain: &Chain<'_>,
+        ops: &O,
+        slots: &Slots,
+        first: usize,
+        rights: &[Held<O::Environment>],
+    ) -> Result<Scaled>;
+
+    /// Environments that are kept for every bond.
+    fn kept(&self) -> f64;
+}
+
+/// Runs `sums` over all boundary pairs; <x|x>.
+fn run<S: Sums>(context: &Arc<Context>, options: &Options, x: &TensorTrain, real: bool, sums: &mut S) -> Result<Scaled> {
+    let trains = Trains::new(x, None, x);
+    let dtype = trains.check(context)?;
+    let dtype = if real { dtype } else { complex_of(dtype) };
+    let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
+    let chain = value::chain(context, &options, trains, dtype, cut_of(&trains, &options)?)?;
+    let norm = with_scalar!(dtype, "x", T => {
+        context.pool().run(|| {
+            let ops = CpuOps::new(context);
+            over_pairs::<T, _, S>(&chain, &ops, limit_of(&options), sums)
+        })
+    })?;
+    let norm = norm2(norm);
+    if norm.is_zero() {
+        return Err(Error::Numerical("division by <x|x>, which is 0".into()));
+    }
+    Ok(norm)
+}
+
+fn over_pairs<T: Scalar, O: OperatorOps<T>, S: Sums>(
+    chain: &Chain<'_>,
+    ops: &O,
+    limit: f64,
+    sums: &mut S,
+) -> Result<Scaled> {
+    let d = chain.len();
+    let slots = Slots::identity(d)?;
+    let each: f64 = (0..=d).map(|t| chain.extent(t, &slots, 1)).map(|e| e.bra as f64 * e.ket as f64).sum();
+    let pairs = chain.pairs();
+    let block = (limit / (each * sums.kept() * size_of::<T>() as f64)) as usize;
+    let block = block.clamp(1, pairs);
+    let mut norm = Scaled::ZERO;
+    for first in (0..pairs).step_by(block) {
+        let rights = rights::<T, O>(chain, ops, &slots, first, block.min(pairs - first))?;
+        norm = norm.plus(sums.add::<T, O>(chain, ops, &slots, first, &rights)?);
+    }
+    Ok(norm)
+}
+
+/// The right environments at all bonds.
+fn rights<T: Scalar, O: OperatorOps<T>>(
+    chain: &Chain<'_>,
+    ops: &O,
+    slots: &Slots,
+    first: usize,
+    count: usize,
+) -> Result<Vec<Held<O::Environment>>> {
+    let d = chain.len();
+    let mut work = ops.work(1, false);
+    let mut list = alloc::with_capacity(WHAT, d + 1)?;
+    let room = ops.environment(chain.extent(d, slots, count).elements()?)?;
+    let mut now = chain.boundary::<T, O>(ops, d, slots, first, count, room)?;
+    for t in (0..d).rev() {
+        let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, true)?, true)?;
+        list.push(std::mem::replace(&mut now, next));
+    }
+    list.push(now);
+    list.reverse();
+    Ok(list)
+}
+
+/// A step into room of its own; all slots share one exponent.
+fn advance<T: Scalar, O: OperatorOps<T>>(
+    chain: &Chain<'_>,
+    ops: &O,
+    work: &mut O::Work,
+    from: &Held<O::Environment>,
+    t: usize,
+    gather: &Gather,
+    mirrored: bool,
+) -> Result<Held<O::Environment>> {
+    let after = chain.between(t, gather, mirrored).after(from.extent)?;
+    let to = ops.environment(after.elements()?)?;
+    Ok(chain.step(ops, work, from, t, gather, mirrored, 0, to)?.0)
+}
+
+/// sum of left slot `slot` with `right`.
+fn joined<T: Scalar, O: OperatorOps<T>>(
+    ops: &O,
+    left: &Held<O::Environment>,
+    right: &Held<O::Environment>,
+    slot: usize,
+) -> Result<Scaled> {
+    let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
+    Ok(Scaled::new(sums[slot], left.exponent[1] + right.exponent[1]))
+}
+
+struct Local<'a> {
+    op: &'a [Complex<f64>],
+    wanted: &'a [bool],
+    values: &'a mut [Scaled],
+}
+
+impl Sums for Local<'_> {
+    fn add<T: Scalar, O: OperatorOps<T>>(
+        &mut self,
+        chain: &Chain<'_>,
+        ops: &O,
+        slots: &Slots,
+        first: usize,
+        rights: &[Held<O::Environment>],
+    ) -> Result<Scaled> {
+        let d = chain.len();
+        let pairs = rights[0].extent.pairs;
+        let (mut work, mut other) = (ops.work(2, false), ops.work(2, false));
+        let mut left = chain.boundary::<T, O>(ops, 0, slots, first, pairs, ops.environment(rights[0].extent.elements()?)?)?;
+        for t in 0..d {
+            let k = chain.site(t);
+            let n = chain.modes(t)[1];
+            let plain = chain.gather(t, slots, false)?;
+            let mut go_on = || advance::<T, O>(chain, ops, &mut work, &left, t, &plain, false);
+            let next = if self.wanted[k] {
+                let local = Gather::local(n, self.op)?;
+                let (next, with) =
+                    ops.both(&mut go_on, || advance::<T, O>(chain, ops, &mut other, &left, t, &local, false));
+                self.values[k] = self.values[k].plus(joined::<T, O>(ops, &with?, &rights[t + 1], 0)?);
+                next?
+            } else {
+                go_on()?
+            };
+            left = next;
+        }
+        Ok(meet::<T, O>(ops, &left, &rights[d], 0)?[1])
+    }
+
+    fn kept(&self) -> f64 {
+        1.0
+    }
+}
+
+struct Correlation<'a> {
+    a: &'a [Complex<f64>],
+    b: &'a [Complex<f64>],
+    limit: f64,
+    values: &'a mut [Scaled],
+}
+
+impl Sums for Correlation<'_> {
+    fn add<T: Scalar, O: OperatorOps<T>>(
+        &mut self,
+        chain: &Chain<'_>,
+        ops: &O,
+        slots: &Slots,
+        first: usize,
+        rights: &[Held<O::Environment>],
+    ) -> Result<Scaled> {
+        let d = chain.len();
+        let n = chain.modes(0)[1];
+        let pairs = rights[0].extent.pairs;
+        let same = self.a == self.b;
+        // Left environments without operators, from which each stretch of first sites starts.
+        let mut work = ops.work(1, false);
+        let room = ops.environment(rights[0].extent.elements()?)?;
+        let mut lefts = alloc::with_capacity(WHAT, d + 1)?;
+        let mut now = chain.boundary::<T, O>(ops, 0, slots, first, pairs, room)?;
+        let both = Gather::local(n, &times(n, self.a, self.b))?;
+        for t in 0..d {
+            let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, false)?, false)?;
+            let with = advance::<T, O>(chain, ops, &mut work, &now, t, &both, false)?;
+            let at = chain.site(t) * (d + 1);
+            self.values[at] = self.values[at].plus(joined::<T, O>(ops, &with, &rights[t + 1], 0)?);
+            lefts.push(std::mem::replace(&mut now, next));
+        }
+        let norm = meet::<T, O>(ops, &now, &rights[d], 0)?[1];
+        let orders: &[(&[Complex<f64>], &[Complex<f64>], bool)] =
+            if same { &[(self.a, self.b, false)] } else { &[(self.a, self.b, false), (self.b, self.a, true)] };
+        for &(early, late, swapped) in orders {
+            // The right environments with the later operator in front.
+            let late = Gather::local(n, late)?;
+            let mut ends = alloc::with_capacity(WHAT, d)?;
+            for t in 0..d {
+                ends.push(advance::<T, O>(chain, ops, &mut work, &rights[t + 1], t, &late, true)?);
+            }
+            let largest = (0..=d).map(|t| chain.extent(t, slots, pairs)).map(|e| e.bra * e.ket).max().unwrap_or(1);
+            let fits = self.limit / (4.0 * (largest * pairs * size_of::<T>()) as f64);
+            let width = (fits as usize).clamp(1, d);
+            for start in (0..d).step_by(width) {
+                let stop = d.min(start + width);
+                let mut held: Option<Held<O::Environment>> = None;
+                for t in start..d {
+                    let from = held.as_ref().unwrap_or(&lefts[start]);
+                    // Slot 0 is without an operator, slot q has one at position start + q - 1.
+                    let sums = ops.join((&from.data, from.extent), (&ends[t].data, ends[t].extent))?;
+                    for (q, sum) in sums.into_iter().enumerate().skip(1) {
+                        let value = Scaled::new(sum, from.exponent[1] + ends[t].exponent[1]);
+                        let (mut k, mut l) = (chain.site(start + q - 1), chain.site(t));
+                        if swapped {
+                            std::mem::swap(&mut k, &mut l);
+                        }
+                        self.values[k + d * l] = self.values[k + d * l].plus(value);
+                        if same {
+                            self.values[l + d * k] = self.values[l + d * k].plus(value);
+                        }
+                    }
+                    if t + 1 < d {
+                        let slots = from.extent.slots;
+                        let gather =
+                            if t < stop { Gather::inserted(n, slots, early)? } else { Gather::identity(n, slots)? };
+                        held = Some(advance::<T, O>(chain, ops, &mut work, from, t, &gather, false)?);
+                    }
+                }
+            }
+        }
+        Ok(norm)
+    }
+
+    fn kept(&self) -> f64 {
+        3.0
+    }
+}
+
+/// The product of two n-by-n matrices.
+pub(super) fn times(n: usize, a: &[Complex<f64>], b: &[Complex<f64>]) -> Vec<Complex<f64>> {
+    let entry = |i: usize, j: usize| (0..n).map(|k| a[i + n * k] * b[k + n * j]).fold(Complex::new(0.0, 0.0), |s, x| s + x);
+    (0..n * n).map(|at| entry(at % n, at / n)).collect()
+}

@@ -1,0 +1,38 @@
+//! Operators between trains: <y|H|x>, Rayleigh quotients, environments for sweeps, local expectations and correlations, and
+//! the TT-matrices of spin chains (Schollwoeck, Ann. Phys. 326, 96, 2011).
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`trains`] | bra, operator and ket of a contraction |
+//! | [`value`] | <y|H|x> and <x|H|x> / <x|x> |
+//! | [`environments`] | environments kept for sweeps |
+//! | [`local`] | expectation values at one site, correlations of two |
+//! | [`terms`], `cover`, [`models`], [`spin`] | operators from sums of local terms; spin chains; their matrices |
+//! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
+//! | [`slots`], [`gather`] | what stands at the operator's bonds; its part of a step |
+//! | [`ops`], [`cpu`] | what a backend offers; that on the CPU |
+
+mod chain;
+mod cover;
+pub mod cpu;
+pub mod environments;
+pub mod gather;
+pub mod local;
+pub mod models;
+pub mod ops;
+mod plan;
+pub mod slots;
+pub mod spin;
+pub mod terms;
+pub mod trains;
+pub mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use environments::{Environments, Side};
+pub use local::{correlation, expect_local};
+pub use models::{heisenberg, identity, ising};
+pub use terms::Terms;
+pub use trains::Trains;
+pub use value::{Rayleigh, rayleigh, sandwich};

@@ -1,0 +1,196 @@
+//! What contractions with operators need of a backend.
+//!
+//! An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b. A step
+//! multiplies in one site:
+//!
+//! ```text
+//! T[a, q, p, j, b']  = sum_b     L[a, q, p, b] X[b, j, b']            one product: (a q p) x b by b x (j b')
+//! U[a, i, q', p, b'] = sum_{q,j} h[q, i, j, q'] T[a, q, p, j, b']     sums of a few columns
+//! L'[a', q', p, b']  = sum_{a,i} conj(Y[a, i, a']) U[a, i, q', p, b'] one product: ((a i) x a')^H by (a i) x (q' p b')
+//! ```
+//!
+//! No index is ever permuted, for the slots and the pairs ride along between the bonds. A step from right to left is the
+//! same with each core read from its right bond to its left one.
+
+use super::gather::Gather;
+use crate::backend::memory::Memory;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar};
+use crate::tensor::train::TensorTrain;
+
+/// Sizes of an environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extent {
+    /// Bra bond, fastest.
+    pub bra: usize,
+    /// Operator slots.
+    pub slots: usize,
+    /// Boundary pairs.
+    pub pairs: usize,
+    /// Ket bond.
+    pub ket: usize,
+}
+
+impl Extent {
+    /// Elements, if they can be counted.
+    pub fn elements(self) -> Result<usize> {
+        let Self { bra, slots, pairs, ket } = self;
+        [slots, pairs, ket].into_iter().try_fold(bra, usize::checked_mul).ok_or_else(|| {
+            Error::invalid("x", format!("an environment of {bra} x {slots} x {pairs} x {ket} is more than 2^64 elements"))
+        })
+    }
+}
+
+/// A core as it lies in memory.
+#[derive(Clone, Copy)]
+pub struct CoreView<'a> {
+    /// The train's name in messages.
+    pub argument: &'static str,
+    /// Where it lies.
+    pub memory: &'a Memory,
+    /// Its first element there.
+    pub offset: usize,
+    /// Left bond, mode, right bond.
+    pub dims: [usize; 3],
+    /// Element type: that of the contraction or its real type.
+    pub dtype: DType,
+}
+
+impl<'a> CoreView<'a> {
+    /// Core k of a train.
+    pub fn new(argument: &'static str, train: &'a TensorTrain, k: usize) -> Self {
+        let (memory, offset) = train.memory(k);
+        Self { argument, memory, offset, dims: train.shape().core(k), dtype: train.dtype() }
+    }
+
+    /// The bond that a step comes from, the mode, and the bond that it goes to.
+    pub fn along(self, mirrored: bool) -> [usize; 3] {
+        let [left, n, right] = self.dims;
+        if mirrored { [right, n, left] } else { [left, n, right] }
+    }
+
+    /// Whether it is the very same core.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.memory.address() == other.memory.address()
+            && (self.offset, self.dims, self.dtype) == (other.offset, other.dims, other.dtype)
+    }
+}
+
+/// One site of a contraction.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    /// Core of the bra.
+    pub bra: CoreView<'a>,
+    /// Core of the ket.
+    pub ket: CoreView<'a>,
+    /// The operator between them.
+    pub gather: &'a Gather,
+    /// From right to left.
+    pub mirrored: bool,
+    /// Whether the bra is conjugated.
+    pub conjugate: bool,
+    /// Whether cores whose exponent is beyond this are brought to [0.5, 1).
+    pub limit: Option<i64>,
+}
+
+impl Site<'_> {
+    /// Sizes of the environment after a step from one of sizes `from`.
+    pub fn after(&self, from: Extent) -> Result<Extent> {
+        let (bra, ket) = (self.bra.along(self.mirrored), self.ket.along(self.mirrored));
+        if (bra[0], self.gather.inputs, ket[0]) != (from.bra, from.slots, from.ket) {
+            return Err(Error::Internal(format!("a step of cores {bra:?}, {ket:?} from {from:?}")));
+        }
+        Ok(Extent { bra: bra[2], slots: self.gather.outputs, pairs: from.pairs, ket: ket[2] })
+    }
+}
+
+/// Bytes that a step needs beside its environments. What is made room for once stays, so that of several steps the
+/// largest of each kind counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Room {
+    /// T and U of what is in the making at one time on one thread.
+    pub stretch: f64,
+    /// Threads that make them.
+    pub lanes: f64,
+    /// Copies of the two cores, where they have to be copied.
+    pub cores: [f64; 2],
+}
+
+impl Room {
+    /// Room for this step and another.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            stretch: self.stretch.max(other.stretch),
+            lanes: self.lanes.max(other.lanes),
+            cores: [0, 1].map(|c| self.cores[c].max(other.cores[c])),
+        }
+    }
+
+    /// Bytes of it all.
+    pub fn bytes(self) -> f64 {
+        self.stretch * self.lanes + self.cores[0] + self.cores[1]
+    }
+}
+
+/// A backend's environments and what is done with them.
+pub trait OperatorOps<T: Scalar>: Sync {
+    /// Room for an environment.
+    type Environment: Send + Sync;
+    /// Room for what a step needs beside its environments.
+    type Work: Send;
+
+    /// Zeroed room for `elements`, charged to the context's budget.
+    fn environment(&self, elements: usize) -> Result<Self::Environment>;
+
+    /// Room for steps, for one of `halves` contractions that run at once. `narrow` for the least.
+    fn work(&self, halves: usize, narrow: bool) -> Self::Work;
+
+    /// What [`OperatorOps::work`] grows to in a step of these sizes.
+    fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room;
+
+    /// The environment of a cut: 1 where a and b are the indices of pair `first` + p (a fastest) and `starts` says so of
+    /// the slot.
+    fn boundary(&self, to: &mut Self::Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()>;
+
+    /// A step over `site`, and the exponent that was taken out of its cores. The operator's own is not in it.
+    fn step(
+        &self,
+        work: &mut Self::Work,
+        site: &Site<'_>,
+        from: &Self::Environment,
+        extent: Extent,
+        to: &mut Self::Environment,
+    ) -> Result<i64>;
+
+    /// Largest |re| or |im| of the slots before `split` and of the others; NaN if there is one.
+    fn peaks(&self, environment: &Self::Environment, extent: Extent, split: usize) -> Result<[f64; 2]>;
+
+    /// Multiplies the slots before `split` and the others by powers of two.
+    fn shift(&self, environment: &mut Self::Environment, extent: Extent, split: usize, by: [i64; 2]) -> Result<()>;
+
+    /// sum over a, p, b of L[a, q, p, b] R[a, q, p, b] for each slot q of L. R has as many slots or one, which then stands
+    /// for all.
+    fn join(
+        &self,
+        left: (&Self::Environment, Extent),
+        right: (&Self::Environment, Extent),
+    ) -> Result<Vec<Complex<f64>>>;
+
+    /// out[a, i.., a'] = sum L[a, q, p, b] h.. v[b, j.., b'] R[a', q', p, b'] over as many sites as there are gathers.
+    /// Vectors are on the host.
+    fn apply(
+        &self,
+        left: (&Self::Environment, Extent),
+        gathers: &[Gather],
+        right: (&Self::Environment, Extent),
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<()>;
+
+    /// The elements, in host memory.
+    fn read(&self, environment: &Self::Environment, out: &mut [T]) -> Result<()>;
+
+    /// Runs both, at the same time where the backend can.
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
+}

@@ -1,0 +1,254 @@
+//! Where a ring is cut, where both ends meet, and how many boundary values go along at a time.
+
+use super::chain::{Chain, Way};
+use super::ops::{OperatorOps, Room};
+use super::slots::Slots;
+use super::trains::Trains;
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::shape::to_i64;
+use crate::tt::info::{Info, Kernel, Outcome};
+use crate::tt::options::{Algorithm, Options};
+
+/// How a contraction is carried out.
+pub(super) struct Plan {
+    /// Slots for a stretch of the operator's values at the cut, one after another.
+    pub runs: Vec<Slots>,
+    /// Boundary pairs of bra and ket.
+    pub pairs: usize,
+    /// Pairs at a time.
+    pub block: usize,
+    /// Bond where both ends meet, counted from the cut.
+    pub middle: usize,
+    /// Whether both ends run at once.
+    pub two_ended: bool,
+    /// Whether the work of a step is kept smallest.
+    pub narrow: bool,
+    bytes: f64,
+    cut: usize,
+    states: usize,
+    flops: f64,
+}
+
+/// Bytes of workspace if the caller names none.
+const WORKSPACE: u64 = 64 << 20;
+
+/// Bytes of environments that stay in the cache of a core.
+const CACHE: f64 = 1e6;
+
+/// Rows of the first product that fill its tiles.
+const ROWS: usize = 256;
+
+/// The bond with the fewest boundary values: the product of the three ranks.
+pub(super) fn cut_of(trains: &Trains<'_>, options: &Options) -> Result<usize> {
+    let d = trains.len();
+    if let Some(cut) = options.cut {
+        if cut >= d {
+            return Err(Error::invalid("cut", format!("is {cut}, outside 0 to {}", d - 1)));
+        }
+        return Ok(cut);
+    }
+    let (bra, ket) = (trains.bra.shape().ranks(), trains.ket.shape().ranks());
+    let values = |k: usize| bra[k] as f64 * trains.operator_rank(k) as f64 * ket[k] as f64;
+    // The first of equals.
+    Ok((1..d).fold(0, |best, k| if values(k) < values(best) { k } else { best }))
+}
+
+/// Multiplications of a step over position t, and of all steps before the middle bond that halves them.
+fn cost_of(chain: &Chain<'_>, slots: &Slots, t: usize) -> f64 {
+    let (from, to) = (chain.extent(t, slots, 1), chain.extent(t + 1, slots, 1));
+    let [m, n] = chain.modes(t).map(|n| n as f64);
+    let [a, q, b] = [from.bra, from.slots, from.ket].map(|n| n as f64);
+    let [a_to, q_to, b_to] = [to.bra, to.slots, to.ket].map(|n| n as f64);
+    n * q * a * b * b_to + m * q_to * a * a_to * b_to
+}
+
+fn middle_of(chain: &Chain<'_>, slots: &Slots) -> usize {
+    let d = chain.len();
+    let total: f64 = (0..d).map(|t| cost_of(chain, slots, t)).sum();
+    let mut before = 0.0;
+    for t in 0..d {
+        let step = cost_of(chain, slots, t);
+        if before + step / 2.0 >= total / 2.0 {
+            return t.max(1);
+        }
+        before += step;
+    }
+    d
+}
+
+impl Plan {
+    /// Plans <y|H|x>, with `identity` together with <y|x>.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
+    /// that there is; `block`; out of memory.
+    pub fn new<T: Scalar, O: OperatorOps<T>>(
+        chain: &Chain<'_>,
+        ops: &O,
+        options: &Options,
+        identity: bool,
+    ) -> Result<Self> {
+        let (pairs, states) = (chain.pairs(), chain.trains.operator_rank(chain.bond(0)));
+        let limit = if options.workspace_limit == 0 { WORKSPACE } else { options.workspace_limit };
+        let given = options.workspace_limit != 0;
+        let ways: &[(bool, bool)] = if given { &[(true, false), (true, true), (false, true)] } else { &[(true, false)] };
+        let mut least = None;
+        for &(two_ended, narrow) in ways {
+            for width in halvings(if options.algorithm == Algorithm::Reduced { 1 } else { states }) {
+                let runs = runs_of(chain, states, width, identity)?;
+                let Some(first) = runs.first() else { continue };
+                let middle = middle_of(chain, first);
+                let forced = match options.algorithm {
+                    Algorithm::Reduced => Some(1),
+                    Algorithm::Full => Some(pairs),
+                    _ if options.block > 0 => Some(options.block.min(pairs)),
+                    _ => None,
+                };
+                let wanted = forced.unwrap_or_else(|| block_of::<T>(chain, first).min(pairs));
+                for block in halvings(wanted) {
+                    let mut sizes = runs.iter().map(|r| bytes_of(chain, ops, r, middle, block, two_ended, narrow));
+                    let bytes = sizes.try_fold(0.0f64, |most, bytes| Ok::<f64, Error>(bytes?.max(most)))?;
+                    let flops = 0.0;
+                    let fits = bytes <= limit as f64;
+                    let cut = chain.cut;
+                    let plan =
+                        |runs| Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
+                    if fits {
+                        return Ok(plan(runs).with_flops::<T>(chain));
+                    }
+                    least = Some((bytes, width, block, middle));
+                    if forced.is_some() {
+                        break;
+                    }
+                }
+            }
+        }
+        match least {
+            Some((bytes, width, block, middle)) if !given => {
+                let runs = runs_of(chain, states, width, identity)?;
+                let (two_ended, narrow, cut, flops) = (true, false, chain.cut, 0.0);
+                let plan = Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
+                Ok(plan.with_flops::<T>(chain))
+            }
+            Some((bytes, ..)) => {
+                let problem = format!("is {limit} bytes, {bytes} are needed");
+                Err(Error::invalid("workspace_limit", problem))
+            }
+            None => Err(Error::Internal("a contraction without slots".into())),
+        }
+    }
+
+    fn with_flops<T: Scalar>(mut self, chain: &Chain<'_>) -> Self {
+        let each: f64 = self.runs.iter().flat_map(|s| (0..chain.len()).map(move |t| cost_of(chain, s, t))).sum();
+        self.flops = each * self.pairs as f64 * if T::IS_COMPLEX { 8.0 } else { 2.0 };
+        self
+    }
+
+    /// The two halves.
+    pub fn ways(&self, d: usize) -> [Way; 2] {
+        [Way { from: 0, to: self.middle }, Way { from: d, to: self.middle }]
+    }
+
+    /// What is known before it runs.
+    pub fn info(&self, chain: &Chain<'_>) -> Info {
+        let (pairs, states) = (self.pairs, self.states);
+        let algorithm = match (pairs * states, self.block) {
+            (1, _) => Algorithm::Open,
+            (_, b) if b == pairs && self.runs.len() == 1 => Algorithm::Full,
+            (_, 1) => Algorithm::Reduced,
+            _ => Algorithm::Blocked,
+        };
+        let trains = &chain.trains;
+        let same = trains.bra.is_same(trains.ket);
+        let bytes = trains.ket.bytes() as f64
+            + if same { 0.0 } else { trains.bra.bytes() as f64 }
+            + trains.operator.map_or(0.0, |h| h.train().bytes() as f64);
+        let slots = self.runs.iter().map(|r| r.count(self.middle)).sum::<usize>();
+        let reason = format!(
+            "cut at bond {}: {pairs} boundary pairs, {states} boundary values of the operator; {slots} slots in the middle",
+            self.cut
+        );
+        Info {
+            algorithm,
+            kernel: Kernel::Products,
+            reason,
+            cut: to_i64(self.cut),
+            pairs: to_i64(pairs),
+            block: to_i64(self.block),
+            halved: false,
+            two_ended: self.two_ended,
+            scaled: chain.scaled,
+            contexts: 1,
+            flops: self.flops,
+            bytes,
+            workspace_bytes: self.bytes as i64,
+            outcome: Outcome::Ok,
+            seconds: 0.0,
+        }
+    }
+}
+
+/// n, n/2, ... 1, rounded up.
+fn halvings(n: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(n), |&n| (n > 1).then(|| n.div_ceil(2)))
+}
+
+/// Slots for `width` of the operator's values at the cut at a time. Runs that no path survives are left out.
+fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Result<Vec<Slots>> {
+    let d = chain.len();
+    let Some(blocks) = &chain.blocks else { return Ok(vec![Slots::identity(d)?]) };
+    let mut runs = alloc::with_capacity("slots of an operator", states.div_ceil(width))?;
+    for first in (0..states).step_by(width) {
+        let count = width.min(states - first);
+        let slots = Slots::live(blocks, d, chain.cut, first, count, identity && first == 0)?;
+        if slots.count(0) > 0 || first == 0 {
+            runs.push(slots);
+        }
+    }
+    Ok(runs)
+}
+
+/// As many pairs as fill the products' tiles, and more while environments stay in cache.
+fn block_of<T: Scalar>(chain: &Chain<'_>, slots: &Slots) -> usize {
+    let extents = (0..=chain.len()).map(|t| chain.extent(t, slots, 1));
+    let (rows, elements) = extents.fold((1, 1.0f64), |(rows, most), e| {
+        let size = e.bra as f64 * e.slots as f64 * e.ket as f64;
+        (rows.max(e.bra.saturating_mul(e.slots)), most.max(size))
+    });
+    let cached = (CACHE / (2.0 * elements * size_of::<T>() as f64)) as usize;
+    ROWS.div_ceil(rows).max(cached).max(1)
+}
+
+fn bytes_of<T: Scalar, O: OperatorOps<T>>(
+    chain: &Chain<'_>,
+    ops: &O,
+    slots: &Slots,
+    middle: usize,
+    pairs: usize,
+    two_ended: bool,
+    narrow: bool,
+) -> Result<f64> {
+    let d = chain.len();
+    let halves = if two_ended { 2 } else { 1 };
+    let environment = |way: Way| Ok::<f64, Error>(chain.largest(slots, way, pairs)? as f64 * size_of::<T>() as f64);
+    let step = |mirrored: bool, sites: std::ops::Range<usize>| {
+        let room = sites.fold(Room::default(), |most, t| {
+            let (mut from, mut to) = (chain.extent(t, slots, pairs), chain.extent(t + 1, slots, pairs));
+            if mirrored {
+                std::mem::swap(&mut from, &mut to);
+            }
+            most.max(ops.step_room(halves, narrow, from, to, chain.modes(t)))
+        });
+        room.bytes()
+    };
+    let (left, right) = (environment(Way { from: 0, to: middle })?, environment(Way { from: d, to: middle })?);
+    let (left_step, right_step) = (step(false, 0..middle), step(true, middle..d));
+    Ok(if two_ended {
+        2.0 * (left + right) + left_step + right_step
+    } else {
+        // The left end's last environment waits for the right end.
+        (2.0 * left + left_step).max(left + 2.0 * right + right_step)
+    })
+}

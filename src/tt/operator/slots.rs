@@ -1,0 +1,142 @@
+//! What stands at the bonds of an operator.
+//!
+//! An environment carries one matrix for every value w of the operator's bond. Where the operator is a ring, the value p of
+//! the bond at which it is cut goes along from end to end; a slot is a pair (w, p). Slots that no path of nonzero blocks
+//! from (p, p) to (p, p) touches are left out: a ring of nearest neighbours has 8 of the 20 pairs of its bonds.
+
+use crate::alloc;
+use crate::error::Result;
+use crate::tensor::train::Sparsity;
+
+/// The slots at each of the d + 1 bonds, counted from the cut.
+#[derive(Debug)]
+pub struct Slots {
+    /// Pairs (p, w), in order at each bond.
+    pairs: Vec<(u32, u32)>,
+    /// Where each bond's begin; one more at the end.
+    offsets: Vec<usize>,
+    /// Whether one more slot at each bond belongs to the identity.
+    identity: bool,
+}
+
+const WHAT: &str = "slots of an operator";
+
+impl Slots {
+    /// No operator: the identity alone.
+    pub fn identity(d: usize) -> Result<Self> {
+        let offsets = alloc::filled(WHAT, d + 2, 0)?;
+        Ok(Self { pairs: Vec::new(), offsets, identity: true })
+    }
+
+    /// All pairs of the bonds' ranks with all values at the cut, w fastest.
+    pub fn all(ranks: &[usize]) -> Result<Self> {
+        let mut slots = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, ranks.len() + 1)?, identity: false };
+        for &rank in ranks {
+            slots.offsets.push(slots.pairs.len());
+            for p in 0..ranks[0] {
+                for w in 0..rank {
+                    // Ranks are below 2^32: `Sparsity` has seen to that.
+                    alloc::push(WHAT, &mut slots.pairs, (p as u32, w as u32))?;
+                }
+            }
+        }
+        slots.offsets.push(slots.pairs.len());
+        Ok(slots)
+    }
+
+    /// The pairs that paths from (p, p) to (p, p) touch, for `count` values p from `first` on; with `identity` one slot
+    /// of the identity beside them. The matrix of d cores is cut at bond `cut`.
+    pub fn live(blocks: &Sparsity, d: usize, cut: usize, first: usize, count: usize, identity: bool) -> Result<Self> {
+        let boundary = |list: &mut Vec<(u32, u32)>| -> Result<()> {
+            (first..first + count).try_for_each(|p| alloc::push(WHAT, list, (p as u32, p as u32)))
+        };
+        // Where paths from the left reach.
+        let mut reached = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
+        reached.offsets.push(0);
+        boundary(&mut reached.pairs)?;
+        for t in 0..d {
+            let (from, to) = (reached.offsets[t], reached.pairs.len());
+            reached.offsets.push(to);
+            for at in from..to {
+                let (p, w) = reached.pairs[at];
+                for block in blocks.from_left((cut + t) % d, w as usize) {
+                    alloc::push(WHAT, &mut reached.pairs, (p, block.right))?;
+                }
+            }
+            sort_from(&mut reached.pairs, to);
+        }
+        reached.offsets.push(reached.pairs.len());
+        // Of these, from where paths go on to the end.
+        let mut kept = alloc::filled(WHAT, reached.pairs.len(), false)?;
+        for at in reached.offsets[d]..reached.pairs.len() {
+            let (p, w) = reached.pairs[at];
+            kept[at] = p == w;
+        }
+        for t in (0..d).rev() {
+            for at in reached.offsets[t]..reached.offsets[t + 1] {
+                let (p, w) = reached.pairs[at];
+                let mut onward = blocks.from_left((cut + t) % d, w as usize).iter();
+                kept[at] = onward.any(|b| reached.position(t + 1, (p, b.right)).is_some_and(|q| kept[q]));
+            }
+        }
+        let mut live = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
+        for t in 0..=d {
+            live.offsets.push(live.pairs.len());
+            for at in reached.offsets[t]..reached.offsets[t + 1] {
+                if kept[at] {
+                    alloc::push(WHAT, &mut live.pairs, reached.pairs[at])?;
+                }
+            }
+        }
+        live.offsets.push(live.pairs.len());
+        Ok(live)
+    }
+
+    /// Slots at bond t.
+    pub fn count(&self, t: usize) -> usize {
+        self.operator(t).len() + usize::from(self.identity)
+    }
+
+    /// The operator's slots at bond t, pairs (p, w); the identity's comes after them.
+    pub fn operator(&self, t: usize) -> &[(u32, u32)] {
+        &self.pairs[self.offsets[t]..self.offsets[t + 1]]
+    }
+
+    /// Number of bonds, d + 1.
+    pub fn bonds(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is a slot of the identity.
+    pub fn has_identity(&self) -> bool {
+        self.identity
+    }
+
+    /// Which of the operator's slots at bond t is (p, w).
+    pub fn find(&self, t: usize, pair: (u32, u32)) -> Option<usize> {
+        self.position(t, pair).map(|at| at - self.offsets[t])
+    }
+
+    fn position(&self, t: usize, pair: (u32, u32)) -> Option<usize> {
+        let first = self.offsets[t];
+        self.pairs[first..self.offsets[t + 1]].binary_search(&pair).ok().map(|at| first + at)
+    }
+
+    /// Whether the boundary's environment is 1 in slot q of the first or the last bond: where w = p.
+    pub fn starts(&self, t: usize, q: usize) -> bool {
+        self.operator(t).get(q).is_none_or(|(p, w)| p == w)
+    }
+}
+
+/// Sorts what lies from `first` on and drops repetitions.
+fn sort_from(pairs: &mut Vec<(u32, u32)>, first: usize) {
+    pairs[first..].sort_unstable();
+    let mut end = first;
+    for at in first..pairs.len() {
+        if end == first || pairs[end - 1] != pairs[at] {
+            pairs[end] = pairs[at];
+            end += 1;
+        }
+    }
+    pairs.truncate(end);
+}

@@ -1,0 +1,151 @@
+//! TT-matrices from sums of terms.
+
+use super::support::*;
+use crate::scalar::DType;
+use crate::tt::operator::models::Heisenberg;
+use crate::tt::operator::spin::{pauli, spin};
+use crate::tt::operator::{Terms, heisenberg, identity, ising};
+
+type Term = (C, Vec<(usize, Vec<C>)>);
+
+/// The sum of terms times a full tensor, from the definition.
+fn sum_of(terms: &[Term], modes: &[usize], x: &[C]) -> Vec<C> {
+    let mut out = vec![c(0.0, 0.0); x.len()];
+    for (coefficient, factors) in terms {
+        let image = factors.iter().rev().fold(x.to_vec(), |x, (k, op)| act(&x, modes, *k, op));
+        out.iter_mut().zip(image).for_each(|(o, x)| *o += coefficient * x);
+    }
+    out
+}
+
+fn built(terms: &[Term], modes: &[usize]) -> Terms {
+    let mut sum = Terms::new(modes).unwrap();
+    for (coefficient, factors) in terms {
+        let factors: Vec<(usize, &[C])> = factors.iter().map(|(k, op)| (*k, &op[..])).collect();
+        sum.add(*coefficient, &factors).unwrap();
+    }
+    sum
+}
+
+#[test]
+fn sums_of_any_terms_are_what_they_say() {
+    let context = cpu(1);
+    for seed in 0..150 {
+        let mut draw = Draw::new(seed);
+        let d = 1 + seed as usize % 6;
+        let modes = draw.sizes(d, 3);
+        // Few matrices, so that terms share parts; the identity among them.
+        let pool: Vec<Vec<Vec<C>>> = modes
+            .iter()
+            .map(|&n| {
+                let eye = (0..n * n).map(|at| c(f64::from(u8::from(at % n == at / n)), 0.0)).collect();
+                vec![draw.numbers(n * n, true), draw.numbers(n * n, true), eye]
+            })
+            .collect();
+        let terms: Vec<Term> = (0..draw.below(12))
+            .map(|_| {
+                let factors = (0..draw.below(4)).map(|_| {
+                    let k = draw.below(d);
+                    (k, pool[k][draw.below(3)].clone())
+                });
+                let factors = factors.collect();
+                (c(draw.eighth(), draw.eighth()), factors)
+            })
+            .collect();
+        let x = Plain::random(&mut draw, &modes, &vec![1; d + 1], true);
+        let value = sum_of(&terms, &modes, &x.full());
+        for ring in [false, true] {
+            let h = built(&terms, &modes).build(&context, DType::CF64, ring).unwrap();
+            assert!(ring || !h.train().shape().is_cyclic());
+            let found = PlainMatrix::of(&h).apply(&x).full();
+            let error = norm(&found.iter().zip(&value).map(|(f, v)| f - v).collect::<Vec<_>>());
+            assert!(error <= 1e-12 * norm(&value).max(1.0), "case {seed}, ring {ring}: {error}");
+        }
+    }
+}
+
+#[test]
+fn spin_chains_have_their_known_ranks() {
+    let context = cpu(1);
+    let ranks = |h: crate::tensor::train::TrainMatrix| h.train().shape().ranks().to_vec();
+    let model = Heisenberg::default();
+    assert_eq!(ranks(heisenberg(&context, DType::F32, 6, &model).unwrap()), [1, 5, 5, 5, 5, 5, 1]);
+    let ring = Heisenberg { ring: true, ..model };
+    assert_eq!(ranks(heisenberg(&context, DType::F64, 6, &ring).unwrap()), [4, 5, 5, 5, 5, 5, 4]);
+    assert_eq!(ranks(ising(&context, DType::F64, 5, 1.0, 1.0, false).unwrap()), [1, 3, 3, 3, 3, 1]);
+    assert_eq!(ranks(ising(&context, DType::F64, 5, 1.0, 1.0, true).unwrap()), [2, 3, 3, 3, 3, 2]);
+    assert_eq!(ranks(identity(&context, DType::F64, &[2, 3, 1]).unwrap()), [1, 1, 1, 1]);
+    // Sums without couplings need "nothing yet" and "all done" alone.
+    let field = Heisenberg { couplings: [0.0; 3], field: 1.0, ..model };
+    assert_eq!(ranks(heisenberg(&context, DType::F64, 4, &field).unwrap()), [1, 2, 2, 2, 1]);
+    let all = |d: usize| {
+        let z = pauli("z").unwrap();
+        let mut terms = Terms::uniform(d, 2).unwrap();
+        for l in 0..d {
+            for k in 0..l {
+                terms.add(c(1.0 / (l - k) as f64, 0.0), &[(k, &z), (l, &z)]).unwrap();
+            }
+        }
+        terms.build(&context, DType::F64, false).unwrap()
+    };
+    // Any pair coupled: one state for each site of the shorter side.
+    assert_eq!(ranks(all(8)), [1, 3, 4, 5, 6, 5, 4, 3, 1]);
+    assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &ring).unwrap()), [1, 1]);
+}
+
+#[test]
+fn sums_without_terms_and_constants() {
+    let context = cpu(1);
+    let none = Terms::new(&[2, 3]).unwrap().build(&context, DType::F64, true).unwrap();
+    let x = Plain::product(vec![vec![c(1.0, 0.0); 2], vec![c(1.0, 0.0); 3]]);
+    assert_eq!(norm(&PlainMatrix::of(&none).apply(&x).full()), 0.0);
+    let mut terms = Terms::new(&[2, 3]).unwrap();
+    terms.add(c(1.5, 0.0), &[]).unwrap();
+    terms.add(c(1.0, 0.0), &[]).unwrap();
+    let h = terms.build(&context, DType::F32, false).unwrap();
+    assert_eq!(PlainMatrix::of(&h).apply(&x).full(), vec![c(2.5, 0.0); 6]);
+}
+
+#[test]
+fn wrong_terms_are_named() {
+    let context = cpu(1);
+    let one = c(1.0, 0.0);
+    let mut terms = Terms::new(&[2, 3]).unwrap();
+    let problem = |e: crate::Result<()>| e.unwrap_err().to_string();
+    assert_eq!(problem(terms.add(one, &[(2, &[one; 4])])), "site: is 2, outside 0 to 1");
+    assert_eq!(problem(terms.add(one, &[(1, &[one; 4])])), "operator: has 4 elements, 3 x 3 are needed");
+    assert_eq!(problem(terms.add(c(f64::NAN, 0.0), &[])), "coefficient: is NaN+0i, not finite");
+    let bad = [c(f64::INFINITY, 0.0); 4];
+    assert_eq!(problem(terms.add(one, &[(0, &bad)])), "operator: at site 0 has numbers that are not finite");
+    terms.add(one, &[(0, &pauli("y").unwrap())]).unwrap();
+    let problem = terms.build(&context, DType::F64, false).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(problem, "dtype: is F64, the terms are complex");
+    assert!(terms.build(&context, DType::I32, false).is_err());
+    assert!(Terms::new(&[]).is_err() && Terms::new(&[2, 0]).is_err() && Terms::uniform(0, 2).is_err());
+    assert!(spin(0, "sz").is_err() && spin(1, "up").is_err() && pauli("w").is_err());
+    assert!(heisenberg(&context, DType::F64, 0, &Heisenberg::default()).is_err());
+    assert!(heisenberg(&context, DType::F64, 3, &Heisenberg { field: f64::NAN, ..Heisenberg::default() }).is_err());
+}
+
+#[test]
+fn spin_matrices_obey_their_algebra() {
+    for twice in 1..6 {
+        let n = twice + 1;
+        let of = |name: &str| spin(twice, name).unwrap();
+        let times = |a: &[C], b: &[C]| -> Vec<C> {
+            (0..n * n).map(|at| (0..n).map(|k| a[at % n + n * k] * b[k + n * (at / n)]).sum()).collect()
+        };
+        let (x, y, z) = (of("sx"), of("sy"), of("sz"));
+        let commutator: Vec<C> = times(&x, &y).iter().zip(times(&y, &x)).map(|(a, b)| a - b).collect();
+        let close = |a: &[C], b: &[C]| a.iter().zip(b).all(|(a, b)| (a - b).norm() < 1e-13);
+        assert!(close(&commutator, &z.iter().map(|z| z * c(0.0, 1.0)).collect::<Vec<_>>()));
+        let s = twice as f64 / 2.0;
+        let squares = [&x, &y, &z].map(|m| times(m, m));
+        let total: Vec<C> = (0..n * n).map(|at| squares[0][at] + squares[1][at] + squares[2][at]).collect();
+        assert!(close(&total, &of("id").iter().map(|i| i * (s * (s + 1.0))).collect::<Vec<_>>()));
+        let raise: Vec<C> = x.iter().zip(&y).map(|(x, y)| x + y * c(0.0, 1.0)).collect();
+        assert!(close(&raise, &of("s+")));
+        assert!(close(&of("s-"), &x.iter().zip(&y).map(|(x, y)| x - y * c(0.0, 1.0)).collect::<Vec<_>>()));
+    }
+    assert_eq!(pauli("y").unwrap(), [c(0.0, 0.0), c(0.0, 1.0), c(0.0, -1.0), c(0.0, 0.0)]);
+}

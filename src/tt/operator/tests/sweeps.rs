@@ -1,0 +1,193 @@
+//! Environments that are kept.
+
+use super::support::*;
+use crate::scalar::{Complex, DType};
+use crate::tt::operator::{Environments, Side, Trains, sandwich};
+use crate::tt::options::{Options, Scaling};
+use crate::tt::scaled::scale;
+
+struct Case {
+    y: Plain,
+    h: PlainMatrix,
+    x: Plain,
+}
+
+fn case(seed: u64, d: usize, ends: [usize; 3]) -> Case {
+    let mut draw = Draw::new(seed);
+    let (rows, cols) = (draw.sizes(d, 3), draw.sizes(d, 3));
+    let [ry, rh, rx] = ends.map(|e| draw.ranks(d, 3, e));
+    Case {
+        y: Plain::random(&mut draw, &rows, &ry, true),
+        h: PlainMatrix::random(&mut draw, &rows, &cols, &rh, false),
+        x: Plain::random(&mut draw, &cols, &rx, true),
+    }
+}
+
+/// Ends of y, H and x: open, a ring of the operator, all cyclic.
+const ENDS: [[usize; 3]; 4] = [[1, 1, 1], [1, 3, 1], [2, 2, 3], [1, 1, 2]];
+
+#[test]
+fn environments_meet_in_the_value_at_every_bond() {
+    let context = cpu(2);
+    for (seed, ends) in (0..24).zip(ENDS.iter().cycle()) {
+        let d = 1 + seed as usize % 5;
+        let Case { y, h, x } = case(seed, d, *ends);
+        let (ty, th, tx) = (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
+        let trains = Trains::new(&ty, Some(&th), &tx);
+        let value = dot(&y.full(), &h.apply(&x).full());
+        let size = (norm(&y.full()) * norm(&h.apply(&x).full())).max(1e-3);
+        let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
+        for k in 0..=d {
+            let found = number(kept.value(&trains, k).unwrap());
+            assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k}");
+        }
+        // One, two and no sites: the operator times the cores gives the core's part of the value.
+        for k in 0..d {
+            let mut out = vec![Complex::new(0.0, 0.0); y.cores[k].len()];
+            let exponent = kept.apply(&trains, k, 1, &x.cores[k], &mut out).unwrap();
+            let found = dot(&y.cores[k], &out) * scale(1.0, exponent);
+            assert!((found - value).norm() <= 1e-12 * size, "case {seed}, site {k}");
+        }
+        for k in 0..d.saturating_sub(1) {
+            let two = |t: &Plain| Plain::new(&t.modes[k..k + 2], &t.ranks[k..k + 3], t.cores[k..k + 2].to_vec());
+            let merged = |t: &Plain| {
+                let t = two(t);
+                let (r, s, [n, m]) = (t.ranks[0], t.ranks[2], [t.modes[0], t.modes[1]]);
+                let mut out = vec![c(0.0, 0.0); r * n * m * s];
+                for (at, to) in out.iter_mut().enumerate() {
+                    let (a, i, j, b) = (at % r, at / r % n, at / r / n % m, at / r / n / m);
+                    *to = (0..t.ranks[1]).map(|q| t.at(0, a, i, q) * t.at(1, q, j, b)).sum();
+                }
+                out
+            };
+            let (bra, ket) = (merged(&y), merged(&x));
+            let mut out = vec![Complex::new(0.0, 0.0); bra.len()];
+            let exponent = kept.apply(&trains, k, 2, &ket, &mut out).unwrap();
+            let found = dot(&bra, &out) * scale(1.0, exponent);
+            assert!((found - value).norm() <= 1e-12 * size, "case {seed}, sites {k} and {}", k + 1);
+        }
+        for k in 0..=d {
+            let (r, s) = (y.ranks[k], x.ranks[k]);
+            let eye = |n: usize| -> Vec<C> { (0..n * n).map(|at| c(f64::from(u8::from(at % n == at / n)), 0.0)).collect() };
+            let mut out = vec![Complex::new(0.0, 0.0); r * r];
+            let exponent = kept.apply(&trains, k, 0, &eye(s), &mut out).unwrap();
+            let found = dot(&eye(r), &out) * scale(1.0, exponent);
+            assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k} as an operator");
+        }
+    }
+}
+
+#[test]
+fn an_environment_read_out_is_what_the_definition_says() {
+    let context = cpu(1);
+    let Case { y, h, x } = case(3, 3, [1, 2, 1]);
+    let (ty, th, tx) = (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
+    let trains = Trains::new(&ty, Some(&th), &tx);
+    let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
+    let dims = kept.dims(&trains, 1).unwrap();
+    assert_eq!(dims, [y.ranks[1], h.train.ranks[1], 2, x.ranks[1]]);
+    let mut out = vec![c(0.0, 0.0); dims.iter().product()];
+    let exponent = kept.get(&trains, Side::Left, 1, &mut out).unwrap();
+    for (at, found) in out.iter().enumerate() {
+        let (a, w) = (at % dims[0], at / dims[0] % dims[1]);
+        let (p, b) = (at / dims[0] / dims[1] % 2, at / dims[0] / dims[1] / 2);
+        let (m, n) = (h.rows[0], h.cols[0]);
+        let value: C = (0..m * n)
+            .map(|ij| y.at(0, 0, ij % m, a).conj() * h.train.at(0, p, ij, w) * x.at(0, 0, ij / m, b))
+            .sum();
+        assert!((found * scale(1.0, exponent) - value).norm() < 1e-14, "element {at}");
+    }
+    let problem = kept.get(&trains, Side::Left, 1, &mut [c(0.0, 0.0)]).unwrap_err().to_string();
+    assert_eq!(problem, format!("environment: has 1 elements, {} are needed", out.len()));
+    assert!(kept.get(&trains, Side::Left, 1, &mut [0.0f64]).unwrap_err().to_string().contains("F64"));
+    assert!(kept.build(&trains, Side::Right, 4).unwrap_err().to_string().contains("is 4, outside 0 to 3"));
+}
+
+#[test]
+fn a_changed_core_is_seen_and_ranks_may_change() {
+    let context = cpu(2);
+    let mut draw = Draw::new(4);
+    let d = 6;
+    let modes = vec![2; d];
+    let h = PlainMatrix::random(&mut draw, &modes, &modes, &draw_ranks(d, 3), false);
+    let th = h.matrix(&context, DType::F64);
+    let mut x = Plain::random(&mut draw, &modes, &draw_ranks(d, 4), false);
+    let mut train = x.train(&context, DType::F64);
+    let mut kept = Environments::new(&context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
+    for k in [0, 5, 2, 3, 3, 1, 4] {
+        // A core with another rank to its right, and its neighbour.
+        if k == 3 {
+            x.ranks[4] += 1;
+            for site in [3, 4] {
+                x.cores[site] = draw.numbers(x.ranks[site] * 2 * x.ranks[site + 1], false);
+            }
+            kept.update_core(4);
+        } else {
+            x.cores[k] = draw.numbers(x.cores[k].len(), false);
+        }
+        kept.update_core(k);
+        train = x.train(&context, DType::F64);
+        let trains = Trains::new(&train, Some(&th), &train);
+        let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
+        for bond in [k, k + 1, 0, d] {
+            let found = number(kept.value(&trains, bond).unwrap());
+            assert!((found - number(whole)).norm() <= 1e-12 * norm(&x.full()) * norm(&h.apply(&x).full()), "core {k}");
+        }
+    }
+    x.ranks[2] += 1;
+    x.cores[1] = draw.numbers(x.ranks[1] * 2 * x.ranks[2], false);
+    x.cores[2] = draw.numbers(x.ranks[2] * 2 * x.ranks[3], false);
+    train = x.train(&context, DType::F64);
+    let trains = Trains::new(&train, Some(&th), &train);
+    let problem = kept.value(&trains, 2).unwrap_err().to_string();
+    assert!(problem.contains("at bond 2") && problem.contains("without an update"), "{problem}");
+    kept.update_core(1);
+    kept.update_core(2);
+    let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
+    assert!((number(kept.value(&trains, 2).unwrap()) - number(whole)).norm() <= 1e-10 * number(whole).norm().max(1.0));
+}
+
+fn draw_ranks(d: usize, r: usize) -> Vec<usize> {
+    (0..=d).map(|k| if k == 0 || k == d { 1 } else { r }).collect()
+}
+
+#[test]
+fn local_expectations_from_environments() {
+    let context = cpu(1);
+    let mut draw = Draw::new(8);
+    for ends in [1, 3] {
+        let modes = [2, 3, 2, 3];
+        let ranks = draw.ranks(4, 4, ends);
+        let (y, x) = (Plain::random(&mut draw, &modes, &ranks, true), Plain::random(&mut draw, &modes, &ranks, false));
+        let (ty, tx) = (y.train(&context, DType::CF64), x.train(&context, DType::F64));
+        let trains = Trains::new(&ty, None, &tx);
+        let mut kept = Environments::new(&context, &Options { scaling: Scaling::Never, ..Options::default() }, &trains).unwrap();
+        for k in [2, 0, 3, 1] {
+            let op = draw.numbers(modes[k] * modes[k], true);
+            let value = dot(&y.full(), &act(&x.full(), &modes, k, &op));
+            let found = number(kept.local(&trains, k, &op).unwrap());
+            assert!((found - value).norm() <= 1e-12 * norm(&y.full()) * norm(&act(&x.full(), &modes, k, &op)));
+        }
+    }
+}
+
+#[test]
+fn other_trains_and_vectors_are_refused() {
+    let context = cpu(1);
+    let Case { y, h, x } = case(3, 3, [1, 1, 1]);
+    let (ty, th, tx) = (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
+    let trains = Trains::new(&ty, Some(&th), &tx);
+    let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
+    assert_eq!((kept.dtype(), kept.sites()), (DType::CF64, 3));
+    let problem = kept.local(&trains, 0, &[c(1.0, 0.0)]).unwrap_err().to_string();
+    assert!(problem.contains("local expectations need those of <y|x>"), "{problem}");
+    let mut out = vec![c(0.0, 0.0); y.cores[0].len()];
+    let v = &x.cores[0];
+    assert!(kept.apply(&trains, 0, 3, v, &mut out).unwrap_err().to_string().contains("is 3, outside 0 to 2"));
+    assert!(kept.apply(&trains, 2, 2, v, &mut out).unwrap_err().to_string().contains("k: is 2, outside 0 to 1"));
+    assert!(kept.apply(&trains, 0, 1, &v[1..], &mut out).unwrap_err().to_string().starts_with("v: has"));
+    assert!(kept.apply(&trains, 0, 1, &[0.0f32], &mut [0.0f32]).unwrap_err().to_string().contains("F32"));
+    let square = Trains::new(&tx, None, &tx);
+    assert!(kept.value(&square, 0).unwrap_err().to_string().contains("another operator"));
+    assert!(Side::from_code("side", 2).is_err() && Side::from_code("side", 1) == Ok(Side::Right));
+}

@@ -1,0 +1,89 @@
+//! What stands between bra and ket.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::DType;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+
+/// <bra| operator |ket>; without an operator <bra|ket>. Any of them may be open or cyclic.
+#[derive(Clone, Copy)]
+pub struct Trains<'a> {
+    /// y, which is conjugated.
+    pub bra: &'a TensorTrain,
+    /// H; `None` for the identity.
+    pub operator: Option<&'a TrainMatrix>,
+    /// x.
+    pub ket: &'a TensorTrain,
+}
+
+impl<'a> Trains<'a> {
+    /// <y|H|x>.
+    pub fn new(bra: &'a TensorTrain, operator: Option<&'a TrainMatrix>, ket: &'a TensorTrain) -> Self {
+        Self { bra, operator, ket }
+    }
+
+    /// Number of sites d.
+    pub fn len(&self) -> usize {
+        self.ket.shape().len()
+    }
+
+    /// Never: a train has at least one core.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Ranks of the operator at bond k; 1 without one.
+    pub fn operator_rank(&self, k: usize) -> usize {
+        self.operator.map_or(1, |h| h.train().shape().ranks()[k])
+    }
+
+    /// Refuses what does not fit together, and says in which type it is computed: complex if anything is.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the argument: another context, a core that has not been set, mode sizes that
+    /// differ (with the first such core), single precision beside double.
+    pub fn check(&self, context: &Context) -> Result<DType> {
+        context.check_alive()?;
+        let Self { bra, operator, ket } = *self;
+        for (name, train) in [("y", bra), ("x", ket)] {
+            train.expect_context(name, context)?;
+            train.expect_set(name)?;
+        }
+        let mut dtype = joined("y", bra.dtype(), "x", ket.dtype())?;
+        match operator {
+            None => bra.shape().expect_modes("y", ket.shape().modes(), "x")?,
+            Some(h) => {
+                h.train().expect_context("h", context)?;
+                h.train().expect_set("h")?;
+                bra.shape().expect_modes("y", h.rows(), "the rows of h")?;
+                ket.shape().expect_modes("x", h.cols(), "the columns of h")?;
+                dtype = joined("h", h.train().dtype(), "x", dtype)?;
+            }
+        }
+        Ok(dtype)
+    }
+}
+
+/// The type that holds numbers of both; f32 and f64 do not go together.
+pub(super) fn joined(name: &str, a: DType, other: &str, b: DType) -> Result<DType> {
+    use DType::{CF32, CF64, F32, F64};
+    match (a, b) {
+        (F32, F32) => Ok(F32),
+        (F64, F64) => Ok(F64),
+        (F32 | CF32, F32 | CF32) => Ok(CF32),
+        (F64 | CF64, F64 | CF64) => Ok(CF64),
+        _ => {
+            let problem = format!("is {}, {other} is {}: both must be of one precision", a.name(), b.name());
+            Err(Error::invalid(name, problem))
+        }
+    }
+}
+
+/// The complex type of the same precision.
+pub(super) fn complex_of(dtype: DType) -> DType {
+    match dtype {
+        DType::F32 => DType::CF32,
+        DType::F64 => DType::CF64,
+        other => other,
+    }
+}

@@ -1,0 +1,187 @@
+//! <y|H|x> and <x|H|x> / <x|x>.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::chain::{Chain, Half, Held};
+use super::cpu::CpuOps;
+use super::ops::OperatorOps;
+use super::plan::{Plan, cut_of};
+use super::slots::Slots;
+use super::trains::Trains;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::info::Info;
+use crate::tt::options::{Conjugate, Options, Scaling};
+use crate::tt::scaled::Scaled;
+
+/// <x|H|x> / <x|x> and its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rayleigh {
+    /// <x|H|x>.
+    pub numerator: Scaled,
+    /// <x|x>, real.
+    pub denominator: Scaled,
+    /// The quotient. Its imaginary part is rounding noise for a Hermitian operator, and 0 with `assume_hermitian`.
+    pub quotient: Scaled,
+    /// How it was found. Its outcome is that of the quotient in the trains' type.
+    pub info: Info,
+}
+
+/// <y|H|x>, y conjugated unless the options say otherwise; <y|x> without H. Real and complex trains and operators of one
+/// precision may be mixed: a real operator is used as it is, a real train beside complex numbers is widened core by core.
+///
+/// The trains must lie on the host. Arithmetic is in the widest of the types, the last sums in f64. The outcome in the
+/// info is that of the plain result in that type.
+///
+/// # Errors
+/// As [`Trains::check`]; [`Error::InvalidArgument`] for `cut`, and naming `workspace_limit` with the bytes that are
+/// needed; [`Error::NotSupported`] for trains on a device; [`Error::Cancelled`]; out of memory.
+pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<(Scaled, Info)> {
+    let start = Instant::now();
+    let dtype = trains.check(context)?;
+    let ([with, without], mut info) = contract(context, options, trains, dtype, trains.operator.is_none())?;
+    let mut value = if trains.operator.is_some() { with } else { without };
+    if options.assume_hermitian && trains.bra.is_same(trains.ket) {
+        value = value.re();
+    }
+    info.outcome = value.plain(dtype).1;
+    info.seconds = start.elapsed().as_secs_f64();
+    Ok((value, info))
+}
+
+/// <x|H|x> / <x|x>, both in one sweep. The quotient is right also where neither of the two fits its type.
+///
+/// # Errors
+/// As [`sandwich`]; [`Error::Numerical`] if <x|x> is 0.
+pub fn rayleigh(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    operator: &TrainMatrix,
+) -> Result<Rayleigh> {
+    let start = Instant::now();
+    let trains = Trains::new(x, Some(operator), x);
+    let dtype = trains.check(context)?;
+    let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
+    let ([numerator, denominator], mut info) = contract(context, &options, &trains, dtype, true)?;
+    let numerator = if options.assume_hermitian { numerator.re() } else { numerator };
+    let denominator = norm2(denominator);
+    let quotient = quotient(numerator, denominator)?;
+    info.outcome = quotient.plain(dtype).1;
+    info.seconds = start.elapsed().as_secs_f64();
+    Ok(Rayleigh { numerator, denominator, quotient, info })
+}
+
+/// What <x|x> is in truth: real.
+pub(super) fn norm2(value: Scaled) -> Scaled {
+    if value.is_finite() { value.re() } else { value }
+}
+
+/// `numerator` / <x|x>.
+pub(super) fn quotient(numerator: Scaled, denominator: Scaled) -> Result<Scaled> {
+    if !numerator.is_finite() || !denominator.is_finite() {
+        return Ok(Scaled::new(Complex::new(f64::NAN, 0.0), 0));
+    }
+    numerator.over(denominator).ok_or_else(|| Error::Numerical("division by <x|x>, which is 0".into()))
+}
+
+/// <y|H|x> and, if `identity`, <y|x>.
+pub(super) fn contract(
+    context: &Arc<Context>,
+    options: &Options,
+    trains: &Trains<'_>,
+    dtype: DType,
+    identity: bool,
+) -> Result<([Scaled; 2], Info)> {
+    let chain = chain(context, options, *trains, dtype, cut_of(trains, options)?)?;
+    with_scalar!(dtype, "x", T => context.pool().run(|| on_cpu::<T>(context, options, &chain, identity)))
+}
+
+/// The sites of a contraction.
+pub(super) fn chain<'a>(
+    context: &Context,
+    options: &Options,
+    trains: Trains<'a>,
+    dtype: DType,
+    cut: usize,
+) -> Result<Chain<'a>> {
+    let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
+    let conjugate = options.conjugate == Conjugate::Bra;
+    let scaled = options.scaling != Scaling::Never;
+    let cancel = context.progress(None).flag();
+    Ok(Chain { trains, blocks, cut, dtype, conjugate, scaled, cancel })
+}
+
+fn on_cpu<T: Scalar>(
+    context: &Arc<Context>,
+    options: &Options,
+    chain: &Chain<'_>,
+    identity: bool,
+) -> Result<([Scaled; 2], Info)> {
+    let ops = CpuOps::new(context);
+    let plan = Plan::new::<T, _>(chain, &ops, options, identity)?;
+    let mut sums = [Scaled::ZERO; 2];
+    for slots in &plan.runs {
+        for first in (0..plan.pairs).step_by(plan.block) {
+            let count = plan.block.min(plan.pairs - first);
+            let parts = block::<T, _>(chain, &ops, &plan, slots, first, count)?;
+            sums = [sums[0].plus(parts[0]), sums[1].plus(parts[1])];
+        }
+    }
+    Ok((sums, plan.info(chain)))
+}
+
+/// The part of the pairs from `first` on.
+fn block<T: Scalar, O: OperatorOps<T>>(
+    chain: &Chain<'_>,
+    ops: &O,
+    plan: &Plan,
+    slots: &Slots,
+    first: usize,
+    count: usize,
+) -> Result<[Scaled; 2]> {
+    if slots.count(0) == 0 {
+        return Ok([Scaled::ZERO; 2]);
+    }
+    let halves = if plan.two_ended { 2 } else { 1 };
+    let [left, right] = plan.ways(chain.len()).map(|way| {
+        let work = ops.work(halves, plan.narrow);
+        move || chain.half::<T, O>(ops, work, slots, way, first, count)
+    });
+    let (left, right) = if plan.two_ended {
+        let (left, right) = ops.both(left, right);
+        (left?, right?)
+    } else {
+        (left()?, right()?)
+    };
+    let ended = |half: &Half<O::Environment>| match half {
+        Half::Value(_) => None,
+        Half::Ended(values) => Some(values.map(Scaled::real)),
+    };
+    match (&left, &right) {
+        (Half::Value(left), Half::Value(right)) => meet::<T, O>(ops, left, right, slots.operator(plan.middle).len()),
+        // NaN wins over 0.
+        _ => {
+            let (left, right) = (ended(&left), ended(&right));
+            let zero = [Scaled::ZERO; 2];
+            let (a, b) = (left.unwrap_or(zero), right.unwrap_or(zero));
+            Ok([0, 1].map(|g| a[g].plus(b[g])))
+        }
+    }
+}
+
+/// The products of two environments that meet: the operator's slots, of which there are `split`, and the identity's.
+pub(super) fn meet<T: Scalar, O: OperatorOps<T>>(
+    ops: &O,
+    left: &Held<O::Environment>,
+    right: &Held<O::Environment>,
+    split: usize,
+) -> Result<[Scaled; 2]> {
+    let sums = ops.join((&left.data, left.extent), (&right.data, right.extent))?;
+    let (first, second) = sums.split_at(split);
+    let sum = |part: &[Complex<f64>]| part.iter().fold(Complex::new(0.0, 0.0), |s, x| s + x);
+    Ok([(first, 0), (second, 1)].map(|(part, g)| Scaled::new(sum(part), left.exponent[g] + right.exponent[g])))
+}
