@@ -6,18 +6,19 @@
 
 use std::sync::Arc;
 
-use faer::linalg::matmul::matmul_with_conj;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
+use faer::{Conj, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::gather::{Gather, Term};
+use super::gather::Gather;
+use super::kernels::{
+    COLUMNS, copy_core, exponent_beyond, peak, product, product_in_bands, shift_all, shifted, sum_block,
+};
 use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
 use crate::alloc;
 use crate::context::Context;
-use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_columns};
+use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Element, Real, Scalar};
-use crate::tt::scaled::{exponent_of, scale};
+use crate::scalar::{Complex, Real, Scalar};
 
 /// Operations on the threads of a context, from one of which they are called.
 pub struct CpuOps {
@@ -89,9 +90,6 @@ pub struct Work<T> {
 /// Bytes of T and U in a stretch that stay in the cache of a core.
 const CACHE: usize = 1 << 20;
 
-/// Columns of the first product of a stretch, at least: fewer would not pay for reading the environment.
-const COLUMNS: usize = 64;
-
 /// Elements of T and of U for each index of the ket's new bond.
 fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
     (from.bra * from.slots * from.pairs * n, from.bra * m * slots * from.pairs)
@@ -102,120 +100,6 @@ fn stretch(from: Extent, to: Extent, modes: [usize; 2], element: usize, narrow: 
     let (t, u) = per_index(from, to.slots, modes);
     let cached = if narrow { 1 } else { (CACHE / ((t + u).max(1) * element)).max(COLUMNS.div_ceil(modes[1])) };
     cached.min(to.ket)
-}
-
-/// Exponent of the largest |re| or |im| of a core if it is beyond `limit`, else 0.
-fn exponent_beyond<T: Scalar>(core: &[T], limit: Option<i64>) -> i64 {
-    let Some(limit) = limit else { return 0 };
-    let exponent = exponent_of(peak(core));
-    if exponent.abs() > limit { exponent } else { 0 }
-}
-
-/// Largest |re| or |im|; NaN if there is one.
-fn peak<T: Scalar>(values: &[T]) -> f64 {
-    values.iter().fold(0.0f64, |most, x| {
-        let size = x.re().abs().max(x.im().abs());
-        // `max` loses a NaN, also that of one part.
-        let size = if x.re().is_nan() || x.im().is_nan() { f64::NAN } else { size };
-        if size > most || size.is_nan() { size } else { most }
-    })
-}
-
-/// x 2^e, exactly but for overflow and underflow of the type.
-fn shifted<T: Scalar>(x: T, e: i64) -> T {
-    if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) }
-}
-
-/// Side of the squares that are transposed in cache.
-const TILE: usize = 32;
-
-/// Copies a core, with its bonds exchanged if `mirrored`.
-fn copy_core<S: Element, T>(
-    core: &[S],
-    view: &CoreView<'_>,
-    mirrored: bool,
-    to: &mut [T],
-    convert: impl Fn(S) -> T,
-) {
-    if !mirrored {
-        to.iter_mut().zip(core).for_each(|(to, &from)| *to = convert(from));
-        return;
-    }
-    let [left, n, right] = view.dims;
-    for j in 0..n {
-        for first in (0..right).step_by(TILE) {
-            for a in 0..left {
-                for b in first..right.min(first + TILE) {
-                    to[b + right * (j + n * a)] = convert(core[a + left * (j + n * b)]);
-                }
-            }
-        }
-    }
-}
-
-/// C = op(A) B or C = A B^T, by the calling thread.
-fn product<T: Scalar>(a: MatRef<'_, T>, conj: Conj, b: MatRef<'_, T>, c: MatMut<'_, T>) {
-    matmul_with_conj(c, Accum::Replace, a, conj, b, Conj::No, T::from_parts(1.0, 0.0), Par::Seq);
-}
-
-/// C = A B by all threads, in bands of columns.
-fn product_in_bands<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>, c: MatMut<'_, T>) {
-    let band = pieces(c.ncols(), COLUMNS);
-    split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {
-        product(a, Conj::No, b.subcols(at * band, c.ncols()), c);
-    });
-}
-
-/// out = sum of columns of `from`, each `column` elements long; the column of term (q, j) begins at
-/// column (q + stride j).
-fn sum_columns<T: Scalar>(terms: &[Term], from: &[T], stride: usize, out: &mut [T]) {
-    let column = out.len();
-    let input = |t: &Term| {
-        let at = column * (t.slot as usize + stride * t.column as usize);
-        &from[at..at + column]
-    };
-    let Some((first, rest)) = terms.split_first() else {
-        out.fill(T::default());
-        return;
-    };
-    if terms.iter().all(|t| t.value.im == 0.0) {
-        let real = |t: &Term| T::Part::from_f64(t.value.re);
-        let h = real(first);
-        if first.value.re == 1.0 {
-            out.copy_from_slice(input(first));
-        } else {
-            out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = T::mul_real_impl(x, &h));
-        }
-        let mut pairs = rest.chunks_exact(2);
-        for pair in &mut pairs {
-            let (g, h) = (real(&pair[0]), real(&pair[1]));
-            let columns = input(&pair[0]).iter().zip(input(&pair[1]));
-            out.iter_mut().zip(columns).for_each(|(o, (x, y))| *o = *o + T::mul_real_impl(x, &g) + T::mul_real_impl(y, &h));
-        }
-        for t in pairs.remainder() {
-            let h = real(t);
-            out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += T::mul_real_impl(x, &h));
-        }
-        return;
-    }
-    let value = |t: &Term| T::from_parts(t.value.re, t.value.im);
-    let h = value(first);
-    out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = *x * h);
-    for t in rest {
-        let h = value(t);
-        out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += *x * h);
-    }
-}
-
-/// U[c, i, q', p] for one index of what follows, from T[c, q, p, j], whose columns c are `column` long.
-fn sum_block<T: Scalar>(gather: &Gather, column: usize, pairs: usize, from: &[T], out: &mut [T]) {
-    let count = gather.rows * gather.outputs;
-    for (p, out) in out.chunks_exact_mut(column * count).enumerate() {
-        let from = &from[column * gather.inputs * p..];
-        for (to, out) in out.chunks_exact_mut(column).enumerate() {
-            sum_columns(gather.of(to), from, gather.inputs * pairs, out);
-        }
-    }
 }
 
 impl<T: Scalar> OperatorOps<T> for CpuOps {
@@ -277,11 +161,8 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
 
         let Work { bra, ket, lanes, narrow } = work;
         let (x, x_exponent) = self.core::<T>(&site.ket, site, ket)?;
-        let (y, y_exponent) = if site.bra.is_same(&site.ket) {
-            (x, x_exponent)
-        } else {
-            self.core::<T>(&site.bra, site, bra)?
-        };
+        let (y, y_exponent) =
+            if site.bra.is_same(&site.ket) { (x, x_exponent) } else { self.core::<T>(&site.bra, site, bra)? };
         let x = MatRef::from_column_major_slice(x, extent.ket, n * after.ket);
         let y = MatRef::from_column_major_slice(y, extent.bra * m, after.bra).transpose();
         let conj = if site.conjugate { Conj::Yes } else { Conj::No };
@@ -376,11 +257,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         out: &mut [T],
     ) -> Result<()> {
         let (l, r) = (left.1, right.1);
-        let from = MatRef::from_column_major_slice(
-            &left.0.slice()?[..l.elements()?],
-            l.bra * l.slots * l.pairs,
-            l.ket,
-        );
+        let from = MatRef::from_column_major_slice(&left.0.slice()?[..l.elements()?], l.bra * l.slots * l.pairs, l.ket);
         let vector = MatRef::from_column_major_slice(v, l.ket, v.len() / l.ket);
         let mut now = self.buffer::<T>(STEP, from.nrows() * vector.ncols())?;
         let into = MatMut::from_column_major_slice_mut(now.slice_mut()?, from.nrows(), vector.ncols());
@@ -419,18 +296,4 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
 /// Threads of each of `halves` contractions.
 fn lanes(context: &Context, halves: usize) -> usize {
     context.pool().threads().div_ceil(halves).max(1)
-}
-
-/// Multiplies by 2^e.
-fn shift_all<T: Scalar>(values: &mut [T], e: i64) {
-    if e == 0 {
-        return;
-    }
-    // f64 holds these powers and every product of one with an f32.
-    if (-1000..=1000).contains(&e) {
-        let power = scale(1.0, e);
-        values.iter_mut().for_each(|x| *x = T::from_parts(x.re() * power, x.im() * power));
-    } else {
-        values.iter_mut().for_each(|x| *x = shifted(*x, e));
-    }
 }

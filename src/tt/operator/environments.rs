@@ -169,7 +169,10 @@ impl Environments {
         expect_bond(k, sites, trains.len())?;
         expect_type::<T>("v", self.dtype)?;
         let [bra, ket] = [trains.bra.shape(), trains.ket.shape()].map(|s| {
-            s.modes()[k..k + sites].iter().try_fold(s.ranks()[k], |n, &m| n.checked_mul(m))?.checked_mul(s.ranks()[k + sites])
+            s.modes()[k..k + sites]
+                .iter()
+                .try_fold(s.ranks()[k], |n, &m| n.checked_mul(m))?
+                .checked_mul(s.ranks()[k + sites])
         });
         for (name, found, needed) in [("v", v.len(), ket), ("out", out.len(), bra)] {
             if Some(found) != needed {

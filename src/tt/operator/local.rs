@@ -78,7 +78,8 @@ pub fn correlation(
     let count = crate::shape::product("x", d, d)?;
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
-    let norm = run(context, options, x, real, &mut Correlation { a, b, limit: limit_of(options), values: &mut values })?;
+    let norm =
+        run(context, options, x, real, &mut Correlation { a, b, limit: limit_of(options), values: &mut values })?;
     let mut out = alloc::with_capacity(WHAT, count)?;
     for value in values {
         out.push(plain(value, norm)?);
@@ -112,7 +113,13 @@ trait Sums: Send {
 }
 
 /// Runs `sums` over all boundary pairs; <x|x>.
-fn run<S: Sums>(context: &Arc<Context>, options: &Options, x: &TensorTrain, real: bool, sums: &mut S) -> Result<Scaled> {
+fn run<S: Sums>(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    real: bool,
+    sums: &mut S,
+) -> Result<Scaled> {
     let trains = Trains::new(x, None, x);
     let dtype = trains.check(context)?;
     let dtype = if real { dtype } else { complex_of(dtype) };
@@ -217,7 +224,8 @@ impl Sums for Local<'_> {
         let d = chain.len();
         let pairs = rights[0].extent.pairs;
         let (mut work, mut other) = (ops.work(2, false), ops.work(2, false));
-        let mut left = chain.boundary::<T, O>(ops, 0, slots, first, pairs, ops.environment(rights[0].extent.elements()?)?)?;
+        let mut left =
+            chain.boundary::<T, O>(ops, 0, slots, first, pairs, ops.environment(rights[0].extent.elements()?)?)?;
         for t in 0..d {
             let k = chain.site(t);
             let n = chain.modes(t)[1];
@@ -325,6 +333,7 @@ impl Sums for Correlation<'_> {
 
 /// The product of two n-by-n matrices.
 pub(super) fn times(n: usize, a: &[Complex<f64>], b: &[Complex<f64>]) -> Vec<Complex<f64>> {
-    let entry = |i: usize, j: usize| (0..n).map(|k| a[i + n * k] * b[k + n * j]).fold(Complex::new(0.0, 0.0), |s, x| s + x);
+    let entry =
+        |i: usize, j: usize| (0..n).map(|k| a[i + n * k] * b[k + n * j]).fold(Complex::new(0.0, 0.0), |s, x| s + x);
     (0..n * n).map(|at| entry(at % n, at / n)).collect()
 }

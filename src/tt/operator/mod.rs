@@ -7,16 +7,19 @@
 //! | [`value`] | <y|H|x> and <x|H|x> / <x|x> |
 //! | [`environments`] | environments kept for sweeps |
 //! | [`local`] | expectation values at one site, correlations of two |
-//! | [`terms`], `cover`, [`models`], [`spin`] | operators from sums of local terms; spin chains; their matrices |
+//! | [`terms`], `automaton`, `cover` | operators from sums of local terms |
+//! | [`models`], [`spin`] | spin chains; their matrices |
 //! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
 //! | [`slots`], [`gather`] | what stands at the operator's bonds; its part of a step |
-//! | [`ops`], [`cpu`] | what a backend offers; that on the CPU |
+//! | [`ops`], [`cpu`], `kernels` | what a backend offers; that on the CPU |
 
+mod automaton;
 mod chain;
 mod cover;
 pub mod cpu;
 pub mod environments;
 pub mod gather;
+mod kernels;
 pub mod local;
 pub mod models;
 pub mod ops;

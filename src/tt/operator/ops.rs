@@ -36,7 +36,10 @@ impl Extent {
     pub fn elements(self) -> Result<usize> {
         let Self { bra, slots, pairs, ket } = self;
         [slots, pairs, ket].into_iter().try_fold(bra, usize::checked_mul).ok_or_else(|| {
-            Error::invalid("x", format!("an environment of {bra} x {slots} x {pairs} x {ket} is more than 2^64 elements"))
+            Error::invalid(
+                "x",
+                format!("an environment of {bra} x {slots} x {pairs} x {ket} is more than 2^64 elements"),
+            )
         })
     }
 }

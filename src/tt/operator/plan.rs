@@ -93,7 +93,8 @@ impl Plan {
         let (pairs, states) = (chain.pairs(), chain.trains.operator_rank(chain.bond(0)));
         let limit = if options.workspace_limit == 0 { WORKSPACE } else { options.workspace_limit };
         let given = options.workspace_limit != 0;
-        let ways: &[(bool, bool)] = if given { &[(true, false), (true, true), (false, true)] } else { &[(true, false)] };
+        let ways: &[(bool, bool)] =
+            if given { &[(true, false), (true, true), (false, true)] } else { &[(true, false)] };
         let mut least = None;
         for &(two_ended, narrow) in ways {
             for width in halvings(if options.algorithm == Algorithm::Reduced { 1 } else { states }) {
@@ -113,8 +114,7 @@ impl Plan {
                     let flops = 0.0;
                     let fits = bytes <= limit as f64;
                     let cut = chain.cut;
-                    let plan =
-                        |runs| Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
+                    let plan = |runs| Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
                     if fits {
                         return Ok(plan(runs).with_flops::<T>(chain));
                     }

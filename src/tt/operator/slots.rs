@@ -30,7 +30,8 @@ impl Slots {
 
     /// All pairs of the bonds' ranks with all values at the cut, w fastest.
     pub fn all(ranks: &[usize]) -> Result<Self> {
-        let mut slots = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, ranks.len() + 1)?, identity: false };
+        let mut slots =
+            Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, ranks.len() + 1)?, identity: false };
         for &rank in ranks {
             slots.offsets.push(slots.pairs.len());
             for p in 0..ranks[0] {

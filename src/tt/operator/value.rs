@@ -108,6 +108,10 @@ pub(super) fn chain<'a>(
     dtype: DType,
     cut: usize,
 ) -> Result<Chain<'a>> {
+    if options.repeat != 1 {
+        let problem = format!("repeat: is {}; with an operator, sites are gone through once", options.repeat);
+        return Err(Error::NotSupported(problem));
+    }
     let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
     let conjugate = options.conjugate == Conjugate::Bra;
     let scaled = options.scaling != Scaling::Never;

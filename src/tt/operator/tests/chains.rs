@@ -110,7 +110,9 @@ fn the_majumdar_ghosh_state_has_three_eighths_a_site() {
 fn neel_states_of_open_chains_and_rings() {
     let context = cpu(1);
     for d in [2usize, 6, 12, 31] {
-        let site = |k: usize| if k.is_multiple_of(2) { vec![c(1.0, 0.0), c(0.0, 0.0)] } else { vec![c(0.0, 0.0), c(1.0, 0.0)] };
+        let site = |k: usize| {
+            if k.is_multiple_of(2) { vec![c(1.0, 0.0), c(0.0, 0.0)] } else { vec![c(0.0, 0.0), c(1.0, 0.0)] }
+        };
         let x = Plain::product((0..d).map(site).collect());
         let model = Heisenberg::default();
         let h = heisenberg(&context, DType::F64, d, &model).unwrap();
@@ -140,9 +142,8 @@ fn coherent_states_are_classical() {
         let model = Heisenberg { couplings, field: 0.375, ring, ..Heisenberg::default() };
         let h = heisenberg(&context, DType::F64, d, &model).unwrap();
         let bonds = if ring { d } else { d - 1 };
-        let mut value: f64 = (0..bonds)
-            .map(|k| (0..3).map(|a| couplings[a] * bloch(k)[a] * bloch(k + 1)[a] / 4.0).sum::<f64>())
-            .sum();
+        let mut value: f64 =
+            (0..bonds).map(|k| (0..3).map(|a| couplings[a] * bloch(k)[a] * bloch(k + 1)[a] / 4.0).sum::<f64>()).sum();
         value -= (0..d).map(|k| 0.375 * bloch(k)[2] / 2.0).sum::<f64>();
         let found = energy(&context, &x, DType::CF64, &h);
         assert!((found - c(value, 0.0)).norm() < 1e-13 * d as f64, "{found} is not {value}");
@@ -153,7 +154,9 @@ fn coherent_states_are_classical() {
 fn numbers_beyond_the_range_leave_the_quotient_as_it_is() {
     let context = cpu(2);
     let d = 5000;
-    for (dtype, size) in [(DType::F64, 8.0), (DType::F32, 8.0), (DType::F64, 1e-30), (DType::F32, 1e-30), (DType::F32, 1e30)] {
+    for (dtype, size) in
+        [(DType::F64, 8.0), (DType::F32, 8.0), (DType::F64, 1e-30), (DType::F32, 1e-30), (DType::F32, 1e30)]
+    {
         // sigma_x is 1 in this state.
         let x = Plain::product(vec![vec![c(size, 0.0); 2]; d]).train(&context, dtype);
         let h = ising(&context, dtype, d, 1.0, 0.5, false).unwrap();

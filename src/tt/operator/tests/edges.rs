@@ -91,7 +91,8 @@ fn workspace_is_kept_and_named_if_it_is_too_small() {
     }
     let (refused, _) = run(&Options { workspace_limit: 1000, ..Options::default() });
     let problem = refused.unwrap_err().to_string();
-    let needed: u64 = problem.strip_prefix("workspace_limit: is 1000 bytes, ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    let needed: u64 =
+        problem.strip_prefix("workspace_limit: is 1000 bytes, ").unwrap().split(' ').next().unwrap().parse().unwrap();
     let (found, used) = run(&Options { workspace_limit: needed, ..Options::default() });
     assert!(found.is_ok() && used <= needed);
     assert!(run(&Options { workspace_limit: needed - 1, ..Options::default() }).0.is_err());
@@ -100,10 +101,14 @@ fn workspace_is_kept_and_named_if_it_is_too_small() {
 #[test]
 fn what_does_not_fit_is_named() {
     let context = cpu(1);
-    let train = |modes: &[usize], dtype| Plain::product(modes.iter().map(|&n| vec![c(1.0, 0.0); n]).collect()).train(&context, dtype);
+    let train = |modes: &[usize], dtype| {
+        Plain::product(modes.iter().map(|&n| vec![c(1.0, 0.0); n]).collect()).train(&context, dtype)
+    };
     let x = train(&[2, 3], DType::F64);
-    let run = |y: &TensorTrain, x: &TensorTrain| sandwich(&context, &Options::default(), &Trains::new(y, None, x)).map(|_| ());
-    let problem = |e: crate::Result<()>| e.unwrap_err().to_string();
+    let run = |y: &TensorTrain, x: &TensorTrain| {
+        sandwich(&context, &Options::default(), &Trains::new(y, None, x)).map(|_| ())
+    };
+    let problem = |e: crate::error::Result<()>| e.unwrap_err().to_string();
     assert_eq!(problem(run(&train(&[2, 2], DType::F64), &x)), "y: core 1 has mode size 2, that of x is 3");
     assert_eq!(problem(run(&train(&[2], DType::F64), &x)), "y: has 1 cores, x has 2");
     assert!(problem(run(&train(&[2, 3], DType::F32), &x)).contains("both must be of one precision"));
@@ -124,13 +129,13 @@ fn what_does_not_fit_is_named() {
 #[test]
 fn blocks_are_found_once_and_again_after_a_change() {
     let context = cpu(1);
-    let mut h = heisenberg(&context, DType::F64, 4, &crate::tt::operator::models::Heisenberg::default()).unwrap();
+    let mut h = heisenberg(&context, DType::F64, 6, &crate::tt::operator::models::Heisenberg::default()).unwrap();
     let blocks = h.blocks("h").unwrap();
     assert!(std::sync::Arc::ptr_eq(&blocks, &h.blocks("h").unwrap()));
     // 8 of 25 blocks, two of them identities, and S_z twice.
-    let count = |kind| blocks.core(1).iter().filter(|b| b.kind == kind).count();
+    let count = |kind| blocks.core(2).iter().filter(|b| b.kind == kind).count();
     assert_eq!([BlockKind::Identity, BlockKind::Diagonal, BlockKind::Dense].map(count), [2, 2, 4]);
-    h.train_mut().cores_mut::<f64>("h").unwrap().core(1).fill(0.0);
-    assert!(h.blocks("h").unwrap().core(1).is_empty());
+    h.train_mut().cores_mut::<f64>("h").unwrap().core(2).fill(0.0);
+    assert!(h.blocks("h").unwrap().core(2).is_empty());
     assert_eq!(h.blocks("h").unwrap().core(0).len(), blocks.core(0).len());
 }

@@ -68,15 +68,18 @@ fn sums_of_any_terms_are_what_they_say() {
 fn spin_chains_have_their_known_ranks() {
     let context = cpu(1);
     let ranks = |h: crate::tensor::train::TrainMatrix| h.train().shape().ranks().to_vec();
-    let model = Heisenberg::default();
+    let model = Heisenberg { field: 1.0, ..Heisenberg::default() };
     assert_eq!(ranks(heisenberg(&context, DType::F32, 6, &model).unwrap()), [1, 5, 5, 5, 5, 5, 1]);
     let ring = Heisenberg { ring: true, ..model };
     assert_eq!(ranks(heisenberg(&context, DType::F64, 6, &ring).unwrap()), [4, 5, 5, 5, 5, 5, 4]);
+    // Without a field nothing is done after the first site, and nothing begins at the last.
+    let plain = Heisenberg::default();
+    assert_eq!(ranks(heisenberg(&context, DType::F64, 6, &plain).unwrap()), [1, 4, 5, 5, 5, 4, 1]);
     assert_eq!(ranks(ising(&context, DType::F64, 5, 1.0, 1.0, false).unwrap()), [1, 3, 3, 3, 3, 1]);
     assert_eq!(ranks(ising(&context, DType::F64, 5, 1.0, 1.0, true).unwrap()), [2, 3, 3, 3, 3, 2]);
     assert_eq!(ranks(identity(&context, DType::F64, &[2, 3, 1]).unwrap()), [1, 1, 1, 1]);
     // Sums without couplings need "nothing yet" and "all done" alone.
-    let field = Heisenberg { couplings: [0.0; 3], field: 1.0, ..model };
+    let field = Heisenberg { couplings: [0.0; 3], ..model };
     assert_eq!(ranks(heisenberg(&context, DType::F64, 4, &field).unwrap()), [1, 2, 2, 2, 1]);
     let all = |d: usize| {
         let z = pauli("z").unwrap();
@@ -89,8 +92,9 @@ fn spin_chains_have_their_known_ranks() {
         terms.build(&context, DType::F64, false).unwrap()
     };
     // Any pair coupled: one state for each site of the shorter side.
-    assert_eq!(ranks(all(8)), [1, 3, 4, 5, 6, 5, 4, 3, 1]);
+    assert_eq!(ranks(all(8)), [1, 2, 4, 5, 6, 5, 4, 2, 1]);
     assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &ring).unwrap()), [1, 1]);
+    assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &plain).unwrap()), [1, 1]);
 }
 
 #[test]
@@ -111,7 +115,7 @@ fn wrong_terms_are_named() {
     let context = cpu(1);
     let one = c(1.0, 0.0);
     let mut terms = Terms::new(&[2, 3]).unwrap();
-    let problem = |e: crate::Result<()>| e.unwrap_err().to_string();
+    let problem = |e: crate::error::Result<()>| e.unwrap_err().to_string();
     assert_eq!(problem(terms.add(one, &[(2, &[one; 4])])), "site: is 2, outside 0 to 1");
     assert_eq!(problem(terms.add(one, &[(1, &[one; 4])])), "operator: has 4 elements, 3 x 3 are needed");
     assert_eq!(problem(terms.add(c(f64::NAN, 0.0), &[])), "coefficient: is NaN+0i, not finite");

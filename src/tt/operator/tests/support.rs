@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
+use crate::error::Result;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
@@ -77,8 +78,7 @@ impl Plain {
     }
 
     pub fn random(draw: &mut Draw, modes: &[usize], ranks: &[usize], complex: bool) -> Self {
-        let cores =
-            (0..modes.len()).map(|k| draw.numbers(ranks[k] * modes[k] * ranks[k + 1], complex)).collect();
+        let cores = (0..modes.len()).map(|k| draw.numbers(ranks[k] * modes[k] * ranks[k + 1], complex)).collect();
         Self::new(modes, ranks, cores)
     }
 
@@ -100,11 +100,11 @@ impl Plain {
     pub fn train(&self, context: &Arc<Context>, dtype: DType) -> TensorTrain {
         let shape = Shape::new("x", &self.modes, &self.ranks).unwrap();
         let mut train = TensorTrain::zeros(context, dtype, Location::Host, shape).unwrap();
-        self.write(&mut train);
+        self.write(&mut train).unwrap();
         train
     }
 
-    pub fn write(&self, train: &mut TensorTrain) {
+    fn write(&self, train: &mut TensorTrain) -> Result<()> {
         let dtype = train.dtype();
         with_scalar!(dtype, "x", T => {
             let mut cores = train.cores_mut::<T>("x")?;
@@ -113,7 +113,6 @@ impl Plain {
             }
             Ok(())
         })
-        .unwrap();
     }
 
     /// The tensor, first index fastest.
@@ -166,15 +165,17 @@ impl PlainMatrix {
     }
 
     pub fn of(matrix: &TrainMatrix) -> Self {
-        let shape = matrix.train().shape();
-        let train = with_scalar!(matrix.train().dtype(), "h", T => {
-            let cores = matrix.train().cores::<T>("h")?;
-            let cores =
-                (0..shape.len()).map(|k| cores.core(k).iter().map(|x| c(x.re(), x.im())).collect()).collect();
-            Ok(Plain::new(shape.modes(), shape.ranks(), cores))
-        })
-        .unwrap();
+        let train = Self::read(matrix).unwrap();
         Self { rows: matrix.rows().to_vec(), cols: matrix.cols().to_vec(), train }
+    }
+
+    fn read(matrix: &TrainMatrix) -> Result<Plain> {
+        let shape = matrix.train().shape();
+        with_scalar!(matrix.train().dtype(), "h", T => {
+            let cores = matrix.train().cores::<T>("h")?;
+            let cores = (0..shape.len()).map(|k| cores.core(k).iter().map(|x| c(x.re(), x.im())).collect());
+            Ok(Plain::new(shape.modes(), shape.ranks(), cores.collect()))
+        })
     }
 
     pub fn matrix(&self, context: &Arc<Context>, dtype: DType) -> TrainMatrix {
@@ -327,7 +328,8 @@ impl Json {
         let shapes: Vec<Vec<usize>> = self.list().iter().map(|core| core.get("shape").unwrap().sizes()).collect();
         let modes: Vec<usize> = shapes.iter().map(|s| s[1..s.len() - 1].iter().product()).collect();
         let ranks: Vec<usize> = std::iter::once(shapes[0][0]).chain(shapes.iter().map(|s| s[s.len() - 1])).collect();
-        let part = |core: &Self, key: &str| core.get(key).map(|p| p.list().iter().map(Self::number).collect::<Vec<_>>());
+        let part =
+            |core: &Self, key: &str| core.get(key).map(|p| p.list().iter().map(Self::number).collect::<Vec<_>>());
         let cores = self.list().iter().map(|core| {
             let (re, im) = (part(core, "re").unwrap(), part(core, "im"));
             re.iter().enumerate().map(|(at, &re)| c(re, im.as_ref().map_or(0.0, |im| im[at]))).collect()

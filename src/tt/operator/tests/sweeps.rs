@@ -32,7 +32,8 @@ fn environments_meet_in_the_value_at_every_bond() {
     for (seed, ends) in (0..24).zip(ENDS.iter().cycle()) {
         let d = 1 + seed as usize % 5;
         let Case { y, h, x } = case(seed, d, *ends);
-        let (ty, th, tx) = (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
+        let (ty, th, tx) =
+            (y.train(&context, DType::CF64), h.matrix(&context, DType::F64), x.train(&context, DType::CF64));
         let trains = Trains::new(&ty, Some(&th), &tx);
         let value = dot(&y.full(), &h.apply(&x).full());
         let size = (norm(&y.full()) * norm(&h.apply(&x).full())).max(1e-3);
@@ -68,7 +69,8 @@ fn environments_meet_in_the_value_at_every_bond() {
         }
         for k in 0..=d {
             let (r, s) = (y.ranks[k], x.ranks[k]);
-            let eye = |n: usize| -> Vec<C> { (0..n * n).map(|at| c(f64::from(u8::from(at % n == at / n)), 0.0)).collect() };
+            let eye =
+                |n: usize| -> Vec<C> { (0..n * n).map(|at| c(f64::from(u8::from(at % n == at / n)), 0.0)).collect() };
             let mut out = vec![Complex::new(0.0, 0.0); r * r];
             let exponent = kept.apply(&trains, k, 0, &eye(s), &mut out).unwrap();
             let found = dot(&eye(r), &out) * scale(1.0, exponent);
@@ -92,9 +94,8 @@ fn an_environment_read_out_is_what_the_definition_says() {
         let (a, w) = (at % dims[0], at / dims[0] % dims[1]);
         let (p, b) = (at / dims[0] / dims[1] % 2, at / dims[0] / dims[1] / 2);
         let (m, n) = (h.rows[0], h.cols[0]);
-        let value: C = (0..m * n)
-            .map(|ij| y.at(0, 0, ij % m, a).conj() * h.train.at(0, p, ij, w) * x.at(0, 0, ij / m, b))
-            .sum();
+        let value: C =
+            (0..m * n).map(|ij| y.at(0, 0, ij % m, a).conj() * h.train.at(0, p, ij, w) * x.at(0, 0, ij / m, b)).sum();
         assert!((found * scale(1.0, exponent) - value).norm() < 1e-14, "element {at}");
     }
     let problem = kept.get(&trains, Side::Left, 1, &mut [c(0.0, 0.0)]).unwrap_err().to_string();
@@ -161,7 +162,8 @@ fn local_expectations_from_environments() {
         let (y, x) = (Plain::random(&mut draw, &modes, &ranks, true), Plain::random(&mut draw, &modes, &ranks, false));
         let (ty, tx) = (y.train(&context, DType::CF64), x.train(&context, DType::F64));
         let trains = Trains::new(&ty, None, &tx);
-        let mut kept = Environments::new(&context, &Options { scaling: Scaling::Never, ..Options::default() }, &trains).unwrap();
+        let mut kept =
+            Environments::new(&context, &Options { scaling: Scaling::Never, ..Options::default() }, &trains).unwrap();
         for k in [2, 0, 3, 1] {
             let op = draw.numbers(modes[k] * modes[k], true);
             let value = dot(&y.full(), &act(&x.full(), &modes, k, &op));

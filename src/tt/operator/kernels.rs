@@ -1,0 +1,144 @@
+//! What a step on the CPU is made of: copies of cores, products, sums of columns, powers of two.
+
+use faer::linalg::matmul::matmul_with_conj;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::gather::{Gather, Term};
+use super::ops::CoreView;
+use crate::dense::cpu::matrix::{pieces, split_columns};
+use crate::scalar::{Element, Real, Scalar};
+use crate::tt::scaled::{exponent_of, scale};
+
+/// Columns of a product that a thread makes at a time, at least: fewer would not pay for reading the other factor.
+pub(super) const COLUMNS: usize = 64;
+
+/// Exponent of the largest |re| or |im| of a core if it is beyond `limit`, else 0.
+pub(super) fn exponent_beyond<T: Scalar>(core: &[T], limit: Option<i64>) -> i64 {
+    let Some(limit) = limit else { return 0 };
+    let exponent = exponent_of(peak(core));
+    if exponent.abs() > limit { exponent } else { 0 }
+}
+
+/// Largest |re| or |im|; NaN if there is one.
+pub(super) fn peak<T: Scalar>(values: &[T]) -> f64 {
+    values.iter().fold(0.0f64, |most, x| {
+        let size = x.re().abs().max(x.im().abs());
+        // `max` loses a NaN, also that of one part.
+        let size = if x.re().is_nan() || x.im().is_nan() { f64::NAN } else { size };
+        if size > most || size.is_nan() { size } else { most }
+    })
+}
+
+/// x 2^e, exactly but for overflow and underflow of the type.
+pub(super) fn shifted<T: Scalar>(x: T, e: i64) -> T {
+    if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) }
+}
+
+/// Side of the squares that are transposed in cache.
+const TILE: usize = 32;
+
+/// Copies a core, with its bonds exchanged if `mirrored`.
+pub(super) fn copy_core<S: Element, T>(
+    core: &[S],
+    view: &CoreView<'_>,
+    mirrored: bool,
+    to: &mut [T],
+    convert: impl Fn(S) -> T,
+) {
+    if !mirrored {
+        to.iter_mut().zip(core).for_each(|(to, &from)| *to = convert(from));
+        return;
+    }
+    let [left, n, right] = view.dims;
+    for j in 0..n {
+        for first in (0..right).step_by(TILE) {
+            for a in 0..left {
+                for b in first..right.min(first + TILE) {
+                    to[b + right * (j + n * a)] = convert(core[a + left * (j + n * b)]);
+                }
+            }
+        }
+    }
+}
+
+/// C = op(A) B or C = A B^T, by the calling thread.
+pub(super) fn product<T: Scalar>(a: MatRef<'_, T>, conj: Conj, b: MatRef<'_, T>, c: MatMut<'_, T>) {
+    matmul_with_conj(c, Accum::Replace, a, conj, b, Conj::No, T::from_parts(1.0, 0.0), Par::Seq);
+}
+
+/// C = A B by all threads, in bands of columns.
+pub(super) fn product_in_bands<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>, c: MatMut<'_, T>) {
+    let band = pieces(c.ncols(), COLUMNS);
+    split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {
+        product(a, Conj::No, b.subcols(at * band, c.ncols()), c);
+    });
+}
+
+/// out = sum of columns of `from`, each `column` elements long; the column of term (q, j) begins at
+/// column (q + stride j).
+fn sum_columns<T: Scalar>(terms: &[Term], from: &[T], stride: usize, out: &mut [T]) {
+    let column = out.len();
+    let input = |t: &Term| {
+        let at = column * (t.slot as usize + stride * t.column as usize);
+        &from[at..at + column]
+    };
+    let Some((first, rest)) = terms.split_first() else {
+        out.fill(T::default());
+        return;
+    };
+    if terms.iter().all(|t| t.value.im == 0.0) {
+        let real = |t: &Term| T::Part::from_f64(t.value.re);
+        let h = real(first);
+        if first.value.re == 1.0 {
+            out.copy_from_slice(input(first));
+        } else {
+            out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = T::mul_real_impl(x, &h));
+        }
+        let mut pairs = rest.chunks_exact(2);
+        for pair in &mut pairs {
+            let (g, h) = (real(&pair[0]), real(&pair[1]));
+            let columns = input(&pair[0]).iter().zip(input(&pair[1]));
+            out.iter_mut()
+                .zip(columns)
+                .for_each(|(o, (x, y))| *o = *o + T::mul_real_impl(x, &g) + T::mul_real_impl(y, &h));
+        }
+        for t in pairs.remainder() {
+            let h = real(t);
+            out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += T::mul_real_impl(x, &h));
+        }
+        return;
+    }
+    let value = |t: &Term| T::from_parts(t.value.re, t.value.im);
+    let h = value(first);
+    out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = *x * h);
+    for t in rest {
+        let h = value(t);
+        out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += *x * h);
+    }
+}
+
+/// U[c, i, q', p] for one index of what follows, from T[c, q, p, j], whose columns c are `column` long.
+pub(super) fn sum_block<T: Scalar>(gather: &Gather, column: usize, pairs: usize, from: &[T], out: &mut [T]) {
+    let count = gather.rows * gather.outputs;
+    for (p, out) in out.chunks_exact_mut(column * count).enumerate() {
+        let from = &from[column * gather.inputs * p..];
+        for (to, out) in out.chunks_exact_mut(column).enumerate() {
+            sum_columns(gather.of(to), from, gather.inputs * pairs, out);
+        }
+    }
+}
+
+/// Multiplies by 2^e.
+pub(super) fn shift_all<T: Scalar>(values: &mut [T], e: i64) {
+    if e == 0 {
+        return;
+    }
+    // f64 holds these powers and every product of one with an f32.
+    if (-1000..=1000).contains(&e) {
+        let power = scale(1.0, e);
+        values.iter_mut().for_each(|x| *x = T::from_parts(x.re() * power, x.im() * power));
+    } else {
+        values.iter_mut().for_each(|x| *x = shifted(*x, e));
+    }
+}
