@@ -17,6 +17,7 @@
 //! | [`rpca`] | a matrix as low rank plus sparse |
 //! | [`spmv`] | products of sparse matrices with vectors |
 //! | [`lanczos`] | eigenvalues of symmetric matrices and of graphs |
+//! | [`graph`] | embeddings, clusters and bisections of graphs; the graph of an image |
 //! | [`tt`] | tensor trains: inner products open and cyclic, norms, expectation values, algebra |
 
 pub mod alloc;
@@ -30,6 +31,7 @@ pub mod error;
 pub mod fault;
 pub mod fdk;
 pub mod ffi;
+pub mod graph;
 pub mod lanczos;
 pub mod log;
 pub mod matrix;

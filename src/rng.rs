@@ -21,6 +21,8 @@ pub mod stream {
     pub const ROBUST: u32 = 6;
     /// Start vectors of Lanczos iterations: row of the matrix, number of the vector.
     pub const LANCZOS: u32 = 8;
+    /// Starts of k-means++: number of the centre, number of the restart.
+    pub const CLUSTERS: u32 = 9;
 }
 
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
 use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::shape::product;
 use crate::tensor::Tensor;
 
 impl Plan {
@@ -39,6 +40,40 @@ impl Plan {
             let finish = Finish::plain(T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
             self.compute(a, finish, x, x, &mut y.data()[..rows])
         })
+    }
+
+    /// Y = alpha op(A) X + beta Y for `width` vectors side by side: row-major blocks, a row of `width` numbers after another.
+    /// A is read once for all of them, and what an entry gathers lies together.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for no vectors, and other lengths of x or y; [`Error::OutOfMemory`].
+    pub fn compute_block<T: Scalar>(
+        &self,
+        a: &Matrix,
+        (alpha, beta): (T, T),
+        width: usize,
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        if width == 0 {
+            return Err(Error::invalid("width", "is 0, at least 1 is needed"));
+        }
+        let (rows, cols) = self.size();
+        for (name, found, size) in [("x", x.len(), cols), ("y", y.len(), rows)] {
+            let need = product(name, size, width)?;
+            if found != need {
+                return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
+            }
+        }
+        if alpha == T::default() {
+            let finish = Finish::plain(alpha, beta);
+            self.context().pool().run(|| y.iter_mut().for_each(|y| *y = finish.rest(0, &[], *y)));
+            return Ok(());
+        }
+        let from = csr(self.matrix(a))?;
+        let values = from.parts().values.as_ref().map(|v| v.host("a")?.as_slice::<T>()).transpose()?;
+        let job = cpu::block::BlockJob { rows: Rows::new(from)?, values, alpha, beta, x, width };
+        cpu::block::product(self.context(), self, &job, y)
     }
 
     /// y = what `finish` makes of op(A) `gathered`, for slices of the matrix's own type.

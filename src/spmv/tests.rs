@@ -199,6 +199,36 @@ fn transposes_and_adjoints_are_multiplied_by() {
 }
 
 #[test]
+fn blocks_are_vectors_side_by_side() {
+    let c = cpu(2);
+    for (name, lists) in cases() {
+        let (a, values) = matrix::<f64, i32>(&c, &lists, 1, false);
+        for algorithm in [Algorithm::Scalar, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit] {
+            let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+            for width in [1usize, 3, 4, 8, 11, 16] {
+                let x: Vec<f64> = (0..a.cols() * width).map(value).collect();
+                let old: Vec<f64> = (0..a.rows() * width).map(|k| value(k + 5)).collect();
+                let mut y = old.clone();
+                plan.compute_block(&a, (2.0, -1.0), width, &x, &mut y).unwrap();
+                for v in [0, width - 1] {
+                    let one = |all: &[f64]| all.iter().skip(v).step_by(width).copied().collect::<Vec<_>>();
+                    let scalars = (Complex::new(2.0, 0.0), Complex::new(-1.0, 0.0));
+                    let expected = reference(&lists, &values, Op::Plain, scalars, &one(&x), &one(&old));
+                    for (i, (found, (want, bound))) in one(&y).iter().zip(expected).enumerate() {
+                        assert!((found - want.re).abs() <= bound, "{name} {algorithm:?} {width} row {i}: {found}");
+                    }
+                }
+            }
+        }
+        let plan = Plan::new(&c, &a, Options::default()).unwrap();
+        let (x, mut y) = (vec![f64::NAN; a.cols() * 2], vec![f64::NAN; a.rows() * 2]);
+        plan.compute_block(&a, (0.0, 0.0), 2, &x, &mut y).unwrap();
+        assert!(y.iter().all(|v| *v == 0.0), "{name}");
+        assert!(plan.compute_block(&a, (1.0, 0.0), 0, &[], &mut []).is_err());
+    }
+}
+
+#[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
     for algorithm in ALL {
         let bits: Vec<Vec<u64>> = [1, 2, 5]

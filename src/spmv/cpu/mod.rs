@@ -3,6 +3,7 @@
 //! A share sums the parts of its rows that lie in it. A row that ends in the share is finished there; the part of a row
 //! that goes on in the next share is carried, and added in order once all shares are done.
 
+pub mod block;
 mod rows;
 
 use rayon::prelude::*;

@@ -1,0 +1,177 @@
+//! The Fiedler vector, and the cuts it gives.
+
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::Given;
+use crate::lanczos::{Info, Options, Which, eigenpairs};
+use crate::matrix::sparse::{Rows, row_sums};
+use crate::matrix::{Matrix, Storage};
+use crate::progress::Progress;
+use crate::scalar::DType;
+
+const WHAT: &str = "bisection of a graph";
+
+/// Where a vector is cut. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Cut {
+    /// At 0.
+    Sign = 0,
+    /// At its median: halves that differ by one vertex at most.
+    Median = 1,
+    /// Where cut/vol(S) + cut/vol(rest) is least.
+    Sweep = 2,
+}
+
+/// The second eigenvector of a Laplacian.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fiedler {
+    /// The eigenvalue: the algebraic connectivity of the Laplacian.
+    pub value: f64,
+    /// The vector, of norm 1.
+    pub vector: Vec<f64>,
+    /// Figures of the solve.
+    pub info: Info,
+}
+
+/// Two sides of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bisection {
+    /// Side of each vertex.
+    pub sides: Vec<bool>,
+    /// Weight of the edges between the sides, each counted once.
+    pub cut: f64,
+    /// cut/vol(S) + cut/vol(rest), vol being a side's sum of degrees; infinite if one is 0.
+    pub normalised_cut: f64,
+}
+
+fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
+    if graph.dtype() != DType::F64 {
+        return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
+    }
+    match graph.storage() {
+        Storage::Csr(csr) => Rows::new(csr),
+        other => Err(Error::NotSupported(format!("graph: is {}, a sparse matrix is needed", other.name()))),
+    }
+}
+
+/// The eigenvector of the second smallest eigenvalue of the Laplacian, or with `normalised` of D^-1/2 L D^-1/2, whose
+/// entries it returns over the root of the degree. The known vector of eigenvalue 0 is kept out of the search. Of `options`
+/// `count` and `which` are not looked at.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, in another type than F64, or with no edge; else as
+/// [`eigenpairs`].
+pub fn fiedler(
+    context: &Arc<Context>,
+    graph: &Matrix,
+    normalised: bool,
+    options: &Options,
+    progress: &Progress<'_>,
+) -> Result<Fiedler> {
+    graph_rows(graph)?;
+    let n = graph.rows();
+    if n < 2 {
+        return Err(Error::invalid("graph", format!("has {n} vertices, at least 2 are needed")));
+    }
+    let degrees = row_sums(graph)?;
+    let mut known = alloc::with_capacity(WHAT, n)?;
+    known.extend(degrees.iter().map(|d| if normalised { d.re.max(0.0).sqrt() } else { 1.0 }));
+    let kind = if normalised { Kind::NormalisedAdjacency } else { Kind::Laplacian };
+    let which = if normalised { Which::Largest } else { Which::Smallest };
+    let mut operator = Symmetric::<f64>::new(context, graph, kind, 0.0)?;
+    let given = Given { start: None, deflate: &known[..] };
+    let options = Options { count: 1, which, ..*options };
+    let pairs = eigenpairs(context, &mut operator, &options, &given, progress)?;
+    let (value, mut vector) = (pairs.values[0], pairs.vectors);
+    if normalised {
+        vector.iter_mut().zip(&degrees).filter(|(_, d)| d.re > 0.0).for_each(|(x, d)| *x /= d.re.sqrt());
+        let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+        vector.iter_mut().for_each(|x| *x /= norm);
+    }
+    Ok(Fiedler { value: if normalised { 1.0 - value } else { value }, vector, info: pairs.info })
+}
+
+/// Cuts a graph by a vector, O(nnz + n log n).
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for another length of the vector or numbers that are not finite; [`Error::NotSupported`] for
+/// values on a device; [`Error::OutOfMemory`].
+pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
+    let rows = graph_rows(graph)?;
+    let n = graph.rows();
+    if vector.len() != n || n == 0 {
+        return Err(Error::invalid("vector", format!("has {} elements, {n} are needed", vector.len())));
+    }
+    if let Some(i) = vector.iter().position(|x| !x.is_finite()) {
+        return Err(Error::invalid("vector", format!("element {i} is {}", vector[i])));
+    }
+    let mut order = alloc::with_capacity(WHAT, n)?;
+    order.extend(0..n);
+    order.sort_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
+    let below = match how {
+        Cut::Sign => order.partition_point(|&i| vector[i] < 0.0),
+        Cut::Median => n / 2,
+        Cut::Sweep => sweep(graph, &rows, &order)?,
+    };
+    let mut sides = alloc::filled(WHAT, n, true)?;
+    order[..below].iter().for_each(|&i| sides[i] = false);
+    let weights = Weights::new(graph)?;
+    let (mut cut, mut volumes) = (0.0, [0.0, 0.0]);
+    for i in 0..n {
+        for k in rows.row(i) {
+            let w = weights.at(k);
+            volumes[usize::from(sides[i])] += w;
+            cut += if sides[i] == sides[rows.col(k)] { 0.0 } else { 0.5 * w };
+        }
+    }
+    Ok(Bisection { sides, cut, normalised_cut: normalised(cut, volumes) })
+}
+
+fn normalised(cut: f64, [a, b]: [f64; 2]) -> f64 {
+    if a > 0.0 && b > 0.0 { cut / a + cut / b } else { f64::INFINITY }
+}
+
+/// The weights of the edges.
+struct Weights<'a>(Option<&'a [f64]>);
+
+impl<'a> Weights<'a> {
+    fn new(graph: &'a Matrix) -> Result<Self> {
+        let Storage::Csr(csr) = graph.storage() else { return Ok(Self(None)) };
+        Ok(Self(csr.parts().values.as_ref().map(|v| v.host("graph")?.as_slice::<f64>()).transpose()?))
+    }
+
+    fn at(&self, k: usize) -> f64 {
+        self.0.map_or(1.0, |w| w[k])
+    }
+}
+
+/// How many of the vertices in `order` go to the first side for the least normalised cut: each vertex that changes sides
+/// adds its edges to those behind it and takes away those to what is in front.
+fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize]) -> Result<usize> {
+    let n = order.len();
+    let weights = Weights::new(graph)?;
+    let mut place = alloc::filled(WHAT, n, 0usize)?;
+    order.iter().enumerate().for_each(|(at, &i)| place[i] = at);
+    let total: f64 = (0..n).flat_map(|i| rows.row(i)).map(|k| weights.at(k)).sum();
+    let (mut cut, mut volume) = (0.0, 0.0);
+    let mut best = (f64::INFINITY, n / 2);
+    for (at, &i) in order[..n - 1].iter().enumerate() {
+        for k in rows.row(i) {
+            let (w, j) = (weights.at(k), rows.col(k));
+            volume += w;
+            if j != i {
+                cut += if place[j] > at { w } else { -w };
+            }
+        }
+        let value = normalised(cut, [volume, total - volume]);
+        if value < best.0 {
+            best = (value, at + 1);
+        }
+    }
+    Ok(best.1)
+}

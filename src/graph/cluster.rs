@@ -1,0 +1,239 @@
+//! Labels from coordinates.
+
+use rayon::prelude::*;
+
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::rng;
+use crate::shape::to_u64;
+
+const WHAT: &str = "clusters";
+
+/// Rows of a piece of work, whatever the number of threads.
+const PIECE: usize = 4096;
+
+/// Rounds of Lloyd's iteration, at most.
+const ROUNDS: usize = 300;
+
+/// Labels of n points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labels {
+    /// Cluster of each point, 0 to k - 1.
+    pub labels: Vec<usize>,
+    /// Sum of the squared distances from the centres.
+    pub inertia: f64,
+}
+
+fn check(points: &[f64], n: usize, clusters: usize) -> Result<usize> {
+    if n == 0 || !points.len().is_multiple_of(n) || points.is_empty() {
+        return Err(Error::invalid("points", format!("has {} elements for {n} points", points.len())));
+    }
+    if clusters == 0 || clusters > n {
+        return Err(Error::invalid("clusters", format!("is {clusters}, outside 1 to n = {n}")));
+    }
+    if let Some(k) = points.iter().position(|x| !x.is_finite()) {
+        return Err(Error::invalid("points", format!("element {k} is {}", points[k])));
+    }
+    Ok(points.len() / n)
+}
+
+/// Points row by row.
+fn by_rows(points: &[f64], n: usize, dims: usize) -> Result<Vec<f64>> {
+    let mut rows = alloc::filled(WHAT, points.len(), 0.0)?;
+    for (j, column) in points.chunks_exact(n).enumerate() {
+        column.iter().enumerate().for_each(|(i, x)| rows[i * dims + j] = *x);
+    }
+    Ok(rows)
+}
+
+fn distance2(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
+/// `restarts`. `points` is n-by-dims, column-major. O(restarts n k dims) a round. The same seed gives the same labels for
+/// any number of threads.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more than points, or no restarts;
+/// [`Error::OutOfMemory`].
+pub fn k_means(
+    context: &Context,
+    points: &[f64],
+    n: usize,
+    clusters: usize,
+    restarts: u32,
+    seed: u64,
+) -> Result<Labels> {
+    let dims = check(points, n, clusters)?;
+    if restarts == 0 {
+        return Err(Error::invalid("restarts", "is 0, at least 1 is needed"));
+    }
+    let rows = by_rows(points, n, dims)?;
+    let mut best: Option<Labels> = None;
+    for restart in 0..restarts {
+        let mut centres = starts(&rows, dims, clusters, seed, restart)?;
+        let found = lloyd(context, &rows, dims, &mut centres)?;
+        if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
+            best = Some(found);
+        }
+    }
+    best.ok_or_else(|| Error::Internal("no clusters".into()))
+}
+
+/// Centres, each drawn with the chance of its squared distance from those before it.
+fn starts(rows: &[f64], dims: usize, clusters: usize, seed: u64, restart: u32) -> Result<Vec<f64>> {
+    let n = rows.len() / dims;
+    let mut near = alloc::filled(WHAT, n, f64::INFINITY)?;
+    let mut centres: Vec<f64> = alloc::with_capacity(WHAT, clusters * dims)?;
+    for cluster in 0..clusters {
+        let draw = 0.5 + 0.5 * rng::uniform(seed, rng::stream::CLUSTERS, to_u64(cluster), restart);
+        let total: f64 = near.iter().sum();
+        let pick = if cluster == 0 || total == 0.0 {
+            // Every point is a centre already: any will do.
+            ((draw * n as f64) as usize).min(n - 1)
+        } else {
+            let mut left = draw * total;
+            near.iter()
+                .position(|d| {
+                    left -= d;
+                    left < 0.0
+                })
+                .unwrap_or_else(|| near.iter().rposition(|d| *d > 0.0).unwrap_or(n - 1))
+        };
+        let centre = &rows[pick * dims..(pick + 1) * dims];
+        centres.extend_from_slice(centre);
+        near.iter_mut().zip(rows.chunks_exact(dims)).for_each(|(d, p)| *d = d.min(distance2(p, centre)));
+    }
+    Ok(centres)
+}
+
+/// Sums of the points of each cluster, their number, and all squared distances.
+struct Sums {
+    centres: Vec<f64>,
+    counts: Vec<usize>,
+    inertia: f64,
+    moved: bool,
+}
+
+fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64]) -> Result<Labels> {
+    let (n, k) = (rows.len() / dims, centres.len() / dims);
+    let mut labels = alloc::filled(WHAT, n, usize::MAX)?;
+    let mut inertia = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let centres_now = &*centres;
+        let piece = |(rows, labels): (&[f64], &mut [usize])| -> Result<Sums> {
+            let mut sums = Sums {
+                centres: alloc::filled(WHAT, k * dims, 0.0)?,
+                counts: alloc::filled(WHAT, k, 0)?,
+                inertia: 0.0,
+                moved: false,
+            };
+            for (point, label) in rows.chunks_exact(dims).zip(labels) {
+                let mut nearest = (f64::INFINITY, 0);
+                for (c, centre) in centres_now.chunks_exact(dims).enumerate() {
+                    let d = distance2(point, centre);
+                    if d < nearest.0 {
+                        nearest = (d, c);
+                    }
+                }
+                let (d, c) = nearest;
+                sums.moved |= *label != c;
+                *label = c;
+                sums.inertia += d;
+                sums.counts[c] += 1;
+                sums.centres[c * dims..(c + 1) * dims].iter_mut().zip(point).for_each(|(s, x)| *s += x);
+            }
+            Ok(sums)
+        };
+        let pieces: Vec<Result<Sums>> =
+            context.pool().run(|| rows.par_chunks(PIECE * dims).zip(labels.par_chunks_mut(PIECE)).map(piece).collect());
+        let mut moved = false;
+        let (mut total, mut counts) = (alloc::filled(WHAT, k * dims, 0.0)?, alloc::filled(WHAT, k, 0usize)?);
+        inertia = 0.0;
+        for part in pieces {
+            let part = part?;
+            moved |= part.moved;
+            inertia += part.inertia;
+            total.iter_mut().zip(&part.centres).for_each(|(t, c)| *t += c);
+            counts.iter_mut().zip(&part.counts).for_each(|(t, c)| *t += c);
+        }
+        if !moved {
+            break;
+        }
+        for (c, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            // A cluster that has lost its points keeps its centre.
+            for d in c * dims..(c + 1) * dims {
+                centres[d] = total[d] / *count as f64;
+            }
+        }
+    }
+    Ok(Labels { labels, inertia })
+}
+
+/// Labels by column-pivoted QR of the coordinates (Damle, Minden and Ying, Information and Inference 8, 2019): k points
+/// stand for the clusters, and each point goes to the one that its row, turned so that those k become nearly the unit
+/// vectors, points to most. As many clusters as dimensions; no start, no iteration, O(n k^2). `points` is n-by-k,
+/// column-major, with orthonormal columns.
+///
+/// # Errors
+/// As [`k_means`].
+pub fn pivoted_qr(points: &[f64], n: usize) -> Result<Labels> {
+    let k = check(points, n, 1)?;
+    let rows = by_rows(points, n, k)?;
+    // Greedy: the row with the largest part that those chosen before do not span.
+    let mut rest = alloc::copied(WHAT, &rows)?;
+    let mut basis: Vec<f64> = alloc::with_capacity(WHAT, k * k)?;
+    let mut chosen = alloc::with_capacity(WHAT, k)?;
+    for _ in 0..k {
+        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+        let mut longest = (-1.0, 0);
+        for (i, row) in rest.chunks_exact(k).enumerate() {
+            let l = length(row);
+            if l > longest.0 {
+                longest = (l, i);
+            }
+        }
+        let (squared, pick) = longest;
+        if squared <= 0.0 {
+            return Err(Error::invalid("points", format!("have {} independent columns, {k} are needed", chosen.len())));
+        }
+        chosen.push(pick);
+        let unit: Vec<f64> = rest[pick * k..(pick + 1) * k].iter().map(|x| x / squared.sqrt()).collect();
+        for row in rest.chunks_exact_mut(k) {
+            let along: f64 = row.iter().zip(&unit).map(|(r, u)| r * u).sum();
+            row.iter_mut().zip(&unit).for_each(|(r, u)| *r -= along * u);
+        }
+        basis.extend_from_slice(&unit);
+    }
+    let turn = polar(&chosen, &rows, k)?;
+    let mut labels = alloc::with_capacity(WHAT, n)?;
+    let mut inertia = 0.0;
+    for row in rows.chunks_exact(k) {
+        let turned = |c: usize| -> f64 { row.iter().enumerate().map(|(j, x)| x * turn[j * k + c]).sum() };
+        let mut most = (f64::NEG_INFINITY, 0);
+        for c in 0..k {
+            let size = turned(c).abs();
+            if size > most.0 {
+                most = (size, c);
+            }
+        }
+        labels.push(most.1);
+        inertia += distance2(row, &rows[chosen[most.1] * k..(chosen[most.1] + 1) * k]);
+    }
+    Ok(Labels { labels, inertia })
+}
+
+/// The orthogonal factor of the polar decomposition of the chosen rows, transposed: row-major, k-by-k.
+fn polar(chosen: &[usize], rows: &[f64], k: usize) -> Result<Vec<f64>> {
+    // Column c of the matrix is row chosen[c]: C = U S V^T, and what turns the rows is U V^T.
+    let c = faer::Mat::from_fn(k, k, |j, c| rows[chosen[c] * k + j]);
+    let svd = c.svd().map_err(|_| Error::Numerical("the polar factor of clusters does not converge".into()))?;
+    let turned = svd.U() * svd.V().transpose();
+    let mut out = alloc::with_capacity(WHAT, k * k)?;
+    for j in 0..k {
+        out.extend((0..k).map(|c| turned[(j, c)]));
+    }
+    Ok(out)
+}

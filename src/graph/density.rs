@@ -1,0 +1,73 @@
+//! The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016).
+
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::lanczos::operator::Symmetric;
+use crate::lanczos::solve::tridiagonalise;
+use crate::lanczos::tridiagonal::ends;
+use crate::progress::Progress;
+use crate::scalar::Scalar;
+
+/// Points and weights: the sum of f(point) * weight is about the mean of f over the spectrum, trace(f(A)) / n.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Density {
+    /// Points, ascending for each vector, one vector after another.
+    pub points: Vec<f64>,
+    /// Weights, which sum to 1.
+    pub weights: Vec<f64>,
+}
+
+impl Density {
+    /// trace(f(A)) of an operator of order `n`.
+    pub fn trace(&self, n: usize, f: impl Fn(f64) -> f64) -> f64 {
+        n as f64 * self.points.iter().zip(&self.weights).map(|(p, w)| f(*p) * w).sum::<f64>()
+    }
+
+    /// Shares of the spectrum in `bins` equal parts of `from .. to`, what lies outside in the first and the last.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for no bins or an interval that is empty; [`Error::OutOfMemory`].
+    pub fn histogram(&self, from: f64, to: f64, bins: usize) -> Result<Vec<f64>> {
+        if bins == 0 || !(to > from && (to - from).is_finite()) {
+            return Err(Error::invalid("bins", format!("{bins} bins of {from} to {to}")));
+        }
+        let mut shares = alloc::filled("histogram", bins, 0.0)?;
+        for (p, w) in self.points.iter().zip(&self.weights) {
+            let at = ((p - from) / (to - from) * bins as f64).max(0.0) as usize;
+            shares[at.min(bins - 1)] += w;
+        }
+        Ok(shares)
+    }
+}
+
+/// Gauss quadrature of the spectral measure of `vectors` random vectors, `steps` points each. The error of a trace falls
+/// with the root of `vectors`; products of `steps` degrees are exact for each.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalise`].
+pub fn density<T: Scalar>(
+    context: &Arc<Context>,
+    operator: &mut Symmetric<'_, T>,
+    steps: usize,
+    vectors: u32,
+    seed: u64,
+    progress: &Progress<'_>,
+) -> Result<Density> {
+    if vectors == 0 {
+        return Err(Error::invalid("vectors", "is 0, at least 1 is needed"));
+    }
+    let (mut points, mut weights) = (Vec::new(), Vec::new());
+    for vector in 0..vectors {
+        let of = tridiagonalise(context, operator, steps, seed.wrapping_add(u64::from(vector)), None, progress)?;
+        let m = of.alpha.len();
+        let found = ends(&of.alpha, &of.beta[..m - 1])?;
+        for (value, first) in found.values.into_iter().zip(found.first) {
+            alloc::push("density of a spectrum", &mut points, value)?;
+            alloc::push("density of a spectrum", &mut weights, first * first / f64::from(vectors))?;
+        }
+    }
+    Ok(Density { points, weights })
+}

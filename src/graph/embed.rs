@@ -1,0 +1,79 @@
+//! Coordinates of the vertices of a graph, in which those that hang together lie together.
+
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::Given;
+use crate::lanczos::{Info, Options, Which, eigenpairs};
+use crate::matrix::Matrix;
+use crate::matrix::sparse::row_sums;
+use crate::progress::Progress;
+use crate::scalar::DType;
+
+/// How rows of eigenvectors become coordinates. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Scaling {
+    /// As they are: orthonormal columns.
+    None = 0,
+    /// Rows of length 1 (Ng, Jordan and Weiss, NIPS 14, 2001); a row of zeros stays.
+    UnitRows = 1,
+    /// Rows over the root of the degree: eigenvectors of the random walk (Shi and Malik, IEEE PAMI 22, 2000).
+    Degrees = 2,
+}
+
+/// Coordinates of n vertices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// n-by-k, column-major.
+    pub coordinates: Vec<f64>,
+    /// The smallest eigenvalues of the normalised Laplacian, ascending.
+    pub values: Vec<f64>,
+    /// Figures of the solve.
+    pub info: Info,
+}
+
+/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found
+/// as the largest of D^-1/2 W D^-1/2. `options` says how; its `count` is k, `which` is not looked at.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a graph in another type than F64 or with a row sum below 0; else as [`eigenpairs`].
+pub fn embed(
+    context: &Arc<Context>,
+    graph: &Matrix,
+    options: &Options,
+    scaling: Scaling,
+    progress: &Progress<'_>,
+) -> Result<Embedding> {
+    if graph.dtype() != DType::F64 {
+        return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
+    }
+    let mut operator = Symmetric::<f64>::new(context, graph, Kind::NormalisedAdjacency, 0.0)?;
+    let options = Options { which: Which::Largest, ..*options };
+    let pairs = eigenpairs(context, &mut operator, &options, &Given::default(), progress)?;
+    let n = graph.rows();
+    let mut coordinates = pairs.vectors;
+    match scaling {
+        Scaling::None => {}
+        Scaling::UnitRows => {
+            let mut lengths = alloc::filled("lengths of rows", n, 0.0f64)?;
+            for column in coordinates.chunks_exact(n) {
+                lengths.iter_mut().zip(column).for_each(|(l, x)| *l += x * x);
+            }
+            for column in coordinates.chunks_exact_mut(n) {
+                column.iter_mut().zip(&lengths).filter(|(_, l)| **l > 0.0).for_each(|(x, l)| *x /= l.sqrt());
+            }
+        }
+        Scaling::Degrees => {
+            let degrees = row_sums(graph)?;
+            for column in coordinates.chunks_exact_mut(n) {
+                column.iter_mut().zip(&degrees).filter(|(_, d)| d.re > 0.0).for_each(|(x, d)| *x /= d.re.sqrt());
+            }
+        }
+    }
+    let values = pairs.values.iter().map(|v| 1.0 - v).collect();
+    Ok(Embedding { coordinates, values, info: pairs.info })
+}

@@ -1,0 +1,17 @@
+//! What eigenvectors say about a graph: embeddings, clusters, bisections; the graph of an image.
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`embed`] | coordinates of the vertices |
+//! | [`cluster`] | labels from coordinates: k-means++ and pivoted QR |
+//! | [`bisect`] | the Fiedler vector, and the cuts it gives |
+//! | [`image`] | the graph of neighbouring pixels |
+//! | [`density`] | the density of a spectrum |
+
+pub mod bisect;
+pub mod cluster;
+pub mod density;
+pub mod embed;
+pub mod image;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::bisect::{Cut, bisect, fiedler};
+use super::cluster::{k_means, pivoted_qr};
+use super::density::density;
+use super::embed::{Scaling, embed};
+use super::image::{Weights, image_graph};
+use crate::backend::memory::HostMemory;
+use crate::context::Context;
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::{Options, Verify};
+use crate::matrix::sparse::{
+    Coordinates, Duplicates, Indices, Norm, Symmetrise, components, from_coordinates, is_symmetric, norm, symmetrise,
+};
+use crate::matrix::{Matrix, Storage};
+use crate::progress::Progress;
+use crate::scalar::DType;
+use crate::spmv::tests::{cpu, golden, recorded};
+
+fn graph(c: &Arc<Context>, n: usize, edges: &[(usize, usize, f64)]) -> Matrix {
+    let rows: Vec<i64> = edges.iter().map(|e| e.0 as i64).collect();
+    let cols: Vec<i64> = edges.iter().map(|e| e.1 as i64).collect();
+    let weights: Vec<f64> = edges.iter().map(|e| e.2).collect();
+    let mut held = HostMemory::allocate("test", size_of_val(&weights[..]), c.host_budget()).unwrap();
+    held.as_mut_slice::<f64>().unwrap().copy_from_slice(&weights);
+    let from = Coordinates {
+        rows: n,
+        cols: n,
+        row_idx: Indices::I64(&rows),
+        col_idx: Indices::I64(&cols),
+        base: 0,
+        dtype: DType::F64,
+        values: Some(&held),
+    };
+    let upper = from_coordinates(c, &from, Duplicates::Sum).unwrap();
+    symmetrise(c, &upper, Symmetrise::Mirror).unwrap()
+}
+
+/// `groups` dense groups of `size` vertices, a weak edge from each to the next.
+fn clumps(c: &Arc<Context>, groups: usize, size: usize) -> Matrix {
+    let mut edges = Vec::new();
+    for g in 0..groups {
+        for i in 0..size {
+            for j in 0..i {
+                edges.push((g * size + j, g * size + i, 1.0));
+            }
+        }
+        if g > 0 {
+            edges.push(((g - 1) * size, g * size, 0.1));
+        }
+    }
+    graph(c, groups * size, &edges)
+}
+
+/// Whether labels put vertices together exactly as their groups do.
+fn are_groups(labels: &[usize], size: usize) -> bool {
+    (0..labels.len()).all(|i| (0..i).all(|j| (labels[i] == labels[j]) == (i / size == j / size)))
+}
+
+#[test]
+fn clumps_are_told_apart_in_every_way() {
+    let c = cpu(2);
+    let (groups, size) = (4, 30);
+    let a = clumps(&c, groups, size);
+    let n = groups * size;
+    let options = Options { count: groups, ..Options::default() };
+    for scaling in [Scaling::UnitRows, Scaling::Degrees] {
+        let e = embed(&c, &a, &options, scaling, &Progress::none()).unwrap();
+        assert!(e.values[0].abs() < 1e-12 && e.values.is_sorted() && e.values[groups - 1] < 0.05, "{:?}", e.values);
+        let found = k_means(&c, &e.coordinates, n, groups, 10, 1).unwrap();
+        assert!(are_groups(&found.labels, size), "{scaling:?}");
+    }
+    let plain = embed(&c, &a, &options, Scaling::None, &Progress::none()).unwrap();
+    assert!(are_groups(&pivoted_qr(&plain.coordinates, n).unwrap().labels, size));
+    let unit = embed(&c, &a, &options, Scaling::UnitRows, &Progress::none()).unwrap();
+    let lengths = |i: usize| unit.coordinates.iter().skip(i).step_by(n).map(|x| x * x).sum::<f64>();
+    assert!((0..n).all(|i| (lengths(i) - 1.0).abs() < 1e-12));
+}
+
+#[test]
+fn labels_do_not_depend_on_the_number_of_threads() {
+    let points: Vec<f64> = (0..30_000).map(|k| ((k * 7919) % 1000) as f64 / 1000.0 + (k % 3) as f64).collect();
+    let labels = |threads| k_means(&cpu(threads), &points, 10_000, 5, 3, 9).unwrap();
+    assert_eq!(labels(1), labels(3));
+}
+
+#[test]
+fn bad_points_are_refused() {
+    let c = cpu(1);
+    let message = |e: crate::error::Error| e.to_string();
+    let wrong = |points: &[f64], n, k, r| k_means(&c, points, n, k, r, 0).map(|_| ()).map_err(message).unwrap_err();
+    assert_eq!(wrong(&[1.0, 2.0, 3.0], 2, 1, 1), "points: has 3 elements for 2 points");
+    assert_eq!(wrong(&[1.0, 2.0], 2, 3, 1), "clusters: is 3, outside 1 to n = 2");
+    assert_eq!(wrong(&[1.0, f64::NAN], 2, 1, 1), "points: element 1 is NaN");
+    assert_eq!(wrong(&[1.0, 2.0], 2, 1, 0), "restarts: is 0, at least 1 is needed");
+    assert_eq!(k_means(&c, &[5.0, 5.0, 5.0], 3, 2, 2, 0).unwrap().inertia, 0.0);
+    assert!(pivoted_qr(&[0.0, 0.0], 2).is_err());
+}
+
+/// The bisection of a finite-element mesh, whose figures are known.
+#[test]
+fn the_mesh_is_cut_where_it_is_known_to_be() {
+    let c = cpu(2);
+    let mesh = golden(&c, "4elt");
+    let options = Options { tolerance: 1e-8, basis: 60, restarts: 2000, verify: Verify::Off, ..Options::default() };
+    let f = fiedler(&c, &mesh, false, &options, &Progress::none()).unwrap();
+    assert!((f.value - 7.704323504e-4).abs() < 1e-9, "{}", f.value);
+    let signs = bisect(&mesh, &f.vector, Cut::Sign).unwrap();
+    let side = signs.sides.iter().filter(|s| **s).count();
+    assert_eq!((signs.cut, side.max(mesh.rows() - side)), (168.0, 8790));
+    let median = bisect(&mesh, &f.vector, Cut::Median).unwrap();
+    assert_eq!(median.sides.iter().filter(|s| **s).count(), mesh.rows() / 2);
+    let sweep = bisect(&mesh, &f.vector, Cut::Sweep).unwrap();
+    assert!(sweep.normalised_cut <= signs.normalised_cut.min(median.normalised_cut));
+}
+
+#[test]
+fn a_sweep_finds_the_weak_edge() {
+    let c = cpu(1);
+    let a = clumps(&c, 2, 12);
+    for normalised in [false, true] {
+        let f = fiedler(&c, &a, normalised, &Options::default(), &Progress::none()).unwrap();
+        for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
+            let b = bisect(&a, &f.vector, how).unwrap();
+            assert!((b.cut - 0.1).abs() < 1e-12, "{how:?}: {}", b.cut);
+            let labels: Vec<usize> = b.sides.iter().map(|s| usize::from(*s)).collect();
+            assert!(are_groups(&labels, 12));
+            // Each side: 12 * 11 from within, and the edge.
+            assert!((b.normalised_cut - 2.0 * 0.1 / 132.1).abs() < 1e-12);
+        }
+    }
+    let lonely = graph(&c, 3, &[(0, 1, 1.0)]);
+    assert_eq!(bisect(&lonely, &[0.0, 0.0, 1.0], Cut::Median).unwrap().sides, [false, true, true]);
+    assert!(bisect(&lonely, &[0.0, f64::NAN, 1.0], Cut::Sign).is_err());
+    assert!(bisect(&lonely, &[0.0], Cut::Sign).is_err());
+}
+
+#[test]
+fn images_become_graphs_of_their_neighbours() {
+    let c = cpu(1);
+    let pixels = [0.0, 0.5, 0.0, 1.0, 0.0, 0.25];
+    let w = Weights { radius: 1.0, intensity: 0.5, distance: f64::INFINITY, floor: 0.0 };
+    let a = image_graph(&c, &pixels, 2, 3, w).unwrap();
+    let nnz = |m: &Matrix| match m.storage() {
+        Storage::Csr(csr) => csr.nnz(),
+        _ => 0,
+    };
+    assert_eq!((a.rows(), nnz(&a)), (6, 14));
+    assert!(is_symmetric(&a, 0.0).unwrap());
+    assert!((norm(&a, Norm::Max).unwrap() - (-0.25f64).exp()).abs() < 1e-15, "pixels 2 and 5 are the most alike");
+    assert_eq!(nnz(&image_graph(&c, &pixels, 2, 3, Weights { radius: 1.5, ..w }).unwrap()), 22);
+    let flat = image_graph(&c, &[3.0; 6], 2, 3, Weights { distance: 1.0, floor: 0.25, ..w }).unwrap();
+    assert!((norm(&flat, Norm::Max).unwrap() - ((-1.0f64).exp() + 0.25)).abs() < 1e-15);
+    for bad in [Weights { radius: 0.5, ..w }, Weights { intensity: 0.0, ..w }, Weights { floor: -1.0, ..w }] {
+        assert!(image_graph(&c, &pixels, 2, 3, bad).is_err());
+    }
+    assert!(image_graph(&c, &pixels, 2, 2, w).is_err() && image_graph(&c, &[f64::NAN], 1, 1, w).is_err());
+}
+
+/// The photograph of the golden data: 107 x 160 sums of three bytes.
+#[test]
+fn the_photograph_has_its_recorded_graph() {
+    let c = cpu(2);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral");
+    let bytes = std::fs::read(folder.join("china_rgbsum_stride4.npy")).unwrap();
+    let data = &bytes[bytes.len() - 107 * 160 * 2..];
+    let pixels: Vec<f64> =
+        data.chunks_exact(2).map(|b| f64::from(u16::from_le_bytes([b[0], b[1]])) / 3.0 / 255.0).collect();
+    let w = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
+    let a = image_graph(&c, &pixels, 107, 160, w).unwrap();
+    assert_eq!(components(&a).unwrap().sizes, [107 * 160]);
+    let options =
+        Options { count: 3, tolerance: 1e-6, basis: 40, restarts: 2, verify: Verify::Off, ..Options::default() };
+    let e = embed(&c, &a, &options, Scaling::None, &Progress::none()).unwrap();
+    // Gaps of 1e-6: the values from above, whatever has converged.
+    assert!(e.values[0].abs() < 1e-9 && e.values[1] >= 2.594e-6 * 0.999, "{:?}", e.values);
+}
+
+#[test]
+fn densities_give_traces_and_shares() {
+    let c = cpu(2);
+    let a = golden(&c, "as-caida20071105");
+    let n = a.rows();
+    let mut operator = Symmetric::<f64>::new(&c, &a, Kind::Matrix, 0.0).unwrap();
+    let d = density(&c, &mut operator, 40, 8, 3, &Progress::none()).unwrap();
+    assert!((d.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    // trace(A) = 0, trace(A^2) = nnz.
+    let nnz = recorded("as-caida20071105", "nnz")[0];
+    assert!((d.trace(n, |x| x * x) / nnz - 1.0).abs() < 0.15, "{}", d.trace(n, |x| x * x));
+    assert!(d.trace(n, |x| x).abs() < 0.1 * nnz);
+    let shares = d.histogram(-70.0, 70.0, 14).unwrap();
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares[6] + shares[7] > 0.9);
+    assert!(d.histogram(1.0, 1.0, 3).is_err() && density(&c, &mut operator, 40, 0, 3, &Progress::none()).is_err());
+}

@@ -1,0 +1,107 @@
+//! Products with blocks of a few vectors, whose numbers lie row by row: each entry of the matrix is read once, and what it
+//! gathers lies together.
+
+use rayon::prelude::*;
+
+use super::super::plan::{Plan, Tile};
+use super::rows::{Ones, Values};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::sparse::{Index, Indices, Rows};
+use crate::scalar::Scalar;
+
+/// Vectors that are summed at once.
+const LANES: usize = 8;
+
+/// A product with a block of `width` vectors: Y = alpha A X + beta Y.
+pub struct BlockJob<'a, T: Scalar> {
+    /// The rows.
+    pub rows: Rows<'a>,
+    /// Their values; `None` for ones.
+    pub values: Option<&'a [T]>,
+    /// alpha.
+    pub alpha: T,
+    /// beta; with 0 nothing of Y is read.
+    pub beta: T,
+    /// X, row by row, `width` numbers a row.
+    pub x: &'a [T],
+    /// Vectors.
+    pub width: usize,
+}
+
+/// Y, row by row. Shares and sums are those of the products with single vectors in order.
+pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &BlockJob<'_, T>, y: &mut [T]) -> Result<()> {
+    match (job.rows.columns().0, job.values) {
+        (Indices::I32(cols), Some(values)) => shares(context, plan, job, cols, values, y),
+        (Indices::I64(cols), Some(values)) => shares(context, plan, job, cols, values, y),
+        (Indices::I32(cols), None) => shares(context, plan, job, cols, Ones, y),
+        (Indices::I64(cols), None) => shares(context, plan, job, cols, Ones, y),
+    }
+}
+
+fn shares<T: Scalar, I: Index, V: Values<T>>(
+    context: &Context,
+    plan: &Plan,
+    job: &BlockJob<'_, T>,
+    cols: &[I],
+    values: V,
+    y: &mut [T],
+) -> Result<()> {
+    let tiles = plan.tiles();
+    let (count, width) = (tiles.len() - 1, job.width);
+    let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
+    let mut carries = alloc::filled("carries of a sparse product", count * width, T::default())?;
+    let mut rest = &mut *y;
+    for (pair, carry) in tiles.windows(2).zip(carries.chunks_exact_mut(width)) {
+        let (own, tail) = rest.split_at_mut((pair[1].row - pair[0].row) * width);
+        parts.push((pair[0], pair[1], own, carry));
+        rest = tail;
+    }
+    let base = job.rows.columns().1;
+    let work = |(begin, end, own, carry): (Tile, Tile, &mut [T], &mut [T])| {
+        let mut from = begin.entry;
+        let mut sums = [T::default(); LANES];
+        let row = |from: usize, to: usize, sums: &mut [T; LANES], first: usize, lanes: usize| {
+            *sums = [T::default(); LANES];
+            let values = values.part(from, to);
+            for (k, col) in cols[from..to].iter().enumerate() {
+                let at = (col.to_usize() - base as usize) * width + first;
+                let x = &job.x[at..at + lanes];
+                // The common widths are compiled without a loop over what is not there.
+                match <&[T; LANES]>::try_from(x) {
+                    Ok(x) => (0..LANES).for_each(|c| sums[c] += values.times(k, x[c])),
+                    Err(_) => (0..lanes).for_each(|c| sums[c] += values.times(k, x[c])),
+                }
+            }
+        };
+        for (i, y) in (begin.row..end.row).zip(own.chunks_exact_mut(width)) {
+            let to = job.rows.entry(i + 1);
+            for first in (0..width).step_by(LANES) {
+                let lanes = LANES.min(width - first);
+                row(from, to, &mut sums, first, lanes);
+                for (y, sum) in y[first..first + lanes].iter_mut().zip(&sums) {
+                    let kept = if job.beta == T::default() { T::default() } else { job.beta * *y };
+                    *y = kept + job.alpha * *sum;
+                }
+            }
+            from = to;
+        }
+        for first in (0..width).step_by(LANES) {
+            let lanes = LANES.min(width - first);
+            row(from, end.entry, &mut sums, first, lanes);
+            carry[first..first + lanes].copy_from_slice(&sums[..lanes]);
+        }
+    };
+    context.pool().run(|| match count {
+        1 => parts.into_iter().for_each(work),
+        _ => parts.into_par_iter().for_each(work),
+    });
+    for (tile, carry) in tiles[1..].iter().zip(carries.chunks_exact(width)) {
+        if tile.row < job.rows.len() && tile.entry > job.rows.entry(tile.row) {
+            let y = &mut y[tile.row * width..(tile.row + 1) * width];
+            y.iter_mut().zip(carry).for_each(|(y, c)| *y += job.alpha * *c);
+        }
+    }
+    Ok(())
+}
