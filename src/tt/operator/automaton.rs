@@ -82,7 +82,8 @@ impl Automaton {
     /// The automaton of a sum; on a ring terms may go over the boundary.
     pub fn new(terms: &Terms, ring: bool) -> Result<Self> {
         let d = terms.modes().len();
-        let (mut inner, mut wrapped): (Vec<(&[Factor], Complex<f64>)>, Vec<Wrapped<'_>>) = (Vec::new(), Vec::new());
+        let mut inner: Vec<(&[Factor], Complex<f64>)> = Vec::new();
+        let mut wrapped: Vec<Wrapped<'_>> = Vec::new();
         for (coefficient, factors) in terms.products() {
             match ring.then(|| widest_gap(factors, d)).flatten() {
                 Some(cut) => {

@@ -250,6 +250,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
 
     fn apply(
         &self,
+        work: &mut Work<T>,
         left: (&CpuMatrix<T>, Extent),
         gathers: &[Gather],
         right: (&CpuMatrix<T>, Extent),
@@ -257,26 +258,27 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         out: &mut [T],
     ) -> Result<()> {
         let (l, r) = (left.1, right.1);
-        let from = MatRef::from_column_major_slice(&left.0.slice()?[..l.elements()?], l.bra * l.slots * l.pairs, l.ket);
+        let rows = l.bra * l.slots * l.pairs;
+        let from = MatRef::from_column_major_slice(&left.0.slice()?[..l.elements()?], rows, l.ket);
         let vector = MatRef::from_column_major_slice(v, l.ket, v.len() / l.ket);
-        let mut now = self.buffer::<T>(STEP, from.nrows() * vector.ncols())?;
-        let into = MatMut::from_column_major_slice_mut(now.slice_mut()?, from.nrows(), vector.ncols());
-        product_in_bands(from, vector, into);
+        let Work { bra: next, ket: now, .. } = work;
+        let into = self.room(now, rows * vector.ncols())?;
+        product_in_bands(from, vector, MatMut::from_column_major_slice_mut(into, rows, vector.ncols()));
         // T[(a i..), q, p, (j.. b')], site by site.
         let (mut column, mut follow) = (l.bra, vector.ncols());
         for gather in gathers {
             follow /= gather.cols;
             let inputs = column * gather.inputs * l.pairs * gather.cols;
             let outputs = column * gather.rows * gather.outputs * l.pairs;
-            let mut next = self.buffer::<T>(STEP, outputs * follow)?;
-            let source = now.slice()?;
-            let blocks = next.slice_mut()?.par_chunks_exact_mut(outputs).zip(source.par_chunks_exact(inputs));
+            let source = &self.room(now, inputs * follow)?[..];
+            let sums = self.room(next, outputs * follow)?;
+            let blocks = sums.par_chunks_exact_mut(outputs).zip(source.par_chunks_exact(inputs));
             blocks.for_each(|(out, from)| sum_block(gather, column, l.pairs, from, out));
             column *= gather.rows;
-            now = next;
+            std::mem::swap(now, next);
         }
         let width = r.slots * r.pairs * r.ket;
-        let now = MatRef::from_column_major_slice(now.slice()?, column, width);
+        let now = MatRef::from_column_major_slice(self.room(now, column * width)?, column, width);
         let right = MatRef::from_column_major_slice(&right.0.slice()?[..r.elements()?], r.bra, width);
         product_in_bands(now, right.transpose(), MatMut::from_column_major_slice_mut(out, column, r.bra));
         Ok(())

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::chain::{Chain, Held};
-use super::cpu::CpuOps;
+use super::cpu::{CpuOps, Work};
 use super::gather::Gather;
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
@@ -44,10 +44,11 @@ impl Side {
 
 type Kept<T> = Held<CpuMatrix<T>>;
 
-/// Environments at the bonds, where they have been built.
+/// Environments at the bonds, where they have been built, and the room of steps.
 struct Store<T> {
     left: Vec<Option<Kept<T>>>,
     right: Vec<Option<Kept<T>>>,
+    work: Work<T>,
 }
 
 /// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. They are built when they are needed and kept until a
@@ -86,7 +87,8 @@ impl Environments {
                 list.resize_with(d + 1, || None);
                 Ok(list)
             };
-            let store: Box<dyn Any + Send + Sync> = Box::new(Store::<T> { left: empty()?, right: empty()? });
+            let work = OperatorOps::<T>::work(&CpuOps::new(context), 1, false);
+            let store: Box<dyn Any + Send + Sync> = Box::new(Store { left: empty()?, right: empty()?, work });
             Ok(store)
         })?;
         let (context, options) = (Arc::clone(context), options.clone());
@@ -182,16 +184,21 @@ impl Environments {
         }
         self.extend::<T>(&chain, Side::Left, k)?;
         self.extend::<T>(&chain, Side::Right, k + sites)?;
-        let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + sites)?);
         let mut gathers = Vec::with_capacity(sites);
         for t in k..k + sites {
             gathers.push(chain.gather(t, &self.slots, false)?);
         }
         let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
+        let group = self.group();
+        let Some(Store { left, right, work }) = self.store.downcast_mut::<Store<T>>() else {
+            return Err(wrong_type::<T>("v", self.dtype));
+        };
+        let (Some(left), Some(right)) = (&left[k], &right[k + sites]) else {
+            return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
+        };
         let ops = CpuOps::new(&self.context);
         let (l, r) = ((&left.data, left.extent), (&right.data, right.extent));
-        self.context.pool().run(|| ops.apply(l, &gathers, r, v, out))?;
-        let group = self.group();
+        self.context.pool().run(|| ops.apply(work, l, &gathers, r, v, out))?;
         Ok(left.exponent[group] + right.exponent[group] + taken)
     }
 
@@ -269,6 +276,7 @@ impl Environments {
         let pairs = chain.pairs();
         let ops = CpuOps::new(&self.context);
         let Some(store) = self.store.downcast_mut::<Store<T>>() else { return Err(wrong_type::<T>("v", self.dtype)) };
+        let work = &mut store.work;
         let (list, end, valid) = match side {
             Side::Left => (&mut store.left, 0, &mut self.valid[0]),
             Side::Right => (&mut store.right, d, &mut self.valid[1]),
@@ -279,7 +287,6 @@ impl Environments {
             let data = OperatorOps::<T>::environment(&ops, expected(end).elements()?)?;
             list[end] = Some(chain.boundary::<T, _>(&ops, end, slots, 0, pairs, data)?);
         }
-        let mut work = OperatorOps::<T>::work(&ops, 1, false);
         while if side == Side::Left { *valid < k } else { *valid > k } {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
             let mirrored = side == Side::Right;
@@ -296,7 +303,7 @@ impl Environments {
                     Some(to) => to,
                     None => OperatorOps::<T>::environment(&ops, expected(next).elements()?)?,
                 };
-                chain.step::<T, _>(&ops, &mut work, from, t, &gather, mirrored, split, to)
+                chain.step::<T, _>(&ops, work, from, t, &gather, mirrored, split, to)
             })?;
             list[next] = Some(stepped.0);
             *valid = next;

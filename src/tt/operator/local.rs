@@ -284,9 +284,8 @@ impl Sums for Correlation<'_> {
             lefts.push(std::mem::replace(&mut now, next));
         }
         let norm = meet::<T, O>(ops, &now, &rights[d], 0)?[1];
-        let orders: &[(&[Complex<f64>], &[Complex<f64>], bool)] =
-            if same { &[(self.a, self.b, false)] } else { &[(self.a, self.b, false), (self.b, self.a, true)] };
-        for &(early, late, swapped) in orders {
+        for swapped in [false, true].into_iter().take(if same { 1 } else { 2 }) {
+            let (early, late) = if swapped { (self.b, self.a) } else { (self.a, self.b) };
             // The right environments with the later operator in front.
             let late = Gather::local(n, late)?;
             let mut ends = alloc::with_capacity(WHAT, d)?;
@@ -299,12 +298,12 @@ impl Sums for Correlation<'_> {
             for start in (0..d).step_by(width) {
                 let stop = d.min(start + width);
                 let mut held: Option<Held<O::Environment>> = None;
-                for t in start..d {
+                for (t, end) in ends.iter().enumerate().skip(start) {
                     let from = held.as_ref().unwrap_or(&lefts[start]);
                     // Slot 0 is without an operator, slot q has one at position start + q - 1.
-                    let sums = ops.join((&from.data, from.extent), (&ends[t].data, ends[t].extent))?;
+                    let sums = ops.join((&from.data, from.extent), (&end.data, end.extent))?;
                     for (q, sum) in sums.into_iter().enumerate().skip(1) {
-                        let value = Scaled::new(sum, from.exponent[1] + ends[t].exponent[1]);
+                        let value = Scaled::new(sum, from.exponent[1] + end.exponent[1]);
                         let (mut k, mut l) = (chain.site(start + q - 1), chain.site(t));
                         if swapped {
                             std::mem::swap(&mut k, &mut l);

@@ -184,6 +184,7 @@ pub trait OperatorOps<T: Scalar>: Sync {
     /// Vectors are on the host.
     fn apply(
         &self,
+        work: &mut Self::Work,
         left: (&Self::Environment, Extent),
         gathers: &[Gather],
         right: (&Self::Environment, Extent),

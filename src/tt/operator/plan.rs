@@ -8,6 +8,7 @@ use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::to_i64;
+use crate::tensor::train::BlockKind;
 use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Algorithm, Options};
 
@@ -62,6 +63,19 @@ fn cost_of(chain: &Chain<'_>, slots: &Slots, t: usize) -> f64 {
     let [a, q, b] = [from.bra, from.slots, from.ket].map(|n| n as f64);
     let [a_to, q_to, b_to] = [to.bra, to.slots, to.ket].map(|n| n as f64);
     n * q * a * b * b_to + m * q_to * a * a_to * b_to
+}
+
+/// Multiplications with the operator's core in that step.
+fn sums_of(chain: &Chain<'_>, slots: &Slots, t: usize, mirrored: bool) -> f64 {
+    let [m, n] = chain.modes(t);
+    let Some(blocks) = &chain.blocks else { return 0.0 };
+    let terms = slots.operator(t).iter().flat_map(|&(p, w)| {
+        let live = move |right: u32| slots.find(t + 1, (p, right)).is_some();
+        blocks.from_left(chain.site(t), w as usize).iter().filter(move |b| live(b.right))
+    });
+    let terms: f64 = terms.map(|b| if b.kind == BlockKind::Dense { m * n } else { m.min(n) } as f64).sum();
+    let (before, after) = if mirrored { (t + 1, t) } else { (t, t + 1) };
+    terms * chain.extent(before, slots, 1).bra as f64 * chain.extent(after, slots, 1).ket as f64
 }
 
 fn middle_of(chain: &Chain<'_>, slots: &Slots) -> usize {
@@ -141,7 +155,10 @@ impl Plan {
     }
 
     fn with_flops<T: Scalar>(mut self, chain: &Chain<'_>) -> Self {
-        let each: f64 = self.runs.iter().flat_map(|s| (0..chain.len()).map(move |t| cost_of(chain, s, t))).sum();
+        let middle = self.middle;
+        let products = self.runs.iter().flat_map(|s| (0..chain.len()).map(move |t| cost_of(chain, s, t)));
+        let sums = self.runs.iter().flat_map(|s| (0..chain.len()).map(move |t| sums_of(chain, s, t, t >= middle)));
+        let each: f64 = products.chain(sums).sum();
         self.flops = each * self.pairs as f64 * if T::IS_COMPLEX { 8.0 } else { 2.0 };
         self
     }

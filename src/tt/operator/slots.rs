@@ -69,24 +69,20 @@ impl Slots {
         reached.offsets.push(reached.pairs.len());
         // Of these, from where paths go on to the end.
         let mut kept = alloc::filled(WHAT, reached.pairs.len(), false)?;
-        for at in reached.offsets[d]..reached.pairs.len() {
-            let (p, w) = reached.pairs[at];
-            kept[at] = p == w;
-        }
+        let bond = |t: usize| reached.offsets[t]..reached.offsets[t + 1];
+        kept[bond(d)].iter_mut().zip(&reached.pairs[bond(d)]).for_each(|(kept, (p, w))| *kept = p == w);
         for t in (0..d).rev() {
-            for at in reached.offsets[t]..reached.offsets[t + 1] {
-                let (p, w) = reached.pairs[at];
+            let (before, after) = kept.split_at_mut(reached.offsets[t + 1]);
+            for (kept, &(p, w)) in before[reached.offsets[t]..].iter_mut().zip(&reached.pairs[bond(t)]) {
                 let mut onward = blocks.from_left((cut + t) % d, w as usize).iter();
-                kept[at] = onward.any(|b| reached.position(t + 1, (p, b.right)).is_some_and(|q| kept[q]));
+                *kept = onward.any(|b| reached.find(t + 1, (p, b.right)).is_some_and(|q| after[q]));
             }
         }
         let mut live = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
         for t in 0..=d {
             live.offsets.push(live.pairs.len());
-            for at in reached.offsets[t]..reached.offsets[t + 1] {
-                if kept[at] {
-                    alloc::push(WHAT, &mut live.pairs, reached.pairs[at])?;
-                }
+            for (&pair, _) in reached.pairs[bond(t)].iter().zip(&kept[bond(t)]).filter(|(_, kept)| **kept) {
+                alloc::push(WHAT, &mut live.pairs, pair)?;
             }
         }
         live.offsets.push(live.pairs.len());
@@ -115,12 +111,7 @@ impl Slots {
 
     /// Which of the operator's slots at bond t is (p, w).
     pub fn find(&self, t: usize, pair: (u32, u32)) -> Option<usize> {
-        self.position(t, pair).map(|at| at - self.offsets[t])
-    }
-
-    fn position(&self, t: usize, pair: (u32, u32)) -> Option<usize> {
-        let first = self.offsets[t];
-        self.pairs[first..self.offsets[t + 1]].binary_search(&pair).ok().map(|at| first + at)
+        self.operator(t).binary_search(&pair).ok()
     }
 
     /// Whether the boundary's environment is 1 in slot q of the first or the last bond: where w = p.

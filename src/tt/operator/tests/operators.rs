@@ -3,6 +3,7 @@
 use super::support::*;
 use crate::scalar::DType;
 use crate::tt::operator::models::Heisenberg;
+use crate::tt::operator::slots::Slots;
 use crate::tt::operator::spin::{pauli, spin};
 use crate::tt::operator::{Terms, heisenberg, identity, ising};
 
@@ -95,6 +96,26 @@ fn spin_chains_have_their_known_ranks() {
     assert_eq!(ranks(all(8)), [1, 2, 4, 5, 6, 5, 4, 2, 1]);
     assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &ring).unwrap()), [1, 1]);
     assert_eq!(ranks(heisenberg(&context, DType::F64, 1, &plain).unwrap()), [1, 1]);
+}
+
+#[test]
+fn slots_are_those_that_paths_touch() {
+    let context = cpu(1);
+    let ring = Heisenberg { ring: true, ..Heisenberg::default() };
+    let h = heisenberg(&context, DType::F64, 7, &ring).unwrap();
+    let blocks = h.blocks("h").unwrap();
+    let counts = |slots: &Slots| (0..8).map(|t| slots.count(t)).collect::<Vec<_>>();
+    // Of 4 boundary values with 5 states each: all 5 of one, and of the others what comes in and "all done".
+    let all = Slots::live(&blocks, 7, 0, 0, 4, false).unwrap();
+    assert_eq!(counts(&all), [4, 7, 8, 8, 8, 8, 7, 4]);
+    let with_identity = Slots::live(&blocks, 7, 0, 0, 4, true).unwrap();
+    assert_eq!(counts(&with_identity), [5, 8, 9, 9, 9, 9, 8, 5]);
+    // One at a time they are the same slots.
+    for t in 0..8 {
+        let each = (0..4).map(|p| Slots::live(&blocks, 7, 0, p, 1, false).unwrap().count(t)).sum::<usize>();
+        assert_eq!(each, all.count(t));
+    }
+    assert_eq!(counts(&Slots::all(h.train().shape().ranks()).unwrap())[3], 20);
 }
 
 #[test]
