@@ -92,13 +92,18 @@ const CACHE: usize = 1 << 20;
 
 /// Elements of T and of U for each index of the ket's new bond.
 fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
-    (from.bra * from.slots * from.pairs * n, from.bra * m * slots * from.pairs)
+    let rows = from.bra.saturating_mul(from.pairs);
+    (rows.saturating_mul(from.slots).saturating_mul(n), rows.saturating_mul(m).saturating_mul(slots))
 }
 
 /// Indices of the ket's new bond in a stretch.
 fn stretch(from: Extent, to: Extent, modes: [usize; 2], element: usize, narrow: bool) -> usize {
     let (t, u) = per_index(from, to.slots, modes);
-    let cached = if narrow { 1 } else { (CACHE / ((t + u).max(1) * element)).max(COLUMNS.div_ceil(modes[1])) };
+    let cached = if narrow {
+        1
+    } else {
+        (CACHE / t.saturating_add(u).saturating_mul(element).max(1)).max(COLUMNS.div_ceil(modes[1]))
+    };
     cached.min(to.ket)
 }
 

@@ -292,8 +292,9 @@ impl Sums for Correlation<'_> {
             for t in 0..d {
                 ends.push(advance::<T, O>(chain, ops, &mut work, &rights[t + 1], t, &late, true)?);
             }
-            let largest = (0..=d).map(|t| chain.extent(t, slots, pairs)).map(|e| e.bra * e.ket).max().unwrap_or(1);
-            let fits = self.limit / (4.0 * (largest * pairs * size_of::<T>()) as f64);
+            let sizes = (0..=d).map(|t| chain.extent(t, slots, pairs)).map(|e| e.bra as f64 * e.ket as f64);
+            let largest = sizes.fold(1.0, f64::max) * pairs as f64;
+            let fits = self.limit / (4.0 * largest * size_of::<T>() as f64);
             let width = (fits as usize).clamp(1, d);
             for start in (0..d).step_by(width) {
                 let stop = d.min(start + width);
