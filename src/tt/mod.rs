@@ -10,6 +10,7 @@
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `call` | norms and distances |
+//! | `batch` | many inner products in one call, Gram matrices |
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
@@ -17,6 +18,7 @@
 //! | [`operator`] | TT-matrices between trains, environments kept for sweeps, spin chains |
 
 mod algorithm;
+mod batch;
 mod call;
 pub mod cost;
 pub mod cpu;

@@ -4,11 +4,13 @@
 //! sweep is core `plan.core(i)`: the ring begins behind the cut, and may go round several times.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::plan::Plan;
 use super::scaled::Scaled;
-use crate::error::Result;
+use crate::backend::cpu::Isa;
+use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
@@ -26,6 +28,8 @@ pub struct Machine {
     pub workers: usize,
     /// Largest rank that [`super::info::Kernel::Chain`] takes; 0 without one.
     pub chain_rank: usize,
+    /// Vectors of the CPU's chain, which says itself what workspace it needs.
+    pub vectors: Option<Isa>,
     /// Largest rank at which open trains are contracted from both ends.
     pub meet_rank: usize,
 }
@@ -47,6 +51,17 @@ pub struct Work<'a> {
     pub done: &'a AtomicU64,
 }
 
+/// One of many contractions that are computed at the same time.
+#[derive(Clone)]
+pub struct Item<'a> {
+    /// How.
+    pub plan: Arc<Plan>,
+    /// As in [`Work`].
+    pub x: &'a TensorTrain,
+    /// As in [`Work`].
+    pub y: &'a TensorTrain,
+}
+
 impl Work<'_> {
     /// After a step: counts it, and ends a call that was cancelled.
     pub fn step(&self) -> Result<()> {
@@ -64,6 +79,16 @@ pub trait ContractOps: Send {
     /// The sum over the pairs of each of these blocks ([`Plan::block`]), each term times [`super::pairs::Pairs::weight`].
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
+
+    /// Whether a contraction is small enough to be one of many.
+    fn takes(&self, _: &Plan) -> bool {
+        false
+    }
+
+    /// S of each of many contractions that [`ContractOps::takes`] admits, to the same bits as one by one.
+    fn many(&mut self, _: &[Item<'_>], _: &CancelFlag, _: &mut [Scaled]) -> Result<()> {
+        Err(Error::Internal("many contractions on a backend that takes none".into()))
+    }
 
     /// S by way of the dense tensors of both trains, each from the dense tensors of its sites before and from
     /// [`Plan::split`] on.

@@ -1,11 +1,13 @@
 //! Which contraction, and its figures.
 
 use super::cost::{self, First, Halves, Sizes};
+use super::cpu::chain::{Chain, TOGETHER};
 use super::info::{Info, Kernel, Outcome};
 use super::ops::Machine;
 use super::options::{Algorithm, Conjugate, Options, Scaling};
 use super::pairs::Pairs;
 use crate::alloc;
+use crate::backend::cpu::Isa;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
@@ -81,6 +83,8 @@ pub struct Plan {
     pub rescue: bool,
     /// Elements of the largest environment and the largest product, for one pair.
     pub largest: (usize, usize),
+    /// The chain, if the CPU has one for these trains.
+    pub chain: Option<Chain>,
     /// Floating-point operations.
     pub flops: f64,
     /// Bytes of cores that are read.
@@ -300,6 +304,7 @@ impl<'a> Planner<'a> {
             scaled: options.scaling == Scaling::Always || (auto && sites > 30),
             rescue: options.scaling != Scaling::Never,
             largest: (whole(environment), whole(product)),
+            chain: None,
             flops: self.pairs.len() as f64 * self.pair,
             bytes: read(x) + if same { 0.0 } else { read(y) },
             workspace: 0,
@@ -326,6 +331,12 @@ impl<'a> Planner<'a> {
         self.expect_room(single)?;
         if max_rank <= machine.chain_rank {
             plan.kernel = Kernel::Chain;
+        }
+        if let (Kernel::Chain, Some(isa)) = (plan.kernel, machine.vectors) {
+            match self.by_chain(&mut plan, isa) {
+                true => return Ok(plan),
+                false => plan.kernel = Kernel::Products,
+            }
         }
         if all == 1 {
             plan.workspace = single as u64;
@@ -357,6 +368,34 @@ impl<'a> Planner<'a> {
         }
         plan.workspace = (plan.workers as f64 * block) as u64;
         Ok(plan)
+    }
+
+    /// Fills in a plan whose pairs go through the CPU's chain; `false` if the workspace does not allow one.
+    fn by_chain(&self, plan: &mut Plan, isa: Isa) -> bool {
+        let Request { options, machine, x, y, .. } = self.request;
+        let Ok(repeat) = usize::try_from(self.repeat()) else { return false };
+        let chain = Chain::new(isa, x, y, (self.cut, repeat), plan.conjugate);
+        let all = self.pairs.len();
+        plan.block = match plan.algorithm {
+            Algorithm::Reduced => 1,
+            Algorithm::Full => all,
+            _ if options.block > 0 => options.block.min(all),
+            // Blocks enough for every worker of a large machine, as the result depends on them.
+            _ => all.div_ceil(64).min(TOGETHER),
+        };
+        let part = if matches!(self.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
+        let block = chain.workspace(plan.block).saturating_mul(part);
+        // Rows shorter than a vector are filled up, and cores at the cut are gathered: a little, or it is not worth it.
+        let (environment, product) = self.sizes.largest(self.cut, self.repeat());
+        let filled = (chain.workspace(1) * part) as f64 > self.bytes(environment + product) + 16384.0;
+        if filled || to_u64(block) > self.limit {
+            return false;
+        }
+        let room = (self.limit / to_u64(block)).min(to_u64(machine.workers)) as usize;
+        plan.workers = if plan.algorithm == Algorithm::Blocked { room.min(plan.blocks()).max(1) } else { 1 };
+        plan.workspace = to_u64(block) * to_u64(plan.workers);
+        plan.chain = Some(chain);
+        true
     }
 
     /// Both ends of an open train: where they grow densely, and where they meet.

@@ -33,10 +33,10 @@ impl CancelHandle {
 /// Contractions with given options. It keeps the plan and the workspace of the last call, so that calls of the same
 /// shapes plan and allocate nothing.
 pub struct Contraction {
-    contexts: Vec<Arc<Context>>,
+    pub(super) contexts: Vec<Arc<Context>>,
     options: Options,
-    cancel: CancelHandle,
-    machines: Vec<Box<dyn ContractOps>>,
+    pub(super) cancel: CancelHandle,
+    pub(super) machines: Vec<Box<dyn ContractOps>>,
     last: Option<(Key, Arc<Plan>)>,
 }
 
@@ -285,6 +285,7 @@ impl Contraction {
 }
 
 /// A planned call.
+#[derive(Clone)]
 pub(super) struct Call {
     pub(super) plan: Arc<Plan>,
     pub(super) swapped: bool,
@@ -298,7 +299,11 @@ fn machine(context: &Arc<Context>) -> Result<Box<dyn ContractOps>> {
     }
 }
 
-fn progress<'p>(contexts: &[Arc<Context>], cancel: &CancelHandle, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+pub(super) fn progress<'p>(
+    contexts: &[Arc<Context>],
+    cancel: &CancelHandle,
+    report: Option<&'p ProgressFn<'p>>,
+) -> Progress<'p> {
     let first = contexts[0].progress(report).and(&cancel.0, cancel.0.load(Ordering::Relaxed));
     contexts[1..].iter().fold(first, |p, c| {
         let epoch = c.cancel_epoch();
@@ -306,7 +311,7 @@ fn progress<'p>(contexts: &[Arc<Context>], cancel: &CancelHandle, report: Option
     })
 }
 
-fn is_single(dtype: DType) -> bool {
+pub(super) fn is_single(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::CF32)
 }
 

@@ -47,6 +47,26 @@ impl Pool {
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
     }
+
+    /// Runs `work` of one thread where it is called, if that thread's arithmetic is the pool's: waking a thread takes
+    /// longer than a short piece of work.
+    pub fn run_short<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        if is_default_arithmetic() { work() } else { self.run(work) }
+    }
+}
+
+/// Whether the calling thread rounds to nearest and takes subnormal numbers as they are, as the pool's threads do.
+fn is_default_arithmetic() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut mode = 0u32;
+        // SAFETY: writes the thread's mode to the variable.
+        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mode, options(nostack, preserves_flags)) };
+        // All but the flags of what has happened.
+        mode & !0x3f == 0x1f80
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 impl Drop for Pool {
@@ -81,6 +101,25 @@ mod tests {
         assert_eq!(pool.run(rayon::current_num_threads), 3);
         let name = pool.run(|| std::thread::current().name().map(str::to_owned));
         assert!(name.is_some_and(|n| n.starts_with("purlin-")));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn short_work_stays_unless_the_arithmetic_is_another() {
+        let pool = Pool::new(1).unwrap();
+        let here = std::thread::current().id();
+        assert_eq!(pool.run_short(|| std::thread::current().id()), here);
+        let mode = |mode: u32| {
+            // SAFETY: sets the mode of this thread, which computes nothing meanwhile.
+            unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack)) };
+        };
+        // Flushing to zero; rounding downwards.
+        for other in [0x9f80, 0x3f80] {
+            mode(other);
+            let thread = pool.run_short(|| std::thread::current().id());
+            mode(0x1f80);
+            assert_ne!(thread, here, "{other:x}");
+        }
     }
 
     #[test]

@@ -24,12 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::info::Kernel;
-use super::ops::{ContractOps, Machine, Work};
+use super::ops::{ContractOps, Item, Machine, Work};
 use super::options::Algorithm;
 use super::scaled::Scaled;
 use crate::alloc;
+use crate::backend::cpu::Isa;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelFlag;
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::to_u64;
 use crate::tensor::train::TensorTrain;
@@ -40,12 +42,13 @@ use sweep::{Care, Pair, Room, Suspicious, Sweep};
 pub struct CpuContraction {
     context: Arc<Context>,
     rooms: Vec<Room>,
+    chains: chain::rooms::Rooms,
 }
 
 impl CpuContraction {
     /// The contractions of a context.
     pub fn new(context: &Arc<Context>) -> Self {
-        Self { context: Arc::clone(context), rooms: Vec::new() }
+        Self { context: Arc::clone(context), rooms: Vec::new(), chains: chain::rooms::Rooms::default() }
     }
 
     /// Sees that there are `count` rooms for `block` pairs.
@@ -184,7 +187,9 @@ impl ContractOps for CpuContraction {
             cache: 512 << 10,
             workspace: 64 << 20,
             workers: self.context.pool().threads(),
-            chain_rank: 0,
+            // Beyond, products pack their operands, which pays where those leave the first caches.
+            chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },
+            vectors: Some(self.context.isa()),
             meet_rank: usize::MAX,
         }
     }
@@ -194,8 +199,17 @@ impl ContractOps for CpuContraction {
             Kernel::Products => {
                 with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
             }
-            Kernel::Chain => Err(Error::Internal("a chain kernel on the CPU".into())),
+            Kernel::Chain => self.chains.pairs(&self.context, work, blocks, partials),
         }
+    }
+
+    fn takes(&self, plan: &super::plan::Plan) -> bool {
+        // Longer ones keep all threads busy on their own.
+        plan.chain.is_some() && plan.flops < 1e8
+    }
+
+    fn many(&mut self, items: &[Item<'_>], cancel: &CancelFlag, sums: &mut [Scaled]) -> Result<()> {
+        self.chains.many(&self.context, items, cancel, sums)
     }
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {

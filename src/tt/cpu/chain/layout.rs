@@ -9,18 +9,14 @@ pub(super) struct Sites<'a> {
     pub shape: &'a Shape,
     /// The bond at which it begins and ends.
     pub cut: usize,
+    /// Number of sites: as many as cores, or a multiple.
+    pub count: usize,
 }
 
 impl Sites<'_> {
-    /// Number of sites.
-    pub(super) fn len(self) -> usize {
-        self.shape.len()
-    }
-
     /// The core of a site.
     pub(super) fn at(self, k: usize) -> usize {
-        let (k, d) = (k + self.cut, self.len());
-        if k < d { k } else { k - d }
+        (k + self.cut) % self.shape.len()
     }
 
     /// r, n, r' of a site.
@@ -60,7 +56,7 @@ impl Site {
     pub(super) fn at(rows: Sites<'_>, columns: Sites<'_>, k: usize) -> Self {
         let ([s, n, s_next], [r, _, r_next]) = (rows.core(k), columns.core(k));
         let (s, r) = if k == 0 { (1, 1) } else { (s, r) };
-        let (s_next, r_next) = if k + 1 == rows.len() { (1, 1) } else { (s_next, r_next) };
+        let (s_next, r_next) = if k + 1 == rows.count { (1, 1) } else { (s_next, r_next) };
         Self { s, s_next, r, r_next, n }
     }
 }
@@ -96,7 +92,7 @@ impl Form {
     /// Vectors that are multiplied for one pair.
     pub(super) fn cost(self, rows: Sites<'_>, columns: Sites<'_>) -> f64 {
         let site = |k| self.costs(&Site::at(rows, columns, k));
-        (0..rows.len()).map(site).map(|[a, b]| a.min(b) as f64).sum()
+        (0..rows.shape.len()).map(site).map(|[a, b]| a.min(b) as f64).sum()
     }
 
     /// Numbers of the environment before the site.
@@ -133,7 +129,8 @@ impl Sizes {
     /// Of two trains.
     pub(super) fn of(form: Form, rows: Sites<'_>, columns: Sites<'_>) -> Self {
         let mut sizes = Self { environment: form.column(1), ..Self::default() };
-        for k in 0..rows.len() {
+        // The second round has all sites that lie between two others.
+        for k in (0..rows.count.min(2 * rows.shape.len())).chain([rows.count - 1]) {
             let site = Site::at(rows, columns, k);
             sizes.environment = sizes.environment.max(form.environment(&site));
             sizes.between = sizes.between.max(form.between(&site, form.rows_first(&site, k == 0)));

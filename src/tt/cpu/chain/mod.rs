@@ -6,11 +6,13 @@
 //! | [`sweep`] | the sites, right to left |
 //! | [`layout`] | the cheaper order of a site's products, and the workspace |
 //! | [`range`] | scaling by powers of two |
+//! | [`rooms`] | blocks of boundary pairs over the threads of a context |
 //!
 //! The products themselves are [`crate::backend::cpu::small`].
 
 mod layout;
 mod range;
+pub(super) mod rooms;
 mod sweep;
 
 use self::layout::{Form, Sites, Sizes};
@@ -25,14 +27,15 @@ use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::{Cores, Shape};
 
 /// Boundary pairs that are worked on together, site by site, while the site's cores are in the first cache.
-const TOGETHER: usize = 16;
+pub const TOGETHER: usize = 16;
 
 /// How S = sum_i x[i] cj(y[i]) is computed, for all trains of these shapes; cj conjugates, or not.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     isa: Isa,
     sizes: Sizes,
     cut: usize,
+    repeat: usize,
     conjugate: bool,
     /// Whether y is the train in the rows.
     swapped: bool,
@@ -40,12 +43,20 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// A plan for trains of equal mode sizes, cut at the bond before core `cut`. The types are of one precision.
-    pub fn new(isa: Isa, x: (&Shape, DType), y: (&Shape, DType), cut: usize, conjugate: bool) -> Self {
+    /// A plan for trains of equal mode sizes, gone round `repeat` times from the bond before core `cut`. The types are
+    /// of one precision.
+    pub fn new(
+        isa: Isa,
+        x: (&Shape, DType),
+        y: (&Shape, DType),
+        (cut, repeat): (usize, usize),
+        conjugate: bool,
+    ) -> Self {
         let isa = isa.min(Isa::detect());
         let parts = |dtype: DType| if matches!(dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
         let single = matches!(x.1, DType::F32 | DType::CF32);
-        let sites = |shape| Sites { shape, cut };
+        let count = x.0.len().saturating_mul(repeat.max(1));
+        let sites = |shape| Sites { shape, cut, count };
         let form = |isa: Isa, swapped: bool| {
             let bytes = if isa == Isa::Avx512 { 64 } else { 32 };
             let (row_parts, column_parts) = if swapped { (parts(y.1), parts(x.1)) } else { (parts(x.1), parts(y.1)) };
@@ -67,12 +78,12 @@ impl Chain {
             isa
         };
         let complex = wide.row_parts == 2;
-        Self { isa, sizes: Sizes::of(form(isa, swapped), rows, columns), cut, conjugate, swapped, complex }
+        Self { isa, sizes: Sizes::of(form(isa, swapped), rows, columns), cut, repeat, conjugate, swapped, complex }
     }
 
     /// Real numbers of workspace for `pairs` boundary pairs at a time.
     pub fn workspace(&self, pairs: usize) -> usize {
-        self.sizes.total(pairs)
+        self.sizes.total(pairs.min(TOGETHER))
     }
 
     /// The terms of S that belong to the boundary pairs (p_x, p_y) which `pair` counts from 0, one for each of `terms`.
@@ -93,7 +104,9 @@ impl Chain {
         X: Scalar<Part: Vectorised>,
         Y: Scalar<Part = X::Part>,
     {
-        let (x_sites, y_sites) = (Sites { shape: x.shape(), cut: self.cut }, Sites { shape: y.shape(), cut: self.cut });
+        let count = x.shape().len().saturating_mul(self.repeat.max(1));
+        let sites = |shape| Sites { shape, cut: self.cut, count };
+        let (x_sites, y_sites) = (sites(x.shape()), sites(y.shape()));
         let (x_core, y_core) = (|k| parts(x.core(x_sites.at(k))), |k| parts(y.core(y_sites.at(k))));
         let x = Side { core: &x_core, shape: x_sites, parts: size_of::<X>() / size_of::<X::Part>() };
         let y = Side { core: &y_core, shape: y_sites, parts: size_of::<Y>() / size_of::<X::Part>() };

@@ -62,7 +62,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
             e[0] = T::ONE;
             *term = Term::START;
         }
-        let d = rows.shape.len();
+        let d = rows.shape.count;
         for k in (0..d).rev() {
             let site = Site::at(rows.shape, columns.shape, k);
             let ([s, n, _], [r, _, _]) = (rows.shape.core(k), columns.shape.core(k));

@@ -94,7 +94,8 @@ where
     Y: Scalar<Part = X::Part>,
 {
     let (r, s) = (x.shape.ranks()[cut], y.shape.ranks()[cut]);
-    let chain = Chain::new(isa, (&x.shape, <X as Element>::DTYPE), (&y.shape, <Y as Element>::DTYPE), cut, conjugate);
+    let chain =
+        Chain::new(isa, (&x.shape, <X as Element>::DTYPE), (&y.shape, <Y as Element>::DTYPE), (cut, 1), conjugate);
     // What is in the workspace before must not matter.
     let mut work = vec![X::Part::from_f64(f64::NAN); chain.workspace(together)];
     let mut terms = vec![Scaled::ONE; r * s];
@@ -267,8 +268,25 @@ fn zeros_and_numbers_that_are_not_finite() {
 #[test]
 fn a_workspace_that_is_too_small_is_refused() {
     let x = Train::<f64>::random(8, &[2; 4], &[1, 3, 9, 2, 1]);
-    let chain = Chain::new(Isa::detect(), (&x.shape, DType::F64), (&x.shape, DType::F64), 0, true);
+    let chain = Chain::new(Isa::detect(), (&x.shape, DType::F64), (&x.shape, DType::F64), (0, 1), true);
     let mut work = vec![0.0; chain.workspace(1) - 1];
     let refused = chain.run(&x.cores(), &x.cores(), &|_| (0, 0), &mut work, &mut [Scaled::ZERO]);
     assert!(matches!(refused, Err(Error::Internal(_))));
+}
+
+#[test]
+fn rounds_are_the_sites_of_a_longer_train() {
+    let (modes, r, s) = ([2, 3], [3, 4, 3], [2, 9, 2]);
+    let (x, y) = (Train::<Complex<f64>>::random(8, &modes, &r), Train::<Complex<f64>>::random(9, &modes, &s));
+    let longer = |t: &Train<Complex<f64>>| {
+        let (modes, ranks) = (t.shape.modes(), t.shape.ranks());
+        let shape = Shape::new("x", &[modes, modes, modes].concat(), &[ranks, &ranks[1..], &ranks[1..]].concat());
+        Train { shape: shape.unwrap(), cores: [&t.cores[..], &t.cores[..], &t.cores[..]].concat() }
+    };
+    let whole = run(Isa::detect(), &longer(&x), &longer(&y), 0, true, 4);
+    let chain = Chain::new(Isa::detect(), (&x.shape, DType::CF64), (&y.shape, DType::CF64), (0, 3), true);
+    let mut work = vec![0.0; chain.workspace(4)];
+    let mut terms = vec![Scaled::ONE; 6];
+    chain.run(&x.cores(), &y.cores(), &|q| (q % 3, q / 3), &mut work, &mut terms).unwrap();
+    assert_eq!(terms, whole);
 }

@@ -1,0 +1,270 @@
+//! Many inner products in one call, and Gram matrices.
+//!
+//! Trains of one shape share a plan. Small contractions are dealt out over the threads, the largest first; large ones,
+//! which keep all threads busy on their own, follow one by one. Every result has the bits of a call of its own.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
+
+use super::info::{Info, Kernel, Outcome};
+use super::ops::Item;
+use super::options::{Algorithm, Conjugate};
+use super::scaled::Scaled;
+use super::session::{Call, Contraction, Goal, is_single, progress};
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, ProgressFn};
+use crate::shape::to_i64;
+use crate::stream::{self, Stream};
+use crate::tensor::train::TensorTrain;
+
+/// Contractions that are planned and dealt out at a time; progress is reported in between.
+const CHUNK: usize = 4096;
+
+/// Which train, which other, and where their product goes.
+type Place = (usize, usize, usize);
+
+/// The trains of a call, and the class of each: those of one class have one shape and type.
+struct Lists<'a> {
+    x: &'a [&'a TensorTrain],
+    y: &'a [&'a TensorTrain],
+    x_class: Vec<usize>,
+    y_class: Vec<usize>,
+    plans: HashMap<(usize, usize, bool), Call>,
+}
+
+impl Contraction {
+    /// The inner product of each x with the y of the same place, as [`Contraction::inner_scaled`] has it; with
+    /// [`Scaled::plain`] as [`Contraction::inner`]. The shapes may differ from place to place, and there may be none.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_scaled`], naming the place as in `x[3]`; [`Error::InvalidArgument`] for lists of
+    /// different lengths. After an error `sums` is unspecified.
+    pub fn inner_batch(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &[&TensorTrain],
+        y: &[&TensorTrain],
+        sums: &mut [Scaled],
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let count = x.len();
+        if y.len() != count {
+            return Err(Error::invalid("y", format!("has {} trains, x has {count}", y.len())));
+        }
+        expect_room("results", sums.len(), count)?;
+        self.all(stream, x, y, count, &|k| Some((k, k, k)), report, &mut |(_, _, k), sum| sums[k] = sum)
+    }
+
+    /// G[i, j], the inner product of x_i and y_j, first index fastest. If both lists are the same, and the products
+    /// Hermitian, half of them are computed.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_batch`].
+    pub fn gram(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &[&TensorTrain],
+        y: &[&TensorTrain],
+        sums: &mut [Scaled],
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let rows = x.len();
+        let count = crate::shape::product("results", rows, y.len())?;
+        expect_room("results", sums.len(), count)?;
+        let same = rows == y.len() && x.iter().zip(y).all(|(a, b)| std::ptr::eq(*a, *b));
+        let hermitian = self.options().conjugate == Conjugate::Bra;
+        let place = |k: usize| {
+            let (i, j) = (k % rows, k / rows);
+            (!same || i <= j).then_some((i, j, k))
+        };
+        self.all(stream, x, y, count, &place, report, &mut |(i, j, k), sum| {
+            sums[k] = sum;
+            if same && i != j {
+                // Without conjugation the matrix is symmetric.
+                sums[j + rows * i] = if hermitian { sum.conj() } else { sum };
+            }
+        })
+    }
+
+    /// Computes what `place` counts, up to `count`, and hands each result to `put`.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of the public calls")]
+    fn all(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &[&TensorTrain],
+        y: &[&TensorTrain],
+        count: usize,
+        place: &dyn Fn(usize) -> Option<Place>,
+        report: Option<&ProgressFn<'_>>,
+        put: &mut dyn FnMut(Place, Scaled),
+    ) -> Result<Info> {
+        let start = Instant::now();
+        stream::select(&self.contexts[0], stream)?;
+        let mut info = nothing(self.contexts.len());
+        let mut lists = Lists::new(self, x, y)?;
+        let contexts = self.contexts.clone();
+        let cancel = self.cancel.clone();
+        let progress = progress(&contexts, &cancel, report);
+        progress.check()?;
+        let mut chunk = alloc::with_capacity("batch of contractions", CHUNK.min(count))?;
+        for k in 0..count {
+            chunk.extend(place(k));
+            if chunk.len() == CHUNK || k + 1 == count {
+                self.chunk(stream, &mut lists, &chunk, &progress, &mut info, put)?;
+                chunk.clear();
+                progress.report(to_i64(k + 1), to_i64(count), 0.0)?;
+            }
+        }
+        info.seconds = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    fn chunk(
+        &mut self,
+        stream: Option<&Stream>,
+        lists: &mut Lists<'_>,
+        places: &[Place],
+        progress: &Progress<'_>,
+        info: &mut Info,
+        put: &mut dyn FnMut(Place, Scaled),
+    ) -> Result<()> {
+        let what = "batch of contractions";
+        let (mut small, mut small_places) =
+            (alloc::with_capacity(what, places.len())?, alloc::with_capacity(what, places.len())?);
+        let mut large = Vec::new();
+        for &place in places {
+            let Call { plan, swapped } = lists.plan(self, place)?;
+            let (x, y) = (lists.x[place.0], lists.y[place.1]);
+            let conjugate = plan.conjugate_result;
+            let (x, y) = if swapped { (y, x) } else { (x, y) };
+            if info.flops == 0.0 {
+                *info = Info { flops: 0.0, bytes: 0.0, ..plan.info(self.contexts.len()) };
+            }
+            (info.flops, info.bytes) = (info.flops + plan.flops, info.bytes + plan.bytes);
+            info.workspace_bytes = info.workspace_bytes.max(i64::try_from(plan.workspace).unwrap_or(i64::MAX));
+            if self.machines[0].takes(&plan) {
+                small.push(Item { plan, x, y });
+                small_places.push((place, conjugate));
+            } else {
+                alloc::push(what, &mut large, (Item { plan, x, y }, place, conjugate))?;
+            }
+        }
+        let mut order = alloc::with_capacity(what, small.len())?;
+        order.extend(0..small.len());
+        let by_size = |a: &usize, b: &usize| {
+            let size = |i: usize| small[i].plan.flops;
+            size(*b).partial_cmp(&size(*a)).unwrap_or(Ordering::Equal).then(a.cmp(b))
+        };
+        // Items of one shape are in order as they are.
+        if !order.is_sorted_by(|a, b| by_size(a, b) != Ordering::Greater) {
+            order.sort_unstable_by(by_size);
+        }
+        let mut items = alloc::with_capacity(what, small.len())?;
+        items.extend(order.iter().map(|&i| small[i].clone()));
+        let mut sums = alloc::filled(what, small.len(), Scaled::ZERO)?;
+        if !items.is_empty() {
+            self.machines[0].many(&items, &progress.flag(), &mut sums)?;
+        }
+        let value = |sum: Scaled, conjugate: bool| if conjugate { sum.conj() } else { sum };
+        for (&i, &sum) in order.iter().zip(&sums) {
+            let (place, conjugate) = small_places[i];
+            put(place, value(sum, conjugate));
+        }
+        for (Item { plan, x, y }, place, conjugate) in large {
+            let sum = self.execute(stream, &plan, x, y, None, |machines, work| {
+                super::algorithm::inner::contract(machines, work)
+            })?;
+            put(place, value(sum, conjugate));
+            progress.check()?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Lists<'a> {
+    /// Checks each train and finds the classes.
+    fn new(session: &Contraction, x: &'a [&'a TensorTrain], y: &'a [&'a TensorTrain]) -> Result<Self> {
+        for (name, list) in [("x", x), ("y", y)] {
+            for (i, train) in list.iter().enumerate() {
+                let argument = format!("{name}[{i}]");
+                train.expect_context(&argument, &session.contexts[0])?;
+                train.expect_set(&argument)?;
+            }
+        }
+        Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new() })
+    }
+
+    /// The plan of a product.
+    fn plan(&mut self, session: &mut Contraction, (i, j, _): Place) -> Result<Call> {
+        let (x, y) = (self.x[i], self.y[j]);
+        let key = (self.x_class[i], self.y_class[j], x.is_same(y));
+        if let Some(call) = self.plans.get(&key) {
+            return Ok(call.clone());
+        }
+        y.shape().expect_modes(&format!("y[{j}]"), x.shape().modes(), &format!("x[{i}]"))?;
+        if is_single(x.dtype()) != is_single(y.dtype()) {
+            let problem = format!("is {}, x[{i}] is {}: precisions differ", y.dtype().name(), x.dtype().name());
+            return Err(Error::invalid(format!("y[{j}]"), problem));
+        }
+        let call = session.prepare(x, y, Goal::Inner)?;
+        self.plans.insert(key, call.clone());
+        Ok(call)
+    }
+}
+
+/// Numbers the classes: trains of one class have the same shape and type, and are uniform or not.
+fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
+    let what = "batch of contractions";
+    let key = |t: &TensorTrain| (t.dtype() as i32, t.is_uniform());
+    let hash = |t: &TensorTrain| {
+        let mut hasher = DefaultHasher::new();
+        (key(t), t.shape().modes(), t.shape().ranks()).hash(&mut hasher);
+        hasher.finish()
+    };
+    let mut order = alloc::with_capacity(what, trains.len())?;
+    order.extend(trains.iter().enumerate().map(|(i, t)| (hash(t), i)));
+    order.sort_unstable();
+    // Trains of one hash are neighbours; that hashes collide is no reason to take them for the same.
+    let mut class = alloc::filled(what, trains.len(), 0)?;
+    let mut first = 0;
+    for (at, &(hash, i)) in order.iter().enumerate() {
+        if order[first].0 != hash {
+            first = at;
+        }
+        let alike =
+            |&&(_, j): &&(u64, usize)| key(trains[i]) == key(trains[j]) && trains[i].shape() == trains[j].shape();
+        class[i] = order[first..at].iter().find(alike).map_or(i, |&(_, j)| class[j]);
+    }
+    Ok(class)
+}
+
+fn expect_room(argument: &str, found: usize, needed: usize) -> Result<()> {
+    if found == needed {
+        return Ok(());
+    }
+    Err(Error::invalid(argument, format!("has room for {found} numbers, there are {needed}")))
+}
+
+/// What is known of a batch of nothing.
+fn nothing(contexts: usize) -> Info {
+    Info {
+        algorithm: Algorithm::Auto,
+        kernel: Kernel::Products,
+        reason: "an empty batch".into(),
+        cut: 0,
+        pairs: 0,
+        block: 0,
+        halved: false,
+        two_ended: false,
+        scaled: false,
+        contexts: to_i64(contexts),
+        flops: 0.0,
+        bytes: 0.0,
+        workspace_bytes: 0,
+        outcome: Outcome::Ok,
+        seconds: 0.0,
+    }
+}

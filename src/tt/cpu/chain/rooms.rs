@@ -1,0 +1,183 @@
+//! Chains over the threads of a context.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::{Chain, Cores};
+use crate::alloc;
+use crate::backend::cpu::simd::Vectorised;
+use crate::backend::memory::HostMemory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::progress::CancelFlag;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::to_u64;
+use crate::tt::ops::{Item, Work};
+use crate::tt::plan::Plan;
+use crate::tt::scaled::Scaled;
+
+/// A workspace for each thread, kept from call to call.
+#[derive(Default)]
+pub struct Rooms {
+    memory: Vec<HostMemory>,
+}
+
+/// Evaluates `$body` with `$trains` standing for the trains in their types, of which x may be real beside a complex y.
+macro_rules! with_trains {
+    ($chain:expr, $x:expr, $y:expr, $trains:ident => $body:expr) => {
+        with_scalar!($y.dtype(), "y", Y => {
+            let y = $y.cores::<Y>("y")?;
+            if $x.dtype() == $y.dtype() {
+                let $trains = Trains { chain: $chain, x: $x.cores::<Y>("x")?, y };
+                $body
+            } else {
+                let $trains = Trains { chain: $chain, x: $x.cores::<<Y as Scalar>::Part>("x")?, y };
+                $body
+            }
+        })
+    };
+}
+
+/// Trains of the types of a call.
+struct Trains<'a, X, Y> {
+    chain: Chain,
+    x: Cores<'a, X>,
+    y: Cores<'a, Y>,
+}
+
+impl Rooms {
+    /// Sees that there are `count` workspaces of `bytes` bytes.
+    pub fn furnish(&mut self, context: &Context, count: usize, bytes: usize) -> Result<&mut [HostMemory]> {
+        if self.memory.len() < count || self.memory.iter().any(|m| m.bytes() < bytes) {
+            self.memory.clear();
+            for _ in 0..count {
+                let memory = HostMemory::allocate("workspace of a contraction", bytes, context.host_budget())?;
+                alloc::push("workspace of a contraction", &mut self.memory, memory)?;
+            }
+        }
+        Ok(&mut self.memory[..count])
+    }
+
+    /// [`crate::tt::ops::ContractOps::pairs`] of a plan with a chain.
+    pub fn pairs(
+        &mut self,
+        context: &Context,
+        work: &Work<'_>,
+        blocks: Range<usize>,
+        partials: &mut [Scaled],
+    ) -> Result<()> {
+        let Some(chain) = work.plan.chain else {
+            return Err(Error::Internal("a plan without its chain".into()));
+        };
+        with_trains!(chain, work.x, work.y, trains => self.run(context, work, &trains, blocks, partials))
+    }
+
+    /// [`crate::tt::ops::ContractOps::many`]: the items over the threads, each with all its blocks in one.
+    pub fn many(
+        &mut self,
+        context: &Context,
+        items: &[Item<'_>],
+        cancel: &CancelFlag,
+        sums: &mut [Scaled],
+    ) -> Result<()> {
+        let (mut bytes, mut limit) = (0, u64::MAX);
+        for plan in items.iter().map(|item| &item.plan) {
+            let part = if matches!(plan.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
+            bytes = bytes.max(plan.chain.map_or(0, |c| c.workspace(plan.block)) * part);
+            limit = limit.min(plan.limit);
+        }
+        let fitting = (limit / to_u64(bytes.max(1))).min(to_u64(context.pool().threads())) as usize;
+        let rooms = self.furnish(context, fitting.min(items.len()).max(1), bytes)?;
+        let next = AtomicUsize::new(0);
+        let out = Mutex::new(sums);
+        let pull = |room: &mut HostMemory| -> Result<()> {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(index) else { return Ok(()) };
+                cancel.check()?;
+                let sum = whole(item, room)?;
+                out.lock().unwrap_or_else(PoisonError::into_inner)[index] = sum;
+            }
+        };
+        match rooms {
+            [one] => context.pool().run_short(|| pull(one)),
+            many => context.pool().run(|| many.par_iter_mut().try_for_each(pull)),
+        }
+    }
+
+    fn run<X, Y>(
+        &mut self,
+        context: &Context,
+        work: &Work<'_>,
+        trains: &Trains<'_, X, Y>,
+        blocks: Range<usize>,
+        partials: &mut [Scaled],
+    ) -> Result<()>
+    where
+        X: Scalar<Part: Vectorised>,
+        Y: Scalar<Part = X::Part>,
+    {
+        let plan = work.plan;
+        let bytes = trains.chain.workspace(plan.block) * size_of::<X::Part>();
+        let rooms = self.furnish(context, plan.workers, bytes)?;
+        let next = AtomicUsize::new(blocks.start);
+        let out = Mutex::new(partials);
+        let pull = |room: &mut HostMemory| -> Result<()> {
+            let room = room.as_mut_slice::<X::Part>()?;
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= blocks.end {
+                    return Ok(());
+                }
+                let sum = block(plan, trains, plan.pairs.block(index, plan.block), room)?;
+                out.lock().unwrap_or_else(PoisonError::into_inner)[index - blocks.start] = sum;
+                work.done.fetch_add(plan.sites(), Ordering::Relaxed);
+                work.cancel.check()?;
+            }
+        };
+        match rooms {
+            [one] => context.pool().run_short(|| pull(one)),
+            many => context.pool().run(|| many.par_iter_mut().try_for_each(pull)),
+        }
+    }
+}
+
+/// S of one of many.
+fn whole(item: &Item<'_>, room: &mut HostMemory) -> Result<Scaled> {
+    let plan = &item.plan;
+    let Some(chain) = plan.chain else {
+        return Err(Error::Internal("a plan without its chain".into()));
+    };
+    with_trains!(chain, item.x, item.y, trains => {
+        let mut sum = Scaled::ZERO;
+        for index in 0..plan.blocks() {
+            sum = sum.plus(block(plan, &trains, plan.pairs.block(index, plan.block), room.as_mut_slice()?)?);
+        }
+        Ok(sum)
+    })
+}
+
+/// The sum over a block of pairs, in their order.
+fn block<X, Y>(plan: &Plan, trains: &Trains<'_, X, Y>, pairs: Range<usize>, room: &mut [X::Part]) -> Result<Scaled>
+where
+    X: Scalar<Part: Vectorised>,
+    Y: Scalar<Part = X::Part>,
+{
+    let all = plan.pairs;
+    let mut sum = Scaled::ZERO;
+    let mut terms = [Scaled::ZERO; super::TOGETHER];
+    let mut first = pairs.start;
+    while first < pairs.end {
+        let count = (pairs.end - first).min(terms.len());
+        trains.chain.run(&trains.x, &trains.y, &|q| all.get(first + q), room, &mut terms[..count])?;
+        for (q, term) in terms[..count].iter().enumerate() {
+            let term = if all.halved { term.re() } else { *term };
+            sum = sum.plus(term.times(Scaled::real(all.weight(all.get(first + q)))));
+        }
+        first += count;
+    }
+    Ok(sum)
+}
