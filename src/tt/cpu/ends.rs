@@ -28,7 +28,7 @@ pub fn open<T: Scalar>(pair: &Pair<'_, T>, rooms: &mut [Room], care: Care) -> Tr
     let [_, r, _, s, _] = pair.sizes(k);
     Ok(match (left?, right?) {
         (Ok(left), Ok(right)) if left.is_zero() || right.is_zero() => Ok(Scaled::ZERO),
-        (Ok(left), Ok(right)) => Ok(left.meet::<T>(&right, r * s)?),
+        (Ok(left), Ok(right)) => Ok(left.meet::<T>(right, r * s)?),
         _ => Err(Suspicious),
     })
 }

@@ -7,7 +7,7 @@
 //! | `sweep` | environments from site to site |
 //! | `ends` | open trains, from both ends |
 //! | `halves`, `power` | by dense tensors, by squaring |
-//! | `qr` | norms by QR factors |
+//! | `square`, `qr` | norms by one triangle, and by QR factors |
 
 pub mod chain;
 mod ends;
@@ -15,6 +15,7 @@ mod halves;
 mod power;
 pub(crate) mod products;
 mod qr;
+mod square;
 pub(crate) mod sweep;
 
 use std::ops::Range;

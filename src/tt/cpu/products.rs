@@ -4,7 +4,6 @@
 //! they are complex: the product then takes each complex number as two rows of a real matrix, and half the operations.
 
 use faer::linalg::matmul::matmul_with_conj;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -104,7 +103,8 @@ impl Taken {
         Self { conjugated, ..self }
     }
 
-    fn view<T: Scalar>(self, data: &[T]) -> (MatRef<'_, T>, Conj) {
+    /// The part as faer sees it.
+    pub(super) fn view<T: Scalar>(self, data: &[T]) -> (MatRef<'_, T>, Conj) {
         let view = self.block.view(data);
         let view = if self.transposed { view.transpose() } else { view };
         (view, if self.conjugated { Conj::Yes } else { Conj::No })
@@ -200,20 +200,6 @@ pub fn by_y<T: Scalar>(
     Ok(())
 }
 
-/// The lower triangle of C = alpha op(Y) B, and what is above it as its mirror: for a Hermitian C.
-pub fn by_y_triangle<T: Scalar>(
-    threads: Threads,
-    y: &[T],
-    taken: Taken,
-    (b, at): (&Buffer, Block),
-    (c, to): (&mut Buffer, Block),
-) -> Result<()> {
-    let ((y, conj), b, c) = (taken.view(y), at.view(b.get::<T>()?), c.get_mut::<T>()?);
-    lower(threads, (y, conj), b, to.view_mut(c));
-    mirror(to, c);
-    Ok(())
-}
-
 /// Multiply-adds below which a product is not cut.
 const LARGE: usize = 1 << 24;
 
@@ -253,52 +239,21 @@ pub fn multiply<T: Scalar>(
     }
 }
 
-/// Side of the squares on the diagonal that are computed whole.
-const TILE: usize = 64;
-
-/// The lower triangle of C = A B, in panels: what is below a panel's diagonal square is one product.
-fn lower<T: Scalar>(threads: Threads, (a, conj): (MatRef<'_, T>, Conj), b: MatRef<'_, T>, mut c: MatMut<'_, T>) {
-    let order = c.nrows();
-    let one = T::from_parts(1.0, 0.0);
-    let chunk = if order <= 2 * TILE { order } else { order.div_ceil(8).max(TILE).next_multiple_of(8) };
-    let panels = split_columns(c.as_mut(), chunk.max(1));
-    let panel = |(i, mut c): (usize, MatMut<'_, T>)| {
-        let (first, width) = (i * chunk, c.ncols());
-        let b = b.subcols(first, width);
-        triangular::matmul_with_conj(
-            c.as_mut().subrows_mut(first, width),
-            BlockStructure::TriangularLower,
-            Accum::Replace,
-            a.subrows(first, width),
-            BlockStructure::Rectangular,
-            conj,
-            b,
-            BlockStructure::Rectangular,
-            Conj::No,
-            one,
-            Par::Seq,
-        );
-        let below = order - first - width;
-        if below > 0 {
-            let a = a.subrows(first + width, below);
-            matmul_with_conj(c.subrows_mut(first + width, below), Accum::Replace, a, conj, b, Conj::No, one, Par::Seq);
-        }
-    };
-    if threads == Threads::One || order * order * a.ncols() < LARGE {
-        panels.into_iter().enumerate().for_each(panel);
-    } else {
-        panels.into_par_iter().enumerate().for_each(panel);
-    }
-}
+/// Side of the squares that are mirrored in cache.
+const TILE: usize = 16;
 
 /// Above the diagonal the conjugates of what is below it; a diagonal without imaginary part.
-fn mirror<T: Scalar>(at: Block, data: &mut [T]) {
+pub fn mirror<T: Scalar>(at: Block, data: &mut [T]) {
     let order = at.rows;
-    for j in 0..order {
-        let diagonal = &mut data[at.start + j * at.step + j];
-        *diagonal = T::from_parts(diagonal.re(), 0.0);
-        for i in j + 1..order {
-            data[at.start + i * at.step + j] = data[at.start + j * at.step + i].conjugate();
+    for j0 in (0..order).step_by(TILE) {
+        for i0 in (j0..order).step_by(TILE) {
+            for j in j0..(j0 + TILE).min(order) {
+                for i in i0.max(j)..(i0 + TILE).min(order) {
+                    let value = data[at.start + j * at.step + i];
+                    let value = if i == j { T::from_parts(value.re(), 0.0) } else { value.conjugate() };
+                    data[at.start + i * at.step + j] = value;
+                }
+            }
         }
     }
 }

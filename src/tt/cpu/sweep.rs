@@ -2,7 +2,8 @@
 //!
 //! Environments of the left are F[b, p, a] with the bond b of y fastest, then the pair; of the right G[b, a].
 
-use super::products::{Block, Bra, Buffer, Taken, Threads, by_x, by_y, by_y_triangle, largest};
+use super::products::{Block, Bra, Buffer, Taken, Threads, by_x, by_y, largest, mirror};
+use super::square;
 use crate::backend::memory::Budget;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
@@ -92,12 +93,14 @@ pub struct Sweep<'r> {
     alpha: f64,
     exponent: i64,
     zero: bool,
+    /// Order of an environment of which the lower triangle alone is known; 0 if it is whole.
+    lower: usize,
 }
 
 impl<'r> Sweep<'r> {
     /// A sweep that has not begun.
     pub fn new(room: &'r mut Room, care: Care) -> Self {
-        Self { room, care, alpha: 1.0, exponent: 0, zero: false }
+        Self { room, care, alpha: 1.0, exponent: 0, zero: false, lower: 0 }
     }
 
     /// After a site: `elements` of the environment are measured, and the next product brings them to [0.5, 1).
@@ -185,8 +188,33 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
+    /// Of a norm's environment whatever is known to be the mirror of the rest.
+    fn complete<T: Scalar>(&mut self) -> Result<()> {
+        if self.lower > 0 {
+            mirror(Block::packed(self.lower, self.lower), self.room.f.get_mut::<T>()?);
+            self.lower = 0;
+        }
+        Ok(())
+    }
+
+    /// A site of a norm by one triangle of each product, where the environment allows it.
+    fn squared<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, leftwards: bool) -> Result<bool> {
+        let [_, r, r2, ..] = pair.sizes(k);
+        let wanted = pair.work.plan.triangle && self.care != Care::Products;
+        // The factorisation reads the lower triangle alone, the other ways all of it.
+        if wanted && square::step(pair, self.room, k, self.alpha, leftwards)? {
+            self.lower = if leftwards { r } else { r2 };
+            return Ok(true);
+        }
+        self.complete::<T>()?;
+        Ok(false)
+    }
+
     /// F of the next bond, for one pair.
     pub fn right<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
+        if self.squared(pair, k, false)? {
+            return Ok(());
+        }
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
         let f = Block::packed(s, r);
@@ -198,8 +226,9 @@ impl<'r> Sweep<'r> {
                 self.scale_product::<T>(s * n * r2)?;
                 let core = Taken::transposed(Block::packed(s * n, s2)).conj(conj);
                 let (t, to) = (Block::packed(s * n, r2), Block::packed(s2, r2));
-                if pair.work.plan.triangle {
-                    return by_y_triangle(threads, y, core, (&self.room.t, t), (&mut self.room.f, to));
+                if pair.work.plan.triangle && s2 >= square::LEAST {
+                    self.lower = s2;
+                    return square::second(threads, self.room, core.view(y), t, to, false);
                 }
                 by_y(threads, 1.0, y, core, (&self.room.t, t), false, (&mut self.room.f, to))
             }
@@ -220,6 +249,9 @@ impl<'r> Sweep<'r> {
 
     /// G of the bond before, for one pair.
     pub fn left<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize) -> Result<()> {
+        if self.squared(pair, k, true)? {
+            return Ok(());
+        }
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
         let g = Block::packed(s2, r2);
@@ -231,6 +263,10 @@ impl<'r> Sweep<'r> {
                 by_y(threads, alpha, y, core, (&self.room.f, g), false, (&mut self.room.t, t))?;
                 self.scale_product::<T>(s * n * r2)?;
                 let (t, core) = (Block::packed(s, n * r2), Taken::transposed(Block::packed(r, n * r2)));
+                if let (true, Bra::Same(x)) = (pair.work.plan.triangle && s >= square::LEAST, pair.x) {
+                    self.lower = s;
+                    return square::second(threads, self.room, core.view(x.core(k)), t, Block::packed(s, r), true);
+                }
                 by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s, r)))
             }
             First::Y => {
@@ -286,6 +322,7 @@ impl<'r> Sweep<'r> {
 
     /// The last site: the sum over the pairs of their terms.
     pub fn last<T: Scalar>(mut self, pair: &Pair<'_, T>, k: usize, pairs: Range<usize>) -> Result<Scaled> {
+        self.complete::<T>()?;
         let ([n, r, _, s, _], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
         let (y, conj) = (pair.y.core(k), pair.conj());
         let room = self.room.t.bytes() / size_of::<T>() / s;
@@ -326,7 +363,9 @@ impl<'r> Sweep<'r> {
     }
 
     /// sum over b, a of F[b, a] G[b, a].
-    pub fn meet<T: Scalar>(self, other: &Sweep<'_>, elements: usize) -> Result<Scaled> {
+    pub fn meet<T: Scalar>(mut self, mut other: Sweep<'_>, elements: usize) -> Result<Scaled> {
+        self.complete::<T>()?;
+        other.complete::<T>()?;
         let (f, g) = (self.room.f.get::<T>()?, other.room.f.get::<T>()?);
         let sum = dot(&f[..elements], &g[..elements], false) * (self.alpha * other.alpha);
         Ok(Scaled::new(sum, self.exponent.saturating_add(other.exponent)))

@@ -32,15 +32,16 @@ fn norms_are_those_of_the_dense_tensor() {
 fn large_ranks_take_one_triangle() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        let x = Plain::uniform_ranks(5, 4, 150, false, is_complex(dtype), 82);
+        let ranks = [1, 6, 36, 200, 200, 200, 200, 200, 36, 6, 1];
+        let x = Plain::random(&[6; 10], &ranks, is_complex(dtype), 82);
         let t = x.train(&c, dtype);
         let by = |norm_way| session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
-        let (inner, _) = by(NormWay::Inner);
+        let (inner, whole) = by(NormWay::Inner);
         let (triangle, info) = by(NormWay::Triangle);
         let (qr, _) = by(NormWay::Qr);
         assert!((inner - triangle).abs() <= tolerance * inner, "{dtype:?}: {triangle}, not {inner}");
         assert!((inner - qr).abs() <= 10.0 * tolerance * inner, "{dtype:?}: {qr}, not {inner}");
-        assert!(info.flops > 0.0);
+        assert!(info.flops < 0.6 * whole.flops);
     }
 }
 

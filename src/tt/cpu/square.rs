@@ -1,0 +1,128 @@
+//! Environments of a norm, which are F = L L^H: of either product of a site one triangle is enough, and F' = B^H B for
+//! B = L^H X has no negative eigenvalue but by rounding.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::{Conj, MatMut, MatRef, Par};
+
+use super::products::{Block, Bra, Threads, multiply};
+use super::sweep::{Pair, Room};
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// Below this order the panels are too thin to gain anything.
+pub const LEAST: usize = 192;
+
+/// Columns of a panel, of which the square on the diagonal is computed whole.
+fn panel(order: usize) -> usize {
+    order.div_ceil(8).next_multiple_of(8).max(32)
+}
+
+/// The environment of the next bond, leftwards or rightwards, in `room.f`, its lower triangle alone; `false`, and
+/// nothing changed, where the environment is not positive definite.
+pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64, leftwards: bool) -> Result<bool> {
+    let Bra::Same(x) = pair.x else { return Ok(false) };
+    let [n, r, r2, ..] = pair.sizes(k);
+    let (near, far) = if leftwards { (r2, r) } else { (r, r2) };
+    // What is lost by a failure is kept in the room of the product.
+    if near > n * far || near < LEAST || !factored::<T>(room, near)? {
+        return Ok(false);
+    }
+    let Room { f, t, .. } = room;
+    let core = x.core(k);
+    {
+        let l = MatRef::from_column_major_slice(&f.get::<T>()?[..near * near], near, near);
+        let t = &mut t.get_mut::<T>()?[..n * r * r2];
+        let conj = if pair.work.plan.conjugate { Conj::Yes } else { Conj::No };
+        let width = panel(near);
+        for first in (0..near).step_by(width) {
+            let (width, rest) = (width.min(near - first), near - first);
+            let l = l.submatrix(first, first, rest, width);
+            if leftwards {
+                // B[(b i), q] = cj(X)[(b i), b'] L[b', q].
+                let x = MatRef::from_column_major_slice(core, r * n, near).subcols(first, rest);
+                let b = MatMut::from_column_major_slice_mut(&mut *t, r * n, near).subcols_mut(first, width);
+                multiply(pair.threads, 1.0, (x, conj), (l, Conj::No), false, b);
+            } else {
+                // B[q, (i a')] = L^H[q, a] X[a, (i a')].
+                let x = MatRef::from_column_major_slice(core, near, n * far).subrows(first, rest);
+                let b = MatMut::from_column_major_slice_mut(&mut *t, near, n * far).subrows_mut(first, width);
+                multiply(pair.threads, 1.0, (l.transpose(), conj), (x, Conj::No), false, b);
+            }
+        }
+    }
+    let t = &t.get::<T>()?[..n * r * r2];
+    let f = &mut f.get_mut::<T>()?[..far * far];
+    // What lies above the triangle is not to be taken for numbers.
+    f.fill(T::default());
+    let c = MatMut::from_column_major_slice_mut(f, far, far);
+    if leftwards {
+        let b = MatRef::from_column_major_slice(t, far, n * near);
+        triangle(pair.threads, alpha, (b, Conj::No), (b.transpose(), Conj::Yes), c);
+    } else {
+        let b = MatRef::from_column_major_slice(t, near * n, far);
+        triangle(pair.threads, alpha, (b.transpose(), Conj::Yes), (b, Conj::No), c);
+    }
+    Ok(true)
+}
+
+/// The second product of a site alone, `core` T or with `last` T `core`, by one triangle.
+pub fn second<T: Scalar>(
+    threads: Threads,
+    room: &mut Room,
+    core: (MatRef<'_, T>, Conj),
+    t: Block,
+    to: Block,
+    last: bool,
+) -> Result<()> {
+    let Room { f, t: product, .. } = room;
+    let t = (t.view(product.get::<T>()?), Conj::No);
+    let f = f.get_mut::<T>()?;
+    f[..to.rows * to.cols].fill(T::default());
+    let (a, b) = if last { (t, core) } else { (core, t) };
+    triangle(threads, 1.0, a, b, to.view_mut(f));
+    Ok(())
+}
+
+/// The lower triangle of C = alpha A B, and what lies above it in the squares on the diagonal.
+fn triangle<T: Scalar>(
+    threads: Threads,
+    alpha: f64,
+    (a, ca): (MatRef<'_, T>, Conj),
+    (b, cb): (MatRef<'_, T>, Conj),
+    mut c: MatMut<'_, T>,
+) {
+    let order = c.nrows();
+    let width = panel(order);
+    for first in (0..order).step_by(width) {
+        let (width, rest) = (width.min(order - first), order - first);
+        let c = c.as_mut().submatrix_mut(first, first, rest, width);
+        multiply(threads, alpha, (a.subrows(first, rest), ca), (b.subcols(first, width), cb), false, c);
+    }
+}
+
+/// F = L L^H in place, and zeros above L.
+fn factored<T: Scalar>(room: &mut Room, order: usize) -> Result<bool> {
+    let Room { f, t, .. } = room;
+    let (f, kept) = (&mut f.get_mut::<T>()?[..order * order], &mut t.get_mut::<T>()?[..order * order]);
+    kept.copy_from_slice(f);
+    let what = "working memory of a factorisation";
+    let need = cholesky_in_place_scratch::<T>(order, Par::Seq, Default::default());
+    let mut memory =
+        MemBuffer::try_new(need).map_err(|_| alloc::out_of_memory(what, need.unaligned_bytes_required()))?;
+    let matrix = MatMut::from_column_major_slice_mut(&mut *f, order, order);
+    let done = cholesky_in_place(matrix, Default::default(), Par::Seq, MemStack::new(&mut memory), Default::default());
+    let pivots = f.iter().step_by(order + 1).map(|d| d.re());
+    let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
+    // Pivots of the size of their rounding make columns of noise.
+    let noise = if size_of::<T::Part>() == 4 { 1e-3 } else { 1e-7 };
+    if done.is_err() || !least.is_finite() || least.is_nan() || least <= noise * most {
+        f.copy_from_slice(kept);
+        return Ok(false);
+    }
+    for (j, column) in f.chunks_exact_mut(order).enumerate() {
+        column[..j].fill(T::default());
+    }
+    Ok(true)
+}
