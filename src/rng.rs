@@ -19,6 +19,8 @@ pub mod stream {
     pub const FRESH: u32 = 5;
     /// Sketches of robust PCA.
     pub const ROBUST: u32 = 6;
+    /// Random tensor trains: row = element of the core, column = core.
+    pub const TRAINS: u32 = 7;
     /// Start vectors of Lanczos iterations: row of the matrix, number of the vector.
     pub const LANCZOS: u32 = 8;
     /// Starts of k-means++: number of the centre, number of the restart.

@@ -48,6 +48,25 @@ pub enum Step {
     Failed,
 }
 
+/// An error that is allowed, in the Frobenius norm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Delta {
+    /// In units of the norm.
+    Relative(f64),
+    /// As it is.
+    Absolute(f64),
+}
+
+impl Delta {
+    /// The error itself, for a matrix of the given norm.
+    pub fn of(self, norm: f64) -> f64 {
+        match self {
+            Self::Relative(delta) => delta * norm,
+            Self::Absolute(delta) => delta,
+        }
+    }
+}
+
 /// Dense matrices of a backend: column-major, at least one copy of each in the backend's memory.
 ///
 /// Work may be queued; what returns numbers to the host waits for it. No function reads or writes what it was not

@@ -7,6 +7,7 @@
 //! | file | subject |
 //! |---|---|
 //! | [`options`], [`info`] | how, and what came of it |
+//! | [`algebra`] | sums, products, truncation, dense tensors to and from trains |
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `call` | norms and distances |
@@ -17,6 +18,7 @@
 //! | [`cpu`] | the CPU's |
 //! | [`operator`] | TT-matrices between trains, environments kept for sweeps, spin chains |
 
+pub mod algebra;
 mod algorithm;
 mod batch;
 mod call;

@@ -27,6 +27,15 @@ impl<T: Scalar> CpuMatrix<T> {
         Ok(Self { memory: HostMemory::allocate(what, bytes, budget)?, rows, cols, element: PhantomData })
     }
 
+    /// The same elements as a matrix of another shape.
+    pub fn reshaped(self, rows: usize, cols: usize) -> Result<Self> {
+        if product("matrix", rows, cols)? != self.rows * self.cols {
+            let shape = self.shape();
+            return Err(Error::Internal(format!("a matrix of {shape:?} as one of {rows} x {cols}")));
+        }
+        Ok(Self { rows, cols, ..self })
+    }
+
     /// Rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)

@@ -9,6 +9,7 @@ pub mod product;
 pub(crate) mod reflections;
 #[cfg(test)]
 mod tests;
+pub mod wide;
 
 use std::sync::Arc;
 

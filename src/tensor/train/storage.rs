@@ -316,4 +316,9 @@ impl<'a, T> CoresMut<'a, T> {
     pub fn core(&mut self, k: usize) -> &mut [T] {
         self.cores[k]
     }
+
+    /// All cores, in order.
+    pub fn into_vec(self) -> Vec<&'a mut [T]> {
+        self.cores
+    }
 }

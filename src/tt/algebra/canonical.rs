@@ -1,0 +1,129 @@
+//! Canonical forms: every core but one orthonormal.
+
+use super::ops::{TrainOps, with_algebra};
+use super::orthogonal::{MatrixOf, Pieces, assemble, factors, normalise, positive, tame, times_power};
+use super::place::{Place, check};
+use super::round::{check_finite, expect_open, in_one_core};
+use crate::alloc;
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::scalar::{Scalar, with_scalar};
+use crate::tensor::train::TensorTrain;
+
+/// A train in canonical form.
+pub struct Canonical {
+    /// Left of the centre the cores have orthonormal columns as (r_k n_k) x r_{k+1} matrices, right of it orthonormal
+    /// rows as r_k x (n_k r_{k+1}) ones; the norm is that of the centre.
+    pub train: TensorTrain,
+    /// The train is to be multiplied by two to this power: 0 unless the centre would leave the range of the type.
+    pub exponent: i64,
+}
+
+/// The train with orthonormal cores but for `centre`. Triangular factors have diagonals that are real and not negative:
+/// signs do not depend on the backend, and a train in canonical form comes out as it is. Ranks become no larger than the
+/// cores beside them allow. Nothing is truncated.
+///
+/// # Errors
+/// [`Error::NotSupported`] for a cyclic train; [`Error::InvalidArgument`] for a centre that there is not and for a core
+/// with numbers that are not finite; as [`super::copy`].
+pub fn canonicalise(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Canonical> {
+    at.check()?;
+    check(at, "x", x)?;
+    expect_open("x", x.shape())?;
+    let d = x.shape().len();
+    if centre >= d {
+        return Err(Error::invalid("centre", format!("is {centre}, the train has {d} cores")));
+    }
+    with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
+        let (pieces, exponent) = sweep::<T, _>(algebra, x, centre)?;
+        Ok(Canonical { train: assemble(at, algebra, x.shape().modes(), pieces)?, exponent })
+    }))
+}
+
+type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, i64);
+
+fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -> Result<A::Matrix> {
+    let [r, n, s] = x.shape().core(k);
+    let core = algebra.load(x, k, r * n, s)?;
+    check_finite(algebra, "x", k, &core)?;
+    Ok(core)
+}
+
+fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: usize) -> Result<Swept<T, A>> {
+    let shape = x.shape();
+    let d = shape.len();
+    let what = "core with what is carried";
+    let mut exponent = 0;
+    // From the left: what is carried stands before the core as an r' x r_k matrix.
+    let mut pieces = Pieces::new(d)?;
+    let mut carried: Option<A::Matrix> = None;
+    let mut m = load(algebra, x, 0)?;
+    for k in 0..=centre {
+        let [r, n, s] = shape.core(k);
+        if let Some(low) = carried.take() {
+            let core = load(algebra, x, k)?;
+            let core = algebra.reshape(core, r, n * s)?;
+            let rows = algebra.shape(&low).0;
+            let mut product = algebra.zeros(what, rows, n * s)?;
+            algebra.multiply(1.0, &low, Op::Plain, &core, Op::Plain, 0.0, &mut product)?;
+            m = algebra.reshape(product, rows * n, s)?;
+        }
+        if k < centre {
+            let next = algebra.zeros(what, 0, 0)?;
+            let (mut q, mut low) = factors(algebra, std::mem::replace(&mut m, next))?;
+            positive(algebra, &mut q, &mut low)?;
+            match tame(algebra, &mut low)? {
+                Some(e) => exponent += e,
+                None => return Ok((None, 0)),
+            }
+            let rank = algebra.shape(&q).1;
+            pieces.push(q, rank);
+            carried = Some(low);
+        }
+    }
+    // From the right, with the adjoint of what is carried: r' x r_{k+1}.
+    let mut right = alloc::with_capacity("orthonormal cores", d)?;
+    let mut carried: Option<A::Matrix> = None;
+    for k in (centre + 1..d).rev() {
+        let [r, n, _] = shape.core(k);
+        let mut core = load(algebra, x, k)?;
+        if let Some(low) = carried.take() {
+            core = behind(algebra, &core, &low)?;
+        }
+        let cols = algebra.shape(&core).1;
+        let wide = algebra.reshape(core, r, n * cols)?;
+        let tall = algebra.adjoint("unfolding of a core", &wide)?;
+        let (mut q, mut low) = factors(algebra, tall)?;
+        positive(algebra, &mut q, &mut low)?;
+        match tame(algebra, &mut low)? {
+            Some(e) => exponent += e,
+            None => return Ok((None, 0)),
+        }
+        right.push((algebra.adjoint("orthonormal core", &q)?, cols));
+        carried = Some(low);
+    }
+    if let Some(low) = carried {
+        m = behind(algebra, &m, &low)?;
+    }
+    match normalise(algebra, &mut m)? {
+        Some(e) => exponent += e,
+        None => return Ok((None, 0)),
+    }
+    if in_one_core::<T>(exponent) {
+        times_power(algebra, &mut m, exponent)?;
+        exponent = 0;
+    }
+    let rank = algebra.shape(&m).1;
+    pieces.push(m, rank);
+    while let Some((core, rank)) = right.pop() {
+        pieces.push(core, rank);
+    }
+    Ok((Some(pieces), exponent))
+}
+
+/// M L for the adjoint of L.
+fn behind<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix, low: &A::Matrix) -> Result<A::Matrix> {
+    let mut product = algebra.zeros("core with what is carried", algebra.shape(m).0, algebra.shape(low).0)?;
+    algebra.multiply(1.0, m, Op::Plain, low, Op::Adjoint, 0.0, &mut product)?;
+    Ok(product)
+}

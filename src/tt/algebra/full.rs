@@ -1,0 +1,226 @@
+//! The dense tensor of a train.
+
+use super::ops::{TrainOps, with_algebra};
+use super::orthogonal::{normalise, tame, times_power};
+use super::place::{Place, check, is_single};
+use super::structure::to_open;
+use super::svd::expect_elements;
+use crate::alloc;
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::Order;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tensor::{self, Location, Tensor};
+use crate::tt::scaled::scale;
+
+/// Elements above which a dense tensor has to be asked for with force.
+pub const LIMIT: usize = 1 << 31;
+
+/// Writes the dense tensor of a train, first index fastest. `tensor` has the mode sizes as dimensions, in any layout on
+/// the host, or is packed with as many elements in dimensions of another kind. The halves of the train are multiplied
+/// out and then with each other: as many operations as elements times the rank in the middle.
+///
+/// A layout other than packed, first index fastest, costs a second tensor of that size.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a tensor of other sizes or type, or of more than [`LIMIT`] elements unless `force`;
+/// [`Error::Numerical`] if the halves are together beyond the range of the type; [`Error::NotSupported`] for strided
+/// device memory; as [`super::copy`].
+pub fn full(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, force: bool) -> Result<()> {
+    at.check()?;
+    check(at, "x", x)?;
+    tensor.expect_context("tensor", at.context)?;
+    tensor.expect_dtype("tensor", x.dtype())?;
+    tensor.check_writable("tensor")?;
+    let modes = x.shape().modes();
+    check_size(modes, force)?;
+    let elements = expect_elements("tensor", modes, tensor)?;
+    let packed = tensor.layout().is_packed(Order::ColumnMajor);
+    if !packed && tensor.dims() != modes {
+        return Err(Error::invalid("tensor", format!("has dimensions {:?}, {modes:?} are needed", tensor.dims())));
+    }
+    if packed {
+        return expand(at, x, tensor, elements);
+    }
+    let location = if tensor.is_device() { Location::Device } else { Location::Host };
+    let mut whole = Tensor::create(at.context, x.dtype(), location, Order::ColumnMajor, tensor.dims())?;
+    expand(at, x, &mut whole, elements)?;
+    tensor::copy(at.context, at.stream, &whole, tensor)
+}
+
+/// Refuses a dense tensor that is too large to be meant.
+pub(super) fn check_size(modes: &[usize], force: bool) -> Result<()> {
+    let elements = modes.iter().try_fold(1usize, |p, &n| p.checked_mul(n));
+    match elements {
+        Some(n) if force || n <= LIMIT => Ok(()),
+        Some(n) => Err(Error::invalid("x", format!("has {n} elements as a dense tensor, more than {LIMIT}"))),
+        None => Err(Error::invalid("x", "has more than 2^64 elements as a dense tensor")),
+    }
+}
+
+/// Fills a packed tensor.
+pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, elements: usize) -> Result<()> {
+    let location = if tensor.is_device() { Location::Device } else { Location::Host };
+    let there = Place { location, ..*at };
+    let opened;
+    let x = if x.shape().len() == 1 && x.shape().is_cyclic() {
+        opened = to_open(&there, x)?;
+        &opened
+    } else {
+        x
+    };
+    let memory = tensor.memory_mut("tensor")?;
+    with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
+        let middle = split_at(x.shape(), elements);
+        let (left, e) = left_half::<T, _>(algebra, x, middle)?;
+        let (right, f) = right_half::<T, _>(algebra, x, middle)?;
+        let alpha = alpha::<T>(e, f)?;
+        algebra.product_to(alpha, &left, &right, memory)
+    }))
+}
+
+/// 2^(e + f) for halves whose norms have been divided by these powers; 0 if one is zero.
+fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<f64> {
+    let (Some(e), Some(f)) = (e, f) else { return Ok(0.0) };
+    let most = if is_single(T::DTYPE) { 126 } else { 1020 };
+    if e + f > most {
+        return Err(Error::Numerical(format!(
+            "x: entries may be as large as 2^{}, beyond the range of {}; scale the train first",
+            e + f,
+            T::DTYPE.name()
+        )));
+    }
+    Ok(scale(1.0, (e + f).max(-1100)))
+}
+
+/// Cores in the left half: where both halves together are smallest.
+fn split_at(shape: &Shape, elements: usize) -> usize {
+    let d = shape.len();
+    let (mut best, mut least, mut left) = (d, usize::MAX, 1usize);
+    for k in 1..=d {
+        left *= shape.modes()[k - 1];
+        let size = left.saturating_add(elements / left).saturating_mul(shape.ranks()[k]);
+        // The last bond of a ring is its first: there is a half to multiply with all the same.
+        if size < least && (k < d || d == 1) {
+            (best, least) = (k, size);
+        }
+    }
+    best
+}
+
+type Half<M> = (M, Option<i64>);
+
+/// The left cores multiplied out: a row for each of their indices, a column for each (b, p) of the bond in the middle and
+/// the bond that closes the ring.
+fn left_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle: usize) -> Result<Half<A::Matrix>> {
+    let what = "left half of a train";
+    let shape = x.shape();
+    let [ring, n, s] = shape.core(0);
+    if ring == 1 {
+        let first = algebra.load(x, 0, n, s)?;
+        return extend(algebra, x, middle, first);
+    }
+    let whole = algebra.load(x, 0, ring, n * s)?;
+    let mut host = alloc::filled(what, ring * n * s, T::default())?;
+    algebra.download(&whole, &mut host, ring)?;
+    drop(whole);
+    let rows: usize = shape.modes()[..middle].iter().product();
+    let inner = shape.ranks()[middle];
+    let mut all = algebra.zeros(what, rows, inner * ring)?;
+    let mut parts = alloc::with_capacity(what, ring)?;
+    let mut slice = alloc::filled(what, n * s, T::default())?;
+    for p in 0..ring {
+        slice.iter_mut().zip(host[p..].iter().step_by(ring)).for_each(|(y, x)| *y = *x);
+        let first = algebra.upload(what, n, s, &slice, n)?;
+        parts.push(extend(algebra, x, middle, first)?);
+    }
+    let top = parts.iter().filter_map(|(_, e)| *e).max();
+    for (p, (mut part, e)) in parts.into_iter().enumerate() {
+        if let (Some(e), Some(top)) = (e, top) {
+            times_power(algebra, &mut part, (e - top).max(-1000))?;
+        }
+        algebra.copy_columns(&part, 0, inner, &mut all, p * inner)?;
+    }
+    Ok((all, top))
+}
+
+/// Multiplies a first core, (n_0, r_1), with those up to the middle.
+fn extend<T: Scalar, A: TrainOps<T>>(
+    algebra: &mut A,
+    x: &TensorTrain,
+    middle: usize,
+    first: A::Matrix,
+) -> Result<Half<A::Matrix>> {
+    let mut m = first;
+    let mut exponent = 0;
+    for k in 1..middle {
+        let [r, n, s] = x.shape().core(k);
+        match tame(algebra, &mut m)? {
+            Some(e) => exponent += e,
+            None => return zero_half(algebra, x.shape(), 0..middle, x.shape().ranks()[middle]),
+        }
+        let core = algebra.load(x, k, r, n * s)?;
+        let rows = algebra.shape(&m).0;
+        let mut product = algebra.zeros("left half of a train", rows, n * s)?;
+        algebra.multiply(1.0, &m, Op::Plain, &core, Op::Plain, 0.0, &mut product)?;
+        m = algebra.reshape(product, rows * n, s)?;
+    }
+    match normalise(algebra, &mut m)? {
+        Some(e) => Ok((m, Some(exponent + e))),
+        None => Ok((m, None)),
+    }
+}
+
+fn zero_half<T: Scalar, A: Algebra<T>>(
+    algebra: &mut A,
+    shape: &Shape,
+    cores: std::ops::Range<usize>,
+    cols: usize,
+) -> Result<Half<A::Matrix>> {
+    let rows: usize = shape.modes()[cores].iter().product();
+    Ok((algebra.zeros("half of a train", rows, cols)?, None))
+}
+
+/// The adjoint of the right cores multiplied out: a row for each of their indices, a column for each (b, p).
+fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle: usize) -> Result<Half<A::Matrix>> {
+    let what = "right half of a train";
+    let shape = x.shape();
+    let (d, ring) = (shape.len(), shape.ranks()[0]);
+    if middle == d {
+        // One core alone, times 1.
+        return Ok((algebra.upload(what, 1, 1, &[T::from_parts(1.0, 0.0)], 1)?, Some(0)));
+    }
+    let inner = shape.ranks()[middle];
+    let [r, n, _] = shape.core(d - 1);
+    let mut m = algebra.load(x, d - 1, r, n * ring)?;
+    let mut exponent = 0;
+    for k in (middle..d - 1).rev() {
+        let [r, n, s] = shape.core(k);
+        match tame(algebra, &mut m)? {
+            Some(e) => exponent += e,
+            None => return zero_half(algebra, shape, middle..d, inner * ring),
+        }
+        let core = algebra.load(x, k, r * n, s)?;
+        let cols = algebra.shape(&m).1;
+        let mut product = algebra.zeros(what, r * n, cols)?;
+        algebra.multiply(1.0, &core, Op::Plain, &m, Op::Plain, 0.0, &mut product)?;
+        m = algebra.reshape(product, r, n * cols)?;
+    }
+    let Some(e) = normalise(algebra, &mut m)? else {
+        return zero_half(algebra, shape, middle..d, inner * ring);
+    };
+    let exponent = exponent + e;
+    if ring == 1 {
+        return Ok((algebra.adjoint(what, &m)?, Some(exponent)));
+    }
+    let rows = algebra.shape(&m).1 / ring;
+    let mut all = algebra.zeros(what, rows, inner * ring)?;
+    for p in 0..ring {
+        let mut part = algebra.zeros(what, inner, rows)?;
+        algebra.copy_columns(&m, p * rows, rows, &mut part, 0)?;
+        let turned = algebra.adjoint(what, &part)?;
+        algebra.copy_columns(&turned, 0, inner, &mut all, p * inner)?;
+    }
+    Ok((all, Some(exponent)))
+}

@@ -1,0 +1,128 @@
+//! [`TrainOps`] on the GPU.
+
+use super::ops::{Held, TrainOps};
+use super::orthogonal::factors;
+use crate::backend::gpu::{Rows, Transpose, View};
+use crate::backend::memory::Memory;
+use crate::dense::Delta;
+use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
+use crate::dense::{Algebra, Op};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::tensor::train::TensorTrain;
+
+/// A copy of numbers in host or device memory.
+fn copied<T: Scalar>(
+    algebra: &mut GpuAlgebra,
+    (memory, offset): (&Memory, usize),
+    (rows, cols): (usize, usize),
+) -> Result<GpuMatrix<T>> {
+    let what = "core of a tensor train";
+    let len = rows * cols;
+    match memory {
+        Memory::Host(m) => algebra.upload(what, rows, cols, &m.as_slice::<T>()?[offset..offset + len], rows),
+        Memory::Device(m) => {
+            let mut copy = algebra.uninitialised::<T>(what, rows, cols)?;
+            let (size, width) = (size_of::<T>(), len * size_of::<T>());
+            let rows = Rows { offset: offset * size, pitch: width, width, count: 1 };
+            algebra.gpu().copy_rows(algebra.stream(), m, rows, copy.memory_mut(), 0)?;
+            Ok(copy)
+        }
+    }
+}
+
+fn matrix<'a, T: Scalar>(a: &'a Held<'_, T, GpuMatrix<T>>, (rows, cols): (usize, usize)) -> Result<View<'a>> {
+    match a {
+        Held::Owned(m) => Ok(View::packed(m.memory().region(0, rows * cols * size_of::<T>())?, rows, cols)),
+        Held::Borrowed(_) => Err(Error::Internal("host memory in a product on the device".into())),
+    }
+}
+
+impl<T: Scalar> TrainOps<T> for GpuAlgebra {
+    fn reshape(&mut self, m: GpuMatrix<T>, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
+        GpuMatrix::from_memory(m.into_memory(), rows, cols)
+    }
+
+    fn load(&mut self, train: &TensorTrain, k: usize, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
+        copied(self, train.memory(k), (rows, cols))
+    }
+
+    fn store(&mut self, m: &GpuMatrix<T>, train: &mut TensorTrain, k: usize) -> Result<()> {
+        let (size, len) = (size_of::<T>(), train.shape().core_len(k));
+        let (memory, offset) = train.memory_mut("result", k)?;
+        match memory {
+            Memory::Host(out) => {
+                let out = &mut out.as_mut_slice::<T>()?[offset..offset + len];
+                self.gpu().load_numbers(self.stream(), m.memory(), 0, out)
+            }
+            Memory::Device(out) => {
+                let rows = Rows { offset: 0, pitch: len * size, width: len * size, count: 1 };
+                self.gpu().copy_rows(self.stream(), m.memory(), rows, out, offset * size)
+            }
+        }
+    }
+
+    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, GpuMatrix<T>>> {
+        Ok(Held::Owned(copied(self, (memory, 0), (elements, 1))?))
+    }
+
+    fn left_vectors(
+        &mut self,
+        a: &Held<'_, T, GpuMatrix<T>>,
+        (rows, cols): (usize, usize),
+        _delta: Delta,
+    ) -> Result<(GpuMatrix<T>, Vec<f64>)> {
+        let Held::Owned(a) = a else {
+            return Err(Error::Internal("host memory in a factorisation on the device".into()));
+        };
+        let what = "unfolding of a tensor";
+        let mut wide = self.uninitialised::<T>(what, rows, cols)?;
+        let width = rows * cols * size_of::<T>();
+        self.gpu().copy_rows(
+            self.stream(),
+            a.memory(),
+            Rows { offset: 0, pitch: width, width, count: 1 },
+            wide.memory_mut(),
+            0,
+        )?;
+        let norms = Algebra::<T>::column_norms(self, &wide)?;
+        if norms.iter().any(|n| !n.is_finite()) {
+            let u = Algebra::<T>::zeros(self, what, rows, rows)?;
+            return Ok((u, crate::alloc::filled("singular values", rows, f64::NAN)?));
+        }
+        let tall = self.adjoint(what, &wide)?;
+        drop(wide);
+        // A^H = Q R, so that the left vectors of A are the right ones of R.
+        let (_, r) = factors::<T, _>(self, tall)?;
+        let svd = Algebra::<T>::svd(self, &r)?;
+        Ok((svd.v, svd.s))
+    }
+
+    fn project(
+        &mut self,
+        u: &GpuMatrix<T>,
+        a: &Held<'_, T, GpuMatrix<T>>,
+        shape: (usize, usize),
+    ) -> Result<GpuMatrix<T>> {
+        let out = self.uninitialised::<T>("carried part of a tensor", u.cols(), shape.1)?;
+        let (adjoint, plain) = (Transpose::Adjoint, Transpose::Plain);
+        self.blas().multiply::<T>(1.0, u.view(), adjoint, matrix(a, shape)?, plain, 0.0, out.view())?;
+        Ok(out)
+    }
+
+    fn product_to(&mut self, alpha: f64, a: &GpuMatrix<T>, b: &GpuMatrix<T>, out: &mut Memory) -> Result<()> {
+        let (rows, cols) = (a.rows(), b.rows());
+        match out {
+            Memory::Device(memory) => {
+                let view = View::packed(memory.region(0, rows * cols * size_of::<T>())?, rows, cols);
+                let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
+                self.blas().multiply::<T>(alpha, a.view(), plain, b.view(), adjoint, 0.0, view)
+            }
+            Memory::Host(memory) => {
+                let mut c = self.uninitialised::<T>("dense tensor of a train", rows, cols)?;
+                self.multiply(alpha, a, Op::Plain, b, Op::Adjoint, 0.0, &mut c)?;
+                self.download(&c, memory.as_mut_slice()?, rows)
+            }
+        }
+    }
+}

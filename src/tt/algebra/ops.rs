@@ -1,0 +1,69 @@
+//! What trains need of a backend beside its dense algebra.
+
+use crate::backend::memory::Memory;
+use crate::dense::Algebra;
+use crate::dense::Delta;
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::tensor::train::TensorTrain;
+
+/// A large matrix that is only read: the caller's memory where the backend can read it, or a matrix of its own.
+pub enum Held<'a, T, M> {
+    /// The caller's numbers, column-major.
+    Borrowed(&'a [T]),
+    /// A matrix with that many elements.
+    Owned(M),
+}
+
+/// Dense algebra with cores of trains as matrices: the same memory is taken as a matrix of one shape or another.
+pub trait TrainOps<T: Scalar>: Algebra<T> {
+    /// The same elements as a matrix of another shape.
+    fn reshape(&mut self, m: Self::Matrix, rows: usize, cols: usize) -> Result<Self::Matrix>;
+
+    /// A copy of core k as a matrix.
+    fn load(&mut self, train: &TensorTrain, k: usize, rows: usize, cols: usize) -> Result<Self::Matrix>;
+
+    /// Writes core k.
+    fn store(&mut self, m: &Self::Matrix, train: &mut TensorTrain, k: usize) -> Result<()>;
+
+    /// The numbers of a packed tensor as this backend reads them.
+    fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, Self::Matrix>>;
+
+    /// Left singular vectors, rows-by-rows, and singular values, not increasing, of a matrix with many more columns than
+    /// rows, in few passes over it. `delta` says what error of the singular values matters. The values are NaN if the
+    /// matrix has numbers that are not finite.
+    fn left_vectors(
+        &mut self,
+        a: &Held<'_, T, Self::Matrix>,
+        shape: (usize, usize),
+        delta: Delta,
+    ) -> Result<(Self::Matrix, Vec<f64>)>;
+
+    /// U^H A.
+    fn project(
+        &mut self,
+        u: &Self::Matrix,
+        a: &Held<'_, T, Self::Matrix>,
+        shape: (usize, usize),
+    ) -> Result<Self::Matrix>;
+
+    /// alpha A B^H as the packed elements of a tensor.
+    fn product_to(&mut self, alpha: f64, a: &Self::Matrix, b: &Self::Matrix, out: &mut Memory) -> Result<()>;
+}
+
+/// Runs `$body` with the algebra of a place's context as `$algebra`.
+macro_rules! with_algebra {
+    ($at:expr, $algebra:ident => $body:expr) => {
+        match $at.context.backend() {
+            $crate::backend::Backend::Cpu => {
+                let $algebra = &mut $crate::dense::cpu::CpuAlgebra::new($at.context);
+                $body
+            }
+            $crate::backend::Backend::Gpu(gpu) => {
+                let $algebra = &mut $crate::dense::gpu::GpuAlgebra::new($at.context, gpu, $at.queue()?)?;
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_algebra;

@@ -1,0 +1,190 @@
+//! Where calls run, and trains as the host reads and writes them.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::backend::gpu::{GpuStream, Rows};
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::stream::{self, Stream};
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+
+/// Where a call runs and where its result goes.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The context of all operands.
+    pub context: &'a Arc<Context>,
+    /// The queue of device work; `None` for the context's own.
+    pub stream: Option<&'a Stream>,
+    /// Memory of the result.
+    pub location: Location,
+}
+
+impl<'a> Place<'a> {
+    /// Results in host memory, by the context's own queue.
+    pub fn host(context: &'a Arc<Context>) -> Self {
+        Self { context, stream: None, location: Location::Host }
+    }
+
+    /// Refuses a dead context and memory that it does not have.
+    pub(super) fn check(&self) -> Result<()> {
+        self.context.check_alive()?;
+        if self.location == Location::Device {
+            self.context.gpu("location")?;
+        }
+        Ok(())
+    }
+
+    /// The device's queue.
+    pub(super) fn queue(&self) -> Result<&GpuStream> {
+        stream::select(self.context, self.stream)?
+            .ok_or_else(|| Error::Internal("device memory in a context without a device".into()))
+    }
+}
+
+/// A train that the host can read: the caller's, or a copy of one on a device or of another type.
+pub(super) enum HostTrain<'a> {
+    There(&'a TensorTrain),
+    Copied(TensorTrain),
+}
+
+impl Deref for HostTrain<'_> {
+    type Target = TensorTrain;
+
+    fn deref(&self) -> &TensorTrain {
+        match self {
+            Self::There(train) => train,
+            Self::Copied(train) => train,
+        }
+    }
+}
+
+/// Refuses a train of another context, or with cores that have not been set.
+pub(super) fn check(at: &Place<'_>, argument: &str, x: &TensorTrain) -> Result<()> {
+    x.expect_context(argument, at.context)?;
+    x.expect_set(argument)
+}
+
+/// The train on the host, complete once the work that is enqueued by now is done.
+pub(super) fn read<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain) -> Result<HostTrain<'a>> {
+    check(at, argument, x)?;
+    if !x.is_device() {
+        return Ok(HostTrain::There(x));
+    }
+    let (gpu, queue) = (at.context.gpu(argument)?, at.queue()?);
+    let mut copy = TensorTrain::zeros(at.context, x.dtype(), Location::Host, x.shape().clone())?;
+    for k in 0..x.shape().len() {
+        let (memory, offset) = x.memory(k);
+        let size = x.dtype().size();
+        gpu.download(queue, memory.device(argument)?, offset * size, bytes_mut(&mut copy, k)?)?;
+    }
+    Ok(HostTrain::Copied(copy))
+}
+
+/// The train on the host with elements of `dtype`, which is its own type or the complex one of it.
+pub(super) fn read_as<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<HostTrain<'a>> {
+    let here = read(at, argument, x)?;
+    if here.dtype() == dtype {
+        return Ok(here);
+    }
+    let mut copy = TensorTrain::zeros(at.context, dtype, Location::Host, x.shape().clone())?;
+    convert(at, &here, &mut copy)?;
+    Ok(HostTrain::Copied(copy))
+}
+
+/// Rounds the numbers of a host train to the type of another.
+pub(super) fn convert(at: &Place<'_>, from: &TensorTrain, to: &mut TensorTrain) -> Result<()> {
+    with_scalar!(from.dtype(), "x", S => with_scalar!(to.dtype(), "dtype", T => convert_cores::<S, T>(at, from, to)))
+}
+
+fn convert_cores<S: Scalar, T: Scalar>(at: &Place<'_>, from: &TensorTrain, to: &mut TensorTrain) -> Result<()> {
+    let (source, mut target) = (from.cores::<S>("x")?, to.cores_mut::<T>("result")?);
+    at.context.pool().run(|| {
+        for k in 0..source.shape().len() {
+            for (y, x) in target.core(k).iter_mut().zip(source.core(k)) {
+                *y = T::from_parts(x.re(), x.im());
+            }
+        }
+    });
+    Ok(())
+}
+
+/// The type in which trains of both types are computed with.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for types of different precision.
+pub(super) fn common_type(argument: &str, x: DType, y: DType) -> Result<DType> {
+    match (x, y) {
+        _ if x == y => Ok(x),
+        (DType::F32, DType::CF32) | (DType::CF32, DType::F32) => Ok(DType::CF32),
+        (DType::F64, DType::CF64) | (DType::CF64, DType::F64) => Ok(DType::CF64),
+        _ => Err(Error::invalid(argument, format!("is {}, the other operand is {}", y.name(), x.name()))),
+    }
+}
+
+/// Whether the type has an imaginary part.
+pub(super) fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::CF32 | DType::CF64)
+}
+
+/// Whether the parts of a number are in single precision.
+pub(super) fn is_single(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::CF32)
+}
+
+/// A train of zeros that the host can write, for [`finish`] to bring to its place.
+pub(super) fn begin(at: &Place<'_>, dtype: DType, shape: Shape) -> Result<TensorTrain> {
+    let location = if at.location == Location::Device { Location::Host } else { at.location };
+    TensorTrain::zeros(at.context, dtype, location, shape)
+}
+
+/// Brings a train that [`begin`] made to the memory asked for.
+pub(super) fn finish(at: &Place<'_>, train: TensorTrain) -> Result<TensorTrain> {
+    if at.location != Location::Device {
+        return Ok(train);
+    }
+    let (gpu, queue) = (at.context.gpu("location")?, at.queue()?);
+    let mut result = TensorTrain::zeros(at.context, train.dtype(), Location::Device, train.shape().clone())?;
+    let size = train.dtype().size();
+    for k in 0..train.shape().len() {
+        let (memory, offset) = result.memory_mut("result", k)?;
+        if let Memory::Device(memory) = memory {
+            gpu.upload(queue, bytes(&train, k)?, memory, offset * size)?;
+        }
+    }
+    Ok(result)
+}
+
+/// Copies core `from` of one device train to core `to` of another.
+pub(super) fn copy_on_device(
+    at: &Place<'_>,
+    (source, from): (&TensorTrain, usize),
+    (target, to): (&mut TensorTrain, usize),
+) -> Result<()> {
+    let size = source.dtype().size();
+    let width = source.shape().core_len(from) * size;
+    let (memory, offset) = source.memory(from);
+    let rows = Rows { offset: offset * size, pitch: width, width, count: 1 };
+    let (result, place) = target.memory_mut("result", to)?;
+    let Memory::Device(result) = result else {
+        return Err(Error::Internal("a device train without device memory".into()));
+    };
+    at.context.gpu("x")?.copy_rows(at.queue()?, memory.device("x")?, rows, result, place * size)
+}
+
+/// The bytes of core k of a host train.
+pub(super) fn bytes(train: &TensorTrain, k: usize) -> Result<&[u8]> {
+    let (size, len) = (train.dtype().size(), train.shape().core_len(k));
+    let (memory, offset) = train.memory(k);
+    Ok(&memory.host("x")?.as_slice::<u8>()?[offset * size..(offset + len) * size])
+}
+
+/// The bytes of core k of a host train, to write to.
+pub(super) fn bytes_mut(train: &mut TensorTrain, k: usize) -> Result<&mut [u8]> {
+    let (size, len) = (train.dtype().size(), train.shape().core_len(k));
+    let (memory, offset) = train.memory_mut("result", k)?;
+    Ok(&mut memory.host_mut("result")?.as_mut_slice::<u8>()?[offset * size..(offset + len) * size])
+}

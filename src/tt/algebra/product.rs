@@ -1,0 +1,216 @@
+//! Products whose ranks are products of ranks: entry by entry, and of TT-matrices with trains.
+//!
+//! A pair of bonds is one bond of the result, that of the second operand's core (x, or the right matrix) fastest.
+
+use rayon::prelude::*;
+
+use super::place::{HostTrain, Place, begin, common_type, finish, read_as};
+use super::round::{self, Source};
+use super::structure::sizes;
+use super::truncate::{Truncated, Truncation};
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::product;
+use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
+
+/// What is multiplied.
+pub(super) enum Pair<'a> {
+    /// Two trains entry by entry.
+    Entries(HostTrain<'a>, HostTrain<'a>),
+    /// A TT-matrix with cores (w, m, n, w') and a train with cores (r, n, c, r'), where c is 1 but for a TT-matrix.
+    Matrix { h: HostTrain<'a>, x: HostTrain<'a>, rows: Vec<usize>, columns: Vec<usize> },
+}
+
+/// A product that has not been formed.
+pub(super) struct Product<'a> {
+    pair: Pair<'a>,
+    shape: Shape,
+    dtype: DType,
+}
+
+impl<'a> Product<'a> {
+    /// x y, entry by entry.
+    fn entries(at: &Place<'_>, x: &'a TensorTrain, y: &'a TensorTrain) -> Result<Self> {
+        let dtype = common_type("y", x.dtype(), y.dtype())?;
+        y.shape().expect_modes("y", x.shape().modes(), "x")?;
+        let shape = Shape::new("y", x.shape().modes(), &pairs_of_ranks("y", x.shape(), y.shape())?)?;
+        let pair = Pair::Entries(read_as(at, "x", x, dtype)?, read_as(at, "y", y, dtype)?);
+        Ok(Self { pair, shape, dtype })
+    }
+
+    /// H x for a train, or for a TT-matrix with `columns`.
+    pub(super) fn matrix(
+        at: &Place<'_>,
+        h: &'a TrainMatrix,
+        (argument, x): (&str, &'a TensorTrain),
+        (modes, columns): (&[usize], Option<&[usize]>),
+    ) -> Result<Self> {
+        let dtype = common_type(argument, h.train().dtype(), x.dtype())?;
+        let what = "shape of a TT-matrix";
+        let d = h.cols().len();
+        let columns = match columns {
+            Some(columns) => alloc::copied(what, columns)?,
+            None => alloc::filled(what, d, 1)?,
+        };
+        // The shape of what stands in H's place for the message: its modes are H's columns.
+        let ones = alloc::filled(what, d + 1, 1)?;
+        Shape::new("h", h.cols(), &ones)?.expect_modes("h", modes, argument)?;
+        let (mut out, _) = sizes(d)?;
+        for (&m, &c) in h.rows().iter().zip(&columns) {
+            out.push(product(argument, m, c)?);
+        }
+        let shape = Shape::new(argument, &out, &pairs_of_ranks(argument, x.shape(), h.train().shape())?)?;
+        let pair = Pair::Matrix {
+            h: read_as(at, "h", h.train(), dtype)?,
+            x: read_as(at, argument, x, dtype)?,
+            rows: alloc::copied(what, h.rows())?,
+            columns,
+        };
+        Ok(Self { pair, shape, dtype })
+    }
+
+    /// The product as a train.
+    pub(super) fn form(&self, at: &Place<'_>) -> Result<TensorTrain> {
+        let mut result = begin(at, self.dtype, self.shape.clone())?;
+        with_scalar!(self.dtype, "x", T => {
+            let mut cores = result.cores_mut::<T>("result")?;
+            (0..self.shape.len()).try_for_each(|k| self.core::<T>(at, k, cores.core(k)))
+        })?;
+        finish(at, result)
+    }
+
+    /// The product, rounded: its cores are formed one at a time.
+    pub(super) fn round(&self, at: &Place<'_>, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
+        with_scalar!(self.dtype, "x", T => {
+            let form = |k: usize| {
+                let mut core = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
+                self.core::<T>(at, k, &mut core)?;
+                Ok(core)
+            };
+            round::round_source::<T>(at, "product", &Source::Formed { shape: &self.shape, core: &form }, truncation)
+        })
+    }
+
+    /// Writes core k, which is zero.
+    fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<()> {
+        match &self.pair {
+            Pair::Entries(x, y) => {
+                let (a, b) = (x.shape().core(k), y.shape().core(k));
+                let (x, y) = (x.cores::<T>("x")?, y.cores::<T>("y")?);
+                at.context.pool().run(|| entries_core((x.core(k), a), (y.core(k), b), out));
+            }
+            Pair::Matrix { h, x, rows, columns } => {
+                let ([w, _, v], [r, _, s]) = (h.shape().core(k), x.shape().core(k));
+                let inner = x.shape().modes()[k] / columns[k];
+                let sizes = Sizes { w, v, r, s, rows: rows[k], inner, columns: columns[k] };
+                let (h, x) = (h.cores::<T>("h")?, x.cores::<T>("x")?);
+                at.context.pool().run(|| matrix_core(sizes, h.core(k), x.core(k), out));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pairs_of_ranks(argument: &str, x: &Shape, y: &Shape) -> Result<Vec<usize>> {
+    let (_, mut ranks) = sizes(x.len())?;
+    for (&r, &s) in x.ranks().iter().zip(y.ranks()) {
+        ranks.push(product(argument, r, s)?);
+    }
+    Ok(ranks)
+}
+
+/// z[(a a'), i, (b b')] = x[a, i, b] y[a', i, b'].
+fn entries_core<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize; 3]), out: &mut [T]) {
+    let [r, n, s] = a;
+    let height = r * b[0];
+    out.par_chunks_mut(height * n).enumerate().for_each(|(column, out)| {
+        let x = &x[column % s * r * n..][..r * n];
+        let y = &y[column / s * b[0] * n..][..b[0] * n];
+        for ((out, x), y) in out.chunks_exact_mut(height).zip(x.chunks_exact(r)).zip(y.chunks_exact(b[0])) {
+            for (out, &y) in out.chunks_exact_mut(r).zip(y) {
+                out.iter_mut().zip(x).for_each(|(z, &x)| *z = x * y);
+            }
+        }
+    });
+}
+
+/// Sizes of a core (w, rows, inner, v) of the matrix and (r, inner, columns, s) of what it is applied to.
+#[derive(Clone, Copy)]
+struct Sizes {
+    w: usize,
+    v: usize,
+    r: usize,
+    s: usize,
+    rows: usize,
+    inner: usize,
+    columns: usize,
+}
+
+/// z[(a w), (i c), (b v)] = sum over j of H[w, i, j, v] x[a, j, c, b]. Zeros of H, of which those of spin chains are full,
+/// are passed over.
+fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
+    let Sizes { w, r, s, rows, inner, columns, v } = sizes;
+    debug_assert_eq!(h.len(), w * rows * inner * v);
+    out.par_chunks_mut(r * w * rows * columns).enumerate().for_each(|(column, out)| {
+        let x = &x[column % s * r * inner * columns..][..r * inner * columns];
+        let h = &h[column / s * w * rows * inner..][..w * rows * inner];
+        // The place in `out` of row (w, i) of the matrix and column c is one of its stretches of r.
+        for (place, out) in out.chunks_exact_mut(r).enumerate() {
+            let (row, c) = (place % (w * rows), place / (w * rows));
+            for (j, x) in x[c * r * inner..][..r * inner].chunks_exact(r).enumerate() {
+                let factor = h[row + w * rows * j];
+                if factor != T::default() {
+                    out.iter_mut().zip(x).for_each(|(z, &x)| *z += factor * x);
+                }
+            }
+        }
+    });
+}
+
+/// The train of the products of entries: ranks multiply.
+///
+/// # Errors
+/// [`crate::error::Error::InvalidArgument`] for other mode sizes and for types of different precision; as
+/// [`super::copy`].
+pub fn hadamard(at: &Place<'_>, x: &TensorTrain, y: &TensorTrain) -> Result<TensorTrain> {
+    at.check()?;
+    Product::entries(at, x, y)?.form(at)
+}
+
+/// [`hadamard`] and then [`super::round()`], without the cores of the product together in memory.
+///
+/// # Errors
+/// As both.
+pub fn hadamard_round(
+    at: &Place<'_>,
+    x: &TensorTrain,
+    y: &TensorTrain,
+    truncation: &Truncation<'_>,
+) -> Result<(TensorTrain, Truncated)> {
+    at.check()?;
+    Product::entries(at, x, y)?.round(at, truncation)
+}
+
+/// H x: ranks multiply. An open train and a cyclic matrix, or the other way round, give a cyclic train.
+///
+/// # Errors
+/// As [`hadamard`].
+pub fn apply(at: &Place<'_>, h: &TrainMatrix, x: &TensorTrain) -> Result<TensorTrain> {
+    at.check()?;
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.form(at)
+}
+
+/// [`apply`] and then [`super::round()`], without the cores of the product together in memory.
+///
+/// # Errors
+/// As both.
+pub fn apply_round(
+    at: &Place<'_>,
+    h: &TrainMatrix,
+    x: &TensorTrain,
+    truncation: &Truncation<'_>,
+) -> Result<(TensorTrain, Truncated)> {
+    at.check()?;
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.round(at, truncation)
+}

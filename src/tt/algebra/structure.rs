@@ -1,0 +1,200 @@
+//! What moves numbers and computes none: copies, other types, conjugates, other orders of the cores, rings cut open.
+
+use super::place::{
+    Place, begin, bytes, bytes_mut, check, convert, copy_on_device, finish, is_complex, is_single, read,
+};
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Real, Scalar, with_scalar};
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tensor::{Location, copy_strided};
+
+/// A copy, in other memory if asked for. Between two places on a device nothing passes through the host.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a train of another context or with cores that have not been set;
+/// [`Error::NotSupported`] for device memory on a CPU context; out of memory.
+pub fn copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
+    at.check()?;
+    if x.is_device() && at.location == Location::Device {
+        check(at, "x", x)?;
+        let mut result = TensorTrain::zeros(at.context, x.dtype(), at.location, x.shape().clone())?;
+        for k in 0..x.shape().len() {
+            copy_on_device(at, (x, k), (&mut result, k))?;
+        }
+        return Ok(result);
+    }
+    finish(at, host_copy(at, x)?)
+}
+
+/// A copy that the host can write.
+pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
+    let x = read(at, "x", x)?;
+    let mut result = begin(at, x.dtype(), x.shape().clone())?;
+    for k in 0..x.shape().len() {
+        bytes_mut(&mut result, k)?.copy_from_slice(bytes(&x, k)?);
+    }
+    Ok(result)
+}
+
+/// A copy whose elements are of another type: rounded to single precision, exact in double; a number beyond the range
+/// of the new type becomes infinite.
+///
+/// # Errors
+/// As [`copy`]; [`Error::InvalidArgument`] for a real type of a complex train.
+pub fn cast(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<TensorTrain> {
+    at.check()?;
+    if is_complex(x.dtype()) && !is_complex(dtype) {
+        return Err(Error::invalid("dtype", format!("is {} for a train of {}", dtype.name(), x.dtype().name())));
+    }
+    if dtype == x.dtype() {
+        return copy(at, x);
+    }
+    let x = read(at, "x", x)?;
+    let mut result = begin(at, dtype, x.shape().clone())?;
+    convert(at, &x, &mut result)?;
+    finish(at, result)
+}
+
+/// The complex conjugate.
+///
+/// # Errors
+/// As [`copy`].
+pub fn conj(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
+    at.check()?;
+    if !is_complex(x.dtype()) {
+        return copy(at, x);
+    }
+    let mut result = host_copy(at, x)?;
+    for k in 0..x.shape().len() {
+        if is_single(x.dtype()) {
+            negate_imaginary::<f32>(&mut result, k)?;
+        } else {
+            negate_imaginary::<f64>(&mut result, k)?;
+        }
+    }
+    finish(at, result)
+}
+
+fn negate_imaginary<P: Real>(train: &mut TensorTrain, k: usize) -> Result<()> {
+    parts_mut::<P>(train, k)?.iter_mut().skip(1).step_by(2).for_each(|im| *im = -*im);
+    Ok(())
+}
+
+/// The real and imaginary parts of core k of a host train, one after the other.
+pub(super) fn parts_mut<P: Real>(train: &mut TensorTrain, k: usize) -> Result<&mut [P]> {
+    let count = if is_complex(train.dtype()) { 2 } else { 1 };
+    let len = train.shape().core_len(k) * count;
+    let (memory, offset) = train.memory_mut("result", k)?;
+    Ok(&mut memory.host_mut("result")?.as_mut_slice::<P>()?[offset * count..offset * count + len])
+}
+
+/// The train of the tensor with its indices in reverse order.
+///
+/// # Errors
+/// As [`copy`].
+pub fn reverse(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
+    at.check()?;
+    let x = read(at, "x", x)?;
+    let shape = x.shape();
+    let d = shape.len();
+    let (mut modes, mut ranks) = sizes(d)?;
+    modes.extend(shape.modes().iter().rev());
+    ranks.extend(shape.ranks().iter().rev());
+    let mut result = begin(at, x.dtype(), Shape::new("x", &modes, &ranks)?)?;
+    let size = x.dtype().size();
+    for k in 0..d {
+        let dims @ [r, n, s] = shape.core(k);
+        let to = bytes_mut(&mut result, d - 1 - k)?;
+        copy_strided(size, bytes(&x, k)?, &[1, r, r * n], to, &[s * n, s, 1], &dims);
+    }
+    finish(at, result)
+}
+
+/// Room for the sizes of a train of d cores.
+pub(super) fn sizes(d: usize) -> Result<(Vec<usize>, Vec<usize>)> {
+    let what = "shape of a tensor train";
+    Ok((alloc::with_capacity(what, d)?, alloc::with_capacity(what, d + 1)?))
+}
+
+/// The train with cores c .. d - 1, 0 .. c - 1: that of the tensor whose first index was its c-th. The trace is the
+/// same; an open train becomes a ring with the rank of bond c.
+///
+/// # Errors
+/// As [`copy`]; [`Error::InvalidArgument`] for a core that there is not.
+pub fn rotate(at: &Place<'_>, x: &TensorTrain, first: usize) -> Result<TensorTrain> {
+    at.check()?;
+    let x = read(at, "x", x)?;
+    let d = x.shape().len();
+    if first >= d {
+        return Err(Error::invalid("first", format!("is {first}, the train has {d} cores")));
+    }
+    let (mut modes, mut ranks) = sizes(d)?;
+    let order = (first..d).chain(0..first);
+    modes.extend(order.clone().map(|k| x.shape().modes()[k]));
+    ranks.extend(order.clone().map(|k| x.shape().ranks()[k]));
+    ranks.push(x.shape().ranks()[first]);
+    let mut result = begin(at, x.dtype(), Shape::new("x", &modes, &ranks)?)?;
+    for (to, from) in order.enumerate() {
+        bytes_mut(&mut result, to)?.copy_from_slice(bytes(&x, from)?);
+    }
+    finish(at, result)
+}
+
+/// An open train of the same tensor, exactly: the index that closes the ring is carried along, so that every inner rank
+/// is r_0 times what it was. A copy of a train that is open.
+///
+/// # Errors
+/// As [`copy`].
+pub fn to_open(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
+    at.check()?;
+    if !x.shape().is_cyclic() {
+        return copy(at, x);
+    }
+    let x = read(at, "x", x)?;
+    let shape = x.shape();
+    let (d, size) = (shape.len(), x.dtype().size());
+    let ring = shape.ranks()[0];
+    let (_, mut ranks) = sizes(d)?;
+    for (k, &r) in shape.ranks().iter().enumerate() {
+        let inner = crate::shape::product("x", r, ring)?;
+        ranks.push(if k == 0 || k == d { 1 } else { inner });
+    }
+    let mut result = begin(at, x.dtype(), Shape::new("x", shape.modes(), &ranks)?)?;
+    if d == 1 {
+        with_scalar!(x.dtype(), "x", T => trace_core::<T>(at, &x, &mut result))?;
+        return finish(at, result);
+    }
+    for k in 0..d {
+        let dims @ [r, n, s] = shape.core(k);
+        let from = bytes(&x, k)?;
+        let to = bytes_mut(&mut result, k)?;
+        let (packed, height) = ([1, r, r * n], r * ring);
+        if k == 0 {
+            copy_strided(size, from, &packed, to, &[n * s, 1, n], &dims);
+        } else if k == d - 1 {
+            copy_strided(size, from, &packed, to, &[1, height, r], &dims);
+        } else {
+            for p in 0..ring {
+                let first = p * (r + height * n * s);
+                copy_strided(size, from, &packed, &mut to[first * size..], &[1, height, height * n], &dims);
+            }
+        }
+    }
+    finish(at, result)
+}
+
+/// The only core of a ring, traced.
+fn trace_core<T: Scalar>(at: &Place<'_>, x: &TensorTrain, result: &mut TensorTrain) -> Result<()> {
+    let [r, n, _] = x.shape().core(0);
+    let (source, mut target) = (x.cores::<T>("x")?, result.cores_mut::<T>("result")?);
+    let (core, out) = (source.core(0), target.core(0));
+    at.context.pool().run(|| {
+        for p in 0..r {
+            for (i, y) in out.iter_mut().enumerate() {
+                *y += core[p + r * (i + n * p)];
+            }
+        }
+    });
+    Ok(())
+}

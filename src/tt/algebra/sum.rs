@@ -1,0 +1,235 @@
+//! Linear combinations, and factors that may lie beyond the range of the type.
+
+use rayon::prelude::*;
+
+use super::place::{Place, begin, common_type, finish, is_complex, is_single, read_as};
+use super::structure::{host_copy, parts_mut, sizes};
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Real, Scalar, with_scalar};
+use crate::shape::to_i64;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
+
+/// Which cores a factor goes to. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(i32)]
+pub enum Spread {
+    /// The first, unless it would leave the range of the type: then its power of two goes to all cores, so that they
+    /// become alike in magnitude.
+    #[default]
+    Auto = 0,
+    /// The first.
+    First = 1,
+    /// The phase and the leading digits to the first, an equal power of two to each.
+    Even = 2,
+}
+
+impl Spread {
+    /// The choice whose number is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] with the numbers that there are.
+    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+        [Self::Auto, Self::First, Self::Even]
+            .into_iter()
+            .find(|c| *c as i32 == code)
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 2")))
+    }
+}
+
+/// Refuses a factor that is not finite, and one with an imaginary part for a real type.
+pub(super) fn check_factor(argument: &str, factor: Complex<f64>, dtype: DType) -> Result<()> {
+    if !factor.re.is_finite() || !factor.im.is_finite() {
+        return Err(Error::invalid(argument, format!("is {} + {} i, not finite", factor.re, factor.im)));
+    }
+    if factor.im != 0.0 && !is_complex(dtype) {
+        return Err(Error::invalid(argument, format!("has the imaginary part {} for {}", factor.im, dtype.name())));
+    }
+    Ok(())
+}
+
+/// alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends where both are open. A real
+/// train is taken as complex where the other is; the factors go into the first core.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for other mode sizes, for types of different precision, for factors that are not finite or
+/// not real where the type is; as [`super::copy`].
+pub fn add(
+    at: &Place<'_>,
+    alpha: Complex<f64>,
+    x: &TensorTrain,
+    beta: Complex<f64>,
+    y: &TensorTrain,
+) -> Result<TensorTrain> {
+    at.check()?;
+    let dtype = common_type("y", x.dtype(), y.dtype())?;
+    y.shape().expect_modes("y", x.shape().modes(), "x")?;
+    check_factor("alpha", alpha, dtype)?;
+    check_factor("beta", beta, dtype)?;
+    let (a, b) = (x.shape(), y.shape());
+    let open = !a.is_cyclic() && !b.is_cyclic();
+    let d = a.len();
+    let (_, mut ranks) = sizes(d)?;
+    for (k, (r, s)) in a.ranks().iter().zip(b.ranks()).enumerate() {
+        ranks.push(if open && (k == 0 || k == d) { 1 } else { r + s });
+    }
+    let shape = Shape::new("y", a.modes(), &ranks)?;
+    let (x, y) = (read_as(at, "x", x, dtype)?, read_as(at, "y", y, dtype)?);
+    let mut result = begin(at, dtype, shape)?;
+    with_scalar!(dtype, "x", T => add_cores::<T>(at, (alpha, &x), (beta, &y), open, &mut result))?;
+    finish(at, result)
+}
+
+fn add_cores<T: Scalar>(
+    at: &Place<'_>,
+    (alpha, x): (Complex<f64>, &TensorTrain),
+    (beta, y): (Complex<f64>, &TensorTrain),
+    open: bool,
+    result: &mut TensorTrain,
+) -> Result<()> {
+    let shape = result.shape().clone();
+    let (x, y) = (x.cores::<T>("x")?, y.cores::<T>("y")?);
+    let cores = result.cores_mut::<T>("result")?.into_vec();
+    let last = cores.len() - 1;
+    at.context.pool().run(|| {
+        cores.into_par_iter().enumerate().for_each(|(k, out)| {
+            let [height, _, _] = shape.core(k);
+            let factor = |f| if k == 0 { f } else { Complex::new(1.0, 0.0) };
+            let [row, _, column] = x.shape().core(k);
+            place_core(factor(alpha), x.core(k), x.shape().core(k), out, (0, 0), height);
+            let row = if open && k == 0 { 0 } else { row };
+            let column = if open && k == last { 0 } else { column };
+            place_core(factor(beta), y.core(k), y.shape().core(k), out, (row, column), height);
+        });
+    });
+    Ok(())
+}
+
+/// Adds a multiple of a core to a larger one of `height` rows, from (row, column) on.
+fn place_core<T: Scalar>(
+    factor: Complex<f64>,
+    core: &[T],
+    [r, n, s]: [usize; 3],
+    out: &mut [T],
+    (row, column): (usize, usize),
+    height: usize,
+) {
+    let one = factor == Complex::new(1.0, 0.0);
+    let factor = T::from_parts(factor.re, factor.im);
+    for (j, from) in core.chunks_exact(r).enumerate().take(n * s) {
+        let first = row + height * (column * n + j);
+        for (y, x) in out[first..first + r].iter_mut().zip(from) {
+            *y += if one { *x } else { factor * *x };
+        }
+    }
+}
+
+/// Exponents that the largest number of a core may have without loss: there is room for sums above and digits below.
+fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
+    if is_single(dtype) { -90..=120 } else { -900..=1000 }
+}
+
+/// factor x. What it is multiplied with and where is for `spread` to say.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a factor that is not finite or not real where the type is; [`Error::Numerical`] if the
+/// cores leave the range of the type; as [`super::copy`].
+pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) -> Result<TensorTrain> {
+    at.check()?;
+    check_factor("factor", factor.mantissa, x.dtype())?;
+    let mut result = host_copy(at, x)?;
+    let d = x.shape().len();
+    let (mut mantissa, mut exponent) = (factor.mantissa, factor.exponent);
+    if mantissa.im == 0.0 && mantissa.re.abs() == 0.5 {
+        // A power of two is exact wherever it goes.
+        (mantissa, exponent) = (mantissa * 2.0, exponent - 1);
+    }
+    if mantissa != Complex::new(1.0, 0.0) {
+        with_scalar!(x.dtype(), "x", T => multiply_first::<T>(at, mantissa, &mut result))?;
+    }
+    if factor.is_zero() || exponent == 0 {
+        return finish(at, result);
+    }
+    let mut shifts = alloc::filled("exponents of cores", d, 0i64)?;
+    let safe = safe_exponents(x.dtype());
+    let peaks = peaks(at, &mut result)?;
+    let Some(peaks) = peaks else { return finish(at, result) };
+    match spread {
+        Spread::First => shifts[0] = exponent,
+        Spread::Even => share(&mut shifts, exponent),
+        Spread::Auto if safe.contains(&peaks[0].saturating_add(exponent)) => shifts[0] = exponent,
+        Spread::Auto => {
+            share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
+            shifts.iter_mut().zip(&peaks).for_each(|(s, p)| *s -= p);
+        }
+    }
+    let wide = if is_single(x.dtype()) { -125..=128 } else { -1021..=1024 };
+    if let Some(k) = (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k]))) {
+        let (peak, shift) = (peaks[k], shifts[k]);
+        return Err(Error::Numerical(format!(
+            "factor: core {k} of magnitude 2^{peak} times 2^{shift} is beyond the range of {}",
+            x.dtype().name()
+        )));
+    }
+    shift(at, &mut result, &shifts)?;
+    finish(at, result)
+}
+
+fn multiply_first<T: Scalar>(at: &Place<'_>, factor: Complex<f64>, train: &mut TensorTrain) -> Result<()> {
+    let factor = T::from_parts(factor.re, factor.im);
+    let mut cores = train.cores_mut::<T>("result")?;
+    let core = cores.core(0);
+    at.context.pool().run(|| core.iter_mut().for_each(|x| *x = factor * *x));
+    Ok(())
+}
+
+/// Divides a sum of exponents into equal parts, the first of which have one more.
+fn share(parts: &mut [i64], sum: i64) {
+    let d = to_i64(parts.len());
+    let (quotient, rest) = (sum.div_euclid(d), sum.rem_euclid(d));
+    for (k, part) in (0..).zip(parts) {
+        *part = quotient + i64::from(k < rest);
+    }
+}
+
+/// Exponents of the largest part of each core; `None` if a core is zero, for then the tensor is.
+fn peaks(at: &Place<'_>, train: &mut TensorTrain) -> Result<Option<Vec<i64>>> {
+    let d = train.shape().len();
+    let mut peaks = alloc::with_capacity("exponents of cores", d)?;
+    for k in 0..d {
+        let peak = if is_single(train.dtype()) { largest::<f32>(at, train, k)? } else { largest::<f64>(at, train, k)? };
+        if peak == 0.0 {
+            return Ok(None);
+        }
+        peaks.push(exponent_of(peak));
+    }
+    Ok(Some(peaks))
+}
+
+fn largest<P: Real>(at: &Place<'_>, train: &mut TensorTrain, k: usize) -> Result<f64> {
+    let parts = parts_mut::<P>(train, k)?;
+    Ok(at.context.pool().run(|| parts.iter().fold(0.0f64, |most, x| most.max(x.abs().to_f64()))))
+}
+
+/// Multiplies each core by a power of two.
+fn shift(at: &Place<'_>, train: &mut TensorTrain, shifts: &[i64]) -> Result<()> {
+    for (k, &e) in shifts.iter().enumerate().filter(|(_, e)| **e != 0) {
+        if is_single(train.dtype()) {
+            shift_core::<f32>(at, train, k, e)?;
+        } else {
+            shift_core::<f64>(at, train, k, e)?;
+        }
+    }
+    Ok(())
+}
+
+fn shift_core<P: Real>(at: &Place<'_>, train: &mut TensorTrain, k: usize, e: i64) -> Result<()> {
+    let parts = parts_mut::<P>(train, k)?;
+    at.context.pool().run(|| {
+        parts.par_chunks_mut(1 << 14).for_each(|part| {
+            part.iter_mut().for_each(|x| *x = P::from_f64(times_power(x.to_f64(), e)));
+        });
+    });
+    Ok(())
+}

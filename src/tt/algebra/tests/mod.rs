@@ -1,0 +1,9 @@
+mod creation;
+mod entries;
+mod linear;
+mod matrices;
+mod products;
+mod refusals;
+mod rounding;
+mod support;
+mod tensors;

@@ -1,0 +1,146 @@
+//! Which singular values are kept.
+
+use crate::alloc;
+use crate::dense::Delta;
+use crate::error::{Error, Result};
+use crate::tt::scaled::{Scaled, scale};
+
+/// How a train is truncated. The default drops rounding noise alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Truncation<'a> {
+    /// The error that may be made, in the Frobenius norm: ||A - TT|| <= epsilon ||A||, or epsilon where `absolute`. 0
+    /// drops what is rounding noise: singular values that are together below one unit of roundoff of the norm.
+    pub epsilon: f64,
+    /// Whether `epsilon` is the error itself and not relative to the norm.
+    pub absolute: bool,
+    /// Largest rank; 0 for any. The error may then exceed `epsilon`.
+    pub max_rank: usize,
+    /// Largest rank of each of the d - 1 inner bonds beside that, 0 for any; empty for no such limits.
+    pub max_ranks: &'a [usize],
+}
+
+impl Truncation<'_> {
+    /// ||A - TT|| <= epsilon ||A||.
+    pub fn relative(epsilon: f64) -> Self {
+        Self { epsilon, ..Self::default() }
+    }
+
+    /// Refuses what is not a number, and lists of another length than a train of d cores has inner bonds.
+    pub(super) fn check(&self, d: usize) -> Result<()> {
+        if self.epsilon.is_nan() || self.epsilon < 0.0 || self.epsilon.is_infinite() {
+            return Err(Error::invalid("epsilon", format!("is {}, a number of at least 0 is needed", self.epsilon)));
+        }
+        if !self.max_ranks.is_empty() && self.max_ranks.len() != d - 1 {
+            let problem = format!("has {} ranks, the train has {} inner bonds", self.max_ranks.len(), d - 1);
+            return Err(Error::invalid("max_ranks", problem));
+        }
+        Ok(())
+    }
+
+    /// What may be dropped at each bond of a train of d cores, where numbers are 2^-exponent of what they stand for.
+    pub(super) fn delta(&self, d: usize, roundoff: f64, exponent: i64) -> Delta {
+        let share = ((d - 1).max(1) as f64).sqrt();
+        if self.epsilon == 0.0 {
+            return Delta::Relative(roundoff);
+        }
+        if self.absolute {
+            return Delta::Absolute(scale(self.epsilon / share, exponent.saturating_neg()));
+        }
+        Delta::Relative(self.epsilon / share)
+    }
+
+    /// Largest rank of the bond behind core k.
+    pub(super) fn cap(&self, k: usize) -> usize {
+        let each = self.max_ranks.get(k).copied().filter(|r| *r > 0).unwrap_or(usize::MAX);
+        each.min(if self.max_rank == 0 { usize::MAX } else { self.max_rank })
+    }
+}
+
+/// What a truncation did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Truncated {
+    /// Frobenius norm of what was truncated.
+    pub norm: Scaled,
+    /// For each of the d - 1 inner bonds, the root of the sum of the squares of the singular values that were dropped,
+    /// over the norm.
+    pub discarded: Vec<f64>,
+    /// Bound of the error over the norm: the root of the sum of the squares of `discarded`.
+    pub error: f64,
+}
+
+impl Truncated {
+    /// An empty record of a train of d cores.
+    pub(super) fn new(d: usize) -> Result<Self> {
+        Ok(Self { norm: Scaled::ZERO, discarded: alloc::with_capacity("discarded weights", d)?, error: 0.0 })
+    }
+
+    /// Notes that `tail` of a norm of `norm` was dropped.
+    pub(super) fn drop(&mut self, tail: f64, norm: f64) {
+        let part = if norm > 0.0 { tail / norm } else { 0.0 };
+        self.discarded.push(part);
+        self.error = self.error.hypot(part);
+    }
+
+    /// The record of a zero tensor.
+    pub(super) fn zero(d: usize) -> Result<Self> {
+        let discarded = alloc::filled("discarded weights", d - 1, 0.0)?;
+        Ok(Self { norm: Scaled::ZERO, discarded, error: 0.0 })
+    }
+}
+
+/// The smallest rank, at least 1 and at most `cap`, for which the singular values left out, which are not increasing, are
+/// together no more than `delta`; and the root of the sum of their squares.
+pub(super) fn rank(s: &[f64], delta: f64, cap: usize) -> (usize, f64) {
+    let largest = s.first().copied().unwrap_or(0.0);
+    if largest <= 0.0 {
+        return (1, 0.0);
+    }
+    // In units of the largest, so that squares neither overflow nor vanish.
+    let square = |k: usize| (s[k] / largest) * (s[k] / largest);
+    let limit = (delta / largest) * (delta / largest);
+    let (mut rank, mut tail) = (s.len(), 0.0);
+    while rank > 1 && (rank > cap || tail + square(rank - 1) <= limit) {
+        rank -= 1;
+        tail += square(rank);
+    }
+    (rank, tail.sqrt() * largest)
+}
+
+/// Root of the sum of squares, without overflow on the way.
+pub(super) fn norm(values: &[f64]) -> f64 {
+    let largest = values.iter().fold(0.0f64, |most, x| if *x <= most { most } else { *x });
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    values.iter().map(|x| (x / largest) * (x / largest)).sum::<f64>().sqrt() * largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_rank_within_the_error_is_kept() {
+        let s = [4.0, 3.0, 0.4, 0.3, 0.0];
+        assert_eq!(rank(&s, 0.0, usize::MAX), (4, 0.0));
+        assert_eq!(rank(&s, 0.2, usize::MAX).0, 4);
+        assert_eq!(rank(&s, 0.3001, usize::MAX), (3, 0.3));
+        let (r, tail) = rank(&s, 0.501, usize::MAX);
+        assert!(r == 2 && (tail - 0.5).abs() < 1e-15);
+        assert_eq!(rank(&s, 100.0, usize::MAX).0, 1);
+        assert_eq!(rank(&s, 0.0, 2).0, 2);
+        assert_eq!(rank(&[0.0, 0.0], 0.0, 9), (1, 0.0));
+        assert_eq!(rank(&[1e300, 1e299], 2e299, 9), (1, 1e299));
+    }
+
+    #[test]
+    fn limits_are_those_of_the_bond_and_of_all() {
+        let t = Truncation { max_rank: 7, max_ranks: &[0, 3, 9], ..Truncation::default() };
+        assert_eq!([t.cap(0), t.cap(1), t.cap(2)], [7, 3, 7]);
+        assert_eq!(Truncation::default().cap(5), usize::MAX);
+        assert!(t.check(4).is_ok() && t.check(3).is_err());
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(Truncation::relative(bad).check(2).is_err());
+        }
+    }
+}
