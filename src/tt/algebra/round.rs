@@ -17,6 +17,9 @@ use crate::shape::to_i64;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::scaled::Scaled;
 
+/// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic leaves 0.
+pub(super) const NOISE: f64 = 32.0;
+
 /// What is rounded.
 pub(super) enum Source<'a, T> {
     /// A train.
@@ -140,8 +143,8 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let whole = frobenius(algebra, &m)?;
     let mut truncated = Truncated::new(d)?;
     truncated.norm = Scaled::new(Complex::new(whole, 0.0), exponent);
-    let roundoff = <T::Part as Real>::EPSILON.to_f64();
-    let delta = Delta::Absolute(truncation.delta(d, roundoff, exponent).of(whole));
+    let noise = NOISE * <T::Part as Real>::EPSILON.to_f64();
+    let delta = Delta::Absolute(truncation.delta(d, noise, exponent).of(whole));
     let mut pieces = Pieces::new(d)?;
     let mut rank = 1;
     for k in 0..d - 1 {

@@ -6,7 +6,8 @@
 
 use super::ops::{Held, TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, split, tame, times_power};
-use super::place::Place;
+use super::place::{Place, is_single};
+use super::round::NOISE;
 use super::truncate::{self, Truncated, Truncation};
 use crate::alloc;
 use crate::dense::{Algebra, Delta};
@@ -86,8 +87,9 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     truncation: &Truncation<'_>,
 ) -> Result<Swept<T, A>> {
     let d = modes.len();
-    let roundoff = <T::Part as Real>::EPSILON.to_f64();
-    let mut delta = truncation.delta(d, roundoff, 0);
+    // Sums along the unfoldings, which single precision takes in double.
+    let units = if is_single(T::DTYPE) { NOISE } else { NOISE.max((elements as f64).sqrt()) };
+    let mut delta = truncation.delta(d, units * <T::Part as Real>::EPSILON.to_f64(), 0);
     let mut truncated = Truncated::new(d)?;
     let mut pieces = Pieces::new(d)?;
     let mut held = tensor;

@@ -9,7 +9,8 @@ use crate::tt::scaled::{Scaled, scale};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Truncation<'a> {
     /// The error that may be made, in the Frobenius norm: ||A - TT|| <= epsilon ||A||, or epsilon where `absolute`. 0
-    /// drops what is rounding noise: singular values that are together below one unit of roundoff of the norm.
+    /// drops what is rounding noise: singular values that are together below 32 units of roundoff of the norm, or as
+    /// many as the root of the number of elements of a dense tensor in double precision, if those are more.
     pub epsilon: f64,
     /// Whether `epsilon` is the error itself and not relative to the norm.
     pub absolute: bool,
@@ -37,11 +38,12 @@ impl Truncation<'_> {
         Ok(())
     }
 
-    /// What may be dropped at each bond of a train of d cores, where numbers are 2^-exponent of what they stand for.
-    pub(super) fn delta(&self, d: usize, roundoff: f64, exponent: i64) -> Delta {
+    /// What may be dropped at each bond of a train of d cores, where numbers are 2^-exponent of what they stand for and
+    /// `noise` is the part of the norm that factorisations leave where exact arithmetic leaves 0.
+    pub(super) fn delta(&self, d: usize, noise: f64, exponent: i64) -> Delta {
         let share = ((d - 1).max(1) as f64).sqrt();
         if self.epsilon == 0.0 {
-            return Delta::Relative(roundoff);
+            return Delta::Relative(noise);
         }
         if self.absolute {
             return Delta::Absolute(scale(self.epsilon / share, exponent.saturating_neg()));
