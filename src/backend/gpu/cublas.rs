@@ -9,7 +9,7 @@ use cudarc::driver::sys::CUstream;
 
 use super::device::Device;
 use super::library::{Library, functions};
-use super::memory::DeviceMemory;
+use super::memory::{DeviceMemory, Region};
 use super::stream::GpuStream;
 use super::view::{Transpose, View};
 use super::{Gpu, library_fault};
@@ -71,6 +71,7 @@ functions! {
     cublasSetStream_v2(Handle, CUstream);
     cublasSetWorkspace_v2(Handle, u64, usize);
     cublasSetMathMode(Handle, c_int);
+    cublasSetPointerMode_v2(Handle, c_int);
     cublasSgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
         u64, c_int);
     cublasDgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
@@ -78,6 +79,10 @@ functions! {
     cublasCgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
         u64, c_int);
     cublasZgemm_v2(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
+        u64, c_int);
+    cublasCgemm3m(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
+        u64, c_int);
+    cublasZgemm3m(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
         u64, c_int);
     cublasSsyrk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
     cublasDsyrk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
@@ -98,6 +103,15 @@ impl Functions {
             DType::CF64 => self.cublasZgemm_v2,
             other => return Err(unknown(other)),
         })
+    }
+
+    /// The products of complex matrices by three real ones; the ordinary ones of real matrices.
+    fn gemm3m(&self, dtype: DType) -> Result<Gemm> {
+        match dtype {
+            DType::CF32 => Ok(self.cublasCgemm3m),
+            DType::CF64 => Ok(self.cublasZgemm3m),
+            other => self.gemm(other),
+        }
     }
 
     fn syrk(&self, dtype: DType) -> Result<Syrk> {
@@ -135,6 +149,11 @@ const LEFT: c_int = 0;
 const RIGHT: c_int = 1;
 /// `CUBLAS_DIAG_NON_UNIT`.
 const NON_UNIT: c_int = 0;
+
+/// `CUBLAS_POINTER_MODE_HOST`.
+const HOST_SCALARS: c_int = 0;
+/// `CUBLAS_POINTER_MODE_DEVICE`.
+const DEVICE_SCALARS: c_int = 1;
 
 /// What NVIDIA recommends for the Hopper generation and later, and before.
 const WORKSPACES: [usize; 2] = [32 << 20, 4 << 20];
@@ -203,6 +222,17 @@ pub enum Precision {
     Full,
     /// Factors rounded to 11 bits, sums in 32: for what needs no more than a direction.
     Reduced,
+}
+
+/// Scalars in device memory, that are read when a product runs.
+#[derive(Clone, Copy)]
+pub struct Scalars<'a> {
+    /// Times the product.
+    pub alpha: Region<'a>,
+    /// Times what is there.
+    pub beta: Region<'a>,
+    /// Whether complex products are made of three real ones.
+    pub three: bool,
 }
 
 /// cuBLAS on one stream, with a workspace of its own, so that the same calls give the same bits.
@@ -317,6 +347,59 @@ impl Blas {
             )
         };
         check("cublasXgemm", code)
+    }
+
+    /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
+    pub fn multiply_by<T: Scalar>(
+        &self,
+        scalars: Scalars<'_>,
+        (a, op_a): (View<'_>, Transpose),
+        (b, op_b): (View<'_>, Transpose),
+        c: View<'_>,
+    ) -> Result<()> {
+        let ((m, k), (inner, n)) = (op_a.shape(&a), op_b.shape(&b));
+        if k != inner || (m, n) != (c.rows, c.cols) {
+            let (p, q) = (c.rows, c.cols);
+            return Err(Error::Internal(format!("a product {m} x {k} times {inner} x {n} is no {p} x {q}")));
+        }
+        let (from, with, to) = (a.address::<T>("a")?, b.address::<T>("b")?, c.address::<T>("c")?);
+        // A scalar is read with the widest alignment.
+        let (alpha, beta) = (scalars.alpha.array("alpha", 1, 16)?, scalars.beta.array("beta", 1, 16)?);
+        if m == 0 || n == 0 {
+            return Ok(());
+        }
+        let sizes = [int("rows", m)?, int("columns", n)?, int("inner", k)?];
+        let steps = [int("ld", a.ld.max(1))?, int("ld", b.ld.max(1))?, int("ld", c.ld.max(1))?];
+        let gemm = if scalars.three { self.functions.gemm3m(T::DTYPE)? } else { self.functions.gemm(T::DTYPE)? };
+        library_fault("cublasXgemm")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: a handle of this device; the three matrices and both scalars lie inside their memories, as was checked.
+        // The mode is set back whatever becomes of the product.
+        let (before, code, after) = unsafe {
+            (
+                (self.functions.cublasSetPointerMode_v2)(self.handle, DEVICE_SCALARS),
+                gemm(
+                    self.handle,
+                    operation(op_a),
+                    operation(op_b),
+                    sizes[0],
+                    sizes[1],
+                    sizes[2],
+                    alpha as *const c_void,
+                    from,
+                    steps[0],
+                    with,
+                    steps[1],
+                    beta as *const c_void,
+                    to,
+                    steps[2],
+                ),
+                (self.functions.cublasSetPointerMode_v2)(self.handle, HOST_SCALARS),
+            )
+        };
+        check("cublasSetPointerMode", before)?;
+        check("cublasXgemm", code)?;
+        check("cublasSetPointerMode", after)
     }
 
     /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C; the rest of C is left

@@ -47,6 +47,33 @@ pub(super) unsafe fn launch<P: Parameters>(
     grid: Grid,
     parameters: &P,
 ) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { start(kernel, stream, grid, parameters, false) }
+}
+
+/// As [`launch`], of blocks that wait for each other: an error if the device does not hold them all at once.
+///
+/// # Safety
+/// As for [`launch`].
+pub(super) unsafe fn launch_together<P: Parameters>(
+    kernel: &Kernel,
+    stream: &GpuStream,
+    grid: Grid,
+    parameters: &P,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { start(kernel, stream, grid, parameters, true) }
+}
+
+/// # Safety
+/// As for [`launch`].
+unsafe fn start<P: Parameters>(
+    kernel: &Kernel,
+    stream: &GpuStream,
+    grid: Grid,
+    parameters: &P,
+    together: bool,
+) -> Result<()> {
     if grid.blocks.contains(&0) {
         return Ok(());
     }
@@ -68,6 +95,24 @@ pub(super) unsafe fn launch<P: Parameters>(
     let mut argument = *parameters;
     let mut arguments = [(&raw mut argument).cast()];
     let [x, y, z] = grid.blocks;
+    if together {
+        // SAFETY: as below.
+        let code = unsafe {
+            (entered.api().cuLaunchCooperativeKernel)(
+                kernel.raw(),
+                x,
+                y,
+                z,
+                grid.threads,
+                1,
+                1,
+                shared,
+                stream.queue().raw(),
+                arguments.as_mut_ptr(),
+            )
+        };
+        return entered.check("cuLaunchCooperativeKernel", code);
+    }
     // SAFETY: the driver copies the one argument before it returns; the rest is the caller's promise.
     let code = unsafe {
         (entered.api().cuLaunchKernel)(

@@ -10,6 +10,7 @@ pub mod rsvd;
 pub mod selftest;
 pub mod sshopm;
 pub mod symmetric;
+pub mod tt;
 
 use super::launch::Grid;
 use super::{Kernel, Region};

@@ -1,0 +1,197 @@
+// Inner products of tensor trains. See tt_launch.h.
+#include "tt_chain.cuh"
+#include "tt_grid.cuh"
+
+namespace purlin {
+namespace tt {
+
+// Sum over the block of both numbers, for thread 0: lanes, then warps in order.
+__device__ void block_sum(double &re, double &im) {
+  double *warps = reinterpret_cast<double *>(shared_memory());
+#pragma unroll
+  for (int step = 16; step > 0; step >>= 1) {
+    re += __shfl_xor_sync(0xffffffffu, re, step);
+    im += __shfl_xor_sync(0xffffffffu, im, step);
+  }
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (threadIdx.x % 32 == 0) {
+    warps[2 * warp] = re;
+    warps[2 * warp + 1] = im;
+  }
+  __syncthreads();
+  re = im = 0.0;
+  for (int w = 0; w < static_cast<int>(blockDim.x / 32); ++w) {
+    re += warps[2 * w];
+    im += warps[2 * w + 1];
+  }
+}
+
+template <class T>
+__device__ void join(const purlin_tt_join_params &p) {
+  using Real = typename Number<T>::Real;
+  const purlin_tt_state *states = reinterpret_cast<const purlin_tt_state *>(p.states);
+  const int32_t *places = reinterpret_cast<const int32_t *>(p.places);
+  const T *left = reinterpret_cast<const T *>(p.left) + (places != nullptr ? places[0] * p.stride : 0);
+  const T *right = reinterpret_cast<const T *>(p.right);
+  const bool unscaled = (p.flags & PURLIN_LAUNCH_TT_UNSCALED) != 0;
+  const double flip = (p.flags & PURLIN_LAUNCH_TT_JOIN_CONJUGATE) != 0 ? -1.0 : 1.0;
+  const int q_left = unscaled ? 0 : exponent_of_key<Real>(states[0].key);
+  int64_t exponent = states[0].exponent + q_left, doubt = states[0].doubt;
+  const double factor = power_of_two(-q_left);
+  double re = 0.0, im = 0.0, other = 1.0;
+  if (right != nullptr) {
+    right += places != nullptr ? places[1] * p.stride : 0;
+    const int q_right = unscaled ? 0 : exponent_of_key<Real>(states[1].key);
+    exponent += states[1].exponent + q_right;
+    doubt = doubt != 0 || states[1].doubt != 0;
+    other = power_of_two(-q_right);
+  }
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < p.count; j += step) {
+    const Complex<double> a = {factor * Number<T>::re(left[j]), factor * Number<T>::im(left[j])};
+    Complex<double> b = {1.0, 0.0};
+    if (right != nullptr) b = {other * Number<T>::re(right[j]), other * Number<T>::im(right[j])};
+    add_product(re, im, a, b, flip);
+  }
+  block_sum(re, im);
+  if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {re, im, exponent, doubt};
+}
+
+template <class T>
+__device__ void measure(const purlin_tt_measure_params &p) {
+  using Real = typename Number<T>::Real;
+  const T *environment = reinterpret_cast<const T *>(p.environment);
+  purlin_tt_state *state = reinterpret_cast<purlin_tt_state *>(p.state);
+  uint64_t key = 0;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < p.count; j += step) {
+    const uint64_t other = key_of_number(environment[j]);
+    key = other > key ? other : key;
+  }
+  key = warp_max_key(key);
+  // The largest of unsigned numbers does not depend on the order.
+  if (threadIdx.x % 32 == 0 && key != 0)
+    atomicMax(reinterpret_cast<unsigned long long *>(&state->key), static_cast<unsigned long long>(key));
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const unsigned long long before = atomicAdd(reinterpret_cast<unsigned long long *>(&state->arrivals), 1ull);
+  if (before + 1 != gridDim.x) return;
+  __threadfence();
+  const uint64_t all = *static_cast<volatile uint64_t *>(&state->key);
+  const int q = (p.flags & PURLIN_LAUNCH_TT_UNSCALED) != 0 ? 0 : exponent_of_key<Real>(all);
+  *reinterpret_cast<T *>(state->alpha) = Number<T>::make(power_of_two(-q), 0.0);
+  state->exponent += q;
+  if (is_doubtful<Real>(all)) state->doubt = 1;
+  state->key = 0;
+  state->arrivals = 0;
+}
+
+template <class T>
+__device__ void begin(const purlin_tt_edge_params &p) {
+  const T *x = reinterpret_cast<const T *>(p.x), *y = reinterpret_cast<const T *>(p.y);
+  T *environment = reinterpret_cast<T *>(p.environment);
+  const double flip = (p.flags & PURLIN_LAUNCH_TT_CONJUGATE) != 0 ? -1.0 : 1.0;
+  const int64_t count = p.s * p.pairs * p.r, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < count; j += step) {
+    const int64_t b = j % p.s, pair = j / p.s % p.pairs, a = j / p.s / p.pairs;
+    int64_t pair_x, pair_y;
+    boundary(p.first_pair + pair, p.pairs_x, static_cast<int>(p.flags), pair_x, pair_y);
+    double re = 0.0, im = 0.0;
+    for (int64_t i = 0; i < p.n; ++i)
+      add_product(re, im, x[pair_x + p.pairs_x * (i + p.n * a)], y[pair_y + p.pairs_y * (i + p.n * b)], flip);
+    environment[j] = Number<T>::make(re, im);
+  }
+}
+
+template <class T>
+__device__ void end(const purlin_tt_edge_params &p) {
+  const purlin_tt_state *state = reinterpret_cast<const purlin_tt_state *>(p.state);
+  const double flip = (p.flags & PURLIN_LAUNCH_TT_CONJUGATE) != 0 ? -1.0 : 1.0;
+  const double alpha = Number<T>::re(*reinterpret_cast<const T *>(state->alpha));
+  const int64_t pair = blockIdx.x;
+  int64_t pair_x, pair_y;
+  boundary(p.first_pair + pair, p.pairs_x, static_cast<int>(p.flags), pair_x, pair_y);
+  const T *x = reinterpret_cast<const T *>(p.x) + p.r * p.n * pair_x;
+  const T *y = reinterpret_cast<const T *>(p.y) + p.s * p.n * pair_y;
+  const T *environment = reinterpret_cast<const T *>(p.environment) + p.s * pair;
+  double re = 0.0, im = 0.0;
+  for (int64_t j = threadIdx.x; j < p.s * p.r; j += blockDim.x) {
+    const int64_t b = j % p.s, a = j / p.s;
+    double sum_re = 0.0, sum_im = 0.0;
+    for (int64_t i = 0; i < p.n; ++i) add_product(sum_re, sum_im, x[a + p.r * i], y[b + p.s * i], flip);
+    const T value = environment[b + p.s * p.pairs * a];
+    const Complex<double> scaled = {alpha * Number<T>::re(value), alpha * Number<T>::im(value)};
+    add_product(re, im, scaled, Complex<double>{sum_re, sum_im}, 1.0);
+  }
+  block_sum(re, im);
+  if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[pair] = {re, im, state->exponent, state->doubt};
+}
+
+template <class T>
+__device__ void keys(const purlin_tt_keys_params &p) {
+  for (int64_t k = blockIdx.y; k < p.count; k += gridDim.y) {
+    const T *core = reinterpret_cast<const T *>(reinterpret_cast<const uint64_t *>(p.bases)[k]);
+    const int64_t size = reinterpret_cast<const int64_t *>(p.sizes)[k];
+    const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    uint64_t key = 0;
+    for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < size; j += step) {
+      const uint64_t other = key_of_number(core[j]);
+      key = other > key ? other : key;
+    }
+    key = warp_max_key(key);
+    if (threadIdx.x % 32 == 0 && key != 0)
+      atomicMax(reinterpret_cast<unsigned long long *>(p.keys) + k, static_cast<unsigned long long>(key));
+  }
+}
+
+template <class R>
+__device__ void promote(const purlin_tt_promote_params &p) {
+  const R *input = reinterpret_cast<const R *>(p.input);
+  Complex<R> *output = reinterpret_cast<Complex<R> *>(p.output);
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < p.count; j += step)
+    output[j] = {input[j], R(0)};
+}
+
+}  // namespace tt
+}  // namespace purlin
+
+namespace tt = purlin::tt;
+
+#define CHAIN(NAME, FORM, TYPE, M, N, MI, NJ, THREADS, DEPTH)                                                        \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
+      purlin_tt_chain_##FORM##_##NAME(const __grid_constant__ purlin_tt_chain_params p) {                            \
+    static_assert(32 * M * N == THREADS, "threads of a form");                                                       \
+    tt::chain<TYPE, M, N, MI, NJ, DEPTH>(p);                                                                         \
+  }
+#define GRID(NAME, FORM, TYPE, M, N, MI, NJ, THREADS)                                                                \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
+      purlin_tt_grid_##FORM##_##NAME(const __grid_constant__ purlin_tt_grid_params p) {                              \
+    static_assert(32 * M * N == THREADS, "threads of a form");                                                       \
+    tt::grid<TYPE, M, N, MI, NJ>(p);                                                                                 \
+  }
+#define PLAIN(NAME, KERNEL, TYPE, PARAMS)                                                                            \
+  extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)                                         \
+      purlin_tt_##KERNEL##_##NAME(const __grid_constant__ PARAMS p) {                                                \
+    tt::KERNEL<TYPE>(p);                                                                                             \
+  }
+#define KERNELS(NAME, TYPE)                                                                                          \
+  CHAIN(NAME, a, TYPE, 1, 1, 2, 2, PURLIN_LAUNCH_TT_CHAIN_A_THREADS, PURLIN_LAUNCH_TT_CHAIN_A_DEPTH)                 \
+  CHAIN(NAME, b, TYPE, 2, 2, 2, 2, PURLIN_LAUNCH_TT_CHAIN_B_THREADS, PURLIN_LAUNCH_TT_CHAIN_B_DEPTH)                 \
+  CHAIN(NAME, c, TYPE, 4, 4, 1, 1, PURLIN_LAUNCH_TT_CHAIN_C_THREADS, PURLIN_LAUNCH_TT_CHAIN_C_DEPTH)                 \
+  CHAIN(NAME, d, TYPE, 2, 4, 4, 2, PURLIN_LAUNCH_TT_CHAIN_D_THREADS, PURLIN_LAUNCH_TT_CHAIN_D_DEPTH)                 \
+  GRID(NAME, s, TYPE, 2, 2, 2, 2, PURLIN_LAUNCH_TT_GRID_S_THREADS)                                                   \
+  GRID(NAME, l, TYPE, 2, 4, 4, 2, PURLIN_LAUNCH_TT_GRID_L_THREADS)                                                   \
+  PLAIN(NAME, join, TYPE, purlin_tt_join_params)                                                                     \
+  PLAIN(NAME, measure, TYPE, purlin_tt_measure_params)                                                               \
+  PLAIN(NAME, begin, TYPE, purlin_tt_edge_params)                                                                    \
+  PLAIN(NAME, end, TYPE, purlin_tt_edge_params)                                                                      \
+  PLAIN(NAME, keys, TYPE, purlin_tt_keys_params)
+
+KERNELS(f32, float)
+KERNELS(f64, double)
+KERNELS(cf32, tt::Complex<float>)
+KERNELS(cf64, tt::Complex<double>)
+PLAIN(f32, promote, float, purlin_tt_promote_params)
+PLAIN(f64, promote, double, purlin_tt_promote_params)

@@ -1,0 +1,204 @@
+// Whole products of trains, a block each: the environment stays in shared memory, slices of cores stream by.
+#ifndef PURLIN_TT_CHAIN_CUH
+#define PURLIN_TT_CHAIN_CUH
+
+#include "tt_product.cuh"
+
+namespace purlin {
+namespace tt {
+
+// The two trains of a product, with the boundary bonds held fixed.
+template <class T>
+struct Trains {
+  const purlin_tt_site *sites;
+  const uint64_t *x_bases, *y_bases;
+  int64_t x_core_stride, y_core_stride;
+  int length, cores;
+  int64_t pair_x, pair_y;
+
+  __device__ int core(int k) const { return k < cores ? k : k % cores; }
+  __device__ int modes(int k) const { return sites[core(k)].n; }
+
+  // Slice i of a core r x n x r_next: one row of the first core, one column of the last.
+  __device__ Block<T> slice(uint64_t core, int k, int i, int n, int rows, int cols, int64_t pair) const {
+    Block<T> block = {reinterpret_cast<const T *>(core) + static_cast<int64_t>(i) * rows,
+                      static_cast<int64_t>(rows) * n, rows, cols};
+    if (k == 0) {
+      block.from += pair;
+      block.rows = 1;
+    }
+    if (k == length - 1) {
+      block.from += block.stride * pair;
+      block.cols = 1;
+    }
+    return block;
+  }
+  __device__ Block<T> x(int k, int i) const {
+    const purlin_tt_site &site = sites[core(k)];
+    return slice(x_bases[core(k) * x_core_stride] + site.x_offset, k, i, site.n, site.r, site.r_next, pair_x);
+  }
+  __device__ Block<T> y(int k, int i) const {
+    const purlin_tt_site &site = sites[core(k)];
+    return slice(y_bases[core(k) * y_core_stride] + site.y_offset, k, i, site.n, site.s, site.s_next, pair_y);
+  }
+};
+
+// Bond values of boundary pair `pair`, as the flags number them.
+__device__ __forceinline__ void boundary(int64_t pair, int64_t pairs_x, int flags, int64_t &x, int64_t &y) {
+  if ((flags & PURLIN_LAUNCH_TT_HALVED) == 0) {
+    x = pair % pairs_x;
+    y = pair / pairs_x;
+    return;
+  }
+  // The root may be off by one after rounding.
+  y = static_cast<int64_t>((sqrt(8.0 * static_cast<double>(pair) + 1.0) - 1.0) * 0.5);
+  while (y * (y + 1) / 2 > pair) --y;
+  while ((y + 1) * (y + 2) / 2 <= pair) ++y;
+  x = pair - y * (y + 1) / 2;
+}
+
+// The slices in the order in which a sweep uses them: X and Y of each value of the mode, site by site.
+struct Cursor {
+  int site, step, left, mode;
+  bool y;
+};
+
+template <class T>
+__device__ __forceinline__ void fetch_next(const Trains<T> &trains, Cursor &at, T *to, int ld, int threads) {
+  if (at.left > 0) {
+    const Block<T> block = at.y ? trains.y(at.site, at.mode) : trains.x(at.site, at.mode);
+    fetch(to, ld, block, padded(block.rows), padded(block.cols), threads);
+    if (at.y && ++at.mode == trains.modes(at.site)) {
+      at.mode = 0;
+      at.site += at.step;
+      --at.left;
+    }
+    at.y = !at.y;
+  }
+  // A group even if it is empty: groups are counted.
+  copy_commit();
+}
+
+// WARPS_M x WARPS_N warps with MI x NJ tiles each.
+template <class T, int WARPS_M, int WARPS_N, int MI, int NJ, int DEPTH>
+__device__ void chain(const purlin_tt_chain_params &p) {
+  using Real = typename Number<T>::Real;
+  constexpr int WARPS = WARPS_M * WARPS_N, THREADS = 32 * WARPS;
+  const int warp = static_cast<int>(threadIdx.x) / 32, thread = static_cast<int>(threadIdx.x);
+  const int ld = p.edge + 4, area = ld * p.edge;
+  uint64_t *keys = reinterpret_cast<uint64_t *>(shared_memory());
+  T *environment = reinterpret_cast<T *>(keys + PURLIN_LAUNCH_TT_CHAIN_KEYS);
+  T *product = environment + area, *ring = product + area;
+
+  const bool two_ended = (p.flags & PURLIN_LAUNCH_TT_TWO_ENDED) != 0;
+  const bool from_right = two_ended && blockIdx.x == 1;
+  const bool unscaled = (p.flags & PURLIN_LAUNCH_TT_UNSCALED) != 0;
+  const double flip = (p.flags & PURLIN_LAUNCH_TT_CONJUGATE) != 0 ? -1.0 : 1.0;
+  const int64_t item = two_ended ? 0 : static_cast<int64_t>(blockIdx.x) / p.pairs;
+  const int64_t pair = p.first_pair + (two_ended ? 0 : static_cast<int64_t>(blockIdx.x) % p.pairs);
+  const int64_t x_train = p.x_index != 0 ? reinterpret_cast<const int32_t *>(p.x_index)[item] : item;
+  const int64_t y_train = p.y_index != 0 ? reinterpret_cast<const int32_t *>(p.y_index)[item] : item;
+  Trains<T> trains = {reinterpret_cast<const purlin_tt_site *>(p.sites),
+                      reinterpret_cast<const uint64_t *>(p.x_bases) + x_train * p.x_train_stride,
+                      reinterpret_cast<const uint64_t *>(p.y_bases) + y_train * p.y_train_stride,
+                      p.x_core_stride,
+                      p.y_core_stride,
+                      p.length,
+                      p.cores,
+                      0,
+                      0};
+  const uint64_t *x_keys = reinterpret_cast<const uint64_t *>(p.x_keys) + x_train * p.cores;
+  const uint64_t *y_keys = reinterpret_cast<const uint64_t *>(p.y_keys) + y_train * p.cores;
+  const bool careful = p.x_keys != 0;
+  boundary(pair, p.pairs_x, p.flags, trains.pair_x, trains.pair_y);
+
+  const int count = !two_ended ? p.length : (from_right ? p.length - p.middle : p.middle);
+  Cursor cursor = {from_right ? p.length - 1 : 0, from_right ? -1 : 1, count, 0, false};
+  for (int k = 0; k + 1 < DEPTH; ++k) fetch_next(trains, cursor, ring + k * area, ld, THREADS);
+  for (int j = thread; j < 64; j += THREADS) environment[j % 8 + ld * (j / 8)] = Number<T>::make(j == 0 ? 1.0 : 0.0, 0.0);
+  if (thread < WARPS) keys[thread] = key_of(0.5);
+
+  const Share share = share_of_thread<WARPS_N, MI, NJ>();
+  int64_t exponent = 0;
+  bool doubt = false;
+  int rows = 1, cols = 1, used = 0;  // of the environment; slots of the ring that were used
+  // The next slot, full and seen by all threads; the one before it is free again and takes what comes after.
+  const auto next_slot = [&]() {
+    copy_wait<DEPTH - 2>();
+    __syncthreads();
+    fetch_next(trains, cursor, ring + (used + DEPTH - 1) % DEPTH * area, ld, THREADS);
+    return static_cast<const T *>(ring + used++ % DEPTH * area);
+  };
+  int k = from_right ? p.length - 1 : 0;
+  for (int done = 0; done < count; ++done, k += from_right ? -1 : 1) {
+    const int n = trains.modes(k);
+    const Block<T> x = trains.x(k, 0), y = trains.y(k, 0);
+    const int next_rows = from_right ? y.rows : y.cols, next_cols = from_right ? x.rows : x.cols;
+    T next[MI][NJ][2];
+    clear(next);
+    Real factor = Real(1), x_factor = Real(1), y_factor = Real(1);
+    if (careful) {
+      const int q_x = exponent_of_key<Real>(x_keys[trains.core(k)]), q_y = exponent_of_key<Real>(y_keys[trains.core(k)]);
+      x_factor = static_cast<Real>(power_of_two(-q_x));
+      y_factor = static_cast<Real>(power_of_two(-q_y));
+      exponent += q_x + q_y;
+    }
+    for (int i = 0; i < n; ++i) {
+      const T *slot = next_slot();
+      if (i == 0) {
+        uint64_t key = 0;
+        for (int w = 0; w < WARPS; ++w) key = keys[w] > key ? keys[w] : key;
+        doubt = doubt || is_doubtful<Real>(key);
+        const int q = unscaled ? 0 : exponent_of_key<Real>(key);
+        factor = static_cast<Real>(power_of_two(-q));
+        exponent += q;
+      }
+      // T[b, a'] = F[b, a] X[a, i, a']; from the right T[b', a] = F[b', a'] X[a, i, a'].
+      T sum[MI][NJ][2];
+      clear(sum);
+      multiply(sum, Factor<T>{environment, 1, ld}, from_right ? Factor<T>{slot, 1, ld} : Factor<T>{slot, ld, 1}, 1.0,
+               share, rows, next_cols, cols);
+      each(sum, share, padded(rows), padded(next_cols), [&](int row, int col, T value) {
+        product[row + ld * col] = row < rows && col < next_cols ? Number<T>::scaled(Number<T>::scaled(value, x_factor), factor) : T{};
+      });
+      // F'[b', a'] += op(Y[b, i, b']) T[b, a']; from the right F[b, a] += op(Y[b, i, b']) T[b', a].
+      slot = next_slot();
+      multiply(next, from_right ? Factor<T>{slot, 1, ld} : Factor<T>{slot, ld, 1}, Factor<T>{product, ld, 1}, flip, share,
+               next_rows, next_cols, rows);
+    }
+    if (careful)
+      each(next, share, padded(next_rows), padded(next_cols),
+           [&](int, int, T &value) { value = Number<T>::scaled(value, y_factor); });
+    // Nobody reads the environment any more: the last to do so was the product before the last barrier.
+    each(next, share, padded(next_rows), padded(next_cols), [&](int row, int col, T value) {
+      environment[row + ld * col] = row < next_rows && col < next_cols ? value : T{};
+    });
+    const uint64_t key = largest(next, share, next_rows, next_cols);
+    if (thread % 32 == 0) keys[warp] = key;
+    rows = next_rows;
+    cols = next_cols;
+  }
+  __syncthreads();
+  uint64_t key = 0;
+  for (int w = 0; w < WARPS; ++w) key = keys[w] > key ? keys[w] : key;
+  if (!two_ended) {
+    if (thread == 0)
+      reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {Number<T>::re(environment[0]),
+                                                                     Number<T>::im(environment[0]), exponent,
+                                                                     doubt || is_doubtful<Real>(key)};
+    return;
+  }
+  T *out = reinterpret_cast<T *>(p.environments) + (from_right ? p.environment_stride : 0);
+  for (int j = thread; j < rows * cols; j += THREADS) out[j] = environment[j % rows + ld * (j / rows)];
+  if (thread == 0) {
+    purlin_tt_state &state = reinterpret_cast<purlin_tt_state *>(p.states)[from_right ? 1 : 0];
+    state.key = key;
+    state.exponent = exponent;
+    state.doubt = doubt || is_doubtful<Real>(key);
+  }
+}
+
+}  // namespace tt
+}  // namespace purlin
+
+#endif

@@ -1,0 +1,229 @@
+/* Launch constants and parameter structs of the tensor-train kernels, under the rules of purlin_launch.h.
+ *
+ * A product <x|y> is contracted site by site. The bra x has bonds r, the ket y bonds s. The environment is F[b, a], b the
+ * bond of y and fastest: from the left F'[b', a'] = sum over i, b, a of F[b, a] X[a, i, a'] op(Y[b, i, b']), from the right
+ * F[b, a] likewise from F'[b', a'], where op conjugates if CONJUGATE is set: F is then the conjugate of what is wanted.
+ * Cores have their first index fastest and are aligned to an element. Kernel names end in the type: f32, f64, cf32, cf64.
+ *
+ * Scaling is by powers of two. What a site leaves is not scaled where it lies: its largest |re| or |im| goes to a key, and
+ * the next to read it multiplies by 2^-q, q the exponent of the key, and adds q to the exponent. A key is the bit pattern of
+ * a nonnegative double: in the order of the numbers, NaN above all. With UNSCALED q is 0.
+ * An environment that is 0, not finite, or whose q is beyond TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE, leaves doubt: something
+ * may have been lost on the way. Kernels that are given the keys of the cores scale by those too, and doubt nothing.
+ */
+#ifndef PURLIN_TT_LAUNCH_H
+#define PURLIN_TT_LAUNCH_H
+
+#include <stdint.h>
+
+/* flags, a bit set */
+#define PURLIN_LAUNCH_TT_CONJUGATE 1
+#define PURLIN_LAUNCH_TT_UNSCALED 2
+/* pairs are p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x; else p_x + p_y * pairs_x */
+#define PURLIN_LAUNCH_TT_HALVED 4
+/* both ends at once: one block (chain) or half of the blocks (grid) each */
+#define PURLIN_LAUNCH_TT_TWO_ENDED 8
+/* purlin_tt_join: the second factor is conjugated */
+#define PURLIN_LAUNCH_TT_JOIN_CONJUGATE 16
+
+#define PURLIN_LAUNCH_TT_DOUBT_SINGLE 60
+#define PURLIN_LAUNCH_TT_DOUBT_DOUBLE 500
+
+/* A core of both trains. Site k of a sweep is core k % cores. */
+typedef struct purlin_tt_site {
+  uint64_t x_offset; /* bytes from the train's base to the core, or 0 where bases are those of cores */
+  uint64_t y_offset;
+  int32_t r; /* X is r x n x r_next */
+  int32_t r_next;
+  int32_t s; /* Y is s x n x s_next */
+  int32_t s_next;
+  int32_t n;
+  int32_t reserved;
+} purlin_tt_site;
+#define PURLIN_TT_SITE_BYTES 40
+
+/* What a contraction leaves beside its environment. */
+typedef struct purlin_tt_state {
+  double alpha[2]; /* 2^-q of the last site, in the type of the elements: what a library's product multiplies by */
+  uint64_t key;    /* of the last site */
+  int64_t exponent;
+  uint64_t arrivals; /* of blocks */
+  int64_t doubt;
+} purlin_tt_state;
+#define PURLIN_TT_STATE_BYTES 48
+
+/* One term or partial sum: (re + i im) 2^exponent. */
+typedef struct purlin_tt_result {
+  double re;
+  double im;
+  int64_t exponent;
+  int64_t doubt;
+} purlin_tt_result;
+#define PURLIN_TT_RESULT_BYTES 32
+
+/* purlin_tt_chain_<form>_<type>: whole products, a block each, in shared memory. A form holds ranks up to its limit:
+ *   a  up to 16, 32 threads        b  up to 32, 128 threads
+ *   c  up to 32, 512 threads, for few products at a time
+ *   d  up to 64, 256 threads
+ * Dynamic shared memory: (2 + depth) * (edge + 4) * edge elements and TT_CHAIN_KEYS keys of 8 bytes; edge is the largest
+ * rank rounded up to a multiple of 8, depth 3 for a and b, 4 for c and 2 for d.
+ * Block j contracts product j / pairs with boundary pair first_pair + j % pairs: bond values p_x of the first and last bond
+ * of x and p_y of y. TWO_ENDED: block 0 contracts sites 0 .. middle - 1 from the left and block 1 the others from the right;
+ * the environments go to `environments`, each packed in `environment_stride` elements, and to two states. */
+#define PURLIN_LAUNCH_TT_CHAIN_A_THREADS 32
+#define PURLIN_LAUNCH_TT_CHAIN_B_THREADS 128
+#define PURLIN_LAUNCH_TT_CHAIN_C_THREADS 512
+#define PURLIN_LAUNCH_TT_CHAIN_D_THREADS 256
+#define PURLIN_LAUNCH_TT_CHAIN_A_RANK 16
+#define PURLIN_LAUNCH_TT_CHAIN_B_RANK 32
+#define PURLIN_LAUNCH_TT_CHAIN_C_RANK 32
+#define PURLIN_LAUNCH_TT_CHAIN_D_RANK 64
+#define PURLIN_LAUNCH_TT_CHAIN_A_DEPTH 3
+#define PURLIN_LAUNCH_TT_CHAIN_B_DEPTH 3
+#define PURLIN_LAUNCH_TT_CHAIN_C_DEPTH 4
+#define PURLIN_LAUNCH_TT_CHAIN_D_DEPTH 2
+#define PURLIN_LAUNCH_TT_CHAIN_KEYS 16
+typedef struct purlin_tt_chain_params {
+  uint64_t sites;   /* purlin_tt_site [cores] */
+  uint64_t x_bases; /* uint64: base of core k of train t at [t * x_train_stride + k * x_core_stride] */
+  uint64_t y_bases;
+  uint64_t x_index; /* int32: train of each product, or 0 for train j of product j */
+  uint64_t y_index;
+  uint64_t x_keys; /* uint64: largest number of core k of train t at [t * cores + k], or 0 */
+  uint64_t y_keys;
+  uint64_t results;      /* purlin_tt_result [blocks], not with TWO_ENDED */
+  uint64_t environments; /* TWO_ENDED */
+  uint64_t states;       /* purlin_tt_state [2], TWO_ENDED */
+  int64_t environment_stride;
+  int64_t x_train_stride;
+  int64_t y_train_stride;
+  int64_t x_core_stride; /* 0: bases are those of trains */
+  int64_t y_core_stride;
+  int64_t first_pair;
+  int64_t pairs; /* of this launch, for each product */
+  int64_t pairs_x;
+  int32_t length; /* of a sweep: sites */
+  int32_t cores;
+  int32_t middle;
+  int32_t edge;
+  int32_t flags;
+  int32_t reserved;
+} purlin_tt_chain_params;
+#define PURLIN_TT_CHAIN_PARAMS_BYTES 168
+
+/* purlin_tt_grid_<form>_<type>: one product by all blocks, which wait for each other: a cooperative launch. Tiles of 32
+ * (form s, 128 threads) or 64 (form l, 256 threads) elements along both sides. Dynamic shared memory: TT_GRID_DEPTH * 2 *
+ * (TT_GRID_PANEL + 4) * tile elements and TT_CHAIN_KEYS keys. The environment starts as that of bond values p_x
+ * and p_y. TWO_ENDED as above, blocks in equal number at either end; without it everything goes from the left and
+ * the environment has 1 element.
+ * Work space: `space` holds 2 * environment_stride + product_stride elements for each end: two environments, the product
+ * with one core. `places` says in which of the two environments the last one is: int32 for each end. */
+#define PURLIN_LAUNCH_TT_GRID_S_TILE 32
+#define PURLIN_LAUNCH_TT_GRID_L_TILE 64
+#define PURLIN_LAUNCH_TT_GRID_S_THREADS 128
+#define PURLIN_LAUNCH_TT_GRID_L_THREADS 256
+#define PURLIN_LAUNCH_TT_GRID_PANEL 32
+#define PURLIN_LAUNCH_TT_GRID_DEPTH 2
+typedef struct purlin_tt_grid_params {
+  uint64_t sites;
+  uint64_t x_bases; /* uint64 [cores] if core_bases, else [1] */
+  uint64_t y_bases;
+  uint64_t space;
+  uint64_t states; /* purlin_tt_state [2], zeroed */
+  uint64_t keys;   /* uint64 [length], zeroed */
+  uint64_t places; /* int32 [2] */
+  uint64_t x_keys; /* uint64 [cores] or 0 */
+  uint64_t y_keys;
+  int64_t environment_stride;
+  int64_t product_stride;
+  int64_t pair_x;
+  int64_t pair_y;
+  int32_t length;
+  int32_t cores;
+  int32_t middle;
+  int32_t core_bases;
+  int32_t flags;
+  int32_t reserved;
+} purlin_tt_grid_params;
+#define PURLIN_TT_GRID_PARAMS_BYTES 128
+
+/* purlin_tt_join: partial sums of left[j] * right[j], one a block of TT_SUM_THREADS threads, both scaled by the keys of
+ * their states; without `right` of left[j] alone. */
+#define PURLIN_LAUNCH_TT_SUM_THREADS 256
+typedef struct purlin_tt_join_params {
+  uint64_t left;
+  uint64_t right;
+  uint64_t states;  /* purlin_tt_state [2] */
+  uint64_t places;  /* int32 [2] or 0: which of the environments a stride apart */
+  uint64_t results; /* purlin_tt_result [blocks] */
+  int64_t stride;
+  int64_t count;
+  int64_t flags;
+} purlin_tt_join_params;
+#define PURLIN_TT_JOIN_PARAMS_BYTES 64
+
+/* purlin_tt_measure: key, alpha and exponent of a state for the environment of `count` elements that has just been made,
+ * by blocks of TT_SUM_THREADS threads. Key and arrivals are 0 before and become so
+ * again; with UNSCALED alpha is 1. */
+typedef struct purlin_tt_measure_params {
+  uint64_t environment;
+  uint64_t state;
+  int64_t count;
+  int64_t flags;
+} purlin_tt_measure_params;
+#define PURLIN_TT_MEASURE_PARAMS_BYTES 32
+
+/* purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on.
+ * purlin_tt_end: results[p] = alpha * sum over b, a, i of F[b, p, a] X[a, i, p_x] op(Y[b, i, p_y]), a block of TT_SUM_THREADS
+ * threads a pair, with the state's exponent. */
+typedef struct purlin_tt_edge_params {
+  uint64_t x; /* the first or the last core */
+  uint64_t y;
+  uint64_t environment;
+  uint64_t state;   /* end */
+  uint64_t results; /* end: purlin_tt_result [pairs] */
+  int64_t first_pair;
+  int64_t pairs;
+  int64_t pairs_x; /* boundary bond of x */
+  int64_t pairs_y;
+  int64_t r; /* inner bonds */
+  int64_t s;
+  int64_t n;
+  int64_t flags;
+} purlin_tt_edge_params;
+#define PURLIN_TT_EDGE_PARAMS_BYTES 104
+
+/* purlin_tt_keys: key of each of `count` cores, to keys zeroed before; blocks of TT_SUM_THREADS threads, the grid's y strides
+ * over the cores. */
+typedef struct purlin_tt_keys_params {
+  uint64_t bases; /* uint64 [count] */
+  uint64_t sizes; /* int64 [count]: elements */
+  uint64_t keys;
+  int64_t count;
+} purlin_tt_keys_params;
+#define PURLIN_TT_KEYS_PARAMS_BYTES 32
+
+/* purlin_tt_promote_<f32|f64>: complex numbers with the given real parts. */
+typedef struct purlin_tt_promote_params {
+  uint64_t input;
+  uint64_t output;
+  int64_t count;
+} purlin_tt_promote_params;
+#define PURLIN_TT_PROMOTE_PARAMS_BYTES 24
+
+#ifdef __cplusplus
+static_assert(sizeof(purlin_tt_site) == PURLIN_TT_SITE_BYTES, "purlin_tt_site changed size");
+static_assert(sizeof(purlin_tt_state) == PURLIN_TT_STATE_BYTES, "purlin_tt_state changed size");
+static_assert(sizeof(purlin_tt_result) == PURLIN_TT_RESULT_BYTES, "purlin_tt_result changed size");
+static_assert(sizeof(purlin_tt_chain_params) == PURLIN_TT_CHAIN_PARAMS_BYTES, "purlin_tt_chain_params changed size");
+static_assert(sizeof(purlin_tt_grid_params) == PURLIN_TT_GRID_PARAMS_BYTES, "purlin_tt_grid_params changed size");
+static_assert(sizeof(purlin_tt_join_params) == PURLIN_TT_JOIN_PARAMS_BYTES, "purlin_tt_join_params changed size");
+static_assert(sizeof(purlin_tt_measure_params) == PURLIN_TT_MEASURE_PARAMS_BYTES,
+              "purlin_tt_measure_params changed size");
+static_assert(sizeof(purlin_tt_edge_params) == PURLIN_TT_EDGE_PARAMS_BYTES, "purlin_tt_edge_params changed size");
+static_assert(sizeof(purlin_tt_keys_params) == PURLIN_TT_KEYS_PARAMS_BYTES, "purlin_tt_keys_params changed size");
+static_assert(sizeof(purlin_tt_promote_params) == PURLIN_TT_PROMOTE_PARAMS_BYTES,
+              "purlin_tt_promote_params changed size");
+#endif
+
+#endif

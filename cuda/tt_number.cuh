@@ -1,0 +1,94 @@
+// Arithmetic of the four element types in the tensor-train kernels, and powers of two.
+#ifndef PURLIN_TT_NUMBER_CUH
+#define PURLIN_TT_NUMBER_CUH
+
+#include <stdint.h>
+
+#include "tt_launch.h"
+
+namespace purlin {
+namespace tt {
+
+template <class R>
+struct alignas(2 * sizeof(R)) Complex {
+  R re, im;
+};
+
+template <class T>
+struct Number {
+  using Real = T;
+  static constexpr bool COMPLEX = false;
+  __device__ static T make(double re, double) { return static_cast<T>(re); }
+  __device__ static T re(T x) { return x; }
+  __device__ static T im(T) { return T(0); }
+  __device__ static T scaled(T x, T f) { return x * f; }
+};
+template <class R>
+struct Number<Complex<R>> {
+  using Real = R;
+  static constexpr bool COMPLEX = true;
+  __device__ static Complex<R> make(double re, double im) { return {static_cast<R>(re), static_cast<R>(im)}; }
+  __device__ static R re(Complex<R> x) { return x.re; }
+  __device__ static R im(Complex<R> x) { return x.im; }
+  __device__ static Complex<R> scaled(Complex<R> x, R f) { return {x.re * f, x.im * f}; }
+};
+
+// sum += a * b, where b is conjugated first if flip is -1.
+template <class T>
+__device__ __forceinline__ void add_product(double &re, double &im, T a, T b, double flip) {
+  const double ar = Number<T>::re(a), ai = Number<T>::im(a), br = Number<T>::re(b), bi = flip * Number<T>::im(b);
+  re = fma(ar, br, re);
+  if (Number<T>::COMPLEX) {
+    re = fma(-ai, bi, re);
+    im = fma(ar, bi, im);
+    im = fma(ai, br, im);
+  }
+}
+
+__device__ __forceinline__ uint64_t key_of(double x) {
+  return static_cast<uint64_t>(__double_as_longlong(x)) & 0x7fffffffffffffffull;
+}
+template <class T>
+__device__ __forceinline__ uint64_t key_of_number(T x) {
+  const uint64_t re = key_of(static_cast<double>(Number<T>::re(x)));
+  const uint64_t im = Number<T>::COMPLEX ? key_of(static_cast<double>(Number<T>::im(x))) : 0;
+  return re > im ? re : im;
+}
+
+// q for which 2^-q brings the number of a key to [0.5, 1), within what is an ordinary number of type R; 0 for 0, infinity
+// and NaN.
+template <class R>
+__device__ __forceinline__ int exponent_of_key(uint64_t key) {
+  if (key == 0 || (key >> 52) == 0x7ff) return 0;
+  const int field = static_cast<int>(key >> 52);
+  const int q = field > 0 ? field - 1022 : 64 - __clzll(static_cast<long long>(key)) - 1074;
+  const int limit = sizeof(R) == 4 ? 126 : 1022;
+  return q > limit ? limit : (q < -limit ? -limit : q);
+}
+
+// Whether an environment with this key may have lost something before it was scaled.
+template <class R>
+__device__ __forceinline__ bool is_doubtful(uint64_t key) {
+  constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
+  const int q = exponent_of_key<R>(key);
+  return key == 0 || (key >> 52) == 0x7ff || q > BOUND || q < -BOUND;
+}
+
+// 2^e for an exponent of an ordinary double.
+__device__ __forceinline__ double power_of_two(int e) {
+  return __longlong_as_double(static_cast<long long>(e + 1023) << 52);
+}
+
+__device__ __forceinline__ uint64_t warp_max_key(uint64_t key) {
+#pragma unroll
+  for (int step = 16; step > 0; step >>= 1) {
+    const uint64_t other = __shfl_xor_sync(0xffffffffu, static_cast<unsigned long long>(key), step);
+    key = other > key ? other : key;
+  }
+  return key;
+}
+
+}  // namespace tt
+}  // namespace purlin
+
+#endif
