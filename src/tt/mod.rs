@@ -15,7 +15,7 @@
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
-//! | [`cpu`] | the CPU's |
+//! | [`cpu`], [`gpu`] | the CPU's and the GPU's |
 //! | [`operator`] | TT-matrices between trains, environments kept for sweeps, spin chains |
 
 pub mod algebra;
@@ -24,6 +24,7 @@ mod batch;
 mod call;
 pub mod cost;
 pub mod cpu;
+pub mod gpu;
 pub mod info;
 pub mod operator;
 pub mod ops;

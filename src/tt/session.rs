@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::algorithm::inner;
 use super::cpu::CpuContraction;
+use super::gpu::GpuContraction;
 use super::info::Info;
 use super::ops::{ContractOps, Work};
 use super::options::{Conjugate, Options};
@@ -78,7 +79,7 @@ impl Contraction {
             return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
         }
         let mut machines: Vec<Box<dyn ContractOps>> = Vec::new();
-        machines.push(machine(context)?);
+        machines.push(machine(context, &options)?);
         let cancel = CancelHandle::default();
         Ok(Self { contexts: vec![Arc::clone(context)], options, cancel, machines, last: None })
     }
@@ -102,7 +103,7 @@ impl Contraction {
             }
             _ => return Err(Error::invalid("context", "is not a second GPU: pairs are spread over GPUs alone")),
         }
-        self.machines.push(machine(&context)?);
+        self.machines.push(machine(&context, &self.options)?);
         self.contexts.push(context);
         self.last = None;
         Ok(())
@@ -292,10 +293,10 @@ pub(super) struct Call {
 }
 
 /// The contractions of a context's backend.
-fn machine(context: &Arc<Context>) -> Result<Box<dyn ContractOps>> {
+fn machine(context: &Arc<Context>, options: &Options) -> Result<Box<dyn ContractOps>> {
     match context.backend() {
         Backend::Cpu => Ok(Box::new(CpuContraction::new(context))),
-        Backend::Gpu(_) => Err(Error::NotSupported("tensor trains: on a GPU".into())),
+        Backend::Gpu(_) => Ok(Box::new(GpuContraction::new(context, options.math)?)),
     }
 }
 

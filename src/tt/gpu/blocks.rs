@@ -1,0 +1,210 @@
+//! Blocks of boundary pairs by cuBLAS, in the merged layout F[b, p, a]: both products of a site see one matrix.
+
+use std::ops::Range;
+
+use super::{Call, Sums, is_single};
+use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Site};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Scalars, Transpose, View};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::shape::{product, to_u64};
+use crate::tt::cost::First;
+use crate::tt::options::Math;
+
+/// Terms that are read together: until then nothing waits for the device.
+const TERMS: usize = 1 << 16;
+/// Sites between two that are measured, in double precision: its range is wide enough.
+const INTERVAL: usize = 4;
+
+/// 1 and 0 in device memory.
+pub(super) struct Constants {
+    memory: DeviceMemory,
+}
+
+impl Constants {
+    pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
+        let mut memory = gpu.allocate_on(stream, "scalars of products", 32)?;
+        gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut memory, 0)?;
+        Ok(Self { memory })
+    }
+
+    pub(super) fn one(&self) -> Result<Region<'_>> {
+        self.memory.region(0, 16)
+    }
+
+    pub(super) fn zero(&self) -> Result<Region<'_>> {
+        self.memory.region(16, 16)
+    }
+
+    /// Scalars of a product: `alpha` or 1, and 1 where it is added to what is there.
+    pub(super) fn scalars<'a>(&'a self, alpha: Option<Region<'a>>, add: bool, math: Math) -> Result<Scalars<'a>> {
+        let alpha = match alpha {
+            Some(alpha) => alpha.part(0, 16)?,
+            None => self.one()?,
+        };
+        let beta = if add { self.one()? } else { self.zero()? };
+        Ok(Scalars { alpha, beta, three: math == Math::Gemm3m })
+    }
+}
+
+/// What y is taken as on the way to the next bond.
+pub(super) fn adjoint(conjugate: bool) -> Transpose {
+    if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
+}
+
+/// Slice i of a core r x n x r'.
+pub(super) fn slice<T>(core: Region<'_>, [left, right]: [usize; 2], n: usize, i: usize) -> Result<View<'_>> {
+    let skip = i * left * size_of::<T>();
+    let rest = core.bytes().checked_sub(skip);
+    let rest = rest.ok_or_else(|| Error::Internal(format!("slice {i} of a core of {} bytes", core.bytes())))?;
+    Ok(View { memory: core.part(skip, rest)?, rows: left, cols: right, ld: left * n })
+}
+
+/// Sites between two that are measured.
+pub(super) fn interval(call: &Call<'_>) -> usize {
+    if is_single(call.plan().dtype) { 1 } else { INTERVAL }
+}
+
+/// Elements of the largest environment and the largest product on the way, for one pair.
+fn room(call: &Call<'_>) -> Result<(usize, usize)> {
+    let plan = call.plan();
+    let (mut environment, mut products) = (1, 1);
+    for i in 0..call.sites.len() {
+        let Site { r, s, .. } = call.sites[i];
+        let inner = i + 1 < call.sites.len() || call.length > call.sites.len();
+        if inner {
+            environment = environment.max(product("rank", r[1], s[1])?);
+        }
+        products = products.max(match plan.order[plan.core(to_u64(i))] {
+            First::X => product("rank", s[0], r[1])?,
+            First::Y => product("rank", r[0], s[1])?,
+        });
+    }
+    Ok((environment, products))
+}
+
+/// Memory of the environments and products of a block.
+struct Room {
+    f: DeviceMemory,
+    g: DeviceMemory,
+    t: DeviceMemory,
+    state: DeviceMemory,
+    constants: Constants,
+}
+
+/// The terms of all pairs of these blocks. Says whether to go over them again with care.
+pub(super) fn contract<T: Scalar>(
+    call: &Call<'_>,
+    blas: &Blas,
+    math: Math,
+    blocks: Range<usize>,
+    sums: &mut Sums<'_>,
+) -> Result<bool> {
+    let plan = call.plan();
+    let (gpu, stream) = (call.gpu, call.stream);
+    let most = plan.block.min(plan.pairs.len()).max(1);
+    let (environment, products) = room(call)?;
+    let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
+    // Zeroed: what a library makes of a factor 0 that it finds in device memory only when it runs is its own affair.
+    let work_space = |elements| gpu.allocate_on(stream, "work space of a contraction", bytes(elements)?);
+    let mut room = Room {
+        f: work_space(environment)?,
+        g: work_space(environment)?,
+        t: work_space(products)?,
+        state: gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?,
+        constants: Constants::new::<T>(gpu, stream)?,
+    };
+    let capacity = TERMS.max(most);
+    let results = call.results(capacity.min(plan.pairs.len()))?;
+    let (mut from, mut held, mut doubt) = (plan.pairs.block(blocks.start, plan.block).start, 0, false);
+    for index in blocks {
+        let pairs = plan.pairs.block(index, plan.block);
+        if held + pairs.len() > capacity {
+            doubt |= sums.add(from, &call.read(&results, held)?)?;
+            (from, held) = (pairs.start, 0);
+        }
+        let word = RESULT_WORDS * 8;
+        let out = results.region(held * word, pairs.len() * word)?;
+        held += pairs.len();
+        block::<T>(call, blas, math, &mut room, pairs, out)?;
+    }
+    doubt |= sums.add(from, &call.read(&results, held)?)?;
+    Ok(doubt && call.rescues())
+}
+
+/// Enqueues one block.
+fn block<T: Scalar>(
+    call: &Call<'_>,
+    blas: &Blas,
+    math: Math,
+    room: &mut Room,
+    pairs: Range<usize>,
+    results: Region<'_>,
+) -> Result<()> {
+    let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
+    let count = pairs.len();
+    let core = |i: usize| i % call.sites.len();
+    let edge = |i: usize| Edge {
+        x: call.x[core(i)],
+        y: call.y[core(i)],
+        site: call.sites[core(i)],
+        pairs: (pairs.start, count),
+        halved: plan.pairs.halved,
+        conjugate: plan.conjugate,
+    };
+    gpu.fill(stream, &mut room.state, 0, STATE_BYTES, 0)?;
+    tt::begin::<T>(gpu, stream, &edge(0), room.f.whole())?;
+    let mut measured = false;
+    for i in 0..call.length - 1 {
+        if i > 0 {
+            site::<T>(call, blas, math, room, i, count, measured)?;
+            std::mem::swap(&mut room.f, &mut room.g);
+            measured = false;
+        }
+        if i.is_multiple_of(interval(call)) || i + 2 == call.length {
+            let Site { r, s, .. } = call.sites[core(i)];
+            let elements = product("pairs", product("rank", r[1], s[1])?, count)?;
+            tt::measure::<T>(gpu, stream, room.f.whole(), elements, room.state.whole(), call.unscaled)?;
+            measured = true;
+        }
+        call.work.step()?;
+    }
+    tt::end::<T>(gpu, stream, &edge(call.length - 1), room.f.whole(), room.state.whole(), results)?;
+    call.work.step()
+}
+
+/// G of the next bond from F; `measured` if F is to be multiplied by the state's factor.
+fn site<T: Scalar>(
+    call: &Call<'_>,
+    blas: &Blas,
+    math: Math,
+    room: &Room,
+    i: usize,
+    count: usize,
+    measured: bool,
+) -> Result<()> {
+    let plan = call.plan();
+    let k = i % call.sites.len();
+    let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
+    let (f, g, t) = (room.f.whole(), room.g.whole(), room.t.whole());
+    let alpha = measured.then(|| room.state.whole());
+    let taken = adjoint(plan.conjugate);
+    for j in 0..n {
+        let x = (slice::<T>(call.x[k], [r, r2], n, j)?, Transpose::Plain);
+        let y = (slice::<T>(call.y[k], [s, s2], n, j)?, taken);
+        let first = room.constants.scalars(alpha, false, math)?;
+        let then = room.constants.scalars(None, j > 0, math)?;
+        let plain = |memory, rows, cols| (View::packed(memory, rows, cols), Transpose::Plain);
+        match plan.order[plan.core(to_u64(i))] {
+            First::X => {
+                blas.multiply_by::<T>(first, plain(f, s * count, r), x, View::packed(t, s * count, r2))?;
+                blas.multiply_by::<T>(then, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
+            }
+            First::Y => {
+                blas.multiply_by::<T>(first, y, plain(f, s, count * r), View::packed(t, s2, count * r))?;
+                blas.multiply_by::<T>(then, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Sweeps by purlin's own kernels: a product in one block, or one product by all of them.
+
+use std::ops::Range;
+
+use super::{Call, Sums, Term};
+use crate::backend::gpu::kernels::tt::{self, Form, GridSpace, STATE_BYTES, Tables};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::product;
+
+/// Most pairs of one launch, between which a call can be cancelled.
+const PAIRS: usize = 1 << 16;
+/// Products at a time that fill a device with small blocks; fewer are for blocks of many warps.
+const FEW: usize = 264;
+
+/// The form of the chain kernel that suits `count` products; `None` if the ranks fit none on this device.
+pub(super) fn form_of<T: Scalar>(call: &Call<'_>, count: usize) -> Result<Option<Form>> {
+    let edge = tt::chain_edge(&call.sites, call.length);
+    let order = if count <= FEW { [Form::C, Form::D, Form::B, Form::A] } else { [Form::A, Form::B, Form::D, Form::C] };
+    for form in order {
+        if tt::chain_fits::<T>(call.gpu, form, edge)? {
+            return Ok(Some(form));
+        }
+    }
+    Ok(None)
+}
+
+fn tables<'a, T: Scalar>(call: &Call<'a>, careful: bool) -> Result<Tables<'a>> {
+    let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
+    let (x, y) = ([call.x.clone()], [call.y.clone()]);
+    let mut tables = Tables::new::<T>(call.gpu, call.stream, sites, &x, &y, &[(0, 0)])?;
+    if careful {
+        tables.measure::<T>(call.gpu, call.stream)?;
+    }
+    Ok(tables)
+}
+
+/// The terms of pairs, a block of the device each. Says whether to go over them again with care.
+pub(super) fn pairs<T: Scalar>(call: &Call<'_>, form: Form, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<bool> {
+    let tables = tables::<T>(call, false)?;
+    swept::<T>(call, form, &tables, terms, false, sums)
+}
+
+fn swept<T: Scalar>(
+    call: &Call<'_>,
+    form: Form,
+    tables: &Tables<'_>,
+    terms: Range<usize>,
+    careful: bool,
+    sums: &mut Sums<'_>,
+) -> Result<bool> {
+    let sweep = call.sweep(None);
+    let results = call.results(terms.len().min(PAIRS))?;
+    let mut doubt = false;
+    let mut first = terms.start;
+    while first < terms.end {
+        let count = PAIRS.min(terms.end - first);
+        let at = (first, count);
+        tt::chain_pairs::<T>(call.gpu, call.stream, form, tables, &sweep, at, careful, results.whole())?;
+        doubt |= sums.add(first, &call.read(&results, count)?)?;
+        first += count;
+        call.steps(call.length.saturating_mul(count.div_ceil(call.plan().block.max(1))))?;
+    }
+    Ok(doubt && call.rescues())
+}
+
+/// An open product from both ends at once, a block each.
+pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<'_>) -> Result<bool> {
+    let middle = call.middle();
+    let tables = tables::<T>(call, false)?;
+    let site = call.sites[middle];
+    let count = product("rank", site.r[0], site.s[0])?;
+    let bytes = product("rank", count, 2 * size_of::<T>())?;
+    let environments = call.gpu.allocate_uninitialised_on(call.stream, "environments of a contraction", bytes)?;
+    let states = call.gpu.allocate_on(call.stream, "states of a contraction", 2 * STATE_BYTES)?;
+    let sweep = call.sweep(Some(middle));
+    let space = (environments.whole(), count);
+    tt::chain_ends::<T>(call.gpu, call.stream, form, &tables, &sweep, false, space, states.whole())?;
+    let (left, right) = (environments.region(0, bytes / 2)?, environments.region(bytes / 2, bytes / 2)?);
+    let results = call.results(tt::sum_blocks(count))?;
+    let flags = (false, call.unscaled);
+    let all = (count, 0);
+    tt::join::<T>(call.gpu, call.stream, left, Some(right), all, states.whole(), None, flags, results.whole())?;
+    let doubt = joined(call, &results, count, sums)?;
+    call.steps(call.length)?;
+    Ok(doubt && call.rescues())
+}
+
+/// Adds up what [`tt::join`] left, which is the term of the first pair.
+pub(super) fn joined(
+    call: &Call<'_>,
+    results: &crate::backend::gpu::DeviceMemory,
+    count: usize,
+    sums: &mut Sums<'_>,
+) -> Result<bool> {
+    let parts = call.read(results, tt::sum_blocks(count))?;
+    sums.add(0, &[Term::of_parts(&parts, call.plan().dtype)])
+}
+
+/// The terms of pairs one after another, each by the whole device: for ranks that no block holds.
+pub(super) fn one_by_one<T: Scalar>(
+    call: &Call<'_>,
+    terms: Range<usize>,
+    careful: bool,
+    sums: &mut Sums<'_>,
+) -> Result<bool> {
+    let tables = tables::<T>(call, careful)?;
+    let (gpu, stream) = (call.gpu, call.stream);
+    let (environment, products) = tt::grid_strides(&call.sites)?;
+    let each = product("work space", size_of::<T>(), 2 * environment + products)?;
+    let ends = if call.length == call.sites.len() && call.length >= 2 { 2 } else { 1 };
+    let elements =
+        gpu.allocate_uninitialised_on(stream, "work space of a contraction", product("work space", each, 2)?)?;
+    let words = product("sites", call.length, 8)?;
+    let mut zeros = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES + words + 16)?;
+    let middle = (ends == 2).then(|| call.middle());
+    let sweep = tt::Sweep { halved: false, ..call.sweep(middle) };
+    let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
+    let mut doubt = false;
+    for q in terms {
+        let bytes = zeros.bytes();
+        gpu.fill(stream, &mut zeros, 0, bytes, 0)?;
+        let states = zeros.region(0, 2 * STATE_BYTES)?;
+        let places = zeros.region(2 * STATE_BYTES + words, 16)?;
+        let keys = zeros.region(2 * STATE_BYTES, words)?;
+        let space = GridSpace { elements: elements.whole(), states, keys, places };
+        tt::grid::<T>(gpu, stream, &tables, &sweep, call.plan().pairs.get(q), careful, largest > 192, space)?;
+        let site = call.sites[middle.unwrap_or(0)];
+        let count = if middle.is_some() { product("rank", site.r[0], site.s[0])? } else { 1 };
+        let results = call.results(tt::sum_blocks(count))?;
+        let right = middle.map(|_| elements.region(each, each)).transpose()?;
+        let left = elements.region(0, each)?;
+        let flags = (false, call.unscaled);
+        let all = (count, environment);
+        tt::join::<T>(gpu, stream, left, right, all, states, Some(places), flags, results.whole())?;
+        let parts = call.read(&results, tt::sum_blocks(count))?;
+        doubt |= sums.add(q, &[Term::of_parts(&parts, call.plan().dtype)])?;
+        if (q + 1).is_multiple_of(call.plan().block.max(1)) || q + 1 == call.plan().pairs.len() {
+            call.steps(call.length)?;
+        }
+    }
+    Ok(doubt && call.rescues())
+}
+
+/// Everything again, every product scaled by the largest numbers of the cores: for entries near the ends of the range.
+pub(super) fn careful<T: Scalar>(call: &Call<'_>, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<()> {
+    sums.clear();
+    match form_of::<T>(call, terms.len())? {
+        Some(form) => {
+            let tables = tables::<T>(call, true)?;
+            swept::<T>(call, form, &tables, terms, true, sums).map(|_| ())
+        }
+        None => one_by_one::<T>(call, terms, true, sums).map(|_| ()),
+    }
+}

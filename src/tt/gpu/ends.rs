@@ -1,0 +1,282 @@
+//! Open trains by cuBLAS, both ends at the same time on queues of their own.
+//!
+//! From the left F[b, a] = sum x cj(y), from the right G[b, a] = sum cj(x) y: so every conjugation comes with a
+//! transposition, as the library has it, and S = sum F cj(G).
+
+use super::blocks::{Constants, adjoint, interval, slice};
+use super::{Call, Sums, chain};
+use crate::backend::gpu::kernels::tt::{self, STATE_BYTES, Site};
+use crate::backend::gpu::{Blas, DeviceMemory, GpuStream, Region, Transpose, View};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::{product, to_u64};
+use crate::tt::cost::First;
+use crate::tt::options::Math;
+
+/// One end of the train on its way to the middle.
+struct End<'a> {
+    blas: &'a Blas,
+    is_right: bool,
+    f: DeviceMemory,
+    t: DeviceMemory,
+    state: Region<'a>,
+    constants: Constants,
+    math: Math,
+    /// Whether the environment is to be multiplied by the state's factor.
+    measured: bool,
+}
+
+/// Elements of the largest environment and product of a site.
+fn room(call: &Call<'_>) -> Result<(usize, usize)> {
+    let plan = call.plan();
+    let (mut environment, mut products) = (1, 1);
+    for (i, Site { r, s, n }) in call.sites.iter().copied().enumerate() {
+        environment = environment.max(product("rank", r[1], s[1])?);
+        let one = match plan.order[plan.core(to_u64(i))] {
+            First::X => product("rank", s[0], r[1])?,
+            First::Y => product("rank", r[0], s[1])?,
+        };
+        products = products.max(product("rank", one, n)?);
+    }
+    Ok((environment, products))
+}
+
+/// The product. Says whether to go over it again with care.
+pub(super) fn contract<T: Scalar>(
+    call: &Call<'_>,
+    left: &Blas,
+    right: &Blas,
+    math: Math,
+    sums: &mut Sums<'_>,
+) -> Result<bool> {
+    let states = call.gpu.allocate_on(call.stream, "states of a contraction", 2 * STATE_BYTES)?;
+    let result = from_both::<T>(call, left, right, math, &states, sums);
+    if result.is_err() {
+        // What was enqueued there uses memory that goes in the order of the other queue.
+        let _ = right.stream().synchronize();
+    }
+    result
+}
+
+fn from_both<T: Scalar>(
+    call: &Call<'_>,
+    left: &Blas,
+    right: &Blas,
+    math: Math,
+    states: &DeviceMemory,
+    sums: &mut Sums<'_>,
+) -> Result<bool> {
+    let plan = call.plan();
+    let d = call.length;
+    let (environment, products) = room(call)?;
+    let meet = plan.meet.min(d);
+    // The other queue begins when the cores are there.
+    right.stream().wait_for(call.stream)?;
+    let end = |blas, is_right: bool| -> Result<End<'_>> {
+        let stream = Blas::stream(blas);
+        let space = |elements: usize| {
+            let bytes = product("rank", elements, size_of::<T>())?;
+            // Zeroed, as are those of blocks.
+            call.gpu.allocate_on(stream, "work space of a contraction", bytes)
+        };
+        Ok(End {
+            blas,
+            is_right,
+            f: space(environment)?,
+            t: space(products)?,
+            state: states.region(if is_right { STATE_BYTES } else { 0 }, STATE_BYTES)?,
+            constants: Constants::new::<T>(call.gpu, stream)?,
+            math,
+            measured: false,
+        })
+    };
+    let mut ends = [end(left, false)?, end(right, true)?];
+    let sites = [meet, d - meet];
+    let grown = [plan.grow[0].min(meet), plan.grow[1].min(d - meet)];
+    for (side, end) in ends.iter_mut().enumerate() {
+        if sites[side] > 0 {
+            end.start::<T>(call, grown[side].max(1))?;
+        }
+    }
+    // In turns, so that neither queue runs dry.
+    for i in 1..sites[0].max(sites[1]) {
+        for (side, end) in ends.iter_mut().enumerate() {
+            if i < sites[side] && i >= grown[side].max(1) {
+                end.site::<T>(call, i)?;
+                if i.is_multiple_of(interval(call)) && i + 1 < sites[side] {
+                    end.measure::<T>(call, i)?;
+                }
+            }
+            if i < sites[side] {
+                call.work.step()?;
+            }
+        }
+    }
+    call.stream.wait_for(right.stream())?;
+    let whole = sites[1] == 0;
+    let site = call.sites[if whole { 0 } else { meet }];
+    let count = if whole { 1 } else { product("rank", site.r[0], site.s[0])? };
+    let results = call.results(tt::sum_blocks(count))?;
+    let other = (!whole).then(|| ends[1].f.whole());
+    let flags = (plan.conjugate, call.unscaled);
+    let (first, all) = (ends[0].f.whole(), (count, 0));
+    tt::join::<T>(call.gpu, call.stream, first, other, all, states.whole(), None, flags, results.whole())?;
+    let doubt = chain::joined(call, &results, count, sums)?;
+    call.steps(usize::from(sites[0] > 0) + usize::from(sites[1] > 0))?;
+    Ok(doubt && call.rescues())
+}
+
+impl End<'_> {
+    fn stream(&self) -> &GpuStream {
+        self.blas.stream()
+    }
+
+    /// Core of the i-th site from this end.
+    fn core(&self, call: &Call<'_>, i: usize) -> usize {
+        if self.is_right { call.length - 1 - i } else { i }
+    }
+
+    /// What a core is taken as where its train is conjugated.
+    fn taken(&self, call: &Call<'_>) -> Transpose {
+        adjoint(call.plan().conjugate)
+    }
+
+    /// The environment after `sites` sites, from the dense tensors of both trains over them.
+    fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
+        let (x, r, rows) = self.dense::<T>(call, sites, true)?;
+        let (y, s, _) = self.dense::<T>(call, sites, false)?;
+        let scalars = self.constants.scalars(None, false, self.math)?;
+        let taken = self.taken(call);
+        let to = View::packed(self.f.whole(), s, r);
+        if self.is_right {
+            // G[b, a] = sum over m of R_y[b, m] cj(R_x[a, m]).
+            let (x, y) = (View::packed(x.region(), r, rows), View::packed(y.region(), s, rows));
+            self.blas.multiply_by::<T>(scalars, (y, Transpose::Plain), (x, taken), to)
+        } else {
+            // F[b, a] = sum over m of cj(L_y[m, b]) L_x[m, a].
+            let (x, y) = (View::packed(x.region(), rows, r), View::packed(y.region(), rows, s));
+            self.blas.multiply_by::<T>(scalars, (y, taken), (x, Transpose::Plain), to)
+        }
+    }
+
+    /// The dense tensor of one train over the first sites of this end: its memory, the bond and the other indices. From the
+    /// left it is [m, a], from the right [a, m].
+    fn dense<'c, T: Scalar>(&self, call: &Call<'c>, sites: usize, is_x: bool) -> Result<(Grown<'c>, usize, usize)> {
+        let bond = |i: usize| {
+            let Site { r, s, n } = call.sites[self.core(call, i)];
+            let [left, right] = if is_x { r } else { s };
+            if self.is_right { (right, n, left) } else { (left, n, right) }
+        };
+        let core = |i: usize| if is_x { call.x[self.core(call, i)] } else { call.y[self.core(call, i)] };
+        let (_, n, far) = bond(0);
+        let (mut tensor, mut rows, mut at) = (Grown::Core(core(0)), n, far);
+        for i in 1..sites {
+            let (near, n, far) = bond(i);
+            let elements = product("rank", product("rank", rows, n)?, far)?;
+            let bytes = product("rank", elements, size_of::<T>())?;
+            let memory = call.gpu.allocate_on(self.stream(), "end of a tensor train", bytes)?;
+            let scalars = self.constants.scalars(None, false, self.math)?;
+            let from = tensor.region();
+            if self.is_right {
+                let (a, b) = (View::packed(core(i), far * n, near), View::packed(from, near, rows));
+                let to = View::packed(memory.whole(), far * n, rows);
+                self.blas.multiply_by::<T>(scalars, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+            } else {
+                let (a, b) = (View::packed(from, rows, near), View::packed(core(i), near, n * far));
+                let to = View::packed(memory.whole(), rows, n * far);
+                self.blas.multiply_by::<T>(scalars, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+            }
+            tensor = Grown::Made(memory);
+            (rows, at) = (rows * n, far);
+        }
+        Ok((tensor, at, rows))
+    }
+
+    /// The environment of the next bond.
+    fn site<T: Scalar>(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
+        let plan = call.plan();
+        let k = self.core(call, i);
+        let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
+        let (core_x, core_y) = (call.x[k], call.y[k]);
+        let (f, t) = (self.f.whole(), self.t.whole());
+        let taken = self.taken(call);
+        let alpha = self.measured.then_some(self.state);
+        let first = self.constants.scalars(alpha, false, self.math)?;
+        let then = |add| self.constants.scalars(None, add, self.math);
+        let plain = |view| (view, Transpose::Plain);
+        // The products with slices lie one after another.
+        let part = |index: usize| {
+            let bytes = s2 * r * size_of::<T>();
+            t.part(index * bytes, bytes)
+        };
+        let blas = self.blas;
+        match (self.is_right, plan.order[plan.core(to_u64(k))]) {
+            (false, First::X) => {
+                // T[b, (i a')] = F[b, a] X[a, (i a')], F'[b', a'] = cj(Y[(b i), b']) T[(b i), a'].
+                let x = View::packed(core_x, r, n * r2);
+                blas.multiply_by::<T>(first, plain(View::packed(f, s, r)), plain(x), View::packed(t, s, n * r2))?;
+                let y = View::packed(core_y, s * n, s2);
+                let t = plain(View::packed(t, s * n, r2));
+                blas.multiply_by::<T>(then(false)?, (y, taken), t, View::packed(f, s2, r2))?;
+            }
+            (false, First::Y) => {
+                // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
+                for j in 0..n {
+                    let y = slice::<T>(core_y, [s, s2], n, j)?;
+                    let to = View::packed(part(j)?, s2, r);
+                    blas.multiply_by::<T>(first, (y, taken), plain(View::packed(f, s, r)), to)?;
+                }
+                let x = View::packed(core_x, r * n, r2);
+                let t = plain(View::packed(t, s2, r * n));
+                blas.multiply_by::<T>(then(false)?, t, plain(x), View::packed(f, s2, r2))?;
+            }
+            (true, First::X) => {
+                // The order with the same product: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')] cj(X[a, (i a')]).
+                let y = View::packed(core_y, s * n, s2);
+                let to = View::packed(t, s * n, r2);
+                blas.multiply_by::<T>(first, plain(y), plain(View::packed(f, s2, r2)), to)?;
+                let x = View::packed(core_x, r, n * r2);
+                let t = plain(View::packed(t, s, n * r2));
+                blas.multiply_by::<T>(then(false)?, t, (x, taken), View::packed(f, s, r))?;
+            }
+            (true, First::Y) => {
+                // T[b', (a i)] = G[b', a'] cj(X[(a i), a']), G[b, a] = sum over i of Y[b, i, b'] T[b', a, i].
+                let x = View::packed(core_x, r * n, r2);
+                let g = plain(View::packed(f, s2, r2));
+                blas.multiply_by::<T>(first, g, (x, taken), View::packed(t, s2, r * n))?;
+                for j in 0..n {
+                    let y = slice::<T>(core_y, [s, s2], n, j)?;
+                    let t = plain(View::packed(part(j)?, s2, r));
+                    blas.multiply_by::<T>(then(j > 0)?, plain(y), t, View::packed(f, s, r))?;
+                }
+            }
+        }
+        self.measured = false;
+        Ok(())
+    }
+
+    /// Measures the environment after site i.
+    fn measure<T: Scalar>(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
+        let Site { r, s, .. } = call.sites[self.core(call, i)];
+        let side = if self.is_right { 0 } else { 1 };
+        let count = product("rank", r[side], s[side])?;
+        tt::measure::<T>(call.gpu, self.stream(), self.f.whole(), count, self.state, call.unscaled)?;
+        self.measured = true;
+        Ok(())
+    }
+}
+
+/// The dense tensor of some cores: the first core itself, or one that was made.
+enum Grown<'c> {
+    Core(Region<'c>),
+    Made(DeviceMemory),
+}
+
+impl Grown<'_> {
+    fn region(&self) -> Region<'_> {
+        match self {
+            Self::Core(region) => *region,
+            Self::Made(memory) => memory.whole(),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The cores of a train in the memory of one device, aligned, in the type of the contraction.
+
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::backend::gpu::kernels::tt;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Element, Scalar};
+use crate::shape::{product, to_u64};
+use crate::tensor::train::TensorTrain;
+
+/// Cores begin at multiples of this, which suits every kernel and library.
+const GRAIN: usize = 256;
+
+/// A train on a device.
+pub(super) struct Loaded<'a> {
+    /// Copies, where the train's own memory does not serve.
+    copies: Option<DeviceMemory>,
+    /// First byte in `copies` and size of each core.
+    places: Vec<(usize, usize)>,
+    own: Vec<Region<'a>>,
+}
+
+impl<'a> Loaded<'a> {
+    /// The cores of `train` as `T`: where they are if they lie aligned on this device, else copied there. A train that
+    /// lies on another device goes through host memory.
+    ///
+    /// # Errors
+    /// Device memory, and what copies give.
+    pub(super) fn new<T: Scalar>(
+        context: &Arc<Context>,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        name: &str,
+        train: &'a TensorTrain,
+    ) -> Result<Self> {
+        let shape = train.shape();
+        let element = train.dtype().size();
+        let is_here = Arc::ptr_eq(train.context(), context);
+        let aligned = (0..shape.len()).all(|k| train.address(k).is_multiple_of(to_u64(element)));
+        let mut loaded = Self { copies: None, places: Vec::new(), own: Vec::new() };
+        if train.is_device() && is_here && aligned {
+            loaded.own = alloc::with_capacity("cores of a tensor train", shape.len())?;
+            for k in 0..shape.len() {
+                let (memory, offset) = train.memory(k);
+                let Memory::Device(memory) = memory else {
+                    return Err(Error::Internal(format!("{name}: core {k} is not on the device")));
+                };
+                loaded.own.push(memory.region(offset * element, shape.core_len(k) * element)?);
+            }
+        } else {
+            loaded.copy(context, gpu, stream, name, train)?;
+        }
+        if train.dtype() != T::DTYPE {
+            loaded.promote::<T>(gpu, stream, train.dtype())?;
+        }
+        Ok(loaded)
+    }
+
+    /// Copies each piece of memory once, however many cores it is.
+    fn copy(
+        &mut self,
+        context: &Arc<Context>,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        name: &str,
+        train: &'a TensorTrain,
+    ) -> Result<()> {
+        let shape = train.shape();
+        let element = train.dtype().size();
+        let d = shape.len();
+        if let (Memory::Host(host), first) = train.memory(0)
+            && (1..d).all(|k| std::ptr::eq(train.memory(k).0, train.memory(0).0))
+        {
+            // One piece of memory: one copy.
+            let start = |k: usize| (train.memory(k).1 - first) * element;
+            let end = (0..d).map(|k| start(k) + shape.core_len(k) * element).max().unwrap_or(0);
+            let mut places = alloc::with_capacity("cores of a tensor train", d)?;
+            places.extend((0..d).map(|k| (start(k), shape.core_len(k) * element)));
+            let mut memory = gpu.allocate_uninitialised_on(stream, "copy of a tensor train", end)?;
+            gpu.upload(stream, &host.as_slice::<u8>()?[first * element..first * element + end], &mut memory, 0)?;
+            (self.copies, self.places) = (Some(memory), places);
+            return Ok(());
+        }
+        let mut order = alloc::with_capacity("cores of a tensor train", d)?;
+        order.extend(0..d);
+        order.sort_unstable_by_key(|&k| (train.address(k), shape.core_len(k)));
+        let mut places = alloc::filled("cores of a tensor train", d, (0, 0))?;
+        let mut end = 0usize;
+        let mut before: Option<usize> = None;
+        for &k in &order {
+            let bytes = shape.core_len(k) * element;
+            places[k] = match before {
+                Some(b) if train.address(b) == train.address(k) && places[b].1 == bytes => places[b],
+                _ => {
+                    let place = (end, bytes);
+                    end = end
+                        .checked_add(bytes.next_multiple_of(GRAIN))
+                        .ok_or_else(|| Error::invalid(name, "has more bytes than there are addresses"))?;
+                    place
+                }
+            };
+            before = Some(k);
+        }
+        let mut memory = gpu.allocate_uninitialised_on(stream, "copy of a tensor train", end)?;
+        let mut copied: Option<usize> = None;
+        for &k in &order {
+            let (place, bytes) = places[k];
+            if copied == Some(place) {
+                continue;
+            }
+            copied = Some(place);
+            let (source, offset) = train.memory(k);
+            match source {
+                Memory::Host(host) => {
+                    let all = host.as_slice::<u8>()?;
+                    gpu.upload(stream, &all[offset * element..offset * element + bytes], &mut memory, place)?;
+                }
+                Memory::Device(device) if Arc::ptr_eq(train.context(), context) => {
+                    let rows =
+                        crate::backend::gpu::Rows { offset: offset * element, pitch: bytes, width: bytes, count: 1 };
+                    gpu.copy_rows(stream, device, rows, &mut memory, place)?;
+                }
+                Memory::Device(device) => {
+                    let theirs = train.context().gpu(name)?;
+                    let mut bytes = alloc::filled("copy of a core", bytes, 0u8)?;
+                    theirs.download(theirs.default_stream(), device, offset * element, &mut bytes)?;
+                    gpu.upload(stream, &bytes, &mut memory, place)?;
+                }
+            }
+        }
+        (self.copies, self.places) = (Some(memory), places);
+        Ok(())
+    }
+
+    /// Makes complex cores of real ones.
+    fn promote<T: Scalar>(&mut self, gpu: &Gpu, stream: &GpuStream, dtype: DType) -> Result<()> {
+        if dtype != T::Part::DTYPE || !T::IS_COMPLEX {
+            return Err(Error::Internal(format!("{} as {}", dtype.name(), T::DTYPE.name())));
+        }
+        let cores = self.cores()?;
+        let mut places = alloc::with_capacity("cores of a tensor train", cores.len())?;
+        let mut end = 0usize;
+        for core in &cores {
+            let bytes = product("x", core.bytes(), 2)?;
+            places.push((end, bytes));
+            end = end
+                .checked_add(bytes.next_multiple_of(GRAIN))
+                .ok_or_else(|| Error::invalid("x", "has more bytes than there are addresses"))?;
+        }
+        let memory = gpu.allocate_uninitialised_on(stream, "complex copy of a tensor train", end)?;
+        for (core, &(place, bytes)) in cores.iter().zip(&places) {
+            let count = core.bytes() / size_of::<T::Part>();
+            tt::promote::<T::Part>(gpu, stream, count, *core, memory.region(place, bytes)?)?;
+        }
+        drop(cores);
+        *self = Self { copies: Some(memory), places, own: Vec::new() };
+        Ok(())
+    }
+
+    /// The cores, in their order.
+    pub(super) fn cores(&self) -> Result<Vec<Region<'_>>> {
+        let mut cores = alloc::with_capacity("cores of a tensor train", self.own.len().max(self.places.len()))?;
+        match &self.copies {
+            None => cores.extend_from_slice(&self.own),
+            Some(memory) => {
+                for &(place, bytes) in &self.places {
+                    cores.push(memory.region(place, bytes)?);
+                }
+            }
+        }
+        Ok(cores)
+    }
+}

@@ -1,0 +1,412 @@
+//! Contractions on a GPU: small ranks by kernels that keep the environment in shared memory for the whole train, middle
+//! ones by one kernel of all multiprocessors, large ones by cuBLAS. What short or uniform trains do otherwise, and norms by
+//! QR, are left to the CPU.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `load` | cores in device memory |
+//! | `chain` | sweeps by purlin's own kernels |
+//! | `blocks` | blocks of pairs by cuBLAS |
+//! | `ends` | open trains from both ends by cuBLAS |
+
+mod blocks;
+mod chain;
+mod ends;
+mod load;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::cpu::CpuContraction;
+use super::info::Kernel;
+use super::ops::{ContractOps, Machine, Work};
+use super::options::Math;
+use super::plan::Plan;
+use super::scaled::Scaled;
+use crate::alloc;
+use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Precision, Region};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::to_u64;
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+use load::Loaded;
+
+/// Largest rank of the chain kernels.
+const CHAIN_RANK: usize = 64;
+/// Largest rank at which all multiprocessors together are faster than a library's product each.
+const GRID_RANK: usize = 384;
+/// Largest rank at which open trains are contracted from both ends.
+const MEET_RANK: usize = 800;
+
+/// The contractions of a context on its GPU.
+pub struct GpuContraction {
+    context: Arc<Context>,
+    gpu: Gpu,
+    math: Math,
+    /// A queue for the other end of a train, and cuBLAS on both; made when first needed.
+    side: Option<GpuStream>,
+    libraries: Vec<(u64, Blas)>,
+    host: CpuContraction,
+}
+
+impl GpuContraction {
+    /// The contractions of a context on a GPU.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a context on the CPU, and for [`Math::Tf32x3`], which has no kernel.
+    pub fn new(context: &Arc<Context>, math: Math) -> Result<Self> {
+        if math == Math::Tf32x3 {
+            return Err(Error::NotSupported("math: three products in TF32".into()));
+        }
+        Ok(Self {
+            context: Arc::clone(context),
+            gpu: context.gpu("context")?.clone(),
+            math,
+            side: None,
+            libraries: Vec::new(),
+            host: CpuContraction::new(context),
+        })
+    }
+
+    /// The queue of a call: the caller's if it is one of this context.
+    fn stream(&self, work: &Work<'_>) -> GpuStream {
+        let given = work.stream.filter(|s| Arc::ptr_eq(s.context(), &self.context));
+        given.and_then(|s| s.gpu()).unwrap_or_else(|| self.gpu.default_stream()).clone()
+    }
+
+    /// Sees that there is cuBLAS on a queue; `false` if the library is not to be had.
+    fn furnish(&mut self, stream: &GpuStream) -> Result<bool> {
+        if self.libraries.iter().any(|l| l.0 == stream.raw()) {
+            return Ok(true);
+        }
+        // Those of queues that callers used before.
+        let side = self.side.as_ref().map(GpuStream::raw);
+        self.libraries.retain(|l| Some(l.0) == side);
+        match Blas::new(&self.gpu, stream) {
+            Ok(blas) => {
+                let precision = if self.math == Math::Tf32 { Precision::Reduced } else { Precision::Full };
+                blas.set_precision(precision)?;
+                alloc::push("libraries", &mut self.libraries, (stream.raw(), blas))?;
+                Ok(true)
+            }
+            Err(Error::NoDevice(_)) => Ok(false),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn blas(&self, stream: &GpuStream) -> Result<&Blas> {
+        let found = self.libraries.iter().find(|l| l.0 == stream.raw());
+        found.map(|l| &l.1).ok_or_else(|| Error::Internal("a queue without cuBLAS".into()))
+    }
+
+    fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+        let stream = self.stream(work);
+        let gpu = self.gpu.clone();
+        if let (Some(given), false) = (work.stream, Arc::ptr_eq(work.x.context(), &self.context)) {
+            // Cores of another device are read on that one's own queue.
+            given.synchronize()?;
+        }
+        let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
+        let same = work.x.is_same(work.y);
+        let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
+        let call = Call::new(work, &gpu, &stream, &x, y.as_ref().unwrap_or(&x))?;
+        let plan = work.plan;
+        let terms = plan.pairs.block(blocks.start, plan.block).start..plan.pairs.block(blocks.end - 1, plan.block).end;
+        let own = plan.kernel == Kernel::Chain || call.length == 1;
+        let mut sums = Sums::new(plan, blocks.clone(), partials);
+        if own && let Some(form) = chain::form_of::<T>(&call, terms.len())? {
+            let open = plan.pairs.len() == 1 && call.length == call.sites.len() && call.length >= 2;
+            let careful = if open {
+                chain::two_ended::<T>(&call, form, &mut sums)?
+            } else {
+                chain::pairs::<T>(&call, form, terms.clone(), &mut sums)?
+            };
+            return if careful { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
+        }
+        let is_open = plan.pairs.len() == 1;
+        let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
+        // Where the caller wants the library, the plan has no chain kernel for ranks that one would take.
+        let small = is_open && (CHAIN_RANK + 1..=GRID_RANK).contains(&largest);
+        if small || !self.furnish(&stream)? {
+            let doubt = chain::one_by_one::<T>(&call, terms.clone(), false, &mut sums)?;
+            return if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
+        }
+        let ends = is_open && plan.repeat == 1 && (plan.meet < plan.cores || plan.grow[0] > 0);
+        let doubt = if ends {
+            let side = match &self.side {
+                Some(side) => side.clone(),
+                None => self.side.insert(gpu.create_independent_stream()?).clone(),
+            };
+            if !self.furnish(&side)? || !self.furnish(&stream)? {
+                return Err(Error::Internal("cuBLAS on one queue and not on the other".into()));
+            }
+            ends::contract::<T>(&call, self.blas(&stream)?, self.blas(&side)?, self.math, &mut sums)?
+        } else {
+            blocks::contract::<T>(&call, self.blas(&stream)?, self.math, blocks, &mut sums)?
+        };
+        if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) }
+    }
+}
+
+/// One call: the trains in the order of the sweep, and where it runs.
+struct Call<'a> {
+    work: &'a Work<'a>,
+    gpu: &'a Gpu,
+    stream: &'a GpuStream,
+    /// Shapes of the cores, from the cut on.
+    sites: Vec<Site>,
+    x: Vec<Region<'a>>,
+    y: Vec<Region<'a>>,
+    /// Sites.
+    length: usize,
+    /// Whether nothing is to be scaled: whoever asks for that wants infinities.
+    unscaled: bool,
+}
+
+impl<'a> Call<'a> {
+    fn new(
+        work: &'a Work<'a>,
+        gpu: &'a Gpu,
+        stream: &'a GpuStream,
+        x: &'a Loaded<'_>,
+        y: &'a Loaded<'_>,
+    ) -> Result<Self> {
+        let plan = work.plan;
+        let length = usize::try_from(plan.sites())
+            .ok()
+            .filter(|&n| n <= i32::MAX.unsigned_abs() as usize)
+            .ok_or_else(|| Error::NotSupported(format!("repeat: {} sites on a GPU", plan.sites())))?;
+        let (own_x, own_y) = (x.cores()?, y.cores()?);
+        let what = "sites of a contraction";
+        let mut sites = alloc::with_capacity(what, plan.cores)?;
+        let (mut in_x, mut in_y) = (alloc::with_capacity(what, plan.cores)?, alloc::with_capacity(what, plan.cores)?);
+        for i in 0..plan.cores {
+            let k = plan.core(to_u64(i));
+            let ([r, n, r2], [s, _, s2]) = (work.x.shape().core(k), work.y.shape().core(k));
+            sites.push(Site { r: [r, r2], s: [s, s2], n });
+            in_x.push(own_x[k]);
+            in_y.push(own_y[k]);
+        }
+        let unscaled = !plan.scaled && !plan.rescue;
+        Ok(Self { work, gpu, stream, sites, x: in_x, y: in_y, length, unscaled })
+    }
+
+    fn plan(&self) -> &'a Plan {
+        self.work.plan
+    }
+
+    fn sweep(&self, middle: Option<usize>) -> tt::Sweep {
+        let plan = self.plan();
+        tt::Sweep {
+            length: self.length,
+            middle,
+            pairs_x: plan.pairs.r,
+            halved: plan.pairs.halved,
+            conjugate: plan.conjugate,
+            unscaled: self.unscaled,
+        }
+    }
+
+    /// Sites from the left for which both ends have about as much to do.
+    fn middle(&self) -> usize {
+        let cost = |site: &Site| {
+            let ([r, r2], [s, s2]) = (site.r.map(|v| v as f64), site.s.map(|v| v as f64));
+            // Latency counts too: even sites of rank 1 take their time.
+            site.n as f64 * (s * r2 * (r + s2) + 1e4)
+        };
+        let all: f64 = self.sites.iter().map(cost).sum();
+        let mut left = 0.0;
+        let reached = self.sites.iter().position(|site| {
+            left += cost(site);
+            2.0 * left >= all
+        });
+        reached.map_or(1, |k| k + 1).clamp(1, self.sites.len().saturating_sub(1).max(1))
+    }
+
+    /// Whether a doubtful sum is to be computed again with more care.
+    fn rescues(&self) -> bool {
+        self.plan().scaled || self.plan().rescue
+    }
+
+    /// Counts steps done.
+    fn steps(&self, count: usize) -> Result<()> {
+        self.work.done.fetch_add(to_u64(count), std::sync::atomic::Ordering::Relaxed);
+        self.work.cancel.check()
+    }
+
+    fn results(&self, count: usize) -> Result<DeviceMemory> {
+        let bytes = crate::shape::product("pairs", count, RESULT_WORDS * 8)?;
+        self.gpu.allocate_uninitialised_on(self.stream, "terms of a contraction", bytes)
+    }
+
+    /// Waits for results, and reads them.
+    fn read(&self, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
+        let mut words = alloc::filled("terms of a contraction", count * RESULT_WORDS, 0i64)?;
+        self.gpu.load_numbers(self.stream, memory, 0, &mut words)?;
+        let mut terms = alloc::with_capacity("terms of a contraction", count)?;
+        for word in words.chunks_exact(RESULT_WORDS) {
+            let number = |j: usize| f64::from_bits(u64::from_ne_bytes(word[j].to_ne_bytes()));
+            let value = Scaled::new(Complex::new(number(0), number(1)), word[2]);
+            let own = if value.is_zero() { 0 } else { value.exponent.saturating_sub(word[2]) };
+            terms.push(Term { value, own, doubt: word[3] != 0 || !value.is_finite() });
+        }
+        Ok(terms)
+    }
+}
+
+/// One result of a kernel.
+#[derive(Clone, Copy)]
+struct Term {
+    value: Scaled,
+    /// Exponent of the number that the kernel left, without the exponent beside it.
+    own: i64,
+    doubt: bool,
+}
+
+impl Term {
+    /// The sum of partial sums. What was not measured on the way shows in it: nothing, or a number far from 1.
+    fn of_parts(parts: &[Self], dtype: DType) -> Self {
+        let value = parts.iter().fold(Scaled::ZERO, |sum, p| sum.plus(p.value));
+        let far = if is_single(dtype) { 60 } else { 400 };
+        let own = parts.iter().map(|p| p.own.abs()).max().unwrap_or(0);
+        Self { value, own, doubt: value.is_zero() || own > far || parts.iter().any(|p| p.doubt) }
+    }
+}
+
+/// Where the terms of pairs are added up, block by block in the order of the pairs.
+struct Sums<'a> {
+    plan: &'a Plan,
+    first: usize,
+    partials: &'a mut [Scaled],
+}
+
+impl<'a> Sums<'a> {
+    fn new(plan: &'a Plan, blocks: Range<usize>, partials: &'a mut [Scaled]) -> Self {
+        Self { plan, first: blocks.start, partials }
+    }
+
+    /// Begins anew.
+    fn clear(&mut self) {
+        self.partials.fill(Scaled::ZERO);
+    }
+
+    /// Adds the terms of the pairs from `first` on; says whether one of them is in doubt.
+    fn add(&mut self, first: usize, terms: &[Term]) -> Result<bool> {
+        let mut doubt = false;
+        for (q, term) in (first..).zip(terms) {
+            let pair = self.plan.pairs.get(q);
+            let value = if self.plan.pairs.halved { term.value.re() } else { term.value };
+            let value = value.times(Scaled::real(self.plan.pairs.weight(pair)));
+            let block = (q / self.plan.block.max(1)).checked_sub(self.first);
+            let slot = block.and_then(|b| self.partials.get_mut(b));
+            let slot = slot.ok_or_else(|| Error::Internal(format!("a term of pair {q} in no block")))?;
+            *slot = slot.plus(value);
+            doubt |= term.doubt;
+        }
+        Ok(doubt)
+    }
+}
+
+/// A copy of a train in host memory.
+fn on_host(train: &TensorTrain, name: &str) -> Result<TensorTrain> {
+    let context = train.context();
+    let gpu = context.gpu(name)?;
+    let shape = Shape::new(name, train.shape().modes(), train.shape().ranks())?;
+    let element = train.dtype().size();
+    let mut copy = TensorTrain::create(context, train.dtype(), Location::Host, shape)?;
+    for k in 0..train.shape().len() {
+        let (memory, offset) = train.memory(k);
+        let bytes = train.shape().core_len(k) * element;
+        let (target, start) = copy.memory_mut(name, k)?;
+        let target = &mut target.host_mut(name)?.as_mut_slice::<u8>()?[start * element..start * element + bytes];
+        match memory {
+            crate::backend::memory::Memory::Device(device) => {
+                gpu.download(gpu.default_stream(), device, offset * element, target)?;
+            }
+            crate::backend::memory::Memory::Host(host) => {
+                target.copy_from_slice(&host.as_slice::<u8>()?[offset * element..offset * element + bytes]);
+            }
+        }
+        copy.mark_set(k);
+    }
+    Ok(copy)
+}
+
+impl GpuContraction {
+    /// Runs `run` with both trains in host memory.
+    fn by_host<R>(
+        &mut self,
+        work: &Work<'_>,
+        run: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<R>,
+    ) -> Result<R> {
+        // What the caller enqueued before may still write the cores.
+        self.stream(work).synchronize()?;
+        let copy =
+            |train: &TensorTrain, name| if train.is_device() { on_host(train, name).map(Some) } else { Ok(None) };
+        let x = copy(work.x, "x")?;
+        let y = if work.x.is_same(work.y) { None } else { copy(work.y, "y")? };
+        let on_x = x.as_ref().unwrap_or(work.x);
+        let on_y = if work.x.is_same(work.y) { on_x } else { y.as_ref().unwrap_or(work.y) };
+        run(&mut self.host, &Work { x: on_x, y: on_y, stream: None, ..*work })
+    }
+}
+
+impl ContractOps for GpuContraction {
+    fn machine(&self) -> Machine {
+        Machine {
+            // A launch takes microseconds, in which a product of fewer rows would be done.
+            fill_rows: 1 << 16,
+            cache: 40 << 20,
+            workspace: 256 << 20,
+            workers: 1,
+            chain_rank: CHAIN_RANK,
+            vectors: None,
+            meet_rank: MEET_RANK,
+        }
+    }
+
+    fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
+    }
+
+    fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.by_host(work, |host, work| host.halves(work))
+    }
+
+    fn power(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.by_host(work, |host, work| host.power(work))
+    }
+
+    fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        let mut sum = [Scaled::ZERO];
+        self.pairs(work, 0..1, &mut sum)?;
+        Ok(sum[0].re())
+    }
+
+    fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+        self.stream(work).synchronize()?;
+        let mut copies = alloc::with_capacity("trains of a norm", trains.len())?;
+        for (train, _) in trains {
+            copies.push(if train.is_device() { Some(on_host(train, "x")?) } else { None });
+        }
+        let mut list = alloc::with_capacity("trains of a norm", trains.len())?;
+        for (copy, &(train, factor)) in copies.iter().zip(trains) {
+            list.push((copy.as_ref().unwrap_or(train), factor));
+        }
+        self.by_host(work, |host, work| host.qr_norm(work, &list))
+    }
+}
+
+/// Whether numbers of this type are single.
+fn is_single(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::CF32)
+}

@@ -1,0 +1,152 @@
+//! Contractions on a GPU against the same ones on the CPU: every path, all types, odd sizes, hard numbers.
+
+mod hard;
+mod paths;
+
+use std::sync::Arc;
+
+use crate::backend::BackendChoice;
+use crate::backend::gpu::Gpu;
+use crate::backend::memory::Memory;
+use crate::context::{Context, Options as ContextOptions};
+use crate::scalar::{DType, Element, Scalar, with_scalar};
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::options::{Algorithm, Conjugate};
+use crate::tt::{Contraction, Options, Scaled};
+
+/// The four types.
+const TYPES: [DType; 4] = [DType::F32, DType::F64, DType::CF32, DType::CF64];
+
+/// A context on a GPU whose free memory holds NaN: nothing may be read before it is written.
+fn gpu(device: i32) -> Arc<Context> {
+    let backend = BackendChoice::Cuda;
+    let context = Context::new(ContextOptions { backend, device, threads: 2, ..ContextOptions::default() }).unwrap();
+    let gpu = context.gpu("test").unwrap();
+    let stream = gpu.default_stream();
+    let mut memory = gpu.allocate_on(stream, "poison", 256 << 20).unwrap();
+    gpu.fill(stream, &mut memory, 0, 256 << 20, 0xff).unwrap();
+    context
+}
+
+fn cpu() -> Arc<Context> {
+    let backend = BackendChoice::Cpu;
+    Context::new(ContextOptions { backend, threads: 2, ..ContextOptions::default() }).unwrap()
+}
+
+/// Numbers that look random, in [-1, 1).
+struct Disorder(u64);
+
+impl Disorder {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    fn pick(&mut self, least: usize, most: usize) -> usize {
+        (least + ((self.next() + 1.0) / 2.0 * (most - least + 1) as f64) as usize).min(most)
+    }
+}
+
+/// A train in plain numbers: real and imaginary parts.
+struct Plain {
+    modes: Vec<usize>,
+    ranks: Vec<usize>,
+    cores: Vec<Vec<(f64, f64)>>,
+}
+
+impl Plain {
+    fn random(modes: &[usize], ranks: &[usize], seed: u64, size: f64) -> Self {
+        let mut disorder = Disorder(seed);
+        let core = |k: usize, d: &mut Disorder| -> Vec<(f64, f64)> {
+            let count = ranks[k] * modes[k] * ranks[k + 1];
+            (0..count).map(|_| (size * d.next(), size * d.next())).collect()
+        };
+        let cores = (0..modes.len()).map(|k| core(k, &mut disorder)).collect();
+        Self { modes: modes.to_vec(), ranks: ranks.to_vec(), cores }
+    }
+
+    fn typed<T: Scalar>(&self, k: usize) -> Vec<T> {
+        self.cores[k].iter().map(|&(re, im)| T::from_parts(re, im)).collect()
+    }
+
+    /// In the memory of `context`: host memory, or that of its device.
+    fn train(&self, context: &Arc<Context>, dtype: DType, location: Location) -> TensorTrain {
+        let shape = Shape::new("x", &self.modes, &self.ranks).unwrap();
+        let mut train = TensorTrain::create(context, dtype, location, shape).unwrap();
+        for k in 0..self.modes.len() {
+            with_scalar!(dtype, "dtype", T => {
+                let (memory, offset) = train.memory_mut("x", k).unwrap();
+                let numbers = self.typed::<T>(k);
+                put(context, memory, offset * size_of::<T>(), &numbers);
+                Ok::<(), crate::error::Error>(())
+            })
+            .unwrap();
+            train.mark_set(k);
+        }
+        train
+    }
+}
+
+/// Writes numbers to memory of the host or the device, from byte `offset` on.
+fn put<T: Element>(context: &Arc<Context>, memory: &mut Memory, offset: usize, numbers: &[T]) {
+    match memory {
+        Memory::Device(device) => {
+            let gpu: &Gpu = context.gpu("test").unwrap();
+            gpu.store_numbers(gpu.default_stream(), numbers, device, offset).unwrap();
+            gpu.default_stream().synchronize().unwrap();
+        }
+        Memory::Host(host) => {
+            let at = offset / size_of::<T>();
+            host.as_mut_slice::<T>().unwrap()[at..at + numbers.len()].copy_from_slice(numbers);
+        }
+    }
+}
+
+fn epsilon(dtype: DType) -> f64 {
+    if matches!(dtype, DType::F32 | DType::CF32) { f64::from(f32::EPSILON) } else { f64::EPSILON }
+}
+
+/// <x|y> on the CPU, and sqrt(<x|x> <y|y>), to which errors are relative.
+fn expected(x: &Plain, y: &Plain, types: (DType, DType), conjugate: Conjugate) -> (Scaled, Scaled) {
+    let context = cpu();
+    let wide = |t: DType| match t {
+        DType::F32 => DType::F64,
+        DType::CF32 => DType::CF64,
+        other => other,
+    };
+    // The same rounded cores, in double precision.
+    let rounded = |p: &Plain, t: DType| {
+        let cut = |v: f64| if epsilon(t) > 1e-10 { f64::from(v as f32) } else { v };
+        let cores = p.cores.iter().map(|c| c.iter().map(|&(re, im)| (cut(re), cut(im))).collect()).collect();
+        Plain { modes: p.modes.clone(), ranks: p.ranks.clone(), cores }
+    };
+    let (x, y) = (rounded(x, types.0), rounded(y, types.1));
+    let x = x.train(&context, wide(types.0), Location::Host);
+    let y = y.train(&context, wide(types.1), Location::Host);
+    let sum = |options: Options, x: &TensorTrain, y: &TensorTrain| {
+        Contraction::new(&context, options).unwrap().inner_scaled(None, x, y, None).unwrap().0
+    };
+    let value = sum(Options { conjugate, ..Options::default() }, &x, &y);
+    let (a, b) = (sum(Options::default(), &x, &x).re(), sum(Options::default(), &y, &y).re());
+    (value, a.times(b).sqrt())
+}
+
+/// Asserts that `got` is `want` to `bound` roundings of |x| |y|.
+fn assert_close(what: &str, got: Scaled, want: Scaled, size: Scaled, bound: f64) {
+    let difference = got.plus(want.times(Scaled::real(-1.0)));
+    let error = difference.over(size).map_or(0.0, |q| q.log_abs().exp());
+    assert!(error <= bound, "{what}: {got:?} for {want:?}, off by {error:e} of {size:?}, {bound:e} is allowed");
+}
+
+/// Largest error of a product whose sums have up to n r terms at each of d sites, two sums a site: every rounding counts
+/// at most once, relative to |x| |y| where the trains are random.
+fn bound(x: &Plain, y: &Plain, dtype: DType) -> f64 {
+    let rank = x.ranks.iter().chain(&y.ranks).copied().max().unwrap_or(1);
+    let modes = x.modes.iter().copied().max().unwrap_or(1);
+    4.0 * (x.modes.len() * (rank + modes * rank)) as f64 * epsilon(dtype)
+}
+
+fn options(algorithm: Algorithm, conjugate: Conjugate) -> Options {
+    Options { algorithm, conjugate, ..Options::default() }
+}

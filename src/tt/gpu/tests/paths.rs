@@ -1,0 +1,174 @@
+//! Every kernel and library path on random trains.
+
+use super::*;
+use crate::tt::info::Kernel;
+use crate::tt::options::Scaling;
+
+/// One product on the GPU against the CPU, from host memory and from the device's.
+fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), options: &Options) {
+    let common = if types.0 == DType::CF32 || types.0 == DType::CF64 { types.0 } else { types.1 };
+    let (want, size) = expected(x, y, types, options.conjugate);
+    let mut session = Contraction::new(context, options.clone()).unwrap();
+    for location in [Location::Host, Location::Device] {
+        let (a, b) = (x.train(context, types.0, location), y.train(context, types.1, location));
+        let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
+        let what = format!("{types:?} {:?} {:?} {:?} {options:?} {:?}", x.modes, x.ranks, y.ranks, info.kernel);
+        assert_close(&what, got, want, size, bound(x, y, common));
+        // The same bits every time.
+        assert_eq!(session.inner_scaled(None, &a, &b, None).unwrap().0, got, "{what}");
+    }
+}
+
+fn mixed() -> Vec<(DType, DType)> {
+    let same = TYPES.map(|t| (t, t));
+    let mut all = same.to_vec();
+    all.extend([(DType::F64, DType::CF64), (DType::CF32, DType::F32)]);
+    all
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn open_trains_of_all_sizes_agree_with_the_cpu() {
+    let context = gpu(0);
+    let mut disorder = Disorder(1);
+    for types in mixed() {
+        for most in [1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 64, 65, 90] {
+            let d = disorder.pick(1, 7);
+            let modes: Vec<usize> = (0..d).map(|_| disorder.pick(1, 3)).collect();
+            let mut ranks = || {
+                let mut r: Vec<usize> = (0..=d).map(|_| disorder.pick(1.max(most / 2), most)).collect();
+                (r[0], r[d]) = (1, 1);
+                r
+            };
+            let (rx, ry) = (ranks(), ranks());
+            let (x, y) = (Plain::random(&modes, &rx, most as u64, 1.0), Plain::random(&modes, &ry, 99, 1.0));
+            for conjugate in [Conjugate::Bra, Conjugate::None] {
+                check(&context, &x, &y, types, &options(Algorithm::Open, conjugate));
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn rings_by_every_algorithm_agree_with_the_cpu() {
+    let context = gpu(0);
+    for types in mixed() {
+        // Small ranks by the chain kernel, larger ones by the library.
+        for (modes, rx, ry) in [
+            (vec![2], vec![3, 3], vec![5, 5]),
+            (vec![3, 2], vec![3, 4, 3], vec![2, 9, 2]),
+            (vec![2, 1, 3, 2], vec![4, 17, 3, 8, 4], vec![5, 6, 20, 4, 5]),
+            (vec![2, 2, 2], vec![2, 40, 33, 2], vec![3, 64, 50, 3]),
+            (vec![2, 2, 2, 1], vec![3, 70, 66, 90, 3], vec![2, 81, 67, 30, 2]),
+        ] {
+            let (x, y) = (Plain::random(&modes, &rx, 5, 1.0), Plain::random(&modes, &ry, 6, 1.0));
+            for algorithm in [Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked] {
+                check(&context, &x, &y, types, &options(algorithm, Conjugate::Bra));
+            }
+            for block in [1, 2, 4, 5] {
+                for cut in [None, Some(0), Some(modes.len() - 1)] {
+                    let options = Options { block, cut, ..options(Algorithm::Blocked, Conjugate::None) };
+                    check(&context, &x, &y, types, &options);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn norms_of_rings_sum_half_of_the_pairs() {
+    let context = gpu(0);
+    for dtype in TYPES {
+        for ranks in [vec![5, 12, 7, 5], vec![3, 70, 80, 3]] {
+            let x = Plain::random(&[2, 3, 2], &ranks, 8, 1.0);
+            let (want, size) = expected(&x, &x, (dtype, dtype), Conjugate::Bra);
+            let train = x.train(&context, dtype, Location::Device);
+            for block in [0, 1, 4] {
+                let given = Options { block, ..options(Algorithm::Blocked, Conjugate::Bra) };
+                let mut session = Contraction::new(&context, given).unwrap();
+                let (got, info) = session.inner_scaled(None, &train, &train, None).unwrap();
+                assert!(info.halved);
+                assert_eq!(got.mantissa.im, 0.0);
+                assert_close(&format!("{dtype:?} {ranks:?} {block}"), got, want, size, bound(&x, &x, dtype));
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn large_ranks_go_through_the_library_from_both_ends() {
+    let context = gpu(0);
+    for dtype in TYPES {
+        // Ends that grow, ranks that differ so that both orders are met.
+        let modes = [2, 2, 3, 1, 2, 2, 2, 2];
+        let rx = [1, 2, 30, 400, 390, 420, 40, 3, 1];
+        let ry = [1, 4, 90, 385, 60, 410, 380, 2, 1];
+        let (x, y) = (Plain::random(&modes, &rx, 3, 1.0), Plain::random(&modes, &ry, 4, 1.0));
+        for conjugate in [Conjugate::Bra, Conjugate::None] {
+            check(&context, &x, &y, (dtype, dtype), &options(Algorithm::Open, conjugate));
+        }
+        let short = Plain::random(&[3, 2], &[1, 500, 1], 5, 1.0);
+        check(&context, &short, &short, (dtype, dtype), &options(Algorithm::Open, Conjugate::Bra));
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn scaling_changes_no_bits_where_nothing_overflows() {
+    let context = gpu(0);
+    for dtype in TYPES {
+        for rank in [10, 30, 60, 80] {
+            let modes = [2; 6];
+            let mut ranks = [rank; 7];
+            (ranks[0], ranks[6]) = (1, 1);
+            let x = Plain::random(&modes, &ranks, 21, 0.1).train(&context, dtype, Location::Device);
+            let y = Plain::random(&modes, &ranks, 22, 0.1).train(&context, dtype, Location::Device);
+            let run = |scaling| {
+                let given = Options { scaling, ..Options::default() };
+                Contraction::new(&context, given).unwrap().inner_scaled(None, &x, &y, None).unwrap().0
+            };
+            assert_eq!(run(Scaling::Always), run(Scaling::Never), "{dtype:?} {rank}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn plans_say_which_kernel_runs() {
+    let context = gpu(0);
+    for (rank, kernel) in [(64, Kernel::Chain), (65, Kernel::Products)] {
+        let x = Plain::random(&[2; 4], &[1, rank, rank, rank, 1], 1, 1.0).train(&context, DType::F64, Location::Device);
+        let info = Contraction::new(&context, Options::default()).unwrap().plan(&x, &x).unwrap();
+        assert_eq!(info.kernel, kernel);
+    }
+}
+
+#[test]
+#[ignore = "needs two GPUs"]
+fn two_devices_give_the_sum_of_one() {
+    if Gpu::device_count().unwrap() < 2 {
+        println!("skipped: this machine has one GPU");
+        return;
+    }
+    let (first, second) = (gpu(0), gpu(1));
+    for ranks in [vec![6, 12, 7, 6], vec![6, 70, 80, 6]] {
+        let given = Options { block: 4, ..options(Algorithm::Blocked, Conjugate::Bra) };
+        let x = Plain::random(&[2, 3, 2], &ranks, 8, 1.0);
+        let y = Plain::random(&[2, 3, 2], &ranks, 9, 1.0);
+        for location in [Location::Host, Location::Device] {
+            let (a, b) = (x.train(&first, DType::CF64, location), y.train(&first, DType::CF64, location));
+            let mut session = Contraction::new(&first, given.clone()).unwrap();
+            let one = session.inner_scaled(None, &a, &b, None).unwrap().0;
+            session.add_context(Arc::clone(&second)).unwrap();
+            let both = session.inner_scaled(None, &a, &b, None).unwrap().0;
+            // A library may choose its kernels by the alignment of cores that were not copied.
+            let same = location == Location::Host || ranks[1] <= 64;
+            assert!(!same || both == one, "{ranks:?}: {both:?}, {one:?}");
+            let (want, size) = expected(&x, &y, (DType::CF64, DType::CF64), Conjugate::Bra);
+            assert_close(&format!("{ranks:?}"), both, want, size, bound(&x, &y, DType::CF64));
+        }
+    }
+}
