@@ -8,6 +8,9 @@
 use super::simd::{Lanes, Simd};
 use crate::scalar::Real;
 
+/// Bytes.
+const CACHE_LINE: usize = 64;
+
 /// C[m, c] = sum_k A[m, k] B[k, c], where k runs over `outer` times `inner` values.
 #[derive(Debug, Clone, Copy)]
 pub struct Product<'a, T> {
@@ -200,6 +203,18 @@ impl<T: Real> Product<'_, T> {
         }
         most
     }
+}
+
+/// Asks for `values` to be brought to the first cache, some while before they are needed. Nothing depends on it.
+#[inline(always)]
+pub fn prefetch<T>(values: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in values.chunks(CACHE_LINE / size_of::<T>()) {
+        // SAFETY: every x86-64 processor has the instruction, which does not fault.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = values;
 }
 
 /// What the exchanged parts of i A b_i are multiplied by: - and + in turns, the other way round if b is conjugated.

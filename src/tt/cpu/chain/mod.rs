@@ -39,6 +39,8 @@ pub struct Chain {
     conjugate: bool,
     /// Whether y is the train in the rows.
     swapped: bool,
+    /// Whether cores are fetched ahead.
+    ahead: bool,
     complex: bool,
 }
 
@@ -78,7 +80,22 @@ impl Chain {
             isa
         };
         let complex = wide.row_parts == 2;
-        Self { isa, sizes: Sizes::of(form(isa, swapped), rows, columns), cut, repeat, conjugate, swapped, complex }
+        Self {
+            isa,
+            sizes: Sizes::of(form(isa, swapped), rows, columns),
+            cut,
+            repeat,
+            conjugate,
+            swapped,
+            ahead: false,
+            complex,
+        }
+    }
+
+    /// The same for trains that have not been used for a while, as those of a large batch: their cores are fetched ahead
+    /// of their use, which costs a little where they are in a cache already.
+    pub fn from_memory(self) -> Self {
+        Self { ahead: true, ..self }
     }
 
     /// Real numbers of workspace for `pairs` boundary pairs at a time.
@@ -139,8 +156,8 @@ impl Chain {
                     (p_x, p_y) if self.swapped => [p_y, p_x],
                     (p_x, p_y) => [p_x, p_y],
                 };
-                let (pair, conjugate) = (&pair, self.conjugate);
-                let sweep = Sweep { rows, columns, conjugate, pair, careful, work: &mut *work, sizes, terms };
+                let (pair, conjugate, ahead) = (&pair, self.conjugate, self.ahead);
+                let sweep = Sweep { rows, columns, conjugate, pair, careful, ahead, work: &mut *work, sizes, terms };
                 dispatch(self.isa, sweep);
             };
             sweep(first, false, &mut found[..block.len()]);

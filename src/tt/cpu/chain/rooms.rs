@@ -19,6 +19,9 @@ use crate::tt::ops::{Item, Work};
 use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
 
+/// Bytes of the cores of a batch beyond which they are fetched ahead: a core's own cache.
+const CACHE: f64 = 1_048_576.0;
+
 /// A workspace for each thread, kept from call to call.
 #[derive(Default)]
 pub struct Rooms {
@@ -89,6 +92,7 @@ impl Rooms {
             bytes = bytes.max(plan.chain.map_or(0, |c| c.workspace(plan.block)) * part);
             limit = limit.min(plan.limit);
         }
+        let cold = items.iter().map(|item| item.plan.bytes).sum::<f64>() > CACHE;
         let fitting = (limit / to_u64(bytes.max(1))).min(to_u64(context.pool().threads())) as usize;
         let rooms = self.furnish(context, fitting.min(items.len()).max(1), bytes)?;
         let next = AtomicUsize::new(0);
@@ -98,7 +102,7 @@ impl Rooms {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(index) else { return Ok(()) };
                 cancel.check()?;
-                let sum = whole(item, room)?;
+                let sum = whole(item, cold, room)?;
                 out.lock().unwrap_or_else(PoisonError::into_inner)[index] = sum;
             }
         };
@@ -145,12 +149,13 @@ impl Rooms {
     }
 }
 
-/// S of one of many.
-fn whole(item: &Item<'_>, room: &mut HostMemory) -> Result<Scaled> {
+/// S of one of many; `cold` if its cores are not expected in a cache.
+fn whole(item: &Item<'_>, cold: bool, room: &mut HostMemory) -> Result<Scaled> {
     let plan = &item.plan;
     let Some(chain) = plan.chain else {
         return Err(Error::Internal("a plan without its chain".into()));
     };
+    let chain = if cold { chain.from_memory() } else { chain };
     with_trains!(chain, item.x, item.y, trains => {
         let mut sum = Scaled::ZERO;
         for index in 0..plan.blocks() {

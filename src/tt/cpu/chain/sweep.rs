@@ -12,7 +12,7 @@
 use super::layout::{Form, Site, Sites, Sizes};
 use super::range::{State, Term, calm, finish, fit, tame};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised};
-use crate::backend::cpu::small::Product;
+use crate::backend::cpu::small::{Product, prefetch};
 
 /// A train from the bond at the cut on, in real numbers.
 #[derive(Clone, Copy)]
@@ -37,6 +37,8 @@ pub(super) struct Sweep<'w, 's, 'c, T> {
     pub pair: &'w dyn Fn(usize) -> [usize; 2],
     /// Whether operands are scaled to fit each other before every product, so that none can overflow.
     pub careful: bool,
+    /// Whether the cores of the site to come are fetched: they are not expected in a cache.
+    pub ahead: bool,
     /// [`Sizes::total`] numbers.
     pub work: &'w mut [T],
     /// How they are shared out.
@@ -50,7 +52,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self { rows, columns, conjugate, pair, careful, work, sizes, terms } = self;
+        let Self { rows, columns, conjugate, pair, careful, ahead, work, sizes, terms } = self;
         let (wp, cp) = (rows.parts, columns.parts);
         let form = Form { lanes: S::V::LEN, row_parts: wp, column_parts: cp };
         let (least, most) = calm::<T>();
@@ -64,6 +66,11 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
         }
         let d = rows.shape.count;
         for k in (0..d).rev() {
+            if ahead && k > 0 {
+                // The hardware starts anew at each core, and at each page.
+                prefetch((rows.core)(k - 1));
+                prefetch((columns.core)(k - 1));
+            }
             let site = Site::at(rows.shape, columns.shape, k);
             let ([s, n, _], [r, _, _]) = (rows.shape.core(k), columns.shape.core(k));
             let (y_core, x_core) = ((rows.core)(k), (columns.core)(k));

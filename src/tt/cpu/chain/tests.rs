@@ -246,6 +246,16 @@ fn pairs_together_give_the_same_bits() {
 }
 
 #[test]
+fn cores_fetched_ahead_give_the_same_bits() {
+    let x = Train::<f32>::random(6, &[2, 3, 1, 4], &[1, 9, 3, 12, 1]);
+    let chain = Chain::new(Isa::detect(), (&x.shape, DType::F32), (&x.shape, DType::F32), (0, 1), true);
+    let mut work = vec![0.0; chain.workspace(1)];
+    let mut sum = [Scaled::ONE];
+    chain.from_memory().run(&x.cores(), &x.cores(), &|_| (0, 0), &mut work, &mut sum).unwrap();
+    assert_eq!(sum[..], run(Isa::detect(), &x, &x, 0, true, 1));
+}
+
+#[test]
 fn zeros_and_numbers_that_are_not_finite() {
     let ranks = [1, 3, 9, 2, 1];
     let x = Train::<f64>::random(8, &[2; 4], &ranks);
