@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::calls::{self, Call, Decompose, Errors, FindRange, Residuals, Symmetric};
+use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Work};
 use super::info::Info;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
@@ -141,7 +141,7 @@ impl Rsvd {
         }
         with_scalar!(plan.dtype, "dtype", T => {
             let mut work = Decompose::new(&self.options, &plan, self.context(), self.given.as_ref(), outputs);
-            self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info)?;
+            self.call::<T>(stream, a, &plan, report, &mut work, &mut info)?;
             work.finish()
         })?;
         info.seconds_total = start.elapsed().as_secs_f64();
@@ -172,7 +172,7 @@ impl Rsvd {
             return Ok(info);
         }
         let mut work = FindRange::new(&self.options, &plan, self.context(), self.given.as_ref(), q, b);
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)
     }
@@ -208,7 +208,7 @@ impl Rsvd {
             return empty(Outputs { u: None, s: lambda, v }, info);
         }
         let mut work = Symmetric::new(&self.options, &plan, self.context(), self.given.as_ref(), lambda, v);
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)
     }
@@ -227,7 +227,7 @@ impl Rsvd {
         let start = Instant::now();
         let (s, plan, mut info) = self.given_factors(a, factors)?;
         let mut work = Errors::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok((info.error_frobenius, info.error_spectral, info))
     }
@@ -250,7 +250,7 @@ impl Rsvd {
         check_vector("left", left, s.len())?;
         check_vector("right", right, s.len())?;
         let mut work = Residuals::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
         write_vector("left", left, &work.left)?;
         write_vector("right", right, &work.right)?;
         info.seconds_total = start.elapsed().as_secs_f64();
@@ -277,13 +277,13 @@ impl Rsvd {
     }
 
     /// Runs `work` on the backend.
-    pub(super) fn call<T: Scalar, C: Call<T>>(
+    pub(super) fn call<T: Scalar>(
         &self,
         stream: Option<&Stream>,
         a: &Matrix,
         plan: &Plan,
         report: Option<&ProgressFn<'_>>,
-        work: &mut C,
+        work: &mut dyn Work<T>,
         info: &mut Info,
     ) -> Result<()> {
         let queue = stream::select(self.context(), stream)?;

@@ -139,6 +139,7 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
 
 /// Makes `x`, finite and of columns with norms near 1 or 0, an orthonormal basis of what it spans and of random directions.
 /// `r` is the R of the steps before. Returns that of X = Q R.
+#[inline(never)]
 pub fn complete<T: Scalar, C: Columns<T>>(
     columns: &mut C,
     x: &mut C::X,

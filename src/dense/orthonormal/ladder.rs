@@ -31,6 +31,7 @@ struct State<'c, T: Scalar, C: Columns<T>> {
 
 impl<T: Scalar, C: Columns<T>> State<'_, T, C> {
     /// R := S R for the R = S of the last step.
+    #[inline(never)]
     fn accumulate(&mut self) -> Result<()> {
         let algebra = self.columns.algebra();
         let order = algebra.shape(&self.step).0;
@@ -44,6 +45,7 @@ impl<T: Scalar, C: Columns<T>> State<'_, T, C> {
     }
 
     /// Scales the columns by powers of two to norms near 1. `false` if one is 0.
+    #[inline(never)]
     fn scale(&mut self, x: &mut C::X) -> Result<bool> {
         self.scaled = true;
         let norms = self.columns.norms(x)?;

@@ -20,6 +20,7 @@ pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Res
 
 /// The residual R = A - U diag(s) V^H applied to Gaussian probes: ||R||_F to about a fifth with ten of them, and an upper
 /// bound of ||R||_2 that fails with probability 10^-probes; or, for [`ErrorKind::Power`], ||R||_2 itself.
+#[inline(never)]
 pub fn probe<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     u: &O::Tall,

@@ -7,6 +7,7 @@ use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
 /// Factors of A W W^H from an orthonormal W and P = A W.
+#[inline(never)]
 pub fn row_space<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     w: &O::Matrix,
@@ -18,6 +19,7 @@ pub fn row_space<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// Factors of Q Q^H A from an orthonormal Q and T = A^H Q, which is destroyed.
+#[inline(never)]
 pub fn range<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     q: O::Tall,
@@ -29,6 +31,7 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// Factors U = Q L_k and V = X R_k of rank k for orthonormal Q and X and the small matrices L and R.
+#[inline(never)]
 pub fn assemble<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     q: O::Tall,
@@ -81,6 +84,7 @@ pub fn turns(peaks: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// Multiplies each column by a number of modulus 1.
+#[inline(never)]
 pub fn turn<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, m: &mut O::Matrix, turns: &[(f64, f64)]) -> Result<()> {
     if !T::IS_COMPLEX {
         let signs: Vec<f64> = turns.iter().map(|t| t.0).collect();

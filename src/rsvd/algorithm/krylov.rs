@@ -48,6 +48,7 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
 }
 
 /// Makes `x` orthonormal and orthogonal to the orthonormal columns of `basis`.
+#[inline(never)]
 pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     x: &mut O::Matrix,

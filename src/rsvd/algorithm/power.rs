@@ -30,6 +30,7 @@ pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
 }
 
 /// The basis after the task's fused passes.
+#[inline(never)]
 pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
     let (first, mut w) = run.begin()?;
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), run.task.columns)?;
@@ -44,6 +45,7 @@ pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::M
 }
 
 /// The pass P = A W for an orthonormal W, and the factors of A W W^H.
+#[inline(never)]
 pub fn last_product<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, w: &O::Matrix) -> Result<FactorsOf<T, O>> {
     let width = run.ops.shape(w).1;
     let mut p = run.ops.tall("A W", width)?;

@@ -1,4 +1,7 @@
 //! What the methods share: where they start, how they make columns orthonormal, what they do between passes.
+//!
+//! Each of these steps takes far longer than a call, and every method takes many of them. They are never inlined: the code
+//! of the methods is there eight times (four types, two backends), and would have copies of them all.
 
 use std::sync::Arc;
 
@@ -95,6 +98,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// The sketch, n-by-`width`: the caller's, or random numbers from column `first` on.
+    #[inline(never)]
     pub fn omega(&mut self, width: usize, first: u32) -> Result<O::Matrix> {
         let n = self.ops.columns();
         if let Some(given) = self.given {
@@ -110,6 +114,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// The state of a run that was interrupted, or an orthonormal basis of the sketch: how many iterations are done, and W.
+    #[inline(never)]
     pub fn begin(&mut self) -> Result<(usize, O::Matrix)> {
         if let Some(resumed) = self.resume()? {
             return Ok(resumed);
@@ -120,6 +125,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// The state of a run that was interrupted.
+    #[inline(never)]
     pub fn resume(&mut self) -> Result<Option<(usize, O::Matrix)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
         self.passes_restarted = saved.passes;
@@ -147,6 +153,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     ///
     /// # Errors
     /// [`Error::Cancelled`]; what the restart file reports; [`Error::Numerical`] with `rescale` set.
+    #[inline(never)]
     pub fn pass_done(&mut self, state: Option<(usize, &O::Matrix)>) -> Result<()> {
         self.check_range()?;
         let done = self.ops.traffic().passes + self.passes_restarted;
@@ -195,24 +202,28 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
+    #[inline(never)]
     pub fn orthonormalize(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
         let how = self.how(Need::Basis);
         orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
     }
 
     /// Makes the columns of `x` a good basis of their span, as between power iterations; returns R.
+    #[inline(never)]
     pub fn span(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
         let how = self.how(Need::Span);
         orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix orthonormal; returns R.
+    #[inline(never)]
     pub fn orthonormalize_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
         let how = self.how(Need::Basis);
         orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
     }
 
     /// Makes the columns of a tall matrix a good basis of their span; returns R.
+    #[inline(never)]
     pub fn span_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
         let how = self.how(Need::Span);
         orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
@@ -223,6 +234,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// op(A) op(B) in a matrix of its own.
+    #[inline(never)]
     pub fn product(&mut self, a: &O::Matrix, op_a: Op, b: &O::Matrix, op_b: Op) -> Result<O::Matrix> {
         let (pick_rows, pick_columns) = (self.ops.shape(a), self.ops.shape(b));
         let rows = if op_a == Op::Plain { pick_rows.0 } else { pick_rows.1 };
@@ -233,6 +245,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// The first `count` columns in a matrix of their own.
+    #[inline(never)]
     pub fn head(&mut self, m: &O::Matrix, count: usize) -> Result<O::Matrix> {
         let rows = self.ops.shape(m).0;
         let mut head = self.ops.zeros("leading columns", rows, count)?;
@@ -241,6 +254,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// The first columns of the identity, `rows`-by-`columns`.
+    #[inline(never)]
     pub fn identity(&mut self, rows: usize, columns: usize) -> Result<O::Matrix> {
         let count = crate::shape::product("identity", rows, columns)?;
         let mut data = crate::alloc::filled("identity", count, T::from_parts(0.0, 0.0))?;
@@ -265,6 +279,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// A tall matrix of one with as many rows.
+    #[inline(never)]
     pub fn tall_of(&mut self, m: &O::Matrix) -> Result<O::Tall> {
         let (rows, columns) = self.ops.shape(m);
         let mut host = Matrix::create(self.context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
@@ -273,6 +288,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     }
 
     /// What there is to report, with the figures of the error.
+    #[inline(never)]
     pub fn outcome(&self, rank: usize, error: ErrorFigures) -> Result<Outcome> {
         let statistics = self.statistics()?;
         Ok(Outcome {

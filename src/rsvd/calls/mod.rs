@@ -45,14 +45,49 @@ pub trait Call<T: Scalar> {
     fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
 }
 
+/// A [`Call`] on the two backends by name, so that what goes on around calls is compiled once a type and not once a call.
+pub trait Work<T: Scalar> {
+    /// As [`Call::prepare`].
+    ///
+    /// # Errors
+    /// The same.
+    fn prepare(&mut self, opened: &mut Opened<'_, T>) -> Result<()>;
+
+    /// [`Call::run`] on the CPU.
+    ///
+    /// # Errors
+    /// The same.
+    fn on_cpu(&mut self, ops: &mut CpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
+
+    /// [`Call::run`] on GPUs.
+    ///
+    /// # Errors
+    /// The same.
+    fn on_gpu(&mut self, ops: &mut GpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
+}
+
+impl<T: Scalar, C: Call<T>> Work<T> for C {
+    fn prepare(&mut self, opened: &mut Opened<'_, T>) -> Result<()> {
+        Call::prepare(self, opened)
+    }
+
+    fn on_cpu(&mut self, ops: &mut CpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        self.run(ops, factor, rescale)
+    }
+
+    fn on_gpu(&mut self, ops: &mut GpuOps<'_, T>, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
+        self.run(ops, factor, rescale)
+    }
+}
+
 /// Runs a call on the backend of the contexts.
-pub fn run<T: Scalar, C: Call<T>>(
+pub fn run<T: Scalar>(
     contexts: &[Arc<Context>],
     queue: Option<&GpuStream>,
     a: &Matrix,
     plan: &Plan,
     progress: &Progress<'_>,
-    work: &mut C,
+    work: &mut dyn Work<T>,
     info: &mut Info,
 ) -> Result<()> {
     let mut opened = Opened::<T>::new("a", a)?;
@@ -70,14 +105,14 @@ pub fn run<T: Scalar, C: Call<T>>(
                 let queue = queue.unwrap_or_else(|| gpu.default_stream());
                 let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, ops.planned_bytes());
-                let outcome = work.run(&mut ops, factor, &mut rescale);
+                let outcome = work.on_gpu(&mut ops, factor, &mut rescale);
                 info.set_traffic(ops.traffic());
                 outcome
             }
             (Backend::Cpu, _) => {
                 let mut ops = CpuOps::<T>::new(&contexts[0], problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, 0);
-                let outcome = work.run(&mut ops, factor, &mut rescale);
+                let outcome = work.on_cpu(&mut ops, factor, &mut rescale);
                 info.set_traffic(ops.traffic());
                 outcome
             }

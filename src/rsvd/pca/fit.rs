@@ -82,7 +82,7 @@ impl Rsvd {
             scales: Vec::new(),
             norm2: 0.0,
         };
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T, _>(stream, x, &plan, report, &mut fit, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, &plan, report, &mut fit, &mut info))?;
         let Fit { components, values, means, scales, norm2, .. } = fit;
         let degrees = (count - 1) as f64;
         let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;

@@ -115,7 +115,7 @@ impl Pca {
         let mut info = self.session.planned_info(&plan);
         if plan.rows > 0 {
             let mut work = Mapped { task: task_of(self.session.options(), &plan), map };
-            self.session.call::<T, _>(stream, a, &plan, report, &mut work, &mut info)?;
+            self.session.call::<T>(stream, a, &plan, report, &mut work, &mut info)?;
         }
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)
