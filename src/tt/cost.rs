@@ -32,6 +32,11 @@ impl Sizes<'_> {
         self.modes.len()
     }
 
+    /// Never: a train has at least one core.
+    pub fn is_empty(&self) -> bool {
+        self.modes.is_empty()
+    }
+
     /// n, r, r', s, s' of core k.
     fn core(&self, k: usize) -> [f64; 5] {
         [self.modes[k], self.r[k], self.r[k + 1], self.s[k], self.s[k + 1]].map(|v| v as f64)

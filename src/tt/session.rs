@@ -78,8 +78,7 @@ impl Contraction {
         if options.repeat == 0 {
             return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
         }
-        let mut machines: Vec<Box<dyn ContractOps>> = Vec::new();
-        machines.push(machine(context, &options)?);
+        let machines = vec![machine(context, &options)?];
         let cancel = CancelHandle::default();
         Ok(Self { contexts: vec![Arc::clone(context)], options, cancel, machines, last: None })
     }
@@ -184,7 +183,7 @@ impl Contraction {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
-        let sum = self.execute(stream, &plan, x, y, report, |machines, work| inner::contract(machines, work))?;
+        let sum = self.execute(stream, &plan, x, y, report, inner::contract)?;
         let mut info = plan.info(self.contexts.len());
         info.seconds = start.elapsed().as_secs_f64();
         Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))

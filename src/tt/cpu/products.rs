@@ -30,7 +30,7 @@ impl Buffer {
         self.0.bytes()
     }
 
-    /// As elements, from `first` on.
+    /// As elements.
     pub fn get<T: Element>(&self) -> Result<&[T]> {
         self.0.as_slice()
     }

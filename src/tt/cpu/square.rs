@@ -109,6 +109,7 @@ fn factored<T: Scalar>(room: &mut Room, order: usize) -> Result<bool> {
     kept.copy_from_slice(f);
     let what = "working memory of a factorisation";
     let need = cholesky_in_place_scratch::<T>(order, Par::Seq, Default::default());
+    alloc::fault_point(what, need.unaligned_bytes_required())?;
     let mut memory =
         MemBuffer::try_new(need).map_err(|_| alloc::out_of_memory(what, need.unaligned_bytes_required()))?;
     let matrix = MatMut::from_column_major_slice_mut(&mut *f, order, order);
