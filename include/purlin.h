@@ -832,6 +832,11 @@
 #define PURLIN_TT_NORM_QR 3
 
 /**
+ * In options: chosen by the ranks.
+ */
+#define PURLIN_TT_KERNEL_AUTO -1
+
+/**
  * Matrix products of a library.
  */
 #define PURLIN_TT_KERNEL_PRODUCTS 0
@@ -840,6 +845,31 @@
  * One kernel that keeps the environment in registers, cache or shared memory for the whole train.
  */
 #define PURLIN_TT_KERNEL_CHAIN 1
+
+/**
+ * A factor goes to the first core, unless that would leave the range of its type: then its power of two goes to all.
+ */
+#define PURLIN_TT_SPREAD_AUTO 0
+
+/**
+ * It goes to the first core.
+ */
+#define PURLIN_TT_SPREAD_FIRST 1
+
+/**
+ * Its phase and leading digits go to the first core, an equal power of two to each.
+ */
+#define PURLIN_TT_SPREAD_EVEN 2
+
+/**
+ * Of the sites before a bond.
+ */
+#define PURLIN_TT_LEFT 0
+
+/**
+ * Of the sites after it.
+ */
+#define PURLIN_TT_RIGHT 1
 
 /**
  * The plain result is the number.
@@ -999,6 +1029,18 @@ typedef struct purlin_tensor purlin_tensor;
  * cyclic, a tensor ring.
  */
 typedef struct purlin_tt purlin_tt;
+
+/**
+ * Contractions of tensor trains: options on a context, made once and used for many trains. It keeps the plan and the
+ * workspace of its last call: calls of the same shapes plan and allocate nothing.
+ */
+typedef struct purlin_tt_contraction purlin_tt_contraction;
+
+/**
+ * The environments of <y|H|x>, or of <y|x>, at the bonds of a train, as sweeps of DMRG or ALS need them: built when they
+ * are needed, and kept until a core they depend on is said to have changed.
+ */
+typedef struct purlin_tt_environments purlin_tt_environments;
 
 /**
  * A TT-matrix (matrix-product operator): d cores, core k an array of w_k x m_k x n_k x w_k+1, first index fastest: left
@@ -2821,6 +2863,223 @@ typedef struct purlin_tt_info {
    */
   int64_t bytes;
 } purlin_tt_info;
+
+/**
+ * How trains are contracted.
+ */
+typedef struct purlin_tt_contraction_options {
+  /**
+   * Size of the caller's struct; set by purlin_tt_contraction_options_init.
+   */
+  size_t struct_size;
+  /**
+   * One of PURLIN_TT_ALGORITHM_*; default AUTO.
+   */
+  int32_t algorithm;
+  /**
+   * One of PURLIN_TT_SCALING_*; default AUTO.
+   */
+  int32_t scaling;
+  /**
+   * One of PURLIN_TT_CONJ_*; default BRA.
+   */
+  int32_t conjugate;
+  /**
+   * One of PURLIN_TT_MATH_*; default DEFAULT.
+   */
+  int32_t math;
+  /**
+   * One of PURLIN_TT_NORM_*: how the norm of an open train is found; default AUTO.
+   */
+  int32_t norm_way;
+  /**
+   * 1: the real part alone of what is real for a Hermitian operator; default 0.
+   */
+  int32_t assume_hermitian;
+  /**
+   * One of PURLIN_TT_KERNEL_*; default AUTO.
+   */
+  int32_t kernel;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Bond at which a ring is cut, 0 to d - 1; -1, the default, for the cheapest.
+   */
+  int64_t cut;
+  /**
+   * Boundary pairs at a time; 0, the default, to choose.
+   */
+  int64_t block;
+  /**
+   * How often the cores are gone round: the trains have `repeat` d sites, as a uniform train of a cell of d cores
+   * has; default 1.
+   */
+  int64_t repeat;
+  /**
+   * Bytes of workspace; 0, the default, for 64 MiB on the CPU and 256 MiB on a GPU.
+   */
+  int64_t workspace_limit;
+  /**
+   * Called with the steps done and all steps (sites, counted in blocks of boundary pairs); default NULL. It must be
+   * callable while the object lives.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_tt_contraction_options;
+
+/**
+ * The plan of a contraction, and what came of it.
+ */
+typedef struct purlin_tt_contraction_info {
+  /**
+   * Size of the caller's struct; set by purlin_tt_contraction_info_init.
+   */
+  size_t struct_size;
+  /**
+   * The algorithm in force, one of PURLIN_TT_ALGORITHM_*.
+   */
+  int32_t algorithm;
+  /**
+   * One of PURLIN_TT_KERNEL_*.
+   */
+  int32_t kernel;
+  /**
+   * How the plain result came out, one of PURLIN_TT_RESULT_*.
+   */
+  int32_t outcome;
+  /**
+   * 1 if only one of each two conjugate terms is computed, as for a norm.
+   */
+  int32_t halved;
+  /**
+   * 1 if both ends are contracted at once, to meet in the middle.
+   */
+  int32_t two_ended;
+  /**
+   * 1 if intermediate results are scaled at every site.
+   */
+  int32_t scaled;
+  /**
+   * Bond at which the ring is cut.
+   */
+  int64_t cut;
+  /**
+   * Boundary pairs.
+   */
+  int64_t pairs;
+  /**
+   * Pairs at a time.
+   */
+  int64_t block;
+  /**
+   * Contexts at work.
+   */
+  int64_t contexts;
+  /**
+   * Bytes of workspace.
+   */
+  int64_t workspace_bytes;
+  /**
+   * Floating-point operations: 2 a real multiply-add, 8 a complex one.
+   */
+  double flops;
+  /**
+   * Bytes of cores that are read.
+   */
+  double bytes;
+  /**
+   * Seconds from the call to its return.
+   */
+  double seconds;
+  /**
+   * Why this algorithm; terminated.
+   */
+  char reason[128];
+} purlin_tt_contraction_info;
+
+/**
+ * A number with an exponent of its own: results of long trains lie far beyond the range of their type. The struct never
+ * changes.
+ */
+typedef struct purlin_tt_scaled {
+  /**
+   * Real part of the mantissa; the larger part lies in [0.5, 1), or both are 0.
+   */
+  double re;
+  /**
+   * Imaginary part of the mantissa; 0 for real types.
+   */
+  double im;
+  /**
+   * The number is the mantissa times two to this power.
+   */
+  int64_t exponent;
+  /**
+   * Natural logarithm of the modulus; minus infinity for 0.
+   */
+  double log_abs;
+  /**
+   * Real part of the number over its modulus; 0 for 0.
+   */
+  double phase_re;
+  /**
+   * Imaginary part of that.
+   */
+  double phase_im;
+} purlin_tt_scaled;
+
+/**
+ * How a train is truncated.
+ */
+typedef struct purlin_tt_round_options {
+  /**
+   * Size of the caller's struct; set by purlin_tt_round_options_init.
+   */
+  size_t struct_size;
+  /**
+   * The error that may be made, ||A - TT||_F <= epsilon ||A||_F; 0, the default, drops rounding noise alone.
+   */
+  double epsilon;
+  /**
+   * Largest rank; 0, the default, for any. The error may then exceed `epsilon`.
+   */
+  int64_t max_rank;
+  /**
+   * 1: `epsilon` is the error itself and not relative to the norm; default 0.
+   */
+  int32_t absolute;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} purlin_tt_round_options;
+
+/**
+ * What a truncation did.
+ */
+typedef struct purlin_tt_round_info {
+  /**
+   * Size of the caller's struct; set by purlin_tt_round_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Bound of the error over the norm: the root of the sum of the squares of all that was dropped.
+   */
+  double error;
+  /**
+   * Natural logarithm of the Frobenius norm of what was truncated.
+   */
+  double log_norm;
+  /**
+   * Largest rank of the result.
+   */
+  int64_t max_rank;
+} purlin_tt_round_info;
 
 /**
  * 32-bit IEEE float.
@@ -5879,6 +6138,1097 @@ purlin_status purlin_tt_matrix_shape(const struct purlin_tt_matrix *matrix,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
  */
 purlin_status purlin_tt_matrix_destroy(struct purlin_tt_matrix *matrix);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_options_init(struct purlin_tt_contraction_options *options,
+                                                 size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_info_init(struct purlin_tt_contraction_info *info,
+                                              size_t size);
+
+/**
+ * Makes a contraction.
+ *
+ * Inner products of open trains go from core to core with two products a site, 2 n s r (r + s) operations (Schollwoeck,
+ * Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that the workspace and
+ * the cache have room for. PURLIN_TT_ALGORITHM_* tells the ways, purlin_tt_plan which is taken and why.
+ *
+ * The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate
+ * results are scaled by powers of two, so that no length overflows; where nothing would, the bits do not depend on it.
+ *
+ * @param      context      the context to run on; purlin_tt_contraction_add_context takes more.
+ * @param      options      NULL for the defaults.
+ * @param[out] contraction  the contraction; destroy it with purlin_tt_contraction_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, a negative size), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a device
+ * that it has no contractions for), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` is NULL or initialised; `contraction` is NULL or valid for writing; `options->progress` may be called with
+ * its user pointer while the object lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_create(const struct purlin_context *context,
+                                           const struct purlin_tt_contraction_options *options,
+                                           struct purlin_tt_contraction **contraction);
+
+/**
+ * Adds a context on another GPU: boundary pairs of rings and the items of batches are dealt out over all of them.
+ *
+ * Trains, tensors and streams of later calls belong to the first context.
+ *
+ * @param contraction  the contraction.
+ * @param context      a context on the same model of device as the first.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
+ * before, on another model, or on the CPU), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_add_context(struct purlin_tt_contraction *contraction,
+                                                const struct purlin_context *context);
+
+/**
+ * Destroys a contraction. A call that runs goes on to its end.
+ *
+ * @param contraction  the contraction; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_tt_contraction_destroy(struct purlin_tt_contraction *contraction);
+
+/**
+ * Cancels the call that runs on a contraction, which then returns `PURLIN_ERROR_CANCELLED`. Later calls are not
+ * touched. May be called from any thread and from a progress function; it waits for nothing.
+ *
+ * @param contraction  the contraction.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *contraction);
+
+/**
+ * What purlin_tt_inner would do for two trains: the algorithm and why, operations, bytes, workspace. No element is
+ * read.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            the bra.
+ * @param      y            the ket.
+ * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * what purlin_tt_inner refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
+                             const struct purlin_tt *x,
+                             const struct purlin_tt *y,
+                             struct purlin_tt_contraction_info *info);
+
+/**
+ * Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
+ * PURLIN_TT_CONJ_NONE.
+ *
+ * The trains have the same mode sizes and precision; each may be open or cyclic, real or complex. Trains in host memory
+ * are copied to a GPU for the call.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      x            the bra.
+ * @param      y            the ket; may be `x`, and then half the work is saved.
+ * @param[out] result       2 elements: real and imaginary part, in the precision of the trains; the second is 0 where
+ *                          both are real.
+ * @param[out] info         what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes: the message
+ * names the core; precision, another context, a core that has not been set, options that do not fit the trains, NULL
+ * pointer, struct_size; a `workspace_limit` that is less than what the message says is needed),
+ * `PURLIN_ERROR_NUMERICAL` (the number is beyond the range of the type: `result` is infinite, or 0, or NaN where a core
+ * holds what is not finite, and `info` is filled in; purlin_tt_inner_scaled has no range), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * After a failure the object is ready for another call.
+ *
+ * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
+                              const struct purlin_stream *stream,
+                              const struct purlin_tt *x,
+                              const struct purlin_tt *y,
+                              double *result,
+                              struct purlin_tt_contraction_info *info);
+
+/**
+ * purlin_tt_inner with an exponent of its own, which no train exceeds.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      x            the bra.
+ * @param      y            the ket; may be `x`.
+ * @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core holds what is
+ *                          not finite, which info.outcome says.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner, without `PURLIN_ERROR_NUMERICAL`.
+ *
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_inner_scaled(struct purlin_tt_contraction *contraction,
+                                     const struct purlin_stream *stream,
+                                     const struct purlin_tt *x,
+                                     const struct purlin_tt *y,
+                                     struct purlin_tt_scaled *result,
+                                     struct purlin_tt_contraction_info *info);
+
+/**
+ * Norm: the square root of the inner product of a train with itself.
+ *
+ * @param      contraction  the contraction; `norm_way` says how, and nothing but the bra is ever conjugated.
+ * @param      stream       NULL for the context's own.
+ * @param      x            the train.
+ * @param[out] result       the norm, real and not negative.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner.
+ *
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tt *x,
+                             double *result,
+                             struct purlin_tt_contraction_info *info);
+
+/**
+ * purlin_tt_norm with an exponent of its own; `log_abs` of the result is the logarithm of the norm.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      x            the train.
+ * @param[out] result       mantissa and exponent, logarithm and phase.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner_scaled.
+ *
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_norm_scaled(struct purlin_tt_contraction *contraction,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tt *x,
+                                    struct purlin_tt_scaled *result,
+                                    struct purlin_tt_contraction_info *info);
+
+/**
+ * Distance: the norm of x - y, by QR factors of the difference, so that it keeps its digits where the trains nearly
+ * agree. From inner products, half of them would be lost.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      x            a train.
+ * @param      y            another of the same mode sizes and precision.
+ * @param[out] result       the distance, not negative.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner.
+ *
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_tt *x,
+                                 const struct purlin_tt *y,
+                                 double *result,
+                                 struct purlin_tt_contraction_info *info);
+
+/**
+ * purlin_tt_distance with an exponent of its own.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      x            a train.
+ * @param      y            another of the same mode sizes and precision.
+ * @param[out] result       mantissa and exponent, logarithm and phase.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner_scaled.
+ *
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contraction,
+                                        const struct purlin_stream *stream,
+                                        const struct purlin_tt *x,
+                                        const struct purlin_tt *y,
+                                        struct purlin_tt_scaled *result,
+                                        struct purlin_tt_contraction_info *info);
+
+/**
+ * Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes may
+ * differ from pair to pair.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      count        number of pairs; 0 does nothing.
+ * @param[in]  x            `count` bras.
+ * @param[in]  y            `count` kets.
+ * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts; of mantissas where there are
+ *                          exponents.
+ * @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
+ *                          for plain numbers.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is beyond the
+ * range of F64, all the same `values` are written.
+ *
+ * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_inner_batch(struct purlin_tt_contraction *contraction,
+                                    const struct purlin_stream *stream,
+                                    int64_t count,
+                                    const struct purlin_tt *const *x,
+                                    const struct purlin_tt *const *y,
+                                    struct purlin_tensor *values,
+                                    struct purlin_tensor *exponents,
+                                    struct purlin_tt_contraction_info *info);
+
+/**
+ * Gram matrix: element (i, j) is the inner product of x_i and y_j. Where both lists are the same, half of the products are
+ * computed.
+ *
+ * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
+ * @param      rows         number of bras.
+ * @param[in]  x            the bras.
+ * @param      cols         number of kets; not looked at where `y` is NULL.
+ * @param[in]  y            the kets; NULL for `x`.
+ * @param      values       rows x cols on the host, of CF64, or of F64 for the real parts; of mantissas where there are
+ *                          exponents.
+ * @param      exponents    rows x cols of I64 on the host, as for purlin_tt_inner_batch; may be NULL.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner_batch.
+ *
+ * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
+                             const struct purlin_stream *stream,
+                             int64_t rows,
+                             const struct purlin_tt *const *x,
+                             int64_t cols,
+                             const struct purlin_tt *const *y,
+                             struct purlin_tensor *values,
+                             struct purlin_tensor *exponents,
+                             struct purlin_tt_contraction_info *info);
+
+/**
+ * An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
+ *
+ * The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. The
+ * trains lie on the host.
+ *
+ * @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
+ *                          `assume_hermitian` count.
+ * @param      y            the bra: its mode sizes are the rows of `h`.
+ * @param      h            the operator.
+ * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
+ * @param[out] result       2 elements: real and imaginary part.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (trains on a device).
+ *
+ * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
+                                 const struct purlin_tt *y,
+                                 const struct purlin_tt_matrix *h,
+                                 const struct purlin_tt *x,
+                                 double *result,
+                                 struct purlin_tt_contraction_info *info);
+
+/**
+ * purlin_tt_sandwich with an exponent of its own.
+ *
+ * @param      contraction  the contraction.
+ * @param      y            the bra.
+ * @param      h            the operator.
+ * @param      x            the ket; may be `y`.
+ * @param[out] result       mantissa and exponent, logarithm and phase.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
+ *
+ * @pre `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contraction,
+                                        const struct purlin_tt *y,
+                                        const struct purlin_tt_matrix *h,
+                                        const struct purlin_tt *x,
+                                        struct purlin_tt_scaled *result,
+                                        struct purlin_tt_contraction_info *info);
+
+/**
+ * Rayleigh quotient <x|H|x> / <x|x>, both in one sweep. It is right also where neither of the two fits its type.
+ *
+ * @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
+ * @param      h            the operator.
+ * @param      x            the train, on the host.
+ * @param[out] quotient     2 elements: real and imaginary part. The second is rounding noise for a Hermitian operator: a
+ *                          check of it; 0 with `assume_hermitian`.
+ * @param[out] numerator    <x|H|x>; may be NULL.
+ * @param[out] denominator  <x|x>; may be NULL.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_tt_sandwich; `PURLIN_ERROR_NUMERICAL` also where <x|x> is 0, and then nothing is written.
+ *
+ * @pre `quotient` is NULL or valid for 2 elements, `numerator` and `denominator` are NULL or valid for writing, `info` NULL or
+ * an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
+                                 const struct purlin_tt_matrix *h,
+                                 const struct purlin_tt *x,
+                                 double *quotient,
+                                 struct purlin_tt_scaled *numerator,
+                                 struct purlin_tt_scaled *denominator,
+                                 struct purlin_tt_contraction_info *info);
+
+/**
+ * Expectation values <x|A_k|x> / <x|x> of an operator at single sites, all in one sweep from either end.
+ *
+ * @param      contraction  the contraction; of its options `scaling`, `cut` and `workspace_limit` count.
+ * @param      x            the train, on the host.
+ * @param      op           the operator A, n x n on the host, element (i, j) taking state j to state i; F32, F64, CF32 or
+ *                          CF64; n is the mode size of the sites.
+ * @param      count        number of sites.
+ * @param[in]  sites        their numbers, 0 to d - 1.
+ * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
+ * @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions.
+ *
+ * @pre `sites` is NULL or valid for `count` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
+                                     const struct purlin_tt *x,
+                                     const struct purlin_tensor *op,
+                                     int64_t count,
+                                     const int64_t *sites,
+                                     struct purlin_tensor *values);
+
+/**
+ * Correlations <x|A_k B_l|x> / <x|x> of two operators at all pairs of sites; where k = l the product A B stands at the
+ * site.
+ *
+ * @param contraction  the contraction, as for purlin_tt_expect_local.
+ * @param x            the train, on the host, all of whose mode sizes are n.
+ * @param a            the operator A, n x n, as for purlin_tt_expect_local.
+ * @param b            the operator B, likewise; may be `a`, and then half the work is saved.
+ * @param values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
+ * @return as purlin_tt_expect_local.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_correlation(struct purlin_tt_contraction *contraction,
+                                    const struct purlin_tt *x,
+                                    const struct purlin_tensor *a,
+                                    const struct purlin_tensor *b,
+                                    struct purlin_tensor *values);
+
+/**
+ * The Hamiltonian of the transverse-field Ising chain, -J sum of sigma_x sigma_x over bonds - h sum of sigma_z over
+ * sites, with Pauli matrices: rank 3, and on a ring 2 at the first bond.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      length    number of sites d, at least 1.
+ * @param      cyclic    1 couples the last site to the first, where there are three or more; 0 does not.
+ * @param      coupling  J.
+ * @param      field     h.
+ * @param[out] matrix    the TT-matrix, on the host; destroy it with purlin_tt_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, length, a
+ * number that is not finite, NULL pointer), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_ising(const struct purlin_context *context,
+                                     purlin_dtype dtype,
+                                     int64_t length,
+                                     int32_t cyclic,
+                                     double coupling,
+                                     double field,
+                                     struct purlin_tt_matrix **matrix);
+
+/**
+ * The Hamiltonian of a Heisenberg chain of spins S, the sum over bonds of J_x S_x S_x + J_y S_y S_y + J_z S_z S_z less h
+ * times the sum of S_z over sites: real, rank 5, and on a ring 4 at the first bond. States count from the largest S_z.
+ *
+ * @param      context     the context it belongs to.
+ * @param      dtype       PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      length      number of sites d, at least 1.
+ * @param      cyclic      1 couples the last site to the first, where there are three or more; 0 does not.
+ * @param      twice_spin  2 S, at least 1.
+ * @param[in]  couplings   J_x, J_y, J_z; positive ones are antiferromagnetic; NULL for 1, 1, 1.
+ * @param      field       h.
+ * @param[out] matrix      the TT-matrix, on the host; destroy it with purlin_tt_matrix_destroy.
+ * @return as purlin_tt_matrix_ising.
+ *
+ * @pre `couplings` is NULL or valid for 3 elements, `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_heisenberg(const struct purlin_context *context,
+                                          purlin_dtype dtype,
+                                          int64_t length,
+                                          int32_t cyclic,
+                                          int32_t twice_spin,
+                                          const double *couplings,
+                                          double field,
+                                          struct purlin_tt_matrix **matrix);
+
+/**
+ * The identity: rank 1.
+ *
+ * @param      context  the context it belongs to.
+ * @param      dtype    PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      length   number of sites d, at least 1.
+ * @param[in]  modes    d mode sizes, at least 1.
+ * @param[out] matrix   the TT-matrix, on the host; destroy it with purlin_tt_matrix_destroy.
+ * @return as purlin_tt_matrix_ising.
+ *
+ * @pre `modes` is NULL or valid for `length` elements, `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_identity(const struct purlin_context *context,
+                                        purlin_dtype dtype,
+                                        int64_t length,
+                                        const int64_t *modes,
+                                        struct purlin_tt_matrix **matrix);
+
+/**
+ * A sum of products of operators at single sites, as a TT-matrix of small ranks: the finite automaton of its terms.
+ *
+ * Term t is `coefficients[t]` times the product of its `factors[t]` operators; those of one site are multiplied, the
+ * first on the left. A term without factors is a multiple of the identity.
+ *
+ * @param      context       the context it belongs to.
+ * @param      dtype         PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      length        number of sites d, at least 1.
+ * @param[in]  modes         d mode sizes, at least 1.
+ * @param      cyclic        1 lets terms go round the boundary of a ring where that is their shorter way; 0 does not.
+ * @param      count         number of terms, not negative.
+ * @param[in]  coefficients  real and imaginary part of each, 2 `count` elements.
+ * @param[in]  factors       number of factors of each term, `count` elements.
+ * @param[in]  sites         site of each factor, term by term, 0 to d - 1.
+ * @param[in]  operators     operator of each factor, likewise: n x n on the host, element (i, j) taking state j to state
+ *                           i; F32, F64, CF32 or CF64. The same tensor may stand at many places.
+ * @param[out] matrix        the TT-matrix, on the host; destroy it with purlin_tt_matrix_destroy.
+ * @return as purlin_tt_matrix_ising; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not, an operator of
+ * another size than its site, and complex terms in a real type.
+ *
+ * @pre The arrays are NULL or valid for the stated numbers of elements, `sites` and `operators` for the sum of `factors`;
+ * `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_matrix_from_terms(const struct purlin_context *context,
+                                          purlin_dtype dtype,
+                                          int64_t length,
+                                          const int64_t *modes,
+                                          int32_t cyclic,
+                                          int64_t count,
+                                          const double *coefficients,
+                                          const int64_t *factors,
+                                          const int64_t *sites,
+                                          const struct purlin_tensor *const *operators,
+                                          struct purlin_tt_matrix **matrix);
+
+/**
+ * Makes the environments of <y|H|x>, or of <y|x>. None is computed yet.
+ *
+ * They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too: a
+ * call after one of them was destroyed is refused.
+ *
+ * @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call.
+ * @param      y             the bra, on the host.
+ * @param      h             the operator; NULL for the identity.
+ * @param      x             the ket, on the host; may be `y`.
+ * @param[out] environments  the environments; destroy them with purlin_tt_environments_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes, precision, another
+ * context, a core that has not been set), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `environments` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_create(struct purlin_tt_contraction *contraction,
+                                            const struct purlin_tt *y,
+                                            const struct purlin_tt_matrix *h,
+                                            const struct purlin_tt *x,
+                                            struct purlin_tt_environments **environments);
+
+/**
+ * Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
+ *
+ * @param environments  the environments.
+ * @param side          PURLIN_TT_LEFT: of the sites before the bond; PURLIN_TT_RIGHT: of those after it.
+ * @param bond          0 to d.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE` (also a train that was destroyed),
+ * `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (trains on a
+ * device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_build(struct purlin_tt_environments *environments,
+                                           int32_t side,
+                                           int64_t bond);
+
+/**
+ * Says that core k of the bra or of the ket has changed: what depends on it is computed anew when it is needed.
+ *
+ * @param environments  the environments.
+ * @param k             the core, 0 to d - 1.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_update_core(struct purlin_tt_environments *environments,
+                                                 int64_t k);
+
+/**
+ * Sizes and type of the environments at a bond.
+ *
+ * @param      environments  the environments.
+ * @param      bond          0 to d.
+ * @param[out] dims          4 sizes: rank of the bra, of the operator, boundary values (1 for open trains), rank of the
+ *                           ket.
+ * @param[out] dtype         element type, complex if a train or the operator is; may be NULL.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
+ *
+ * @pre `dims` is NULL or valid for 4 elements, `dtype` NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_shape(struct purlin_tt_environments *environments,
+                                           int64_t bond,
+                                           int64_t *dims,
+                                           int32_t *dtype);
+
+/**
+ * The environment of one side of a bond, built if it is missing.
+ *
+ * @param      environments  the environments.
+ * @param      side          PURLIN_TT_LEFT or PURLIN_TT_RIGHT.
+ * @param      bond          0 to d.
+ * @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
+ *                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
+ * @param[out] exponent      the environment is `values` times two to this power.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions and type.
+ *
+ * @pre `exponent` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environments,
+                                         int32_t side,
+                                         int64_t bond,
+                                         struct purlin_tensor *values,
+                                         int64_t *exponent);
+
+/**
+ * Applies the effective operator of 0, 1 or 2 sites from k on to a vector: what a local eigensolver needs. Environments
+ * that are missing are built.
+ *
+ * With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
+ *
+ * @param      environments  the environments.
+ * @param      k             the first site, 0 to d - `sites`.
+ * @param      sites         0 (v is a matrix of bond k), 1 or 2.
+ * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host.
+ * @param      out           those of the bra, likewise.
+ * @param[out] exponent      the result is `out` times two to this power.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap.
+ *
+ * @pre `exponent` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *environments,
+                                           int64_t k,
+                                           int32_t sites,
+                                           const struct purlin_tensor *v,
+                                           struct purlin_tensor *out,
+                                           int64_t *exponent);
+
+/**
+ * <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing.
+ *
+ * @param      environments  the environments.
+ * @param      bond          0 to d.
+ * @param[out] result        mantissa and exponent, logarithm and phase.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
+ *
+ * @pre `result` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_value(struct purlin_tt_environments *environments,
+                                           int64_t bond,
+                                           struct purlin_tt_scaled *result);
+
+/**
+ * <y|A_k|x> for an operator at one site, from environments without an operator: the work of one site.
+ *
+ * @param      environments  the environments, made with a NULL operator.
+ * @param      k             the site, 0 to d - 1.
+ * @param      op            the operator, n x n, as for purlin_tt_expect_local.
+ * @param[out] result        mantissa and exponent, logarithm and phase.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, a complex operator between
+ * real trains, environments with an operator.
+ *
+ * @pre `result` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_local(struct purlin_tt_environments *environments,
+                                           int64_t k,
+                                           const struct purlin_tensor *op,
+                                           struct purlin_tt_scaled *result);
+
+/**
+ * Destroys environments; their trains stay.
+ *
+ * @param environments  the environments; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_tt_environments_destroy(struct purlin_tt_environments *environments);
+
+/**
+ * alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends of open trains. The
+ * factors go into the first core.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param[in]  alpha    2 elements: real and imaginary part; the latter is 0 for real trains.
+ * @param      x        the train.
+ * @param[in]  beta     likewise.
+ * @param      y        a train of the same mode sizes and precision.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (precision, mode sizes; another
+ * context, a core that has not been set, NULL pointer), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `alpha` and `beta` are NULL or valid for 2 elements, `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_add(const struct purlin_context *context,
+                            const struct purlin_stream *stream,
+                            const double *alpha,
+                            const struct purlin_tt *x,
+                            const double *beta,
+                            const struct purlin_tt *y,
+                            struct purlin_tt **tt);
+
+/**
+ * factor 2^exponent x, for factors that may lie beyond the range of the type.
+ *
+ * @param      context   the context of the trains.
+ * @param      stream    NULL for the context's own.
+ * @param      x         the train.
+ * @param[in]  factor    2 elements: real and imaginary part; the latter is 0 for a real train.
+ * @param      exponent  a power of two.
+ * @param      spread    one of PURLIN_TT_SPREAD_*: which cores it goes to.
+ * @param[out] tt        the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add. `PURLIN_ERROR_NUMERICAL`: the cores would leave the range of the type.
+ *
+ * @pre `factor` is NULL or valid for 2 elements, `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_scale(const struct purlin_context *context,
+                              const struct purlin_stream *stream,
+                              const struct purlin_tt *x,
+                              const double *factor,
+                              int64_t exponent,
+                              int32_t spread,
+                              struct purlin_tt **tt);
+
+/**
+ * The complex conjugate.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_conj(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tt *x,
+                             struct purlin_tt **tt);
+
+/**
+ * The product entry by entry: ranks multiply.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param      y        a train of the same mode sizes and precision.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_hadamard(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_tt *x,
+                                 const struct purlin_tt *y,
+                                 struct purlin_tt **tt);
+
+/**
+ * H x: ranks multiply.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      h        the operator.
+ * @param      x        a train whose mode sizes are the columns of `h`.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_apply(const struct purlin_context *context,
+                              const struct purlin_stream *stream,
+                              const struct purlin_tt_matrix *h,
+                              const struct purlin_tt *x,
+                              struct purlin_tt **tt);
+
+/**
+ * The train read backwards: entry (i, j, ..) is that of x at (.., j, i).
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_reverse(const struct purlin_context *context,
+                                const struct purlin_stream *stream,
+                                const struct purlin_tt *x,
+                                struct purlin_tt **tt);
+
+/**
+ * The ring that begins with another core. Of an open train that is a ring too.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param      first    the core that comes first, 0 to d - 1.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_rotate(const struct purlin_context *context,
+                               const struct purlin_stream *stream,
+                               const struct purlin_tt *x,
+                               int64_t first,
+                               struct purlin_tt **tt);
+
+/**
+ * The open train of a ring, exactly: the boundary index is carried along, so that ranks multiply by r_0.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_to_open(const struct purlin_context *context,
+                                const struct purlin_stream *stream,
+                                const struct purlin_tt *x,
+                                struct purlin_tt **tt);
+
+/**
+ * A copy of another type: of another precision, or complex for a real train.
+ *
+ * @param      context  the context of the trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param      dtype    PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add. A complex train has no real copy.
+ *
+ * @pre `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_cast(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tt *x,
+                             purlin_dtype dtype,
+                             struct purlin_tt **tt);
+
+/**
+ * The train with orthonormal cores but for one: left of it they have orthonormal columns as (r n) x s matrices, right of it
+ * orthonormal rows as r x (n s) ones, and the norm is that of the centre. Triangular factors have diagonals that are not
+ * negative, so that the form is unique. Open trains alone.
+ *
+ * @param      context   the context of the trains.
+ * @param      stream    NULL for the context's own.
+ * @param      x         the train.
+ * @param      centre    the core that holds the norm, 0 to d - 1.
+ * @param[out] exponent  the train is to be multiplied with two to this power; 0 unless the centre would leave the range of its type.
+ * @param[out] tt        the result, which lies where the first train does; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_add. `PURLIN_ERROR_NOT_SUPPORTED`: a ring.
+ *
+ * @pre `exponent` and `tt` are NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_canonicalise(const struct purlin_context *context,
+                                     const struct purlin_stream *stream,
+                                     const struct purlin_tt *x,
+                                     int64_t centre,
+                                     int64_t *exponent,
+                                     struct purlin_tt **tt);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_round_options_init(struct purlin_tt_round_options *options,
+                                           size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_round_info_init(struct purlin_tt_round_info *info,
+                                        size_t size);
+
+/**
+ * The train of smallest ranks within an error of a given one: orthonormal from the right, truncated from the left
+ * (Oseledets, SIAM J. Sci. Comput. 33, 2295, 2011).
+ *
+ * @param      context    the context of the train.
+ * @param      stream     NULL for the context's own.
+ * @param      x          an open train; purlin_tt_to_open makes one of a ring.
+ * @param      options    NULL for the defaults, which drop rounding noise alone.
+ * @param[out] tt         the result, which lies where `x` does; destroy it with purlin_tt_destroy.
+ * @param      discarded  d - 1 elements of F64 on the host: what was dropped at each bond, over the norm; may be NULL.
+ * @param[out] info       what was done; may be NULL.
+ * @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of
+ * range and numbers that are not finite.
+ *
+ * @pre `options` is NULL or initialised, `tt` is NULL or valid for writing, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_round(const struct purlin_context *context,
+                              const struct purlin_stream *stream,
+                              const struct purlin_tt *x,
+                              const struct purlin_tt_round_options *options,
+                              struct purlin_tt **tt,
+                              struct purlin_tensor *discarded,
+                              struct purlin_tt_round_info *info);
+
+/**
+ * H x, truncated without its cores together in memory.
+ *
+ * @param      context  the context of both.
+ * @param      stream   NULL for the context's own.
+ * @param      h        the operator.
+ * @param      x        a train whose mode sizes are the columns of `h`.
+ * @param      options  NULL for the defaults, which drop rounding noise alone.
+ * @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_tt_round.
+ *
+ * @pre As for purlin_tt_round.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_apply_round(const struct purlin_context *context,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tt_matrix *h,
+                                    const struct purlin_tt *x,
+                                    const struct purlin_tt_round_options *options,
+                                    struct purlin_tt **tt,
+                                    struct purlin_tt_round_info *info);
+
+/**
+ * The train of a dense tensor, of the smallest ranks that the options allow.
+ *
+ * @param      context    the context of the tensor.
+ * @param      stream     NULL for the context's own.
+ * @param      values     the tensor: F32, F64, CF32 or CF64, of any strides on the host, packed on a device.
+ * @param      length     number of cores d; 0: the tensor's own dimensions are the mode sizes.
+ * @param[in]  modes      d mode sizes of as many elements together, the first index fastest; NULL where `length` is 0.
+ * @param      options    NULL for the defaults, which drop rounding noise alone.
+ * @param[out] tt         the train, which lies where `values` does; destroy it with purlin_tt_destroy.
+ * @param      discarded  d - 1 elements of F64 on the host: what was dropped at each bond, over the norm; may be NULL.
+ * @param[out] info       what was done; may be NULL.
+ * @return as purlin_tt_round.
+ *
+ * @pre As for purlin_tt_round; `modes` is NULL or valid for `length` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_svd(const struct purlin_context *context,
+                            const struct purlin_stream *stream,
+                            const struct purlin_tensor *values,
+                            int64_t length,
+                            const int64_t *modes,
+                            const struct purlin_tt_round_options *options,
+                            struct purlin_tt **tt,
+                            struct purlin_tensor *discarded,
+                            struct purlin_tt_round_info *info);
+
+/**
+ * A train of given mode sizes and ranks with normally distributed cores, such that the squared norm is 1 in the mean. The
+ * same seed gives the same train on every backend.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      location  PURLIN_HOST or PURLIN_DEVICE.
+ * @param      length    number of cores d, at least 1.
+ * @param[in]  modes     d mode sizes, at least 1.
+ * @param[in]  ranks     d + 1 ranks, at least 1, the first equal to the last.
+ * @param      seed      seed of the numbers.
+ * @param[out] tt        the train; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_create.
+ *
+ * @pre `modes` is NULL or valid for `length` elements, `ranks` for `length + 1`; `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_random(const struct purlin_context *context,
+                               purlin_dtype dtype,
+                               purlin_location location,
+                               int64_t length,
+                               const int64_t *modes,
+                               const int64_t *ranks,
+                               uint64_t seed,
+                               struct purlin_tt **tt);
+
+/**
+ * A train of rank 1 whose entries are all 1.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      location  PURLIN_HOST or PURLIN_DEVICE.
+ * @param      length    number of cores d, at least 1.
+ * @param[in]  modes     d mode sizes, at least 1.
+ * @param[out] tt        the train; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_create.
+ *
+ * @pre `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_ones(const struct purlin_context *context,
+                             purlin_dtype dtype,
+                             purlin_location location,
+                             int64_t length,
+                             const int64_t *modes,
+                             struct purlin_tt **tt);
+
+/**
+ * A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] ..
+ *
+ * @param      context   the context it belongs to.
+ * @param      length    number of cores d, at least 1.
+ * @param[in]  modes     d mode sizes, at least 1.
+ * @param      vectors   the vectors one after another, on the host, packed: as many elements as the mode sizes together;
+ *                       of the type that the train has, F32, F64, CF32 or CF64.
+ * @param[out] tt        the train, on the host; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_create, and `PURLIN_ERROR_INVALID_ARGUMENT` for `vectors`.
+ *
+ * @pre `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_product_state(const struct purlin_context *context,
+                                      int64_t length,
+                                      const int64_t *modes,
+                                      const struct purlin_tensor *vectors,
+                                      struct purlin_tt **tt);
+
+/**
+ * An entry of the tensor that a train stands for.
+ *
+ * @param      context  the context of the train.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param[in]  indices  d indices, from 0.
+ * @param[out] result   2 elements: real and imaginary part, in the precision of the train.
+ * @return as purlin_tt_add, and `PURLIN_ERROR_INVALID_ARGUMENT` for an index that there is not;
+ * `PURLIN_ERROR_NUMERICAL` as purlin_tt_inner.
+ *
+ * @pre `indices` is NULL or valid for d elements, `result` NULL or valid for 2.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_element(const struct purlin_context *context,
+                                const struct purlin_stream *stream,
+                                const struct purlin_tt *x,
+                                const int64_t *indices,
+                                double *result);
+
+/**
+ * Entries of the tensor that a train stands for. Tuples that begin alike share that part of the work.
+ *
+ * @param      context  the context of the train.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param      count    number of entries.
+ * @param[in]  indices  `count` tuples of d indices from 0, one after another.
+ * @param      values   `count` elements on the host, of CF64, or of F64 for the real parts; infinite or 0 where an entry is
+ *                      beyond their range.
+ * @return as purlin_tt_element, without `PURLIN_ERROR_NUMERICAL`.
+ *
+ * @pre `indices` is NULL or valid for d `count` elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_elements(const struct purlin_context *context,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_tt *x,
+                                 int64_t count,
+                                 const int64_t *indices,
+                                 struct purlin_tensor *values);
+
+/**
+ * The dense tensor that a train stands for.
+ *
+ * @param context  the context of both.
+ * @param stream   NULL for the context's own.
+ * @param x        the train.
+ * @param values   of the mode sizes as dimensions and of the train's element type, of any strides on the host (complete on
+ *                 return); or packed, of as many elements in other dimensions.
+ * @return as purlin_tt_add, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type, more than 2^31 elements, overlap;
+ * `PURLIN_ERROR_NUMERICAL` (halves of the train beyond the range of the type).
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_full(const struct purlin_context *context,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tt *x,
+                             struct purlin_tensor *values);
 
 #ifdef __cplusplus
 }  // extern "C"

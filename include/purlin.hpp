@@ -25,5 +25,7 @@
 #include "purlin/symmetric.hpp"
 #include "purlin/tensor.hpp"
 #include "purlin/tt.hpp"
+#include "purlin/tt_algebra.hpp"
+#include "purlin/tt_contraction.hpp"
 
 #endif

@@ -51,12 +51,13 @@ const ORDER: &[&str] = &[
     "tt_options.rs",
     "tt_contraction.rs",
     "tt_inner.rs",
-    "tt_expect.rs",
     "tt_batch.rs",
+    "tt_expect.rs",
+    "tt_special.rs",
     "tt_environments.rs",
     "tt_algebra.rs",
     "tt_round.rs",
-    "tt_special.rs",
+    "tt_entries.rs",
 ];
 
 /// The header as cbindgen makes it, with Rust's heading for a caller's duties turned into doxygen's.

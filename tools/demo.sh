@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a bare clone to pictures: tools, library, installation, then against the installed package the C example on a
-# real diffusion MRI volume, the C++ example on a simulated CT scan and the Python example on faces and a video. Progress
+# real diffusion MRI volume, the C++ example on a simulated CT scan, the Python example on faces and a video, and the
+# Fortran example on a spin chain. Progress
 # goes to stderr; the first line of output names the backend.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
@@ -49,5 +50,15 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/low_rank.py" "$out" $faces
     [ -s "$out/low_rank.html" ] || die "the example wrote no $out/low_rank.html"
     sed -i 's|</body>|<p><a href="low_rank.html">Faces, a video and singular values</a></p></body>|' "$out/index.html"
+    # The spin chain is Fortran's; without a compiler for it the page finds the correlations itself.
+    table=
+    if have gfortran && [ -f "$PREFIX/lib/libpurlin_fortran.a" ]; then
+        gfortran -O2 -I"$PREFIX/lib/purlin/fortran" "$ROOT/bindings/fortran/examples/spin_chain.f90" -o "$out/spin_chain" "$PREFIX/lib/libpurlin_fortran.a" -L"$PREFIX/lib" -lpurlin "-Wl,-rpath,$PREFIX/lib" >>"$log" 2>&1 &&
+            "$out/spin_chain" "$ROOT/tests/golden/tt" "$out/spin_chain.txt" && table=$out/spin_chain.txt
+    fi
+    # shellcheck disable=SC2086
+    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/tensor_trains.py" "$out" "$ROOT/tests/golden/tt" $table
+    [ -s "$out/tensor_trains.html" ] || die "the example wrote no $out/tensor_trains.html"
+    sed -i 's|</body>|<p><a href="tensor_trains.html">Tensor trains: a spin chain</a></p></body>|' "$out/index.html"
 fi
 say "demo: open file://$out/index.html"

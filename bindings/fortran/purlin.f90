@@ -7,7 +7,7 @@
 !>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
-!> purlin_rsvd, purlin_pca, purlin_tt, purlin_tt_matrix) own a handle of the library: see purlin_execution. Every call has
+!> purlin_rsvd, purlin_pca, purlin_tt, purlin_tt_matrix, purlin_tt_contraction, purlin_tt_environments) own a handle of the library: see purlin_execution. Every call has
 !> optional `stat` and `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the
 !> library's message. `stat` is a PURLIN_ERROR_* value.
 !>
@@ -32,6 +32,10 @@ module purlin
   use purlin_tt_cores, only: purlin_tt_core
   use purlin_tt_module, only: purlin_tt
   use purlin_tt_matrix_module, only: purlin_tt_matrix
+  use purlin_tt_contraction_module, only: purlin_tt_contraction
+  use purlin_tt_environments_module, only: purlin_tt_environments
+  use purlin_tt_algebra_module
+  use purlin_tt_entries_module
   use purlin_arrays_f32
   use purlin_arrays_f64
   implicit none

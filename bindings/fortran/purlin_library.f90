@@ -22,7 +22,8 @@ module purlin_library
     module procedure init_array_info, init_fdk_geometry, init_fdk_grid, init_fdk_options, init_fdk_info
     module procedure init_rsvd_options, init_rsvd_info, init_pca_options, init_pca_info, init_rpca_options, &
       init_rpca_info
-    module procedure init_tt_info
+    module procedure init_tt_info, init_tt_contraction_options, init_tt_contraction_info, init_tt_round_options, &
+      init_tt_round_info
   end interface
 
   !> A Fortran string from a NUL-terminated one, given as an address or as an array.
@@ -279,6 +280,26 @@ contains
   subroutine init_tt_info(object)
     type(purlin_tt_info), intent(inout) :: object
     call initialised(c_tt_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_tt_contraction_options(object)
+    type(purlin_tt_contraction_options), intent(inout) :: object
+    call initialised(c_tt_contraction_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_tt_contraction_info(object)
+    type(purlin_tt_contraction_info), intent(inout) :: object
+    call initialised(c_tt_contraction_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_tt_round_options(object)
+    type(purlin_tt_round_options), intent(inout) :: object
+    call initialised(c_tt_round_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_tt_round_info(object)
+    type(purlin_tt_round_info), intent(inout) :: object
+    call initialised(c_tt_round_info_init(object, c_sizeof(object)))
   end subroutine
 
   !> An initialiser fails only when the struct is unknown to the library, which nobody could handle at run time.

@@ -11,7 +11,7 @@ module purlin_tt_matrix_module
   use purlin_tt_cores
   implicit none
   private
-  public :: purlin_tt_matrix, tt_matrix_adopt, tt_matrix_key
+  public :: purlin_tt_matrix, tt_matrix_adopt, tt_matrix_key, tt_matrix_is_complex
 
   !> A TT-matrix, open or cyclic.
   type :: purlin_tt_matrix
@@ -20,6 +20,10 @@ module purlin_tt_matrix_module
     type(c_ptr) :: context = c_null_ptr
   contains
     procedure :: create => matrix_create
+    procedure :: ising => matrix_ising
+    procedure :: heisenberg => matrix_heisenberg
+    procedure :: identity => matrix_identity
+    procedure :: from_terms => matrix_from_terms
     procedure :: borrow => matrix_borrow
     procedure :: borrow_address => matrix_borrow_address
     procedure :: borrow_device => matrix_borrow_device
@@ -58,6 +62,112 @@ contains
     end if
     call finish(o, stat, errmsg)
   end subroutine
+
+  !> -`coupling` sum of sigma_x sigma_x over bonds - `field` sum of sigma_z over sites, with Pauli matrices; `cyclic` couples
+  !> the last site to the first.
+  subroutine matrix_ising(self, context, length, coupling, field, cyclic, dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: length
+    real(c_double), intent(in) :: coupling, field
+    logical, intent(in), optional :: cyclic
+    integer(c_int32_t), intent(in), optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_ising(context%handle(), either(dtype, PURLIN_F64), length, &
+      flag(cyclic), coupling, field, self%key))
+    self%context = context%handle()
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Spins `twice_spin` / 2 with couplings J_x, J_y, J_z (default 1) between neighbours in a field along z.
+  subroutine matrix_heisenberg(self, context, length, couplings, field, twice_spin, cyclic, dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: length
+    real(c_double), intent(in), optional :: couplings(3), field
+    integer(c_int32_t), intent(in), optional :: twice_spin, dtype
+    logical, intent(in), optional :: cyclic
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    real(c_double) :: all_couplings(3), strength
+    type(outcome) :: o
+    all_couplings = 1
+    if (present(couplings)) all_couplings = couplings
+    strength = 0
+    if (present(field)) strength = field
+    call drop_matrix(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_heisenberg(context%handle(), either(dtype, PURLIN_F64), &
+      length, flag(cyclic), either(twice_spin, 1), all_couplings, strength, self%key))
+    self%context = context%handle()
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The identity of mode sizes `modes`(d).
+  subroutine matrix_identity(self, context, modes, dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: modes(:)
+    integer(c_int32_t), intent(in), optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_matrix(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_identity(context%handle(), either(dtype, PURLIN_F64), &
+      size(modes, kind=c_int64_t), modes, self%key))
+    self%context = context%handle()
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The sum over t of coefficients(t) times a product of factors(t) operators at single sites. Factor f of all, term by
+  !> term, is operators(:, :, which(f)) at sites(f), which count from 1, as do the operators; all sites have `modes` n.
+  subroutine matrix_from_terms(self, context, modes, coefficients, factors, sites, which, operators, cyclic, dtype, stat, &
+    errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: modes(:), factors(:), sites(:)
+    integer, intent(in) :: which(:)
+    complex(c_double_complex), intent(in) :: coefficients(:)
+    complex(c_double_complex), intent(in), contiguous, target :: operators(:, :, :)
+    logical, intent(in), optional :: cyclic
+    integer(c_int32_t), intent(in), optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    real(c_double) :: parts(2 * size(coefficients))
+    type(c_ptr) :: keys(size(operators, 3)), list(size(which))
+    type(outcome) :: o
+    integer :: k
+    call drop_matrix(self, o)
+    keys = c_null_ptr
+    if (size(factors) /= size(coefficients)) call refuse(o, 'factors: not as many as coefficients')
+    if (size(sites) /= sum(factors) .or. size(which) /= sum(factors)) call refuse(o, 'sites, which: not as many as factors')
+    if (any(which < 1) .or. any(which > size(operators, 3))) call refuse(o, 'which: names an operator that there is not')
+    parts(1::2) = real(coefficients)
+    parts(2::2) = aimag(coefficients)
+    do k = 1, size(operators, 3)
+      call core_lend(o, context%handle(), PURLIN_CF64, PURLIN_READ_ONLY, shape(operators(:, :, k), kind=c_int64_t), &
+        .true., c_loc(operators(1, 1, k)), keys(k))
+    end do
+    if (o%status == PURLIN_SUCCESS) then
+      list = keys(which)
+      call absorb(o, c_tt_matrix_from_terms(context%handle(), either(dtype, PURLIN_F64), size(modes, kind=c_int64_t), &
+        modes, flag(cyclic), size(coefficients, kind=c_int64_t), parts, factors, sites - 1, list, self%key))
+    end if
+    do k = 1, size(keys)
+      call absorb(o, c_tensor_destroy(keys(k)))
+    end do
+    self%context = context%handle()
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  pure function flag(given) result(number)
+    logical, intent(in), optional :: given
+    integer(c_int32_t) :: number
+    number = 0
+    if (present(given)) number = merge(1_c_int32_t, 0_c_int32_t, given)
+  end function
 
   !> Arrays `a(w, m, n, v)` in place: `cores`(d), each lent before.
   subroutine matrix_borrow(self, context, cores, flags, stat, errmsg)
@@ -289,6 +399,17 @@ contains
     call matrix_get_core(self%key, self%context, k, PURLIN_CF64, shape(array, kind=c_int64_t), &
       is_contiguous(array), c_loc(array), stream, stat, errmsg)
   end subroutine
+
+  !> Whether the elements of a TT-matrix are complex; false for what is none, which the next call refuses.
+  function tt_matrix_is_complex(matrix) result(complex_elements)
+    type(purlin_tt_matrix), intent(in) :: matrix
+    logical :: complex_elements
+    type(purlin_tt_info) :: info
+    call purlin_init(info)
+    complex_elements = .false.
+    if (c_tt_matrix_properties(matrix%key, info) /= PURLIN_SUCCESS) return
+    complex_elements = info%dtype == PURLIN_CF32 .or. info%dtype == PURLIN_CF64
+  end function
 
   !> The handle of an optional TT-matrix, NULL when it is absent.
   pure function tt_matrix_key(matrix) result(key)

@@ -228,7 +228,7 @@ module purlin_types
 
   type, bind(c) :: purlin_tt_contraction_options
     integer(c_size_t) :: struct_size = 0
-    integer(c_int32_t) :: algorithm, scaling, conjugate, math, norm_way, assume_hermitian
+    integer(c_int32_t) :: algorithm, scaling, conjugate, math, norm_way, assume_hermitian, kernel, reserved
     integer(c_int64_t) :: cut, block, repeat, workspace_limit
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
@@ -240,6 +240,19 @@ module purlin_types
     integer(c_int64_t) :: cut, pairs, block, contexts, workspace_bytes
     real(c_double) :: flops, bytes, seconds
     character(kind=c_char) :: reason(128)
+  end type
+
+  type, bind(c) :: purlin_tt_round_options
+    integer(c_size_t) :: struct_size = 0
+    real(c_double) :: epsilon
+    integer(c_int64_t) :: max_rank
+    integer(c_int32_t) :: absolute, reserved
+  end type
+
+  type, bind(c) :: purlin_tt_round_info
+    integer(c_size_t) :: struct_size = 0
+    real(c_double) :: error, log_norm
+    integer(c_int64_t) :: max_rank
   end type
 
   abstract interface

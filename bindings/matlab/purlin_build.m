@@ -24,7 +24,8 @@ function purlin_build(prefix, folder)
   lib = absolute(library_folder(prefix));
   folder = absolute(folder);
   names = {'purlin_mex', 'errors', 'arguments', 'elements', 'arrays', 'progress', 'symmetric', 'sshopm', 'dwi', ...
-           'blocks', 'fdk', 'rsvd', 'pca', 'rpca', 'tt', 'objects'};
+           'blocks', 'fdk', 'rsvd', 'pca', 'rpca', 'tt', 'tt_contraction', ...
+           'tt_algebra', 'objects'};
   sources = cellfun(@(name) absolute(fullfile(here, 'src', [name, '.c'])), names, 'UniformOutput', false);
   rpath = ['-Wl,-rpath,', lib];
   if exist('OCTAVE_VERSION', 'builtin')

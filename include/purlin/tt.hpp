@@ -3,10 +3,13 @@
 #ifndef PURLIN_TT_HPP
 #define PURLIN_TT_HPP
 
+#include <array>
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "context.hpp"
@@ -182,6 +185,12 @@ class train {
   std::unique_ptr<purlin_tt, purlin::detail::destroy<purlin_tt, purlin_tt_destroy>> handle_;
 };
 
+/// A coefficient times a product of operators at sites, each n x n; the tensors have to live as long as the term.
+struct term {
+  std::complex<double> coefficient;
+  std::vector<std::pair<std::int64_t, const tensor*>> factors;
+};
+
 /// Owner of a TT-matrix. Core k is w_k x m_k x n_k x w_k+1, first index fastest: left bond, row (bra), column (ket),
 /// right bond.
 class train_matrix {
@@ -225,6 +234,55 @@ class train_matrix {
     purlin_tt_matrix* made = nullptr;
     const purlin_status status = purlin_tt_matrix_borrow_device(on.get(), dtype, flags, rows.size(), rows.data(),
                                                                 cols.data(), ranks.data(), cores.data(), &made);
+    return purlin::detail::adopt<train_matrix>(on, status, made);
+  }
+
+  /// -`coupling` sum of sigma_x sigma_x over bonds - `field` sum of sigma_z over sites, with Pauli matrices.
+  static train_matrix ising(const context& on, std::int64_t length, double coupling, double field, bool cyclic = false,
+                            purlin_dtype dtype = PURLIN_F64) {
+    purlin_tt_matrix* made = nullptr;
+    const purlin_status status =
+        purlin_tt_matrix_ising(on.get(), dtype, length, cyclic ? 1 : 0, coupling, field, &made);
+    return purlin::detail::adopt<train_matrix>(on, status, made);
+  }
+
+  /// Spins `twice_spin` / 2 with couplings J_x, J_y, J_z between neighbours in a field along z.
+  static train_matrix heisenberg(const context& on, std::int64_t length, const std::array<double, 3>& couplings,
+                                 double field = 0.0, bool cyclic = false, std::int32_t twice_spin = 1,
+                                 purlin_dtype dtype = PURLIN_F64) {
+    purlin_tt_matrix* made = nullptr;
+    const purlin_status status = purlin_tt_matrix_heisenberg(on.get(), dtype, length, cyclic ? 1 : 0, twice_spin,
+                                                             couplings.data(), field, &made);
+    return purlin::detail::adopt<train_matrix>(on, status, made);
+  }
+
+  /// The identity.
+  static train_matrix identity(const context& on, const extents& modes, purlin_dtype dtype = PURLIN_F64) {
+    purlin_tt_matrix* made = nullptr;
+    const purlin_status status = purlin_tt_matrix_identity(on.get(), dtype, modes.size(), modes.data(), &made);
+    return purlin::detail::adopt<train_matrix>(on, status, made);
+  }
+
+  /// A sum of products of operators at single sites; terms may go round a ring where `cyclic`.
+  static train_matrix from_terms(const context& on, const extents& modes, const std::vector<term>& terms,
+                                 bool cyclic = false, purlin_dtype dtype = PURLIN_F64) {
+    std::vector<double> coefficients;
+    std::vector<std::int64_t> factors;
+    std::vector<std::int64_t> sites;
+    std::vector<const purlin_tensor*> operators;
+    for (const term& t : terms) {
+      coefficients.push_back(t.coefficient.real());
+      coefficients.push_back(t.coefficient.imag());
+      factors.push_back(static_cast<std::int64_t>(t.factors.size()));
+      for (const auto& [site, op] : t.factors) {
+        sites.push_back(site);
+        operators.push_back(op->get());
+      }
+    }
+    purlin_tt_matrix* made = nullptr;
+    const purlin_status status = purlin_tt_matrix_from_terms(
+        on.get(), dtype, modes.size(), modes.data(), cyclic ? 1 : 0, static_cast<std::int64_t>(terms.size()),
+        coefficients.data(), factors.data(), sites.data(), operators.data(), &made);
     return purlin::detail::adopt<train_matrix>(on, status, made);
   }
 

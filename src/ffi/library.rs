@@ -9,6 +9,8 @@ use super::handle::Object;
 use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
 use super::source::SourceObject;
+use super::tt_contraction::ContractionObject;
+use super::tt_environments::EnvironmentsObject;
 use super::{guard, status};
 use crate::matrix::Matrix;
 use crate::rsvd::pca::Pca;
@@ -61,7 +63,8 @@ pub extern "C" fn purlin_live_handles() -> i64 {
     let storage = Tensor::table().live() + Matrix::table().live();
     let blocks = SourceObject::table().live() + SinkObject::table().live();
     let contexts = ContextObject::table().live() + Stream::table().live();
-    let trains = TensorTrain::table().live() + TrainMatrix::table().live();
+    let contractions = ContractionObject::table().live() + EnvironmentsObject::table().live();
+    let trains = TensorTrain::table().live() + TrainMatrix::table().live() + contractions;
     let families = FdkObject::table().live() + RsvdObject::table().live() + Pca::table().live();
     contexts + storage + blocks + trains + families
 }

@@ -37,6 +37,11 @@ pub(super) fn input(argument: &str, matrix: *const purlin_tt_matrix) -> Result<S
     Ok(matrix)
 }
 
+/// The same of an argument that may be NULL.
+pub(super) fn input_or_null(argument: &str, matrix: *const purlin_tt_matrix) -> Result<Option<Shared<TrainMatrix>>> {
+    if matrix.is_null() { Ok(None) } else { input(argument, matrix).map(Some) }
+}
+
 fn output(argument: &str, matrix: *mut purlin_tt_matrix) -> Result<Exclusive<TrainMatrix>> {
     let matrix = handle::exclusive::<TrainMatrix, _>(argument, matrix)?;
     matrix.train().context().check_alive()?;

@@ -51,10 +51,24 @@ pub const PURLIN_TT_NORM_TRIANGLE: i32 = 2;
 /// By QR factors: nothing is squared, so that small norms keep all their digits.
 pub const PURLIN_TT_NORM_QR: i32 = 3;
 
+/// In options: chosen by the ranks.
+pub const PURLIN_TT_KERNEL_AUTO: i32 = -1;
 /// Matrix products of a library.
 pub const PURLIN_TT_KERNEL_PRODUCTS: i32 = 0;
 /// One kernel that keeps the environment in registers, cache or shared memory for the whole train.
 pub const PURLIN_TT_KERNEL_CHAIN: i32 = 1;
+
+/// A factor goes to the first core, unless that would leave the range of its type: then its power of two goes to all.
+pub const PURLIN_TT_SPREAD_AUTO: i32 = 0;
+/// It goes to the first core.
+pub const PURLIN_TT_SPREAD_FIRST: i32 = 1;
+/// Its phase and leading digits go to the first core, an equal power of two to each.
+pub const PURLIN_TT_SPREAD_EVEN: i32 = 2;
+
+/// Of the sites before a bond.
+pub const PURLIN_TT_LEFT: i32 = 0;
+/// Of the sites after it.
+pub const PURLIN_TT_RIGHT: i32 = 1;
 
 /// The plain result is the number.
 pub const PURLIN_TT_RESULT_OK: i32 = 0;
@@ -148,6 +162,10 @@ pub struct purlin_tt_contraction_options {
     pub norm_way: i32,
     /// 1: the real part alone of what is real for a Hermitian operator; default 0.
     pub assume_hermitian: i32,
+    /// One of PURLIN_TT_KERNEL_*; default AUTO.
+    pub kernel: i32,
+    /// 0.
+    pub reserved: i32,
     /// Bond at which a ring is cut, 0 to d - 1; -1, the default, for the cheapest.
     pub cut: i64,
     /// Boundary pairs at a time; 0, the default, to choose.
@@ -175,6 +193,8 @@ versioned!(
         math: PURLIN_TT_MATH_DEFAULT,
         norm_way: PURLIN_TT_NORM_AUTO,
         assume_hermitian: 0,
+        kernel: PURLIN_TT_KERNEL_AUTO,
+        reserved: 0,
         cut: -1,
         block: 0,
         repeat: 1,

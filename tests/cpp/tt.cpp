@@ -1,4 +1,5 @@
-// Tensor trains and TT-matrices as objects: the caller's cores in place, own memory, copies.
+// Tensor trains and TT-matrices: objects, contractions and algebra against sums over all entries.
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <numeric>
@@ -63,6 +64,121 @@ void matrices(const context& on) {
   EXPECT(out == b && own.properties().elements == 18);
 }
 
+/// A ring of three cores of rank 2.
+struct ring {
+  std::vector<double> data = std::vector<double>(24);
+  tt::train x;
+
+  ring(const context& on, double seed) {
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = std::sin(seed * static_cast<double>(i + 1));
+    x = tt::train::borrow_flat(on, data, {2, 2, 2}, {2, 2, 2, 2});
+  }
+
+  double core(std::size_t k, std::size_t a, std::size_t i, std::size_t b) const { return data[8 * k + a + 2 * (i + 2 * b)]; }
+
+  std::vector<double> dense() const {
+    std::vector<double> full(8);
+    for (std::size_t n = 0; n < 8; ++n)
+      for (std::size_t a = 0; a < 2; ++a)
+        for (std::size_t b = 0; b < 2; ++b)
+          for (std::size_t c = 0; c < 2; ++c)
+            full[n] += core(0, a, n & 1, b) * core(1, b, (n >> 1) & 1, c) * core(2, c, n >> 2, a);
+    return full;
+  }
+};
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double value(const tt::scaled& s) { return std::ldexp(s.re, static_cast<int>(s.exponent)); }
+
+void contractions(const context& on) {
+  const ring x(on, 1.3), y(on, 0.7);
+  const std::vector<double> a = x.dense(), b = y.dense();
+  tt::contraction_options options;
+  options.algorithm = PURLIN_TT_ALGORITHM_FULL;
+  tt::contraction c(on, options);
+  EXPECT(c.plan(x.x, y.x).algorithm == PURLIN_TT_ALGORITHM_FULL);
+  EXPECT(near(c.inner(x.x, y.x).real(), dot(a, b), 1e-13) && c.last().outcome == PURLIN_TT_RESULT_OK);
+  EXPECT(near(value(c.inner_scaled(x.x, y.x)), dot(a, b), 1e-13));
+  EXPECT(near(c.norm(x.x), std::sqrt(dot(a, a)), 1e-13) && near(value(c.norm_scaled(x.x)), c.norm(x.x), 1e-14));
+  EXPECT(near(c.distance(x.x, x.x), 0.0, 0.0) && near(value(c.distance_scaled(x.x, y.x)), c.distance(x.x, y.x), 1e-14));
+
+  const auto batch = c.inner_batch(on, {&x.x, &y.x}, {&y.x, &y.x});
+  const auto gram = c.gram(on, {&x.x, &y.x});
+  EXPECT(near(batch[0].real(), dot(a, b), 1e-13) && near(gram[3].real(), dot(b, b), 1e-13));
+  EXPECT(near(c.gram(on, {&x.x}, {&y.x, &x.x})[1].real(), dot(a, a), 1e-13) && gram[1] == gram[2]);
+
+  const tt::train_matrix h = tt::train_matrix::ising(on, 3, 1.0, 0.5);
+  std::vector<double> flip{0, 1, 1, 0}, sign{1, 0, 0, -1};
+  const tensor sx = tensor::borrow(on, flip, {2, 2}), sz = tensor::borrow(on, sign, {2, 2});
+  const std::vector<tt::term> terms{{-1.0, {{0, &sx}, {1, &sx}}}, {-1.0, {{1, &sx}, {2, &sx}}},
+                                    {-0.5, {{0, &sz}}},           {-0.5, {{1, &sz}}},
+                                    {-0.5, {{2, &sz}}}};
+  const tt::train_matrix same = tt::train_matrix::from_terms(on, {2, 2, 2}, terms);
+  const double energy = c.sandwich(x.x, h, x.x).real();
+  EXPECT(near(c.sandwich(x.x, same, x.x).real(), energy, 1e-13));
+  EXPECT(near(value(c.sandwich_scaled(x.x, h, x.x)), energy, 1e-13));
+  const tt::rayleigh_quotient quotient = c.rayleigh(h, x.x);
+  EXPECT(near(quotient.value.real(), energy / dot(a, a), 1e-13) && near(value(quotient.denominator), dot(a, a), 1e-13));
+  EXPECT(near(c.rayleigh(tt::train_matrix::identity(on, {2, 2, 2}), x.x).value.real(), 1.0, 1e-14));
+  EXPECT(tt::train_matrix::heisenberg(on, 4, {1.0, 1.0, 0.5}, 0.1, true).properties().cyclic == 1);
+  const auto local = c.expect_local(on, x.x, sz, {0, 1, 2});
+  const auto pairs = c.correlation(on, x.x, sz, sz);
+  EXPECT(local.size() == 3 && pairs.size() == 9 && near(pairs[4].real(), 1.0, 1e-13));
+
+  tt::environments sweep(c, x.x, h, x.x), plain(c, x.x, x.x);
+  sweep.build(PURLIN_TT_LEFT, 1);
+  const std::vector<std::int64_t> dims = sweep.shape(1);
+  std::vector<double> left(static_cast<std::size_t>(dims[0] * dims[1] * dims[2] * dims[3])), out(8);
+  EXPECT(std::abs(sweep.get(PURLIN_TT_LEFT, 1, tensor::borrow(on, left, dims))) < 10 && left[0] != 0.0);
+  EXPECT(near(value(sweep.value(2)), energy, 1e-13));
+  std::vector<double> centre(x.data.begin() + 8, x.data.begin() + 16);
+  const std::int64_t power = sweep.apply(1, 1, tensor::borrow(on, centre, {2, 2, 2}), tensor::borrow(on, out, {2, 2, 2}));
+  EXPECT(near(std::ldexp(dot(centre, out), static_cast<int>(power)), energy, 1e-13));
+  EXPECT(near(value(plain.local(1, sz)) / dot(a, a), local[1].real(), 1e-13));
+
+  tt::contraction_options watched;
+  watched.on_progress = [](std::int64_t, std::int64_t, double) { return true; };
+  tt::contraction stopped(on, watched);
+  EXPECT_ERROR(stopped.inner(x.x, y.x), PURLIN_ERROR_CANCELLED);
+}
+
+void algebra(const context& on) {
+  const ring x(on, 1.3), y(on, 0.7);
+  const std::vector<double> a = x.dense(), b = y.dense();
+  std::vector<double> full(8);
+  const tensor target = tensor::borrow(on, full, {2, 2, 2});
+  const auto is = [&](const tt::train& z, auto expected) {
+    tt::full(on, z, target);
+    for (std::size_t n = 0; n < 8; ++n) EXPECT(near(full[n], expected(n), 1e-12));
+  };
+  is(tt::add(on, 2.0, x.x, -1.0, y.x), [&](std::size_t n) { return 2 * a[n] - b[n]; });
+  is(tt::scale(on, 0.5, x.x, 2), [&](std::size_t n) { return 2 * a[n]; });
+  is(tt::conj(on, x.x), [&](std::size_t n) { return a[n]; });
+  is(tt::hadamard(on, x.x, y.x), [&](std::size_t n) { return a[n] * b[n]; });
+  is(tt::reverse(on, tt::reverse(on, x.x)), [&](std::size_t n) { return a[n]; });
+  is(tt::rotate(on, tt::rotate(on, x.x, 1), 2), [&](std::size_t n) { return a[n]; });
+  is(tt::apply(on, tt::train_matrix::identity(on, {2, 2, 2}), x.x), [&](std::size_t n) { return a[n]; });
+  const tt::train open = tt::to_open(on, x.x);
+  is(tt::round(on, open, tt::round_options(1e-13)).train, [&](std::size_t n) { return a[n]; });
+  is(tt::canonicalise(on, open, 1).first, [&](std::size_t n) { return a[n]; });
+  is(tt::apply_round(on, tt::train_matrix::identity(on, {2, 2, 2}), open).train, [&](std::size_t n) { return a[n]; });
+  std::vector<double> copy = a;
+  const tt::truncated found = tt::svd(on, tensor::borrow(on, copy), tt::round_options(1e-13), {2, 2, 2});
+  is(found.train, [&](std::size_t n) { return a[n]; });
+  EXPECT(found.info.error <= 1e-13 && found.info.max_rank == 2);
+  is(tt::ones(on, PURLIN_F64, {2, 2, 2}), [](std::size_t) { return 1.0; });
+  std::vector<double> vectors{1, 2, 3, 4, 5, 6};
+  const tt::train product = tt::product_state(on, {2, 2, 2}, tensor::borrow(on, vectors));
+  EXPECT(near(tt::element(on, product, {1, 0, 1}).real(), 36.0, 1e-12));
+  EXPECT(near(tt::elements(on, product, {0, 0, 0, 1, 1, 1})[1].real(), 48.0, 1e-12));
+  EXPECT(tt::random(on, PURLIN_CF32, {2, 3}, {1, 2, 1}, 7).properties().dtype == PURLIN_CF32);
+  EXPECT(tt::cast(on, x.x, PURLIN_CF64).properties().dtype == PURLIN_CF64);
+  EXPECT_ERROR(tt::round(on, x.x), PURLIN_ERROR_NOT_SUPPORTED);
+}
+
 void refusals(const context& on) {
   std::vector<double> a = counted(8);
   const std::vector<double*> list{a.data(), a.data()};
@@ -78,6 +194,8 @@ void all() {
   const context on = context::on(PURLIN_BACKEND_CPU);
   trains(on);
   matrices(on);
+  contractions(on);
+  algebra(on);
   refusals(on);
 }
 

@@ -33,6 +33,12 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_rsvd_info, reason),
     ROW(purlin_pca_options, whiten),
     ROW(purlin_pca_info, noise_variance),
+    ROW(purlin_tt_info, bytes),
+    ROW(purlin_tt_contraction_options, progress_user),
+    ROW(purlin_tt_contraction_info, reason),
+    ROW(purlin_tt_round_options, reserved),
+    ROW(purlin_tt_round_info, max_rank),
+    ROW(purlin_tt_scaled, phase_im),
   };
   *size = (int64_t)table[which][0];
   *last = (int64_t)table[which][1];

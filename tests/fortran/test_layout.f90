@@ -34,6 +34,12 @@ program test_layout
   type(purlin_rsvd_info), target :: rsvd_info
   type(purlin_pca_options), target :: pca_options
   type(purlin_pca_info), target :: pca_info
+  type(purlin_tt_info), target :: tt_info
+  type(purlin_tt_contraction_options), target :: tt_contraction_options
+  type(purlin_tt_contraction_info), target :: tt_contraction_info
+  type(purlin_tt_round_options), target :: tt_round_options
+  type(purlin_tt_round_info), target :: tt_round_info
+  type(purlin_tt_scaled), target :: tt_scaled
 
   call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
   call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
@@ -60,6 +66,15 @@ program test_layout
   call compare(20, 'rsvd_info', c_sizeof(rsvd_info), c_loc(rsvd_info), c_loc(rsvd_info%reason))
   call compare(21, 'pca_options', c_sizeof(pca_options), c_loc(pca_options), c_loc(pca_options%whiten))
   call compare(22, 'pca_info', c_sizeof(pca_info), c_loc(pca_info), c_loc(pca_info%noise_variance))
+  call compare(23, 'tt_info', c_sizeof(tt_info), c_loc(tt_info), c_loc(tt_info%bytes))
+  call compare(24, 'tt_contraction_options', c_sizeof(tt_contraction_options), c_loc(tt_contraction_options), &
+    c_loc(tt_contraction_options%progress_user))
+  call compare(25, 'tt_contraction_info', c_sizeof(tt_contraction_info), c_loc(tt_contraction_info), &
+    c_loc(tt_contraction_info%reason))
+  call compare(26, 'tt_round_options', c_sizeof(tt_round_options), c_loc(tt_round_options), &
+    c_loc(tt_round_options%reserved))
+  call compare(27, 'tt_round_info', c_sizeof(tt_round_info), c_loc(tt_round_info), c_loc(tt_round_info%max_rank))
+  call compare(28, 'tt_scaled', c_sizeof(tt_scaled), c_loc(tt_scaled), c_loc(tt_scaled%phase_im))
 
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')

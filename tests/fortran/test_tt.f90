@@ -9,6 +9,10 @@ program test_tt
   call context%create(backend=PURLIN_BACKEND_CPU, threads=2)
   call trains()
   call matrices()
+  call contractions()
+  call operators()
+  call sweeps()
+  call algebra()
   call refusals()
   call context%destroy()
   call check_none_live()
@@ -82,6 +86,203 @@ contains
     call own%properties(info)
     call check(info%owned == 1 .and. info%elements == 18, 'properties of a TT-matrix')
   end subroutine
+
+  !> A train of `d` random cores of rank 3, lent from `data`(3, 2, 3, d).
+  subroutine chain(x, data)
+    type(purlin_tt), intent(inout) :: x
+    real(real64), intent(inout), target :: data(:, :, :, :)
+    type(purlin_tt_core), allocatable :: cores(:)
+    integer :: k
+    allocate (cores(size(data, 4)))
+    call random_number(data)
+    do k = 1, size(cores)
+      call cores(k)%lend(data(:, :, :, k))
+    end do
+    call x%borrow(context, cores)
+  end subroutine
+
+  !> The dense tensor of a ring of three cores.
+  pure function dense(data) result(full)
+    real(real64), intent(in) :: data(:, :, :, :)
+    real(real64) :: full(2, 2, 2), product(3, 3)
+    integer :: i, j, k, a
+    full = 0
+    do k = 1, 2
+      do j = 1, 2
+        do i = 1, 2
+          product = matmul(matmul(data(:, i, :, 1), data(:, j, :, 2)), data(:, k, :, 3))
+          full(i, j, k) = sum([(product(a, a), a=1, 3)])
+        end do
+      end do
+    end do
+  end function
+
+  subroutine contractions()
+    real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
+    complex(real64) :: both
+    real(real64) :: value, norm, distance
+    type(purlin_tt) :: x, y, z, several(2)
+    real(real64) :: batch(2), gram(2, 2)
+    integer(int64) :: powers(2)
+    type(purlin_tt_contraction) :: c
+    type(purlin_tt_contraction_options) :: options
+    type(purlin_tt_contraction_info) :: info
+    type(purlin_tt_scaled) :: scaled
+    integer(int32) :: stat
+    character(128) :: text
+    call chain(x, a)
+    call chain(y, b)
+    call purlin_init(options)
+    call check(options%cut == -1 .and. options%repeat == 1, 'defaults')
+    options%algorithm = PURLIN_TT_ALGORITHM_REDUCED
+    call c%create(context, options)
+    call c%plan(x, y, info)
+    call check(info%algorithm == PURLIN_TT_ALGORITHM_REDUCED .and. info%pairs == 9 .and. info%flops > 0, 'plan')
+    call c%inner(x, y, value, info)
+    call check(near(value, sum(dense(a) * dense(b))), 'inner')
+    call c%inner(x, y, both)
+    call check(near(real(both), value) .and. abs(aimag(both)) <= 0, 'a complex result')
+    call c%inner(x, y, scaled)
+    call check(near(scaled%re * 2.0_real64**scaled%exponent, value), 'scaled')
+    call c%norm(x, norm)
+    call check(near(norm, sqrt(sum(dense(a)**2))), 'norm')
+    call c%norm(x, scaled)
+    call check(near(scaled%log_abs, log(norm)), 'logarithm of the norm')
+    call c%distance(x, y, distance)
+    call check(near(distance, sqrt(sum((dense(a) - dense(b))**2))), 'distance')
+    call chain(several(1), a)
+    call chain(several(2), b)
+    call c%inner_batch(several, several, batch, powers)
+    call check(near(batch(1) * 2.0_real64**powers(1), sum(dense(a)**2)), 'a batch')
+    call c%inner_batch(several, several, batch)
+    call check(near(batch(2), sum(dense(b)**2)), 'a batch of plain numbers')
+    call c%gram(several, gram)
+    call check(near(gram(1, 2), sum(dense(a) * dense(b))) .and. near(gram(2, 1), gram(1, 2)), 'Gram matrix')
+    call c%gram(several, gram, y=several(2:1:-1))
+    call check(near(gram(1, 1), sum(dense(a) * dense(b))), 'of two lists')
+    call chain(x, a)
+    call purlin_tt_cast(x, PURLIN_CF64, z)
+    call c%inner(z, y, value, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'result: is real, the numbers are complex', text)
+    call c%inner(z, y, both)
+    call check(near(real(both), sum(dense(a) * dense(b))), 'real beside complex')
+  end subroutine
+
+  subroutine operators()
+    real(real64), target :: a(3, 2, 3, 3)
+    real(real64) :: energy, top, bottom, local(3), pairs(3, 3)
+    real(real64), parameter :: sz(2, 2) = reshape([1, 0, 0, -1], [2, 2])
+    complex(real64) :: matrices(2, 2, 2)
+    type(purlin_tt) :: x
+    type(purlin_tt_matrix) :: h, same, one
+    type(purlin_tt_contraction) :: c
+    call chain(x, a)
+    call c%create(context)
+    call h%ising(context, 3_int64, 1.0_real64, 0.5_real64)
+    matrices(:, :, 1) = reshape([0, 1, 1, 0], [2, 2])
+    matrices(:, :, 2) = sz
+    call same%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: -1, -1, -0.5, -0.5, -0.5], &
+      [2_int64, 2_int64, 1_int64, 1_int64, 1_int64], [1_int64, 2_int64, 2_int64, 3_int64, 1_int64, 2_int64, 3_int64], &
+      [1, 1, 1, 1, 2, 2, 2], matrices)
+    call c%rayleigh(h, x, energy)
+    call c%sandwich(x, same, x, top)
+    call c%inner(x, x, bottom)
+    call check(near(energy, top / bottom), 'Rayleigh quotient')
+    call one%identity(context, [2_int64, 2_int64, 2_int64])
+    call c%sandwich(x, one, x, top)
+    call check(near(top, bottom), 'identity')
+    call c%expect_local(x, sz, [1_int64, 2_int64, 3_int64], local)
+    call check(near(local(2), sum(dense(a)**2 * reshape([1, 1, -1, -1, 1, 1, -1, -1], [2, 2, 2])) / bottom), 'local')
+    call c%correlation(x, sz, sz, pairs)
+    call check(near(pairs(1, 1), 1.0_real64) .and. near(pairs(1, 3), pairs(3, 1)), 'correlations')
+    call h%heisenberg(context, 3_int64, cyclic=.true.)
+    call c%rayleigh(h, x, energy)
+    call check(energy > -0.7500001_real64 .and. energy < 0.7500001_real64, 'within the spectrum')
+  end subroutine
+
+  subroutine sweeps()
+    real(real64), target :: a(3, 2, 3, 3)
+    real(real64) :: energy, left(3, 3, 9, 3), out(3, 2, 3)
+    integer(int64) :: dims(4), exponent
+    type(purlin_tt) :: x
+    type(purlin_tt_matrix) :: h
+    type(purlin_tt_contraction) :: c
+    type(purlin_tt_environments) :: e
+    type(purlin_tt_scaled) :: value
+    call chain(x, a)
+    call c%create(context)
+    call h%ising(context, 3_int64, 1.0_real64, 0.5_real64)
+    call c%sandwich(x, h, x, energy)
+    call e%create(c, x, x, h)
+    call e%build(PURLIN_TT_LEFT, 2_int64)
+    call e%shape(2_int64, dims)
+    call check(all(dims == [3, 3, 9, 3]), 'shape of environments')
+    call e%get(PURLIN_TT_LEFT, 2_int64, left, exponent)
+    call e%value(3_int64, value)
+    call check(near(value%re * 2.0_real64**value%exponent, energy), 'value of environments')
+    call e%apply(2_int64, 1_int32, a(:, :, :, 2), out, exponent)
+    call check(near(sum(a(:, :, :, 2) * out) * 2.0_real64**exponent, energy), 'effective operator')
+    a(:, :, :, 2) = 2 * a(:, :, :, 2)
+    call e%update_core(2_int64)
+    call e%value(1_int64, value)
+    call check(near(value%re * 2.0_real64**value%exponent, 4 * energy), 'a core that changed')
+  end subroutine
+
+  subroutine algebra()
+    real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
+    real(real64) :: full(2, 2, 2), value, several(2)
+    real(real64), target :: tensor(2, 2, 2), vectors(6)
+    type(purlin_tt) :: x, y, z, w
+    type(purlin_tt_matrix) :: one
+    type(purlin_tt_round_options) :: options
+    type(purlin_tt_round_info) :: info
+    integer(int64), allocatable :: modes(:), ranks(:)
+    call chain(x, a)
+    call chain(y, b)
+    call purlin_tt_add(2.0_real64, x, -1.0_real64, y, z)
+    call purlin_tt_full(z, full)
+    call check(all(abs(full - 2 * dense(a) + dense(b)) < 1e-12_real64), 'add')
+    call purlin_tt_scale(0.5_real64, x, z, exponent=2_int64)
+    call purlin_tt_full(z, full)
+    call check(all(abs(full - 2 * dense(a)) < 1e-12_real64), 'scale')
+    call purlin_tt_hadamard(x, y, z)
+    call purlin_tt_full(z, full)
+    call check(all(abs(full - dense(a) * dense(b)) < 1e-11_real64), 'hadamard')
+    call one%identity(context, [2_int64, 2_int64, 2_int64])
+    call purlin_tt_apply(one, x, z)
+    call purlin_tt_element(z, [2_int64, 1_int64, 2_int64], value)
+    tensor = dense(a)
+    call check(near(value, tensor(2, 1, 2)), 'apply and element')
+    call purlin_tt_elements(x, reshape([1_int64, 1_int64, 1_int64, 2_int64, 2_int64, 1_int64], [3, 2]), several)
+    call check(near(several(1), tensor(1, 1, 1)) .and. near(several(2), tensor(2, 2, 1)), 'elements')
+    call purlin_tt_rotate(x, 2_int64, z)
+    call purlin_tt_element(z, [1_int64, 2_int64, 2_int64], value)
+    call check(near(value, tensor(2, 1, 2)), 'rotate')
+    call purlin_tt_to_open(x, z)
+    call purlin_tt_svd(context, tensor, w)
+    call purlin_init(options)
+    options%epsilon = 1e-12_real64
+    call purlin_tt_round(z, y, options, info)
+    call w%shape(modes, ranks)
+    call check(info%error <= 1e-12_real64 .and. info%max_rank == maxval(ranks), 'round finds the ranks of the SVD')
+    call purlin_tt_canonicalise(z, 2_int64, w)
+    call purlin_tt_full(w, full)
+    call check(all(abs(full - tensor) < 1e-12_real64), 'canonicalise')
+    call purlin_tt_random(context, PURLIN_F64, [2_int64, 2_int64], [1_int64, 2_int64, 1_int64], 1_int64, w)
+    call purlin_tt_ones(context, PURLIN_F64, [2_int64, 2_int64, 2_int64], w)
+    call purlin_tt_full(w, full)
+    call check(all(abs(full - 1) <= 0), 'ones')
+    vectors = [1, 2, 3, 4, 5, 6]
+    call purlin_tt_product_state(context, [2_int64, 2_int64, 2_int64], vectors, w)
+    call purlin_tt_element(w, [2_int64, 1_int64, 2_int64], value)
+    call check(near(value, 36.0_real64), 'product state')
+  end subroutine
+
+  pure function near(a, b) result(close)
+    real(real64), intent(in) :: a, b
+    logical :: close
+    close = abs(a - b) <= 1e-12_real64 * (1 + abs(b))
+  end function
 
   subroutine refusals()
     real(real64), target :: a(1, 2, 3), b(4, 2, 1), wide(6, 2, 1)

@@ -11,6 +11,7 @@ function run_tests(golden, volume)
   test_pca();
   test_rpca();
   test_tt();
+  test_tt_contraction();
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');
   disp('all tests passed');

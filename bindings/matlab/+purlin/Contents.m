@@ -57,6 +57,42 @@
 % Tensor trains
 %   TT                     - A tensor train in memory of the library's own.
 %   TTMatrix               - A TT-matrix in memory of the library's own.
+%   tt_inner               - Inner product of tensor trains.
+%   tt_inner_scaled        - The same with an exponent of its own.
+%   tt_inner_batch         - Inner products of many pairs in one call.
+%   tt_gram                - Matrix of the inner products of many trains.
+%   tt_norm                - Norm of a tensor train.
+%   tt_norm_scaled         - The same with an exponent of its own.
+%   tt_distance            - Norm of the difference of two tensor trains.
+%   tt_distance_scaled     - The same with an exponent of its own.
+%   tt_plan                - What tt_inner would do: algorithm, operations, workspace.
+%   tt_sandwich            - An operator between two tensor trains.
+%   tt_sandwich_scaled     - The same with an exponent of its own.
+%   tt_rayleigh            - Rayleigh quotient of a tensor train.
+%   tt_expect_local        - Expectation values of an operator at single sites.
+%   tt_correlation         - Correlations of two operators at all pairs of sites.
+%   tt_ising               - Hamiltonian of the transverse-field Ising chain.
+%   tt_heisenberg          - Hamiltonian of a Heisenberg chain.
+%   tt_identity            - The identity as a TT-matrix.
+%   tt_from_terms          - A sum of products of operators at single sites.
+%   TTEnvironments         - Environments kept for sweeps.
+%   tt_add                 - Sum of tensor trains.
+%   tt_scale               - A tensor train times a number.
+%   tt_conj                - Complex conjugate of a tensor train.
+%   tt_reverse             - A tensor train read backwards.
+%   tt_to_open             - The open tensor train of a ring, exactly: ranks multiply by that of the boundary.
+%   tt_hadamard            - Product of tensor trains entry by entry.
+%   tt_apply               - A TT-matrix times a tensor train.
+%   tt_rotate              - A ring that begins with another core.
+%   tt_cast                - A tensor train of another class.
+%   tt_canonicalise        - A tensor train with orthonormal cores but for one.
+%   tt_round               - The tensor train of smallest ranks within an error of a given one.
+%   tt_svd                 - The tensor train of a full array.
+%   tt_random              - A tensor train of normally distributed cores.
+%   tt_ones                - A tensor train whose entries are all 1.
+%   tt_product_state       - The tensor train of rank 1 of one vector a site.
+%   tt_elements            - Entries of the tensor that a train stands for.
+%   tt_full                - The full array of a tensor train.
 %
 % Every function raises errors with identifiers purlin:invalidArgument and so on, one for each status of the C
 % interface. purlin_build builds the gateway.

@@ -39,6 +39,7 @@ void release_source(void);
 purlin_context *temporary_context(purlin_context *context);
 purlin_tt *temporary_train(purlin_tt *tt);
 purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
+purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *contraction);
 void release_temporaries(void);
 /* Takes an object out of the list: it now belongs to MATLAB. */
 void forget(purlin_tensor *tensor);
@@ -172,12 +173,19 @@ void train_shape(const purlin_tt *tt, int64_t **modes, int64_t **ranks);
 /* The cores as a new cell. */
 mxArray *gather_train(const purlin_tt *tt);
 
-/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c objects.c ---- */
+/* ---- tt_contraction.c ---- */
+
+/* A contraction with the options of every call, for the time of the command; `w` watches it. */
+purlin_tt_contraction *contraction_of(const mxArray *options, watch *w);
+
+/* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c tt_contraction.c
+ * tt_algebra.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
 extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
-  pca_commands[], rpca_commands[], tt_commands[], object_commands[];
+  pca_commands[], rpca_commands[], tt_commands[], tt_contraction_commands[],
+  tt_algebra_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

@@ -300,7 +300,7 @@ class TtScaled(Structure):
 class TtContractionOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
-        *_fields(c_int32, "algorithm scaling conjugate math norm_way assume_hermitian"),
+        *_fields(c_int32, "algorithm scaling conjugate math norm_way assume_hermitian kernel reserved"),
         *_fields(c_int64, "cut block repeat workspace_limit"),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
@@ -314,4 +314,21 @@ class TtContractionInfo(Structure):
         *_fields(c_int64, "cut pairs block contexts workspace_bytes"),
         *_fields(c_double, "flops bytes seconds"),
         ("reason", c_char * 128),
+    ]
+
+
+class TtRoundOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("epsilon", c_double),
+        ("max_rank", c_int64),
+        *_fields(c_int32, "absolute reserved"),
+    ]
+
+
+class TtRoundInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_double, "error log_norm"),
+        ("max_rank", c_int64),
     ]

@@ -1,12 +1,519 @@
 """Tensor trains (matrix-product states) and TT-matrices (matrix-product operators).
 
-    x = purlin.tt.Train(cores)      # arrays (r, n, s), in place where they are in Fortran order
+    x = purlin.tt.Train(cores)           # arrays (r, n, s), in place where they are in Fortran order
+    h = purlin.tt.ising(16, 1.0, 1.0)
+    energy = purlin.tt.rayleigh(h, x)    # <x|H|x> / <x|x>
 
-Sites, bonds and indices count from 0.
+Functions take trains or lists of arrays. A `Contraction` keeps its plan and its workspace, so that many calls of the same
+shapes cost no planning. Sites, bonds and indices count from 0.
 """
 
 from __future__ import annotations
 
-from ._train import Train, TrainMatrix
+import ctypes
+import dataclasses
+from collections.abc import Sequence
+from ctypes import c_double, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-__all__ = ["Train", "TrainMatrix"]
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._callback import Progress, ProgressRelay
+from ._context import Context, Handle, Stream, default_context, initialised
+from ._error import check
+from ._lib import lib
+from ._memory import Array
+from ._sshopm_types import apply as set_options
+from ._structs import TtContractionInfo, TtContractionOptions, TtScaled
+from ._tensor import Tensor, integers
+from ._train import Train, TrainMatrix
+from ._train_algebra import (
+    Truncated,
+    add,
+    apply,
+    apply_round,
+    canonicalise,
+    cast,
+    conj,
+    element,
+    elements,
+    full,
+    hadamard,
+    ones,
+    product_state,
+    random,
+    reverse,
+    rotate,
+    round,
+    scale,
+    svd,
+    to_open,
+)
+from ._train_models import Term, from_terms, heisenberg, identity, ising, operator_array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+ALGORITHMS = {
+    "auto": c.TT_ALGORITHM_AUTO,
+    "open": c.TT_ALGORITHM_OPEN,
+    "full": c.TT_ALGORITHM_FULL,
+    "reduced": c.TT_ALGORITHM_REDUCED,
+    "blocked": c.TT_ALGORITHM_BLOCKED,
+    "halves": c.TT_ALGORITHM_HALVES,
+    "power": c.TT_ALGORITHM_POWER,
+}
+SCALINGS = {"auto": c.TT_SCALING_AUTO, "always": c.TT_SCALING_ALWAYS, "never": c.TT_SCALING_NEVER}
+CONJUGATES = {"bra": c.TT_CONJ_BRA, "none": c.TT_CONJ_NONE}
+MATHS = {
+    "default": c.TT_MATH_DEFAULT,
+    "tf32": c.TT_MATH_TF32,
+    "tf32x3": c.TT_MATH_TF32X3,
+    "gemm3m": c.TT_MATH_GEMM3M,
+}
+NORM_WAYS = {
+    "auto": c.TT_NORM_AUTO,
+    "inner": c.TT_NORM_INNER,
+    "triangle": c.TT_NORM_TRIANGLE,
+    "qr": c.TT_NORM_QR,
+}
+KERNELS = {"products": c.TT_KERNEL_PRODUCTS, "chain": c.TT_KERNEL_CHAIN}
+OUTCOMES = {
+    "ok": c.TT_RESULT_OK,
+    "overflow": c.TT_RESULT_OVERFLOW,
+    "underflow": c.TT_RESULT_UNDERFLOW,
+    "nonfinite": c.TT_RESULT_NONFINITE,
+}
+_SIDES = {"left": c.TT_LEFT, "right": c.TT_RIGHT}
+Side = Literal["left", "right"]
+
+
+class Options(TypedDict, total=False):
+    """Options of a contraction; what is left out keeps the library's default."""
+
+    algorithm: Literal["auto", "open", "full", "reduced", "blocked", "halves", "power"]
+    scaling: Literal["auto", "always", "never"]
+    conjugate: Literal["bra", "none"]
+    math: Literal["default", "tf32", "tf32x3", "gemm3m"]
+    norm_way: Literal["auto", "inner", "triangle", "qr"]
+    assume_hermitian: bool
+    kernel: Literal["auto", "products", "chain"]
+    cut: int
+    block: int
+    repeat: int
+    workspace_limit: int
+
+
+_WORDS = {
+    "algorithm": ALGORITHMS,
+    "scaling": SCALINGS,
+    "conjugate": CONJUGATES,
+    "math": MATHS,
+    "norm_way": NORM_WAYS,
+    "kernel": KERNELS | {"auto": c.TT_KERNEL_AUTO},
+}
+
+
+class Scaled(NamedTuple):
+    """The number `mantissa * 2**exponent`, the logarithm of its modulus, and the number over its modulus."""
+
+    mantissa: complex
+    exponent: int
+    log_abs: float
+    phase: complex
+
+
+@dataclass(frozen=True)
+class Info:
+    """The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it."""
+
+    algorithm: str
+    kernel: str
+    outcome: str
+    halved: bool
+    two_ended: bool
+    scaled: bool
+    cut: int
+    pairs: int
+    block: int
+    contexts: int
+    workspace_bytes: int
+    flops: float
+    bytes: float
+    seconds: float
+    reason: str
+
+
+_INFO_WORDS = {"algorithm": ALGORITHMS, "kernel": KERNELS, "outcome": OUTCOMES}
+_FLAGS = ("halved", "two_ended", "scaled")
+
+
+def _info(raw: Any) -> Info:
+    made: dict[str, Any] = {"reason": raw.reason.decode("utf-8", "replace")}
+    for entry in dataclasses.fields(Info):
+        if entry.name in made:
+            continue
+        value = getattr(raw, entry.name)
+        if entry.name in _INFO_WORDS:
+            value = next((word for word, n in _INFO_WORDS[entry.name].items() if n == value), str(value))
+        made[entry.name] = bool(value) if entry.name in _FLAGS else value
+    return Info(**made)
+
+
+def _scaled(raw: Any) -> Scaled:
+    return Scaled(complex(raw.re, raw.im), raw.exponent, raw.log_abs, complex(raw.phase_re, raw.phase_im))
+
+
+def _is_complex(*trains: Train | TrainMatrix) -> bool:
+    return any(train.dtype.kind == "c" for train in trains)
+
+
+def _handles(trains: Sequence[Train]) -> Any:
+    """A C array of handles."""
+    return (c_void_p * max(len(trains), 1))(*[train.handle for train in trains])
+
+
+class Contraction(Handle):
+    """Options on a context, for trains of any shape. `info` is the report of the last call.
+
+    Plain results are complex where a train is and else float; one beyond the range of its type raises `Numerical`, which
+    the `_scaled` calls never do.
+    """
+
+    info: Info | None = None
+
+    def __init__(
+        self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
+    ) -> None:
+        self.context = context or default_context()
+        raw = initialised(TtContractionOptions, "tt_contraction_options")
+        set_options(raw, frozenset(Options.__annotations__), dict(options), _WORDS)
+        # Without a function the C side is told of none: asking one costs more than a small contraction.
+        self._relay = ProgressRelay(progress, raw) if progress is not None else None
+        made = c_void_p()
+        status = lib.purlin_tt_contraction_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, self._relay)
+        self.context.finish(status)
+
+    def __enter__(self) -> Contraction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def add_context(self, context: Context) -> None:
+        """One more GPU: boundary pairs and items of batches are dealt out over all contexts."""
+        self.context.finish(lib.purlin_tt_contraction_add_context(self.handle, context.handle))
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_tt_contraction_cancel(self.handle))
+
+    def plan(self, x: object, y: object) -> Info:
+        """What `inner` would do: algorithm, operations, bytes, workspace."""
+        bra, ket = self._pair(x, y)
+        raw = initialised(TtContractionInfo, "tt_contraction_info")
+        self.context.finish(lib.purlin_tt_plan(self.handle, bra.handle, ket.handle, ctypes.byref(raw)))
+        return _info(raw)
+
+    def inner(self, x: object, y: object, *, stream: Stream | None = None) -> Any:
+        """<x|y>, x conjugated."""
+        bra, ket = self._pair(x, y)
+        return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *self._queue(stream), bra.handle, ket.handle)
+
+    def inner_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
+        bra, ket = self._pair(x, y)
+        return self._scaled(lib.purlin_tt_inner_scaled, *self._queue(stream), bra.handle, ket.handle)
+
+    def norm(self, x: object, *, stream: Stream | None = None) -> float:
+        """The norm of a train."""
+        train = Train.of(x, self.context)
+        return self._real(lib.purlin_tt_norm, *self._queue(stream), train.handle)
+
+    def norm_scaled(self, x: object, *, stream: Stream | None = None) -> Scaled:
+        train = Train.of(x, self.context)
+        return self._scaled(lib.purlin_tt_norm_scaled, *self._queue(stream), train.handle)
+
+    def distance(self, x: object, y: object, *, stream: Stream | None = None) -> float:
+        """The norm of x - y, which keeps its digits where the trains nearly agree."""
+        a, b = self._pair(x, y)
+        return self._real(lib.purlin_tt_distance, *self._queue(stream), a.handle, b.handle)
+
+    def distance_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
+        a, b = self._pair(x, y)
+        return self._scaled(lib.purlin_tt_distance_scaled, *self._queue(stream), a.handle, b.handle)
+
+    def inner_batch(self, x: Sequence[object], y: Sequence[object], *, stream: Stream | None = None) -> Array:
+        """<x_k|y_k> of many pairs in one call."""
+        if len(x) != len(y):
+            raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
+        bras, kets = [Train.of(t, self.context) for t in x], [Train.of(t, self.context) for t in y]
+        numbers = _is_complex(*bras, *kets)
+        values = np.zeros(len(bras), np.complex128 if numbers else np.float64)
+        out = Tensor.borrow(values, context=self.context)
+        queue = stream.handle if stream else None
+        self._run(lib.purlin_tt_inner_batch, queue, len(bras), _handles(bras), _handles(kets), out.handle, None)
+        return values
+
+    def gram(self, x: Sequence[object], y: Sequence[object] | None = None, *, stream: Stream | None = None) -> Array:
+        """The matrix of all <x_i|y_j>; of x with itself without `y`, for half the work."""
+        bras = [Train.of(t, self.context) for t in x]
+        kets = bras if y is None else [Train.of(t, self.context) for t in y]
+        numbers = _is_complex(*bras, *kets)
+        values = np.zeros((len(bras), len(kets)), np.complex128 if numbers else np.float64, order="F")
+        out = Tensor.borrow(values, context=self.context)
+        queue, second = stream.handle if stream else None, None if y is None else _handles(kets)
+        self._run(lib.purlin_tt_gram, queue, len(bras), _handles(bras), len(kets), second, out.handle, None)
+        return values
+
+    def sandwich(self, y: object, h: object, x: object) -> Any:
+        """<y|H|x>, y conjugated."""
+        bra, ket = self._pair(y, x)
+        operator = TrainMatrix.of(h, self.context)
+        numbers = _is_complex(bra, operator, ket)
+        return self._number(numbers, lib.purlin_tt_sandwich, bra.handle, operator.handle, ket.handle)
+
+    def sandwich_scaled(self, y: object, h: object, x: object) -> Scaled:
+        bra, ket = self._pair(y, x)
+        operator = TrainMatrix.of(h, self.context)
+        return self._scaled(lib.purlin_tt_sandwich_scaled, bra.handle, operator.handle, ket.handle)
+
+    def rayleigh(self, h: object, x: object) -> Any:
+        """<x|H|x> / <x|x>. The imaginary part, of complex numbers, is a check of the operator."""
+        operator, train = TrainMatrix.of(h, self.context), Train.of(x, self.context)
+        parts = (c_double * 2)()
+        self._run(lib.purlin_tt_rayleigh, operator.handle, train.handle, parts, None, None)
+        return complex(*parts) if _is_complex(operator, train) else parts[0]
+
+    def expect_local(self, x: object, op: npt.ArrayLike, sites: Sequence[int] | None = None) -> Array:
+        """<x|A_k|x> / <x|x> with `op` (n, n) at each of `sites`, by default all."""
+        train, matrix = Train.of(x, self.context), operator_array(op)
+        places = list(range(len(train))) if sites is None else list(sites)
+        values = np.zeros(len(places), np.complex128)
+        given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
+        status = lib.purlin_tt_expect_local(
+            self.handle, train.handle, given.handle, len(places), integers(places), out.handle
+        )
+        self._finish(status)
+        return values if _is_complex(train) or matrix.dtype.kind == "c" else values.real.copy()
+
+    def correlation(self, x: object, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+        """<x|A_k B_l|x> / <x|x> for all k and l."""
+        train, left, right = Train.of(x, self.context), operator_array(a), operator_array(b)
+        d = len(train)
+        values = np.zeros((d, d), np.complex128)
+        lent = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
+        self._finish(lib.purlin_tt_correlation(self.handle, train.handle, *(tensor.handle for tensor in lent)))
+        numbers = _is_complex(train) or "c" in (left.dtype.kind, right.dtype.kind)
+        return values if numbers else values.real.copy()
+
+    def _pair(self, x: object, y: object) -> tuple[Train, Train]:
+        first = Train.of(x, self.context)
+        return first, first if y is x else Train.of(y, self.context)
+
+    @staticmethod
+    def _queue(stream: Stream | None) -> tuple[int | None]:
+        return (stream.handle if stream else None,)
+
+    def _run(self, call: Any, *arguments: Any) -> None:
+        raw = initialised(TtContractionInfo, "tt_contraction_info")
+        if self._relay is None:
+            status = call(self.handle, *arguments, ctypes.byref(raw))
+        else:
+            with self._relay:
+                status = call(self.handle, *arguments, ctypes.byref(raw))
+        if status in (c.SUCCESS, c.ERROR_NUMERICAL):
+            self.info = _info(raw)
+        self._finish(status)
+
+    def _finish(self, status: int) -> None:
+        self.context.finish(status, self._relay)
+
+    def _number(self, is_complex: bool, call: Any, *arguments: Any) -> Any:
+        parts = (c_double * 2)()
+        self._run(call, *arguments, parts)
+        return complex(*parts) if is_complex else parts[0]
+
+    def _real(self, call: Any, *arguments: Any) -> float:
+        value = c_double()
+        self._run(call, *arguments, ctypes.byref(value))
+        return value.value
+
+    def _scaled(self, call: Any, *arguments: Any) -> Scaled:
+        raw = TtScaled()
+        self._run(call, *arguments, ctypes.byref(raw))
+        return _scaled(raw)
+
+
+class Environments(Handle):
+    """The environments of <y|H|x>, or of <y|x>, at the bonds 0 to d of trains, for sweeps."""
+
+    def __init__(
+        self,
+        y: object,
+        x: object,
+        h: object | None = None,
+        *,
+        context: Context | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self.context = context or default_context()
+        self.bra = Train.of(y, self.context)
+        self.ket = self.bra if x is y else Train.of(x, self.context)
+        self.operator = None if h is None else TrainMatrix.of(h, self.context)
+        made = c_void_p()
+        with Contraction(context=self.context, **options) as with_options:
+            status = lib.purlin_tt_environments_create(
+                with_options.handle,
+                self.bra.handle,
+                self.operator.handle if self.operator else None,
+                self.ket.handle,
+                ctypes.byref(made),
+            )
+            keep = (self.bra, self.ket, self.operator)
+            super().__init__(made.value, lib.purlin_tt_environments_destroy, self.context._sinks, keep)
+            self.context.finish(status)
+
+    def __enter__(self) -> Environments:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def build(self, side: Side, bond: int) -> None:
+        """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
+        self.context.finish(lib.purlin_tt_environments_build(self.handle, _SIDES[side], bond))
+
+    def update_core(self, k: int) -> None:
+        """Core `k` of the bra or of the ket has changed."""
+        self.context.finish(lib.purlin_tt_environments_update_core(self.handle, k))
+
+    def shape(self, bond: int) -> tuple[int, int, int, int]:
+        """Ranks of bra and operator, boundary values (1 for open trains) and rank of the ket at a bond."""
+        return self._shape(bond)[0]
+
+    def _shape(self, bond: int) -> tuple[tuple[int, int, int, int], np.dtype[Any]]:
+        dims, dtype = (c_int64 * 4)(), c_int32()
+        status = lib.purlin_tt_environments_shape(self.handle, bond, dims, ctypes.byref(dtype))
+        self.context.finish(status)
+        return (dims[0], dims[1], dims[2], dims[3]), memory.dtype_of(dtype.value)
+
+    def get(self, side: Side, bond: int) -> tuple[Array, int]:
+        """The environment of a side of a bond, and the power of two that it is to be multiplied with."""
+        dims, dtype = self._shape(bond)
+        values, exponent = np.zeros(dims, dtype, order="F"), c_int64()
+        out = Tensor.borrow(values, context=self.context)
+        status = lib.purlin_tt_environments_get(self.handle, _SIDES[side], bond, out.handle, ctypes.byref(exponent))
+        self.context.finish(status)
+        return values, exponent.value
+
+    def apply(self, k: int, v: npt.ArrayLike) -> tuple[Array, int]:
+        """The effective operator at sites from `k` on times `v`, and a power of two. `v` has the ket's ranks at both ends
+        and between them the mode sizes of no, one or two sites."""
+        dims, dtype = self._shape(k)
+        vector = np.asarray(v, dtype=dtype, order="F")
+        sites = vector.ndim - 2
+        rows = self.bra.modes if self.operator is None else self.operator.rows
+        right = self._shape(k + sites)[0] if 0 <= sites <= 2 else dims
+        out = np.zeros((dims[0], *rows[k : k + max(sites, 0)], right[0]), dtype, order="F")
+        given, found, exponent = (
+            Tensor.borrow(vector, context=self.context),
+            Tensor.borrow(out, context=self.context),
+            c_int64(),
+        )
+        status = lib.purlin_tt_environments_apply(
+            self.handle, k, sites, given.handle, found.handle, ctypes.byref(exponent)
+        )
+        self.context.finish(status)
+        return out, exponent.value
+
+    def value(self, bond: int = 0) -> Scaled:
+        """<y|H|x>, or <y|x>, from the environments that meet at a bond."""
+        raw = TtScaled()
+        self.context.finish(lib.purlin_tt_environments_value(self.handle, bond, ctypes.byref(raw)))
+        return _scaled(raw)
+
+    def local(self, k: int, op: npt.ArrayLike) -> Scaled:
+        """<y|A_k|x> with `op` (n, n) at site `k`, from environments without an operator."""
+        given, raw = Tensor.borrow(operator_array(op), context=self.context), TtScaled()
+        self.context.finish(lib.purlin_tt_environments_local(self.handle, k, given.handle, ctypes.byref(raw)))
+        return _scaled(raw)
+
+
+def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
+    """<x|y>, x conjugated."""
+    with Contraction(context=context, **options) as contraction:
+        return contraction.inner(x, y)
+
+
+def norm(x: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
+    """The norm of a train."""
+    with Contraction(context=context, **options) as contraction:
+        return contraction.norm(x)
+
+
+def distance(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
+    """The norm of x - y."""
+    with Contraction(context=context, **options) as contraction:
+        return contraction.distance(x, y)
+
+
+def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
+    """<y|H|x>, y conjugated."""
+    with Contraction(context=context, **options) as contraction:
+        return contraction.sandwich(y, h, x)
+
+
+def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
+    """<x|H|x> / <x|x>."""
+    with Contraction(context=context, **options) as contraction:
+        return contraction.rayleigh(h, x)
+
+
+__all__ = [
+    "Term",
+    "Contraction",
+    "Environments",
+    "Info",
+    "Scaled",
+    "Train",
+    "TrainMatrix",
+    "Truncated",
+    "add",
+    "apply",
+    "apply_round",
+    "canonicalise",
+    "cast",
+    "conj",
+    "distance",
+    "element",
+    "elements",
+    "from_terms",
+    "full",
+    "hadamard",
+    "heisenberg",
+    "identity",
+    "inner",
+    "ising",
+    "norm",
+    "ones",
+    "product_state",
+    "random",
+    "rayleigh",
+    "reverse",
+    "rotate",
+    "round",
+    "sandwich",
+    "scale",
+    "svd",
+    "to_open",
+]

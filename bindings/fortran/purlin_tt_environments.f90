@@ -1,0 +1,296 @@
+!> Environments of tensor trains, kept for sweeps of DMRG or ALS. Sites count from 1; bond k lies before site k, so that
+!> there are bonds 1 to d + 1. Ownership and copies: as for purlin_context. The trains have to live as long.
+module purlin_tt_environments_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
+    c_double_complex, c_int32_t, c_int64_t
+  use purlin_types
+  use purlin_c
+  use purlin_c_tt
+  use purlin_library
+  use purlin_execution
+  use purlin_tt_cores
+  use purlin_tt_module
+  use purlin_tt_matrix_module
+  use purlin_tt_contraction_module
+  implicit none
+  private
+  public :: purlin_tt_environments
+
+  type :: purlin_tt_environments
+    private
+    type(c_ptr) :: key = c_null_ptr
+    type(c_ptr) :: context = c_null_ptr
+  contains
+    procedure :: create => environments_create
+    procedure :: build => environments_build
+    procedure :: update_core => environments_update_core
+    procedure :: shape => environments_shape
+    procedure, private :: get_r32, get_r64, get_c32, get_c64
+    generic :: get => get_r32, get_r64, get_c32, get_c64
+    procedure, private :: apply_r32, apply_r64, apply_c32, apply_c64
+    generic :: apply => apply_r32, apply_r64, apply_c32, apply_c64
+    procedure :: value => environments_value
+    procedure :: local => environments_local
+    procedure :: destroy => environments_destroy
+    procedure :: handle => environments_handle
+    procedure, private :: environments_refuse_copy
+    generic :: assignment(=) => environments_refuse_copy
+    final :: environments_finalise
+  end type
+
+contains
+
+  !> Of <y|H|x>, or of <y|x> without `h`. None is computed yet.
+  subroutine environments_create(self, contraction, y, x, h, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    type(purlin_tt_contraction), intent(in) :: contraction
+    type(purlin_tt), intent(in) :: y, x
+    type(purlin_tt_matrix), intent(in), optional :: h
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_environments(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_create(contraction%handle(), y%handle(), &
+      tt_matrix_key(h), x%handle(), self%key))
+    self%context = tt_context(x)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A step of a sweep: the environment of `side`, PURLIN_TT_LEFT or PURLIN_TT_RIGHT, at a bond, and those on the way.
+  subroutine environments_build(self, side, bond, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: side
+    integer(c_int64_t), intent(in) :: bond
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_tt_environments_build(self%key, side, bond - 1))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Core `k` of the bra or of the ket has changed.
+  subroutine environments_update_core(self, k, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_tt_environments_update_core(self%key, k - 1))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Ranks of bra and operator, boundary values and rank of the ket at a bond, and the element type there.
+  subroutine environments_shape(self, bond, dims, dtype, stat, errmsg)
+    class(purlin_tt_environments), intent(in) :: self
+    integer(c_int64_t), intent(in) :: bond
+    integer(c_int64_t), intent(out), target :: dims(4)
+    integer(c_int32_t), intent(out), target, optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: place
+    type(outcome) :: o
+    dims = 0
+    place = c_null_ptr
+    if (present(dtype)) place = c_loc(dtype)
+    call absorb(o, c_tt_environments_shape(self%key, bond - 1, c_loc(dims), place))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The environment of `side` at a bond: `values`, of the extents that `shape` tells, times 2**exponent.
+  subroutine get_r32(self, side, bond, values, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: side
+    integer(c_int64_t), intent(in) :: bond
+    real(c_float), intent(inout), contiguous, target :: values(:, :, :, :)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call get_any(self, side, bond, PURLIN_F32, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+  end subroutine
+
+  subroutine get_r64(self, side, bond, values, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: side
+    integer(c_int64_t), intent(in) :: bond
+    real(c_double), intent(inout), contiguous, target :: values(:, :, :, :)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call get_any(self, side, bond, PURLIN_F64, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+  end subroutine
+
+  subroutine get_c32(self, side, bond, values, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: side
+    integer(c_int64_t), intent(in) :: bond
+    complex(c_float_complex), intent(inout), contiguous, target :: values(:, :, :, :)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call get_any(self, side, bond, PURLIN_CF32, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+  end subroutine
+
+  subroutine get_c64(self, side, bond, values, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: side
+    integer(c_int64_t), intent(in) :: bond
+    complex(c_double_complex), intent(inout), contiguous, target :: values(:, :, :, :)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call get_any(self, side, bond, PURLIN_CF64, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+  end subroutine
+
+  !> The effective operator of `sites` sites, 0, 1 or 2, from site `k` on times `v`: `out` times 2**exponent.
+  subroutine apply_r32(self, k, sites, v, out, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    integer(c_int32_t), intent(in) :: sites
+    real(c_float), intent(in), contiguous, target :: v(..)
+    real(c_float), intent(inout), contiguous, target :: out(..)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call apply_any(self, k, sites, PURLIN_F32, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
+      exponent, stat, errmsg)
+  end subroutine
+
+  subroutine apply_r64(self, k, sites, v, out, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    integer(c_int32_t), intent(in) :: sites
+    real(c_double), intent(in), contiguous, target :: v(..)
+    real(c_double), intent(inout), contiguous, target :: out(..)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call apply_any(self, k, sites, PURLIN_F64, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
+      exponent, stat, errmsg)
+  end subroutine
+
+  subroutine apply_c32(self, k, sites, v, out, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    integer(c_int32_t), intent(in) :: sites
+    complex(c_float_complex), intent(in), contiguous, target :: v(..)
+    complex(c_float_complex), intent(inout), contiguous, target :: out(..)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call apply_any(self, k, sites, PURLIN_CF32, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
+      exponent, stat, errmsg)
+  end subroutine
+
+  subroutine apply_c64(self, k, sites, v, out, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    integer(c_int32_t), intent(in) :: sites
+    complex(c_double_complex), intent(in), contiguous, target :: v(..)
+    complex(c_double_complex), intent(inout), contiguous, target :: out(..)
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call apply_any(self, k, sites, PURLIN_CF64, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
+      exponent, stat, errmsg)
+  end subroutine
+
+  !> <y|H|x>, or <y|x>, from the environments that meet at a bond.
+  subroutine environments_value(self, bond, result, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: bond
+    type(purlin_tt_scaled), intent(inout) :: result
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_tt_environments_value(self%key, bond - 1, result))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> <y|A_k|x> with `op`(n, n) at site `k`, from environments without an operator.
+  subroutine environments_local(self, k, op, result, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k
+    complex(c_double_complex), intent(in), contiguous, target :: op(:, :)
+    type(purlin_tt_scaled), intent(inout) :: result
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: given
+    type(outcome) :: o
+    call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_local(self%key, k - 1, given, result))
+    call absorb(o, c_tensor_destroy(given))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine environments_destroy(self, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_environments(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function environments_handle(self) result(key)
+    class(purlin_tt_environments), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine environments_refuse_copy(left, right)
+    class(purlin_tt_environments), intent(inout) :: left
+    class(purlin_tt_environments), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_tt_environments: assigned to itself'
+    error stop 'purlin_tt_environments: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine environments_finalise(self)
+    type(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_tt_environments_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_environments(self, o)
+    class(purlin_tt_environments), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_tt_environments_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine get_any(self, side, bond, dtype, dims, address, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: side, dtype
+    integer(c_int64_t), intent(in) :: bond, dims(:)
+    type(c_ptr), intent(in) :: address
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: found
+    type(outcome) :: o
+    call core_lend(o, self%context, dtype, 0, dims, .true., address, found)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_get(self%key, side, bond - 1, found, exponent))
+    call absorb(o, c_tensor_destroy(found))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine apply_any(self, k, sites, dtype, v_dims, v, out_dims, out, exponent, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: k, v_dims(:), out_dims(:)
+    integer(c_int32_t), intent(in) :: sites, dtype
+    type(c_ptr), intent(in) :: v, out
+    integer(c_int64_t), intent(inout) :: exponent
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: given, found
+    type(outcome) :: o
+    call core_lend(o, self%context, dtype, PURLIN_READ_ONLY, v_dims, .true., v, given)
+    call core_lend(o, self%context, dtype, 0, out_dims, .true., out, found)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_apply(self%key, k - 1, sites, given, found, exponent))
+    call absorb(o, c_tensor_destroy(found))
+    call absorb(o, c_tensor_destroy(given))
+    call finish(o, stat, errmsg)
+  end subroutine
+end module purlin_tt_environments_module

@@ -1,0 +1,80 @@
+classdef TTEnvironments < handle
+%TTENVIRONMENTS  Environments of <y|H|x>, or of <y|x>, kept at the bonds of tensor trains for sweeps.
+%   e = purlin.TTEnvironments(y, x), e = purlin.TTEnvironments(y, x, H, name, value, ...) with purlin.TT objects and a
+%   purlin.TTMatrix, which it keeps. Of the names of purlin.tt_inner, 'scaling' and 'conjugate' count. Sites count from 1;
+%   bond k lies before site k, so that there are bonds 1 to d+1.
+%   build(e, side, bond)       a step of a sweep: the environment of 'left' or 'right' at a bond, and those on the way
+%   update_core(e, k)          core K of the bra or of the ket has changed
+%   [E, q] = get(e, side, bond)   the environment, ranks of bra, operator, boundary and ket, to be multiplied with 2^q
+%   [w, q] = apply(e, k, v)    the effective operator of sites from K on times V, rank by modes by rank
+%   s = value(e, bond)         <y|H|x> from the environments at a bond, as purlin.tt_inner_scaled gives it
+%   s = local(e, k, op)        <y|A_k|x> with OP at site K, without H
+%   delete(e)
+%
+%   Errors: purlin:invalidArgument, purlin:invalidHandle (a train that was deleted), purlin:outOfMemory.
+%
+%   See also purlin.TT, purlin.tt_sandwich.
+%
+%   Example
+%     x = purlin.TT({rand(1, 2, 3), rand(3, 2)});
+%     e = purlin.TTEnvironments(x, x, purlin.tt_ising(2, 1, 1));
+%     s = value(e, 2);
+  properties (SetAccess = private)
+    key = uint64(0)
+  end
+  properties (Access = private)
+    bra
+    ket
+    operator = []
+  end
+  methods
+    function obj = TTEnvironments(y, x, H, varargin)
+      obj.bra = y;
+      obj.ket = x;
+      if nargin > 2
+        obj.operator = H;
+      end
+      opts = purlin.internal.tt_options(varargin);
+      obj.key = purlin_mex('environments_create', purlin.internal.train(y), purlin.internal.train(x), ...
+                           purlin.internal.train(obj.operator), opts);
+    end
+
+    function build(obj, side, bond)
+      purlin_mex('environments_build', obj.key, side, bond);
+    end
+
+    function update_core(obj, k)
+      purlin_mex('environments_update', obj.key, k);
+    end
+
+    function [values, exponent] = get(obj, side, bond)
+      [values, exponent] = purlin_mex('environments_get', obj.key, side, bond);
+    end
+
+    function [out, exponent] = apply(obj, k, v)
+      ket = describe(obj.ket);
+      bra = describe(obj.bra);
+      % MATLAB drops a right rank of 1: the number of sites follows from the elements.
+      sites = 0;
+      while sites < 2 && numel(v) ~= ket.ranks(k) * prod(ket.modes(k:k + sites - 1)) * ket.ranks(k + sites) ...
+            && k + sites < numel(ket.ranks)
+        sites = sites + 1;
+      end
+      extents = [bra.ranks(k), bra.modes(k:k + sites - 1), bra.ranks(k + sites)];
+      [out, exponent] = purlin_mex('environments_apply', obj.key, k, sites, v, extents);
+    end
+
+    function result = value(obj, bond)
+      result = purlin_mex('environments_value', obj.key, bond);
+    end
+
+    function result = local(obj, k, op)
+      result = purlin_mex('environments_value', obj.key, k, op);
+    end
+
+    function delete(obj)
+      % Called again when the variable goes, and then a key that is gone already means nothing.
+      purlin_mex('environments_destroy', obj.key);
+    end
+  end
+end

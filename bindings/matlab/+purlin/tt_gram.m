@@ -1,0 +1,21 @@
+function G = tt_gram(x, y, varargin)
+%TT_GRAM  Matrix of the inner products of many tensor trains.
+%   G = purlin.tt_gram(x) has G(i, j) = <x{i}|x{j}> for a cell array of trains, at half the work; G = purlin.tt_gram(x, y) has
+%   <x{i}|y{j}>. Names are those of purlin.tt_inner; with names, an empty Y stands for X.
+%   Each train is a purlin.TT object or a cell array of cores r-by-n-by-s.
+%
+%   Errors: purlin:invalidArgument, purlin:numerical, purlin:outOfMemory.
+%
+%   See also purlin.tt_inner, purlin.tt_inner_batch.
+%
+%   Example
+%     G = purlin.tt_gram({{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}});
+  if nargin < 2
+    y = [];
+  end
+  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
+  if iscell(y)
+    y = keys(y);
+  end
+  G = purlin_mex('tt_gram', keys(x), y, purlin.internal.tt_options(varargin), false);
+end

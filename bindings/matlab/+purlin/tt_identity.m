@@ -1,0 +1,13 @@
+function H = tt_identity(modes, varargin)
+%TT_IDENTITY  The identity as a purlin.TTMatrix.
+%   H = purlin.tt_identity(modes) has the mode sizes MODES. Names: 'class' 'double' or 'single', 'complex'.
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%
+%   See also purlin.TTMatrix.
+%
+%   Example
+%     H = purlin.tt_identity([2 2 3]);
+  opts = purlin.internal.options({'class', 'complex'}, varargin);
+  H = purlin.TTMatrix(purlin_mex('tt_identity', double(modes), opts));
+end

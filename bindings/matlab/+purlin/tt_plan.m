@@ -1,0 +1,14 @@
+function info = tt_plan(x, y, varargin)
+%TT_PLAN  What purlin.tt_inner would do: algorithm, operations, bytes, workspace.
+%   info = purlin.tt_plan(x, y, name, value, ...) takes what purlin.tt_inner takes.
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%
+%   See also purlin.tt_inner.
+%
+%   Example
+%     x = {rand(4, 2, 4), rand(4, 2, 4)};
+%     info = purlin.tt_plan(x, x);
+  opts = purlin.internal.tt_options(varargin);
+  info = purlin_mex('tt_plan', purlin.internal.train(x), purlin.internal.train(y), opts);
+end

@@ -1,0 +1,518 @@
+/* Commands of contractions of tensor trains. Each call has a contraction of its own, which ends with the command. */
+#include <string.h>
+
+#include "gateway.h"
+
+static const choice algorithms[] = {{"auto", PURLIN_TT_ALGORITHM_AUTO}, {"open", PURLIN_TT_ALGORITHM_OPEN},
+  {"full", PURLIN_TT_ALGORITHM_FULL}, {"reduced", PURLIN_TT_ALGORITHM_REDUCED},
+  {"blocked", PURLIN_TT_ALGORITHM_BLOCKED}, {"halves", PURLIN_TT_ALGORITHM_HALVES},
+  {"power", PURLIN_TT_ALGORITHM_POWER}, {NULL, 0}};
+static const choice scalings[] = {{"auto", PURLIN_TT_SCALING_AUTO}, {"always", PURLIN_TT_SCALING_ALWAYS},
+  {"never", PURLIN_TT_SCALING_NEVER}, {NULL, 0}};
+static const choice conjugates[] = {{"bra", PURLIN_TT_CONJ_BRA}, {"none", PURLIN_TT_CONJ_NONE}, {NULL, 0}};
+static const choice maths[] = {{"default", PURLIN_TT_MATH_DEFAULT}, {"tf32", PURLIN_TT_MATH_TF32},
+  {"tf32x3", PURLIN_TT_MATH_TF32X3}, {"gemm3m", PURLIN_TT_MATH_GEMM3M}, {NULL, 0}};
+static const choice norm_ways[] = {{"auto", PURLIN_TT_NORM_AUTO}, {"inner", PURLIN_TT_NORM_INNER},
+  {"triangle", PURLIN_TT_NORM_TRIANGLE}, {"qr", PURLIN_TT_NORM_QR}, {NULL, 0}};
+static const choice kernels[] = {{"auto", PURLIN_TT_KERNEL_AUTO},
+  {"products", PURLIN_TT_KERNEL_PRODUCTS}, {"chain", PURLIN_TT_KERNEL_CHAIN},
+  {NULL, 0}};
+static const choice outcomes[] = {{"ok", PURLIN_TT_RESULT_OK}, {"overflow", PURLIN_TT_RESULT_OVERFLOW},
+  {"underflow", PURLIN_TT_RESULT_UNDERFLOW}, {"nonfinite", PURLIN_TT_RESULT_NONFINITE}, {NULL, 0}};
+static const choice sides[] = {{"left", PURLIN_TT_LEFT}, {"right", PURLIN_TT_RIGHT}, {NULL, 0}};
+
+purlin_tt_contraction *contraction_of(const mxArray *options, watch *w) {
+  purlin_tt_contraction_options o;
+  purlin_tt_contraction *made = NULL;
+  check(purlin_tt_contraction_options_init(&o, sizeof o));
+  read_choice(options, "algorithm", algorithms, &o.algorithm);
+  read_choice(options, "scaling", scalings, &o.scaling);
+  read_choice(options, "conjugate", conjugates, &o.conjugate);
+  read_choice(options, "math", maths, &o.math);
+  read_choice(options, "norm_way", norm_ways, &o.norm_way);
+  read_choice(options, "kernel", kernels, &o.kernel);
+  read_flag(options, "assume_hermitian", &o.assume_hermitian);
+  /* Bonds count from 1 here; what is not given stays "the cheapest". */
+  if (option(options, "cut")) o.cut = integer_argument("cut", option(options, "cut"), 1, INT64_MAX) - 1;
+  read_int64(options, "block", &o.block);
+  read_int64(options, "repeat", &o.repeat);
+  read_int64(options, "workspace_limit", &o.workspace_limit);
+  watch_from(options, w, &o.progress, &o.progress_user);
+  check(purlin_tt_contraction_create(gateway_context(), &o, &made));
+  return temporary_contraction(made);
+}
+
+static purlin_tt_contraction_info fresh_info(void) {
+  purlin_tt_contraction_info info;
+  check(purlin_tt_contraction_info_init(&info, sizeof info));
+  return info;
+}
+
+static mxArray *report(const purlin_tt_contraction_info *i) {
+  mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_word(s, "algorithm", algorithms, i->algorithm);
+  (void)mxAddField(s, "reason");
+  mxSetField(s, 0, "reason", mxCreateString(i->reason));
+  add_word(s, "kernel", kernels, i->kernel);
+  add_word(s, "outcome", outcomes, i->outcome);
+#define NUMBER(name) add_number(s, #name, (double)i->name)
+  NUMBER(halved); NUMBER(two_ended); NUMBER(scaled); NUMBER(pairs); NUMBER(block); NUMBER(contexts);
+  NUMBER(workspace_bytes); NUMBER(flops); NUMBER(bytes); NUMBER(seconds);
+#undef NUMBER
+  add_number(s, "cut", (double)i->cut + 1);
+  return s;
+}
+
+/* A number that is complex only where its trains are. */
+static mxArray *new_number(double re, double im, int complex_number) {
+  double *space;
+  mxArray *value;
+  if (!complex_number) return mxCreateDoubleScalar(re);
+  value = mxCreateDoubleMatrix(1, 1, mxCOMPLEX);
+  space = space_of(value, PURLIN_CF64);
+  space[0] = re;
+  space[1] = im;
+  unweave(value, PURLIN_CF64, space);
+  return value;
+}
+
+static mxArray *new_scaled(const purlin_tt_scaled *v, int complex_number) {
+  mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
+  (void)mxAddField(s, "mantissa");
+  mxSetField(s, 0, "mantissa", new_number(v->re, v->im, complex_number));
+  add_number(s, "exponent", (double)v->exponent);
+  add_number(s, "log_abs", v->log_abs);
+  (void)mxAddField(s, "phase");
+  mxSetField(s, 0, "phase", new_number(v->phase_re, v->phase_im, complex_number));
+  return s;
+}
+
+/* A plain number that is beyond its type's range is a result: Inf, 0 or NaN, which the report explains. */
+static void check_number(const watch *w, purlin_status status, const purlin_tt_contraction_info *info) {
+  check_watched(w, status == PURLIN_ERROR_NUMERICAL && info->outcome != PURLIN_TT_RESULT_OK ? PURLIN_SUCCESS : status);
+}
+
+/* [value, info] = tt_inner(x, y, options, scaled) */
+static void tt_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
+  int numbers = is_complex(train_dtype(x)) || is_complex(train_dtype(y));
+  purlin_tt_contraction_info info = fresh_info();
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+  if (is_true("scaled", prhs[3])) {
+    purlin_tt_scaled s;
+    check_watched(&w, purlin_tt_inner_scaled(c, NULL, x, y, &s, &info));
+    plhs[0] = new_scaled(&s, numbers);
+  } else {
+    double parts[2] = {0, 0};
+    check_number(&w, purlin_tt_inner(c, NULL, x, y, parts, &info), &info);
+    plhs[0] = new_number(parts[0], parts[1], numbers);
+  }
+  if (nlhs > 1) plhs[1] = report(&info);
+  (void)nrhs;
+}
+
+/* [value, info] = tt_norm(x, options, scaled) */
+static void tt_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]);
+  purlin_tt_contraction_info info = fresh_info();
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[1], &w);
+  if (is_true("scaled", prhs[2])) {
+    purlin_tt_scaled s;
+    check_watched(&w, purlin_tt_norm_scaled(c, NULL, x, &s, &info));
+    plhs[0] = new_scaled(&s, 0);
+  } else {
+    double value = 0;
+    check_number(&w, purlin_tt_norm(c, NULL, x, &value, &info), &info);
+    plhs[0] = mxCreateDoubleScalar(value);
+  }
+  if (nlhs > 1) plhs[1] = report(&info);
+  (void)nrhs;
+}
+
+/* [value, info] = tt_distance(x, y, options, scaled) */
+static void tt_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
+  purlin_tt_contraction_info info = fresh_info();
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+  if (is_true("scaled", prhs[3])) {
+    purlin_tt_scaled s;
+    check_watched(&w, purlin_tt_distance_scaled(c, NULL, x, y, &s, &info));
+    plhs[0] = new_scaled(&s, 0);
+  } else {
+    double value = 0;
+    check_number(&w, purlin_tt_distance(c, NULL, x, y, &value, &info), &info);
+    plhs[0] = mxCreateDoubleScalar(value);
+  }
+  if (nlhs > 1) plhs[1] = report(&info);
+  (void)nrhs;
+}
+
+/* Handles of a cell of trains, each a key or a cell of cores; whether one is complex. */
+static const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *count, int *numbers) {
+  const purlin_tt **list;
+  if (!mxIsCell(cell)) fail("invalidArgument", "%s: is not a cell array of trains", name);
+  *count = (int64_t)mxGetNumberOfElements(cell);
+  list = mxMalloc((size_t)(*count + 1) * sizeof *list);
+  for (int64_t k = 0; k < *count; k++) {
+    list[k] = train_of(name, mxGetCell(cell, (mwIndex)k));
+    *numbers |= is_complex(train_dtype(list[k]));
+  }
+  return list;
+}
+
+/* G = tt_gram(x, y, options): y empty for x; with `pairs` a column of the products of pairs */
+static void tt_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int64_t rows, cols, dims[2];
+  int numbers = 0, same = !mxIsCell(prhs[1]), pairs = is_true("pairs", prhs[3]);
+  const purlin_tt **x = trains_of("x", prhs[0], &rows, &numbers), **y = x;
+  purlin_tensor *out = NULL;
+  int32_t dtype;
+  void *space;
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+  cols = rows;
+  if (!same) y = trains_of("y", prhs[1], &cols, &numbers);
+  if (pairs && cols != rows) fail("invalidArgument", "y: has %.0f trains, x has %.0f", (double)cols, (double)rows);
+  dtype = numbers ? PURLIN_CF64 : PURLIN_F64;
+  dims[0] = rows;
+  dims[1] = cols;
+  plhs[0] = mxCreateDoubleMatrix((mwSize)rows, (mwSize)(pairs ? 1 : cols), numbers ? mxCOMPLEX : mxREAL);
+  space = space_of(plhs[0], dtype);
+  check(purlin_tensor_borrow(gateway_context(), dtype, 0, pairs ? 1 : 2, dims, NULL, space, &out));
+  (void)temporary(out);
+  check_watched(&w, pairs ? purlin_tt_inner_batch(c, NULL, rows, x, y, out, NULL, NULL)
+                          : purlin_tt_gram(c, NULL, rows, x, cols, same ? NULL : y, out, NULL, NULL));
+  unweave(plhs[0], dtype, space);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* [value, info] = tt_sandwich(y, H, x, options, scaled) */
+static void tt_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *y = train_of("y", prhs[0]), *x = train_of("x", prhs[2]);
+  const purlin_tt_matrix *h = train_matrix_of("H", prhs[1]);
+  int numbers = is_complex(train_dtype(x)) || is_complex(train_dtype(y)) || is_complex(train_matrix_dtype(h));
+  purlin_tt_contraction_info info = fresh_info();
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  if (is_true("scaled", prhs[4])) {
+    purlin_tt_scaled s;
+    check_watched(&w, purlin_tt_sandwich_scaled(c, y, h, x, &s, &info));
+    plhs[0] = new_scaled(&s, numbers);
+  } else {
+    double parts[2] = {0, 0};
+    check_number(&w, purlin_tt_sandwich(c, y, h, x, parts, &info), &info);
+    plhs[0] = new_number(parts[0], parts[1], numbers);
+  }
+  if (nlhs > 1) plhs[1] = report(&info);
+  (void)nrhs;
+}
+
+/* [value, info, numerator, denominator] = tt_rayleigh(H, x, options) */
+static void tt_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt_matrix *h = train_matrix_of("H", prhs[0]);
+  const purlin_tt *x = train_of("x", prhs[1]);
+  int numbers = is_complex(train_dtype(x)) || is_complex(train_matrix_dtype(h));
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_scaled numerator, denominator;
+  double parts[2] = {0, 0};
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[2], &w);
+  check_number(&w, purlin_tt_rayleigh(c, h, x, parts, &numerator, &denominator, &info), &info);
+  plhs[0] = new_number(parts[0], parts[1], numbers);
+  if (nlhs > 1) plhs[1] = report(&info);
+  if (nlhs > 2) plhs[2] = new_scaled(&numerator, numbers);
+  if (nlhs > 3) plhs[3] = new_scaled(&denominator, 0);
+  (void)nrhs;
+}
+
+/* A matrix as a tensor, of real or complex numbers. */
+static purlin_tensor *operator_of(const char *name, const mxArray *array) {
+  int32_t dtype = dtype_of(array);
+  int64_t dims[2];
+  purlin_tensor *tensor = NULL;
+  if (mxIsSparse(array) || !(mxIsDouble(array) || mxIsSingle(array)) || mxGetNumberOfDimensions(array) != 2)
+    fail("invalidArgument", "%s: is not a full matrix of class double or single", name);
+  dims[0] = (int64_t)mxGetM(array);
+  dims[1] = (int64_t)mxGetN(array);
+  check(purlin_tensor_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, 2, dims, NULL, elements_of(array, dtype),
+                             &tensor));
+  return temporary(tensor);
+}
+
+/* A new array of numbers, and the tensor through which the library writes it. */
+static mxArray *new_numbers(int64_t rows, int64_t cols, int ndim, int complex_numbers, void **space, purlin_tensor **out) {
+  int32_t dtype = complex_numbers ? PURLIN_CF64 : PURLIN_F64;
+  int64_t dims[2];
+  mxArray *array = mxCreateDoubleMatrix((mwSize)rows, (mwSize)cols, complex_numbers ? mxCOMPLEX : mxREAL);
+  dims[0] = rows;
+  dims[1] = cols;
+  *space = space_of(array, dtype);
+  *out = NULL;
+  check(purlin_tensor_borrow(gateway_context(), dtype, 0, ndim, dims, NULL, *space, out));
+  (void)temporary(*out);
+  return array;
+}
+
+/* values = tt_expect_local(x, op, sites, options): a column */
+static void tt_expect_local(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]);
+  int64_t count = (int64_t)mxGetNumberOfElements(prhs[2]), *sites = mxMalloc((size_t)(count + 1) * sizeof *sites);
+  int numbers = is_complex(train_dtype(x)) || mxIsComplex(prhs[1]);
+  purlin_tensor *op = operator_of("op", prhs[1]), *out;
+  void *space;
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  if (!mxIsDouble(prhs[2])) fail("invalidArgument", "sites: are not of class double");
+  for (int64_t k = 0; k < count; k++) sites[k] = (int64_t)((const double *)mxGetData(prhs[2]))[k] - 1;
+  plhs[0] = new_numbers(count, 1, 1, numbers, &space, &out);
+  check_watched(&w, purlin_tt_expect_local(c, x, op, count, sites, out));
+  unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* values = tt_correlation(x, a, b, options): d-by-d */
+static void tt_correlation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]);
+  int64_t d = train_length(x);
+  int numbers = is_complex(train_dtype(x)) || mxIsComplex(prhs[1]) || mxIsComplex(prhs[2]);
+  purlin_tensor *a = operator_of("a", prhs[1]), *b = operator_of("b", prhs[2]), *out;
+  void *space;
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  plhs[0] = new_numbers(d, d, 2, numbers, &space, &out);
+  check_watched(&w, purlin_tt_correlation(c, x, a, b, out));
+  unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* info = tt_plan(x, y, options) */
+static void tt_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
+  purlin_tt_contraction_info info = fresh_info();
+  watch w;
+  check(purlin_tt_plan(contraction_of(prhs[2], &w), x, y, &info));
+  plhs[0] = report(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* The type that `class` and `complex` of some options name. */
+static int32_t wanted_dtype(const mxArray *options) {
+  int32_t dtype = PURLIN_F64, numbers = 0;
+  read_choice(options, "class", precisions, &dtype);
+  read_flag(options, "complex", &numbers);
+  return !numbers ? dtype : dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
+}
+
+static int32_t wanted_ring(const mxArray *options) {
+  int32_t cyclic = 0;
+  read_flag(options, "cyclic", &cyclic);
+  return cyclic;
+}
+
+/* key = tt_ising(length, coupling, field, options) */
+static void tt_ising(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_matrix *made = NULL;
+  check(purlin_tt_matrix_ising(gateway_context(), wanted_dtype(prhs[3]), integer_argument("length", prhs[0], 1, INT64_MAX),
+                               wanted_ring(prhs[3]), scalar_argument("coupling", prhs[1]),
+                               scalar_argument("field", prhs[2]), &made));
+  plhs[0] = key_of(made);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* key = tt_heisenberg(length, couplings, field, options{twice_spin}) */
+static void tt_heisenberg(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_matrix *made = NULL;
+  int32_t twice_spin = 1;
+  read_int32(prhs[3], "twice_spin", &twice_spin);
+  if (!mxIsDouble(prhs[1]) || mxIsComplex(prhs[1]) || mxGetNumberOfElements(prhs[1]) != 3)
+    fail("invalidArgument", "couplings: are not three real numbers");
+  check(purlin_tt_matrix_heisenberg(gateway_context(), wanted_dtype(prhs[3]),
+                                    integer_argument("length", prhs[0], 1, INT64_MAX), wanted_ring(prhs[3]), twice_spin,
+                                    mxGetData(prhs[1]), scalar_argument("field", prhs[2]), &made));
+  plhs[0] = key_of(made);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static int64_t *integers(const char *name, const mxArray *array, int64_t *count) {
+  int64_t n = (int64_t)mxGetNumberOfElements(array), *list = mxMalloc((size_t)(n + 1) * sizeof *list);
+  if (!mxIsDouble(array) || mxIsComplex(array)) fail("invalidArgument", "%s: are not real numbers of class double", name);
+  for (int64_t k = 0; k < n; k++) list[k] = (int64_t)((const double *)mxGetData(array))[k];
+  *count = n;
+  return list;
+}
+
+/* key = tt_identity(modes, options) */
+static void tt_identity(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_matrix *made = NULL;
+  int64_t d, *modes = integers("modes", prhs[0], &d);
+  check(purlin_tt_matrix_identity(gateway_context(), wanted_dtype(prhs[1]), d, modes, &made));
+  plhs[0] = key_of(made);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* key = tt_from_terms(modes, coefficients, factors, sites, operators, options): operators in a cell, one a factor */
+static void tt_from_terms(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_matrix *made = NULL;
+  int64_t d, terms, all, total = 0, *modes = integers("modes", prhs[0], &d), *factors = integers("factors", prhs[2], &terms);
+  int64_t *sites = integers("sites", prhs[3], &all);
+  int32_t dtype = dtype_of(prhs[1]);
+  double *coefficients = mxCalloc((size_t)(2 * terms + 1), sizeof *coefficients);
+  const purlin_tensor **operators = mxMalloc((size_t)(all + 1) * sizeof *operators);
+  if (!mxIsDouble(prhs[1]) || (int64_t)mxGetNumberOfElements(prhs[1]) != terms)
+    fail("invalidArgument", "coefficients: are not as many numbers of class double as terms");
+  for (int64_t k = 0; k < terms; k++) {
+    const double *given = elements_of(prhs[1], dtype);
+    coefficients[2 * k] = is_complex(dtype) ? given[2 * k] : given[k];
+    if (is_complex(dtype)) coefficients[2 * k + 1] = given[2 * k + 1];
+    total += factors[k];
+  }
+  if (total != all || !mxIsCell(prhs[4]) || (int64_t)mxGetNumberOfElements(prhs[4]) != all)
+    fail("invalidArgument", "sites, operators: are not as many as the terms have factors");
+  for (int64_t k = 0; k < all; k++) {
+    int64_t same = 0;
+    sites[k]--;
+    /* Copies of a variable share their memory, and a tensor serves them all. */
+    while (same < k && mxGetData(mxGetCell(prhs[4], (mwIndex)same)) != mxGetData(mxGetCell(prhs[4], (mwIndex)k))) same++;
+    operators[k] = same < k ? operators[same] : operator_of("operators", mxGetCell(prhs[4], (mwIndex)k));
+  }
+  check(purlin_tt_matrix_from_terms(gateway_context(), wanted_dtype(prhs[5]), d, modes, wanted_ring(prhs[5]), terms,
+                                    coefficients, factors, sites, operators, &made));
+  plhs[0] = key_of(made);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static purlin_tt_environments *environments_argument(const mxArray *key) {
+  return (purlin_tt_environments *)(uintptr_t)key_argument("environments", key);
+}
+
+/* key = environments_create(y, x, H, options): keys of purlin.TT and purlin.TTMatrix; H empty for none */
+static void environments_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_environments *made = NULL;
+  const purlin_tt_matrix *h = mxIsEmpty(prhs[2]) ? NULL : train_matrix_of("H", prhs[2]);
+  watch w;
+  purlin_tt_contraction *c = contraction_of(prhs[3], &w);
+  check(purlin_tt_environments_create(c, train_of("y", prhs[0]), h, train_of("x", prhs[1]), &made));
+  plhs[0] = key_of(made);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* environments_build(key, side, bond) */
+static void environments_build(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_tt_environments_build(environments_argument(prhs[0]), choice_argument("side", prhs[1], sides),
+                                     integer_argument("bond", prhs[2], 1, INT64_MAX) - 1));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+/* environments_update(key, k) */
+static void environments_update(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_tt_environments_update_core(environments_argument(prhs[0]),
+                                           integer_argument("k", prhs[1], 1, INT64_MAX) - 1));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+/* s = environments_value(key, bond), with an operator at a site environments_value(key, k, op) */
+static void environments_value(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_environments *e = environments_argument(prhs[0]);
+  int64_t place = integer_argument("bond", prhs[1], 1, INT64_MAX) - 1, dims[4];
+  int32_t dtype = PURLIN_F64;
+  purlin_tt_scaled s;
+  check(purlin_tt_environments_shape(e, place, dims, &dtype));
+  if (nrhs > 2) check(purlin_tt_environments_local(e, place, operator_of("op", prhs[2]), &s));
+  else check(purlin_tt_environments_value(e, place, &s));
+  plhs[0] = new_scaled(&s, is_complex(dtype));
+  (void)nlhs;
+}
+
+/* [values, exponent] = environments_get(key, side, bond) */
+static void environments_get(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_environments *e = environments_argument(prhs[0]);
+  int32_t side = choice_argument("side", prhs[1], sides), dtype = PURLIN_F64;
+  int64_t bond = integer_argument("bond", prhs[2], 1, INT64_MAX) - 1, dims[4], exponent = 0;
+  mwSize sizes[4];
+  purlin_tensor *out = NULL;
+  void *space;
+  check(purlin_tt_environments_shape(e, bond, dims, &dtype));
+  for (int i = 0; i < 4; i++) sizes[i] = (mwSize)dims[i];
+  plhs[0] = mxCreateNumericArray(4, sizes, class_of(dtype), is_complex(dtype) ? mxCOMPLEX : mxREAL);
+  space = space_of(plhs[0], dtype);
+  check(purlin_tensor_borrow(gateway_context(), dtype, 0, 4, dims, NULL, space, &out));
+  (void)temporary(out);
+  check(purlin_tt_environments_get(e, side, bond, out, &exponent));
+  unweave(plhs[0], dtype, space);
+  if (nlhs > 1) plhs[1] = mxCreateDoubleScalar((double)exponent);
+  (void)nrhs;
+}
+
+/* [out, exponent] = environments_apply(key, k, sites, v, size): the result of the given size */
+static void environments_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_environments *e = environments_argument(prhs[0]);
+  int64_t k = integer_argument("k", prhs[1], 1, INT64_MAX) - 1, count, dims[4], exponent = 0;
+  int64_t *wanted = integers("size", prhs[4], &count), elements = (int64_t)mxGetNumberOfElements(prhs[3]);
+  int32_t dtype = PURLIN_F64;
+  mwSize sizes[4];
+  purlin_tensor *v = NULL, *out = NULL;
+  void *space;
+  check(purlin_tt_environments_shape(e, k, dims, &dtype));
+  if (count < 2 || count > 4) fail("internal", "size: is not that of an array");
+  if (dtype_of(prhs[3]) != dtype) fail("invalidArgument", "v: is of another class than the environments, or not complex");
+  for (int i = 0; i < (int)count; i++) sizes[i] = (mwSize)wanted[i];
+  plhs[0] = mxCreateNumericArray((mwSize)count, sizes, class_of(dtype), is_complex(dtype) ? mxCOMPLEX : mxREAL);
+  space = space_of(plhs[0], dtype);
+  check(purlin_tensor_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, 1, &elements, NULL, elements_of(prhs[3], dtype),
+                             &v));
+  (void)temporary(v);
+  check(purlin_tensor_borrow(gateway_context(), dtype, 0, (int32_t)count, wanted, NULL, space, &out));
+  (void)temporary(out);
+  check(purlin_tt_environments_apply(e, k, (int32_t)integer_argument("sites", prhs[2], 0, 2), v, out, &exponent));
+  unweave(plhs[0], dtype, space);
+  if (nlhs > 1) plhs[1] = mxCreateDoubleScalar((double)exponent);
+  (void)nrhs;
+}
+
+/* environments_destroy(key): a key that is gone is none */
+static void environments_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  (void)!purlin_tt_environments_destroy(environments_argument(prhs[0]));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+const command tt_contraction_commands[] = {
+  {"tt_inner", 4, 4, tt_inner},
+  {"tt_gram", 4, 4, tt_gram},
+  {"tt_norm", 3, 3, tt_norm},
+  {"tt_distance", 4, 4, tt_distance},
+  {"tt_sandwich", 5, 5, tt_sandwich},
+  {"tt_rayleigh", 3, 3, tt_rayleigh},
+  {"tt_expect_local", 4, 4, tt_expect_local},
+  {"tt_correlation", 4, 4, tt_correlation},
+  {"tt_plan", 3, 3, tt_plan},
+  {"tt_ising", 4, 4, tt_ising},
+  {"tt_heisenberg", 4, 4, tt_heisenberg},
+  {"tt_identity", 2, 2, tt_identity},
+  {"tt_from_terms", 6, 6, tt_from_terms},
+  {"environments_create", 4, 4, environments_create},
+  {"environments_build", 3, 3, environments_build},
+  {"environments_update", 2, 2, environments_update},
+  {"environments_value", 2, 3, environments_value},
+  {"environments_get", 3, 3, environments_get},
+  {"environments_apply", 5, 5, environments_apply},
+  {"environments_destroy", 1, 1, environments_destroy},
+  {NULL, 0, 0, NULL},
+};

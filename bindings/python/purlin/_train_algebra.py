@@ -1,0 +1,303 @@
+"""Algebra of tensor trains: results are new trains beside the first operand."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import c_double, c_int64, c_void_p
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._context import Context, choice, default_context, initialised
+from ._lib import lib
+from ._memory import Array
+from ._structs import TtRoundInfo, TtRoundOptions
+from ._tensor import LOCATIONS, Location, Tensor, integers
+from ._train import Train, TrainMatrix
+
+_SPREADS = {"auto": c.TT_SPREAD_AUTO, "first": c.TT_SPREAD_FIRST, "even": c.TT_SPREAD_EVEN}
+
+
+class Truncated(NamedTuple):
+    """A truncated train: `error` bounds ||A - TT|| / ||A||, `log_norm` is ln ||A||, and `discarded` what was dropped at
+    each bond over the norm."""
+
+    train: Train
+    error: float
+    log_norm: float
+    discarded: Array
+
+
+def _pair(value: complex) -> Any:
+    number = complex(value)
+    return (c_double * 2)(number.real, number.imag)
+
+
+def _made(context: Context, call: Any, *arguments: Any) -> Train:
+    # Trains come as objects, which live as long as the call.
+    raw = [value.handle if isinstance(value, (Train, TrainMatrix)) else value for value in arguments]
+    made = c_void_p()
+    status = call(context.handle, None, *raw, ctypes.byref(made))
+    return Train._made(status, made, context)
+
+
+def _on(context: Context | None, *values: object) -> Context:
+    """The context of the first train among some values, or the given one, or the default."""
+    for value in values:
+        if isinstance(value, (Train, TrainMatrix)):
+            return value.context
+    return context or default_context()
+
+
+def add(x: object, y: object, alpha: complex = 1.0, beta: complex = 1.0, *, context: Context | None = None) -> Train:
+    """`alpha` x + `beta` y, exactly: ranks add."""
+    context = _on(context, x, y)
+    a, b = Train.of(x, context), Train.of(y, context)
+    return _made(context, lib.purlin_tt_add, _pair(alpha), a, _pair(beta), b)
+
+
+def scale(
+    x: object,
+    factor: complex,
+    exponent: int = 0,
+    *,
+    spread: Literal["auto", "first", "even"] = "auto",
+    context: Context | None = None,
+) -> Train:
+    """`factor` 2**`exponent` x; `spread` says which cores the factor goes to."""
+    context = _on(context, x)
+    where = choice("spread", spread, _SPREADS)
+    return _made(context, lib.purlin_tt_scale, Train.of(x, context), _pair(factor), exponent, where)
+
+
+def conj(x: object, *, context: Context | None = None) -> Train:
+    """The complex conjugate."""
+    context = _on(context, x)
+    return _made(context, lib.purlin_tt_conj, Train.of(x, context))
+
+
+def hadamard(x: object, y: object, *, context: Context | None = None) -> Train:
+    """The product entry by entry: ranks multiply."""
+    context = _on(context, x, y)
+    a, b = Train.of(x, context), Train.of(y, context)
+    return _made(context, lib.purlin_tt_hadamard, a, b)
+
+
+def apply(h: object, x: object, *, context: Context | None = None) -> Train:
+    """H x: ranks multiply."""
+    context = _on(context, h, x)
+    operator, train = TrainMatrix.of(h, context), Train.of(x, context)
+    return _made(context, lib.purlin_tt_apply, operator, train)
+
+
+def reverse(x: object, *, context: Context | None = None) -> Train:
+    """The train read backwards."""
+    context = _on(context, x)
+    return _made(context, lib.purlin_tt_reverse, Train.of(x, context))
+
+
+def rotate(x: object, first: int, *, context: Context | None = None) -> Train:
+    """The ring that begins with core `first`."""
+    context = _on(context, x)
+    return _made(context, lib.purlin_tt_rotate, Train.of(x, context), first)
+
+
+def to_open(x: object, *, context: Context | None = None) -> Train:
+    """The open train of a ring, exactly: ranks multiply by that of the boundary."""
+    context = _on(context, x)
+    return _made(context, lib.purlin_tt_to_open, Train.of(x, context))
+
+
+def cast(x: object, dtype: npt.DTypeLike, *, context: Context | None = None) -> Train:
+    """A copy of another type."""
+    context = _on(context, x)
+    return _made(context, lib.purlin_tt_cast, Train.of(x, context), memory.dtype_number(dtype))
+
+
+def canonicalise(x: object, centre: int, *, context: Context | None = None) -> tuple[Train, int]:
+    """The train with orthonormal cores but for `centre`, and the power of two that belongs to it: 0 unless the centre would
+    leave the range of its type."""
+    context = _on(context, x)
+    exponent = c_int64()
+    train = Train.of(x, context)
+    made = _made(context, lib.purlin_tt_canonicalise, train, centre, ctypes.byref(exponent))
+    return made, exponent.value
+
+
+def _truncation(epsilon: float, max_rank: int, absolute: bool) -> Any:
+    raw = initialised(TtRoundOptions, "tt_round_options")
+    raw.epsilon, raw.max_rank, raw.absolute = epsilon, max_rank, absolute
+    return raw
+
+
+def round(
+    x: object, epsilon: float = 0.0, max_rank: int = 0, *, absolute: bool = False, context: Context | None = None
+) -> Truncated:
+    """The train of smallest ranks with ||x - TT|| <= `epsilon` ||x||; 0 drops rounding noise alone."""
+    context = _on(context, x)
+    train, options = Train.of(x, context), _truncation(epsilon, max_rank, absolute)
+    discarded, info, made = np.zeros(len(train) - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    lent = Tensor.borrow(discarded, context=context)
+    status = lib.purlin_tt_round(
+        context.handle,
+        None,
+        train.handle,
+        ctypes.byref(options),
+        ctypes.byref(made),
+        lent.handle,
+        ctypes.byref(info),
+    )
+    return Truncated(Train._made(status, made, context), info.error, info.log_norm, discarded)
+
+
+def apply_round(
+    h: object,
+    x: object,
+    epsilon: float = 0.0,
+    max_rank: int = 0,
+    *,
+    absolute: bool = False,
+    context: Context | None = None,
+) -> Truncated:
+    """H x, truncated without its cores together in memory. `discarded` is empty."""
+    context = _on(context, h, x)
+    operator, train = TrainMatrix.of(h, context), Train.of(x, context)
+    options, info, made = (
+        _truncation(epsilon, max_rank, absolute),
+        initialised(TtRoundInfo, "tt_round_info"),
+        c_void_p(),
+    )
+    status = lib.purlin_tt_apply_round(
+        context.handle,
+        None,
+        operator.handle,
+        train.handle,
+        ctypes.byref(options),
+        ctypes.byref(made),
+        ctypes.byref(info),
+    )
+    return Truncated(Train._made(status, made, context), info.error, info.log_norm, np.zeros(0))
+
+
+def svd(
+    values: npt.ArrayLike,
+    epsilon: float = 0.0,
+    max_rank: int = 0,
+    *,
+    absolute: bool = False,
+    context: Context | None = None,
+) -> Truncated:
+    """The train of a dense array, of the smallest ranks with ||A - TT|| <= `epsilon` ||A||."""
+    context = context or default_context()
+    array = np.asarray(values)
+    given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
+    discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    lent = Tensor.borrow(discarded, context=context)
+    status = lib.purlin_tt_svd(
+        context.handle,
+        None,
+        given.handle,
+        0,
+        None,
+        ctypes.byref(options),
+        ctypes.byref(made),
+        lent.handle,
+        ctypes.byref(info),
+    )
+    return Truncated(Train._made(status, made, context), info.error, info.log_norm, discarded)
+
+
+def random(
+    modes: Sequence[int],
+    ranks: Sequence[int],
+    dtype: npt.DTypeLike = np.float64,
+    location: Location = "host",
+    *,
+    seed: int = 0,
+    context: Context | None = None,
+) -> Train:
+    """A train of normally distributed cores, whose squared norm is 1 in the mean."""
+    context = context or default_context()
+    if len(ranks) != len(modes) + 1:
+        raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
+    made = c_void_p()
+    status = lib.purlin_tt_random(
+        context.handle,
+        memory.dtype_number(dtype),
+        choice("location", location, LOCATIONS),
+        len(modes),
+        integers(modes),
+        integers(ranks),
+        seed,
+        ctypes.byref(made),
+    )
+    return Train._made(status, made, context)
+
+
+def ones(
+    modes: Sequence[int],
+    dtype: npt.DTypeLike = np.float64,
+    location: Location = "host",
+    *,
+    context: Context | None = None,
+) -> Train:
+    """A train of rank 1 whose entries are all 1."""
+    context = context or default_context()
+    made = c_void_p()
+    where = choice("location", location, LOCATIONS)
+    status = lib.purlin_tt_ones(
+        context.handle, memory.dtype_number(dtype), where, len(modes), integers(modes), ctypes.byref(made)
+    )
+    return Train._made(status, made, context)
+
+
+def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None = None) -> Train:
+    """The train of rank 1 whose entry at (i, j, ..) is vectors[0][i] vectors[1][j] .."""
+    context = context or default_context()
+    arrays = [np.asarray(vector) for vector in vectors]
+    whole = np.concatenate(arrays) if arrays else np.zeros(0)
+    if whole.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+        whole = whole.astype(np.float64)
+    given, made = Tensor.borrow(whole, context=context), c_void_p()
+    modes = [len(array) for array in arrays]
+    status = lib.purlin_tt_product_state(context.handle, len(modes), integers(modes), given.handle, ctypes.byref(made))
+    return Train._made(status, made, context)
+
+
+def element(x: object, index: Sequence[int], *, context: Context | None = None) -> Any:
+    """The entry at an index tuple."""
+    context = _on(context, x)
+    train, parts = Train.of(x, context), (c_double * 2)()
+    if len(index) != len(train):
+        raise ValueError(f"index: has {len(index)} numbers, the train has {len(train)} cores")
+    context.finish(lib.purlin_tt_element(context.handle, None, train.handle, integers(index), parts))
+    return complex(*parts) if train.dtype.kind == "c" else parts[0]
+
+
+def elements(x: object, indices: npt.ArrayLike, *, context: Context | None = None) -> Array:
+    """The entries at the rows of an array (count, d) of indices."""
+    context = _on(context, x)
+    train = Train.of(x, context)
+    tuples = np.ascontiguousarray(indices, dtype=np.int64)
+    if tuples.ndim != 2 or tuples.shape[1] != len(train):
+        raise ValueError(f"indices: have shape {tuples.shape}, expected (count, {len(train)})")
+    values = np.zeros(len(tuples), np.complex128 if train.dtype.kind == "c" else np.float64)
+    out = Tensor.borrow(values, context=context)
+    context.finish(
+        lib.purlin_tt_elements(context.handle, None, train.handle, len(tuples), tuples.ctypes.data, out.handle)
+    )
+    return values
+
+
+def full(x: object, *, context: Context | None = None) -> Array:
+    """The dense array of a train, in Fortran order."""
+    context = _on(context, x)
+    train = Train.of(x, context)
+    values = np.zeros(train.modes, train.dtype, order="F")
+    out = Tensor.borrow(values, context=context)
+    context.finish(lib.purlin_tt_full(context.handle, None, train.handle, out.handle))
+    return values

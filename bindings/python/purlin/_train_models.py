@@ -1,0 +1,118 @@
+"""TT-matrices of spin chains and of sums of local terms."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import c_double, c_void_p
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _memory as memory
+from ._context import Context, default_context
+from ._lib import lib
+from ._memory import Array
+from ._tensor import Tensor, integers
+from ._train import TrainMatrix
+
+
+def operator_array(value: npt.ArrayLike) -> Array:
+    """A matrix of real or complex numbers of double precision."""
+    array = np.asarray(value)
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64, copy=False)
+
+
+def ising(
+    length: int,
+    coupling: float,
+    field: float,
+    *,
+    cyclic: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    context: Context | None = None,
+) -> TrainMatrix:
+    """-`coupling` sum of sigma_x sigma_x over bonds - `field` sum of sigma_z over sites, with Pauli matrices."""
+    context = context or default_context()
+    made = c_void_p()
+    status = lib.purlin_tt_matrix_ising(
+        context.handle, memory.dtype_number(dtype), length, cyclic, coupling, field, ctypes.byref(made)
+    )
+    return TrainMatrix._made(status, made, context)
+
+
+def heisenberg(
+    length: int,
+    couplings: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    field: float = 0.0,
+    *,
+    twice_spin: int = 1,
+    cyclic: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    context: Context | None = None,
+) -> TrainMatrix:
+    """Spins `twice_spin` / 2 with couplings J_x, J_y, J_z between neighbours in a field along z."""
+    context = context or default_context()
+    made = c_void_p()
+    status = lib.purlin_tt_matrix_heisenberg(
+        context.handle,
+        memory.dtype_number(dtype),
+        length,
+        cyclic,
+        twice_spin,
+        (c_double * 3)(*couplings),
+        field,
+        ctypes.byref(made),
+    )
+    return TrainMatrix._made(status, made, context)
+
+
+def identity(modes: Sequence[int], *, dtype: npt.DTypeLike = np.float64, context: Context | None = None) -> TrainMatrix:
+    """The identity as a TT-matrix."""
+    context = context or default_context()
+    made = c_void_p()
+    status = lib.purlin_tt_matrix_identity(
+        context.handle, memory.dtype_number(dtype), len(modes), integers(modes), ctypes.byref(made)
+    )
+    return TrainMatrix._made(status, made, context)
+
+
+Term = tuple[complex, Sequence[tuple[int, npt.ArrayLike]]]
+
+
+def from_terms(
+    modes: Sequence[int],
+    terms: Sequence[Term],
+    *,
+    cyclic: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    context: Context | None = None,
+) -> TrainMatrix:
+    """A sum of products of operators at single sites: terms are (coefficient, [(site, operator), ..])."""
+    context = context or default_context()
+    lent: dict[int, Tensor] = {}
+    keep = []
+    for _, factors in terms:
+        for _, op in factors:
+            if id(op) not in lent:
+                lent[id(op)] = Tensor.borrow(operator_array(op), context=context)
+                keep.append(op)
+    handles = [lent[id(op)].handle for _, factors in terms for _, op in factors]
+    sites = [site for _, factors in terms for site, _ in factors]
+    parts = [part for value, _ in terms for part in (complex(value).real, complex(value).imag)]
+    made = c_void_p()
+    status = lib.purlin_tt_matrix_from_terms(
+        context.handle,
+        memory.dtype_number(dtype),
+        len(modes),
+        integers(modes),
+        cyclic,
+        len(terms),
+        (c_double * max(len(parts), 1))(*parts),
+        integers([len(factors) for _, factors in terms]),
+        integers(sites),
+        (c_void_p * max(len(handles), 1))(*handles),
+        ctypes.byref(made),
+    )
+    del keep
+    return TrainMatrix._made(status, made, context)

@@ -1,0 +1,282 @@
+/// @file tt_contraction.hpp
+/// Contractions of tensor trains: inner products, norms, expectation values, environments for sweeps.
+#ifndef PURLIN_TT_CONTRACTION_HPP
+#define PURLIN_TT_CONTRACTION_HPP
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tt.hpp"
+
+namespace purlin::tt {
+
+/// A number with an exponent of its own: (re + i im) 2^exponent, its logarithm and its phase.
+using scaled = purlin_tt_scaled;
+
+/// The C options with their defaults; progress as a `std::function`.
+struct contraction_options : purlin_tt_contraction_options {
+  purlin::progress on_progress;
+
+  contraction_options() : purlin_tt_contraction_options{} {
+    check(purlin_tt_contraction_options_init(this, sizeof(purlin_tt_contraction_options)));
+  }
+};
+
+/// <x|H|x> / <x|x>, and both numbers.
+struct rayleigh_quotient {
+  std::complex<double> value;
+  scaled numerator;
+  scaled denominator;
+};
+
+/// Options on a context, for trains of any shape. Plain results are complex; their imaginary part is 0 for real trains. A
+/// plain result beyond its type's range throws `PURLIN_ERROR_NUMERICAL`; scaled ones have no range.
+class contraction {
+ public:
+  contraction() noexcept = default;
+
+  explicit contraction(const context& on, const contraction_options& settings = {}) {
+    purlin_tt_contraction_options raw = settings;
+    if (settings.on_progress) {
+      progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
+      raw.progress = &purlin::detail::progress_keeper::call;
+      raw.progress_user = progress_.get();
+    }
+    purlin_tt_contraction* made = nullptr;
+    const purlin_status status = purlin_tt_contraction_create(on.get(), &raw, &made);
+    handle_.reset(made);
+    on.finish(status);
+  }
+
+  purlin_tt_contraction* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// One more GPU: boundary pairs and items of batches are dealt out over all contexts.
+  void add_context(const context& another) { check(purlin_tt_contraction_add_context(get(), another.get())); }
+
+  /// What `inner` would do: algorithm, operations, bytes, workspace.
+  purlin_tt_contraction_info plan(const train& x, const train& y) {
+    purlin_tt_contraction_info info = fresh_info();
+    finish(purlin_tt_plan(get(), x.get(), y.get(), &info));
+    return info;
+  }
+
+  /// <x|y>, x conjugated.
+  std::complex<double> inner(const train& x, const train& y, const stream& queue = {}) {
+    double parts[2] = {0.0, 0.0};
+    last_ = fresh_info();
+    finish(purlin_tt_inner(get(), queue.get(), x.get(), y.get(), parts, &last_));
+    return {parts[0], parts[1]};
+  }
+
+  scaled inner_scaled(const train& x, const train& y, const stream& queue = {}) {
+    scaled result{};
+    last_ = fresh_info();
+    finish(purlin_tt_inner_scaled(get(), queue.get(), x.get(), y.get(), &result, &last_));
+    return result;
+  }
+
+  /// The norm of a train.
+  double norm(const train& x, const stream& queue = {}) {
+    double result = 0.0;
+    last_ = fresh_info();
+    finish(purlin_tt_norm(get(), queue.get(), x.get(), &result, &last_));
+    return result;
+  }
+
+  scaled norm_scaled(const train& x, const stream& queue = {}) {
+    scaled result{};
+    last_ = fresh_info();
+    finish(purlin_tt_norm_scaled(get(), queue.get(), x.get(), &result, &last_));
+    return result;
+  }
+
+  /// The norm of x - y, which keeps its digits where the trains nearly agree.
+  double distance(const train& x, const train& y, const stream& queue = {}) {
+    double result = 0.0;
+    last_ = fresh_info();
+    finish(purlin_tt_distance(get(), queue.get(), x.get(), y.get(), &result, &last_));
+    return result;
+  }
+
+  scaled distance_scaled(const train& x, const train& y, const stream& queue = {}) {
+    scaled result{};
+    last_ = fresh_info();
+    finish(purlin_tt_distance_scaled(get(), queue.get(), x.get(), y.get(), &result, &last_));
+    return result;
+  }
+
+  /// <x_k|y_k> of many pairs in one call.
+  std::vector<std::complex<double>> inner_batch(const context& on, const std::vector<const train*>& x,
+                                                const std::vector<const train*>& y, const stream& queue = {}) {
+    if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
+    std::vector<std::complex<double>> values(x.size());
+    const tensor out = tensor::borrow(on, values);
+    last_ = fresh_info();
+    const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
+    finish(purlin_tt_inner_batch(get(), queue.get(), static_cast<std::int64_t>(x.size()), bras.data(), kets.data(),
+                                 out.get(), nullptr, &last_));
+    return values;
+  }
+
+  /// The Gram matrix <x_i|y_j>, column by column; of x with itself where `y` is empty.
+  std::vector<std::complex<double>> gram(const context& on, const std::vector<const train*>& x,
+                                         const std::vector<const train*>& y = {}, const stream& queue = {}) {
+    const auto rows = static_cast<std::int64_t>(x.size());
+    const auto cols = y.empty() ? rows : static_cast<std::int64_t>(y.size());
+    std::vector<std::complex<double>> values(purlin::detail::size(rows, cols));
+    const tensor out = tensor::borrow(on, values, {rows, cols});
+    last_ = fresh_info();
+    const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
+    finish(purlin_tt_gram(get(), queue.get(), rows, bras.data(), cols, y.empty() ? nullptr : kets.data(), out.get(),
+                          nullptr, &last_));
+    return values;
+  }
+
+  /// <y|H|x>, y conjugated.
+  std::complex<double> sandwich(const train& y, const train_matrix& h, const train& x) {
+    double parts[2] = {0.0, 0.0};
+    last_ = fresh_info();
+    finish(purlin_tt_sandwich(get(), y.get(), h.get(), x.get(), parts, &last_));
+    return {parts[0], parts[1]};
+  }
+
+  scaled sandwich_scaled(const train& y, const train_matrix& h, const train& x) {
+    scaled result{};
+    last_ = fresh_info();
+    finish(purlin_tt_sandwich_scaled(get(), y.get(), h.get(), x.get(), &result, &last_));
+    return result;
+  }
+
+  /// <x|H|x> / <x|x>.
+  rayleigh_quotient rayleigh(const train_matrix& h, const train& x) {
+    double parts[2] = {0.0, 0.0};
+    rayleigh_quotient result{};
+    last_ = fresh_info();
+    finish(purlin_tt_rayleigh(get(), h.get(), x.get(), parts, &result.numerator, &result.denominator, &last_));
+    result.value = {parts[0], parts[1]};
+    return result;
+  }
+
+  /// <x|A_k|x> / <x|x> at each of `sites`; `op` is n x n.
+  std::vector<std::complex<double>> expect_local(const context& on, const train& x, const tensor& op,
+                                                 const extents& sites) {
+    std::vector<std::complex<double>> values(static_cast<std::size_t>(sites.size()));
+    const tensor out = tensor::borrow(on, values);
+    finish(purlin_tt_expect_local(get(), x.get(), op.get(), sites.size(), sites.data(), out.get()));
+    return values;
+  }
+
+  /// <x|A_k B_l|x> / <x|x> for all k and l, d x d, column by column.
+  std::vector<std::complex<double>> correlation(const context& on, const train& x, const tensor& a, const tensor& b) {
+    const std::int64_t d = x.properties().length;
+    std::vector<std::complex<double>> values(purlin::detail::size(d, d));
+    const tensor out = tensor::borrow(on, values, {d, d});
+    finish(purlin_tt_correlation(get(), x.get(), a.get(), b.get(), out.get()));
+    return values;
+  }
+
+  /// The report of the last call of `inner`, `norm`, `distance`, `sandwich` or `rayleigh`.
+  const purlin_tt_contraction_info& last() const noexcept { return last_; }
+
+  /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
+  void cancel() const { check(purlin_tt_contraction_cancel(get())); }
+
+  /// Ends a call on this object: throws what its progress function threw, else the error of `status`.
+  void finish(purlin_status status) const {
+    if (progress_) progress_->rethrow();
+    check(status);
+  }
+
+ private:
+  static std::vector<const purlin_tt*> handles(const std::vector<const train*>& trains) {
+    std::vector<const purlin_tt*> list;
+    list.reserve(trains.size());
+    for (const train* t : trains) list.push_back(t->get());
+    return list;
+  }
+
+  static purlin_tt_contraction_info fresh_info() {
+    purlin_tt_contraction_info info{};
+    check(purlin_tt_contraction_info_init(&info, sizeof info));
+    return info;
+  }
+
+  purlin_tt_contraction_info last_{};
+  std::unique_ptr<purlin::detail::progress_keeper> progress_;
+  std::unique_ptr<purlin_tt_contraction, purlin::detail::destroy<purlin_tt_contraction, purlin_tt_contraction_destroy>>
+      handle_;
+};
+
+/// The environments of <y|H|x>, or of <y|x>, at the bonds of a train, for sweeps. The trains have to live as long.
+class environments {
+ public:
+  environments() noexcept = default;
+
+  environments(const contraction& with, const train& y, const train_matrix& h, const train& x) {
+    purlin_tt_environments* made = nullptr;
+    const purlin_status status = purlin_tt_environments_create(with.get(), y.get(), h.get(), x.get(), &made);
+    handle_.reset(made);
+    with.finish(status);
+  }
+
+  /// Of <y|x>.
+  environments(const contraction& with, const train& y, const train& x) : environments(with, y, train_matrix{}, x) {}
+
+  purlin_tt_environments* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// A step of a sweep: the environment of `side`, `PURLIN_TT_LEFT` or `PURLIN_TT_RIGHT`, at a bond 0 to d.
+  void build(std::int32_t side, std::int64_t bond) { check(purlin_tt_environments_build(get(), side, bond)); }
+
+  /// Core `k` of the bra or of the ket has changed.
+  void update_core(std::int64_t k) { check(purlin_tt_environments_update_core(get(), k)); }
+
+  /// Ranks of bra and operator, boundary values and rank of the ket at a bond.
+  std::vector<std::int64_t> shape(std::int64_t bond) {
+    std::vector<std::int64_t> dims(4);
+    check(purlin_tt_environments_shape(get(), bond, dims.data(), nullptr));
+    return dims;
+  }
+
+  /// Writes the environment at a bond into a tensor of its shape and type; gives the power of two that belongs to it.
+  std::int64_t get(std::int32_t side, std::int64_t bond, const tensor& values) {
+    std::int64_t exponent = 0;
+    check(purlin_tt_environments_get(get(), side, bond, values.get(), &exponent));
+    return exponent;
+  }
+
+  /// Writes the effective operator of 0, 1 or 2 sites from `k` on times `v` into `out`; gives its power of two.
+  std::int64_t apply(std::int64_t k, std::int32_t sites, const tensor& v, const tensor& out) {
+    std::int64_t exponent = 0;
+    check(purlin_tt_environments_apply(get(), k, sites, v.get(), out.get(), &exponent));
+    return exponent;
+  }
+
+  /// <y|H|x>, or <y|x>, from the environments that meet at a bond.
+  scaled value(std::int64_t bond) {
+    scaled result{};
+    check(purlin_tt_environments_value(get(), bond, &result));
+    return result;
+  }
+
+  /// <y|A_k|x> with `op` at site `k`, from environments without an operator.
+  scaled local(std::int64_t k, const tensor& op) {
+    scaled result{};
+    check(purlin_tt_environments_local(get(), k, op.get(), &result));
+    return result;
+  }
+
+ private:
+  std::unique_ptr<purlin_tt_environments,
+                  purlin::detail::destroy<purlin_tt_environments, purlin_tt_environments_destroy>>
+      handle_;
+};
+
+}  // namespace purlin::tt
+
+#endif

@@ -1,0 +1,204 @@
+//! Inner products of many tensor trains in one call.
+
+use super::handle::Shared;
+use super::options;
+use super::overlap::{self, Range};
+use super::stream;
+use super::tensor::{self, purlin_tensor};
+use super::tt::{self, purlin_tt};
+use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
+use super::tt_cores::list;
+use super::tt_expect::write_numbers;
+use super::tt_inner::{judge, tell};
+use super::tt_types::purlin_tt_contraction_info;
+use super::{guard, purlin_status, purlin_stream};
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::DType;
+use crate::shape;
+use crate::tensor::Tensor;
+use crate::tensor::train::TensorTrain;
+use crate::tt::info::Outcome;
+use crate::tt::scaled::Scaled;
+
+const WHAT: &str = "trains of a batch";
+
+/// A caller's list of trains, locked.
+///
+/// # Safety
+/// `trains` is NULL or valid for `count` handles.
+unsafe fn lock(argument: &str, count: usize, trains: *const *const purlin_tt) -> Result<Vec<Shared<TensorTrain>>> {
+    let mut locked = alloc::with_capacity(WHAT, count)?;
+    if count > 0 {
+        // SAFETY: as promised by the caller.
+        for (k, &handle) in unsafe { list(argument, count, trains) }?.iter().enumerate() {
+            locked.push(tt::input(&format!("{argument}[{k}]"), handle)?);
+        }
+    }
+    Ok(locked)
+}
+
+fn references(trains: &[Shared<TensorTrain>]) -> Result<Vec<&TensorTrain>> {
+    let mut references = alloc::with_capacity(WHAT, trains.len())?;
+    references.extend(trains.iter().map(|train| &**train));
+    Ok(references)
+}
+
+/// Refuses outputs of other sizes or types, or that overlap a train.
+fn expect_outputs(
+    dims: &[usize],
+    trains: &[&[Shared<TensorTrain>]],
+    values: &Tensor,
+    exponents: Option<&Tensor>,
+) -> Result<()> {
+    values.expect_dims("values", dims)?;
+    values.check_writable("values")?;
+    if values.dtype() != DType::CF64 {
+        values.expect_dtype("values", DType::F64)?;
+    }
+    let mut outputs = alloc::with_capacity(WHAT, 2)?;
+    outputs.push(Range::of("values", values));
+    if let Some(exponents) = exponents {
+        exponents.expect_dims("exponents", dims)?;
+        exponents.expect_dtype("exponents", DType::I64)?;
+        exponents.check_writable("exponents")?;
+        outputs.push(Range::of("exponents", exponents));
+    }
+    overlap::check(&[], &outputs)?;
+    for train in trains.iter().flat_map(|list| list.iter()) {
+        overlap::check_many(&tt::ranges("x", train)?, &outputs)?;
+    }
+    Ok(())
+}
+
+/// Writes sums as numbers, or as mantissas and exponents; says how the worst plain number came out.
+fn write(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: Option<&mut Tensor>) -> Result<Outcome> {
+    let mut numbers = alloc::with_capacity(WHAT, sums.len())?;
+    let mut outcome = Outcome::Ok;
+    match exponents {
+        None => {
+            for sum in sums {
+                let (value, came_out) = sum.plain(DType::CF64);
+                numbers.push(value);
+                outcome = if outcome == Outcome::Ok { came_out } else { outcome };
+            }
+        }
+        Some(exponents) => {
+            numbers.extend(sums.iter().map(|sum| sum.mantissa));
+            let rows = dims.first().copied().unwrap_or(1).max(1);
+            let mut view = exponents.view_mut::<i64>("exponents")?;
+            for (k, sum) in sums.iter().enumerate() {
+                view.set(&[k % rows, k / rows][..dims.len()], sum.exponent);
+            }
+        }
+    }
+    write_numbers("values", dims, &numbers, values)?;
+    Ok(outcome)
+}
+
+/// Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes may
+/// differ from pair to pair.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      count        number of pairs; 0 does nothing.
+/// @param[in]  x            `count` bras.
+/// @param[in]  y            `count` kets.
+/// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts; of mantissas where there are
+///                          exponents.
+/// @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
+///                          for plain numbers.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is beyond the
+/// range of F64, all the same `values` are written.
+///
+/// # Safety
+/// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_inner_batch(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    count: i64,
+    x: *const *const purlin_tt,
+    y: *const *const purlin_tt,
+    values: *mut purlin_tensor,
+    exponents: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let count = shape::size("count", count, 0)?;
+        // SAFETY: as promised above.
+        let (x, y) = unsafe { (lock("x", count, x)?, lock("y", count, y)?) };
+        let mut values = tensor::output("values", values)?;
+        let mut exponents = tensor::output_or_null("exponents", exponents)?;
+        expect_outputs(&[count], &[&x, &y], &values, exponents.as_deref())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let mut sums = alloc::filled(WHAT, count, Scaled::ZERO)?;
+        let (bras, kets) = (references(&x)?, references(&y)?);
+        let mut done =
+            object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
+        done.outcome = write(&[count], &sums, &mut values, exponents.as_deref_mut())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }?;
+        judge(done.outcome, "a call with exponents")
+    })
+}
+
+/// Gram matrix: element (i, j) is the inner product of x_i and y_j. Where both lists are the same, half of the products are
+/// computed.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      rows         number of bras.
+/// @param[in]  x            the bras.
+/// @param      cols         number of kets; not looked at where `y` is NULL.
+/// @param[in]  y            the kets; NULL for `x`.
+/// @param      values       rows x cols on the host, of CF64, or of F64 for the real parts; of mantissas where there are
+///                          exponents.
+/// @param      exponents    rows x cols of I64 on the host, as for purlin_tt_inner_batch; may be NULL.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner_batch.
+///
+/// # Safety
+/// `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_gram(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    rows: i64,
+    x: *const *const purlin_tt,
+    cols: i64,
+    y: *const *const purlin_tt,
+    values: *mut purlin_tensor,
+    exponents: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let rows = shape::size("rows", rows, 0)?;
+        let (same, cols) = if y.is_null() { (true, rows) } else { (false, shape::size("cols", cols, 0)?) };
+        // SAFETY: as promised above.
+        let (x, y) = unsafe { (lock("x", rows, x)?, lock("y", if same { 0 } else { cols }, y)?) };
+        let mut values = tensor::output("values", values)?;
+        let mut exponents = tensor::output_or_null("exponents", exponents)?;
+        expect_outputs(&[rows, cols], &[&x, &y], &values, exponents.as_deref())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let mut sums = alloc::filled(WHAT, shape::product("values", rows, cols)?, Scaled::ZERO)?;
+        let bras = references(&x)?;
+        let kets = if same { references(&x)? } else { references(&y)? };
+        let mut done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
+        done.outcome = write(&[rows, cols], &sums, &mut values, exponents.as_deref_mut())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }?;
+        judge(done.outcome, "a call with exponents")
+    })
+}

@@ -1,0 +1,360 @@
+//! Environments of tensor trains, kept for sweeps.
+
+use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::overlap::{self, Range};
+use super::tensor::{self, purlin_tensor};
+use super::tt::{self, purlin_tt};
+use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
+use super::tt_expect::read_operator;
+use super::tt_matrix::{self, purlin_tt_matrix};
+use super::tt_types::purlin_tt_scaled;
+use super::{guard, purlin_status};
+use crate::error::{Error, Result};
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::{self, Order, to_i64};
+use crate::tensor::Tensor;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::operator::{Environments, Side, Trains};
+
+/// The environments of <y|H|x>, or of <y|x>, at the bonds of a train, as sweeps of DMRG or ALS need them: built when they
+/// are needed, and kept until a core they depend on is said to have changed.
+pub struct purlin_tt_environments {
+    _private: [u8; 0],
+}
+
+/// Environments, and the handles of the trains they belong to: keys, so that a train that was destroyed is found out.
+pub(super) struct EnvironmentsObject {
+    bra: usize,
+    operator: Option<usize>,
+    ket: usize,
+    inner: Environments,
+}
+
+impl Object for EnvironmentsObject {
+    const KIND: u8 = 13;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<EnvironmentsObject> = Table::new();
+        &TABLE
+    }
+}
+
+/// The trains, locked for a call.
+struct Locked {
+    bra: Shared<TensorTrain>,
+    operator: Option<Shared<TrainMatrix>>,
+    ket: Shared<TensorTrain>,
+}
+
+impl Locked {
+    fn of(object: &EnvironmentsObject) -> Result<Self> {
+        let train = |name: &str, key| handle::lock_shared(name, handle::get::<TensorTrain>(name, key)?);
+        let matrix = |key| handle::lock_shared("h", handle::get::<TrainMatrix>("h", key)?);
+        Ok(Self {
+            bra: train("y", object.bra)?,
+            operator: object.operator.map(matrix).transpose()?,
+            ket: train("x", object.ket)?,
+        })
+    }
+
+    fn trains(&self) -> Trains<'_> {
+        Trains::new(&self.bra, self.operator.as_deref(), &self.ket)
+    }
+}
+
+/// The environments of a handle and their trains.
+fn take(environments: *mut purlin_tt_environments) -> Result<(Exclusive<EnvironmentsObject>, Locked)> {
+    let object = handle::exclusive::<EnvironmentsObject, _>("environments", environments)?;
+    let locked = Locked::of(&object)?;
+    locked.trains().check(locked.ket.context())?;
+    Ok((object, locked))
+}
+
+/// The elements of a packed host tensor, to read.
+fn elements<'a, T: Scalar>(argument: &str, tensor: &'a Tensor) -> Result<&'a [T]> {
+    expect_packed(argument, tensor)?;
+    Ok(&tensor.view::<T>(argument)?.data()[..tensor.layout().elements()])
+}
+
+/// A bond of the caller's.
+fn bond_of(object: &EnvironmentsObject, bond: i64) -> Result<usize> {
+    let last = object.inner.sites();
+    usize::try_from(bond)
+        .ok()
+        .filter(|k| *k <= last)
+        .ok_or_else(|| Error::invalid("bond", format!("is {bond}, outside 0 to {last}")))
+}
+
+fn expect_packed(argument: &str, tensor: &Tensor) -> Result<()> {
+    if tensor.layout().is_packed(Order::ColumnMajor) {
+        return Ok(());
+    }
+    Err(Error::invalid(argument, "is not packed with the first index fastest"))
+}
+
+/// Makes the environments of <y|H|x>, or of <y|x>. None is computed yet.
+///
+/// They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too: a
+/// call after one of them was destroyed is refused.
+///
+/// @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call.
+/// @param      y             the bra, on the host.
+/// @param      h             the operator; NULL for the identity.
+/// @param      x             the ket, on the host; may be `y`.
+/// @param[out] environments  the environments; destroy them with purlin_tt_environments_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes, precision, another
+/// context, a core that has not been set), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `environments` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_environments_create(
+    contraction: *mut purlin_tt_contraction,
+    y: *const purlin_tt,
+    h: *const purlin_tt_matrix,
+    x: *const purlin_tt,
+    environments: *mut *mut purlin_tt_environments,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let (bra, operator, ket) = (tt::input("y", y)?, tt_matrix::input_or_null("h", h)?, tt::input("x", x)?);
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("environments", environments) }?;
+        let trains = Trains::new(&bra, operator.as_deref(), &ket);
+        let inner = Environments::new(contraction.context(), contraction.options(), &trains)?;
+        let operator = (!h.is_null()).then(|| h.addr());
+        *target = handle::insert(EnvironmentsObject { bra: y.addr(), operator, ket: x.addr(), inner })?;
+        Ok(())
+    })
+}
+
+/// Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
+///
+/// @param environments  the environments.
+/// @param side          PURLIN_TT_LEFT: of the sites before the bond; PURLIN_TT_RIGHT: of those after it.
+/// @param bond          0 to d.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE` (also a train that was destroyed),
+/// `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (trains on a
+/// device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_tt_environments_build(
+    environments: *mut purlin_tt_environments,
+    side: i32,
+    bond: i64,
+) -> purlin_status {
+    guard::run(|| {
+        let (mut object, locked) = take(environments)?;
+        let side = Side::from_code("side", side)?;
+        let bond = bond_of(&object, bond)?;
+        object.inner.build(&locked.trains(), side, bond)
+    })
+}
+
+/// Says that core k of the bra or of the ket has changed: what depends on it is computed anew when it is needed.
+///
+/// @param environments  the environments.
+/// @param k             the core, 0 to d - 1.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_BUSY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_tt_environments_update_core(
+    environments: *mut purlin_tt_environments,
+    k: i64,
+) -> purlin_status {
+    guard::run(|| {
+        let mut object = handle::exclusive::<EnvironmentsObject, _>("environments", environments)?;
+        let sites = object.inner.sites();
+        let k = usize::try_from(k)
+            .ok()
+            .filter(|k| *k < sites)
+            .ok_or_else(|| Error::invalid("k", format!("is {k}, outside 0 to {}", sites - 1)))?;
+        object.inner.update_core(k);
+        Ok(())
+    })
+}
+
+/// Sizes and type of the environments at a bond.
+///
+/// @param      environments  the environments.
+/// @param      bond          0 to d.
+/// @param[out] dims          4 sizes: rank of the bra, of the operator, boundary values (1 for open trains), rank of the
+///                           ket.
+/// @param[out] dtype         element type, complex if a train or the operator is; may be NULL.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
+///
+/// # Safety
+/// `dims` is NULL or valid for 4 elements, `dtype` NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_environments_shape(
+    environments: *mut purlin_tt_environments,
+    bond: i64,
+    dims: *mut i64,
+    dtype: *mut i32,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, locked) = take(environments)?;
+        // SAFETY: as promised above.
+        let target = unsafe { super::device::output("dims", dims.cast::<[i64; 4]>()) }?;
+        let found = object.inner.dims(&locked.trains(), bond_of(&object, bond)?)?;
+        *target = found.map(to_i64);
+        if !dtype.is_null() {
+            // SAFETY: not null; the caller promises a place for it.
+            unsafe { dtype.write_unaligned(object.inner.dtype() as i32) };
+        }
+        Ok(())
+    })
+}
+
+/// The environment of one side of a bond, built if it is missing.
+///
+/// @param      environments  the environments.
+/// @param      side          PURLIN_TT_LEFT or PURLIN_TT_RIGHT.
+/// @param      bond          0 to d.
+/// @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
+///                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
+/// @param[out] exponent      the environment is `values` times two to this power.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions and type.
+///
+/// # Safety
+/// `exponent` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_environments_get(
+    environments: *mut purlin_tt_environments,
+    side: i32,
+    bond: i64,
+    values: *mut purlin_tensor,
+    exponent: *mut i64,
+) -> purlin_status {
+    guard::run(|| {
+        let (mut object, locked) = take(environments)?;
+        let mut values = tensor::output("values", values)?;
+        // SAFETY: the caller promises NULL or a valid pointer.
+        let exponent = unsafe { super::device::output("exponent", exponent) }?;
+        let (side, bond) = (Side::from_code("side", side)?, bond_of(&object, bond)?);
+        let trains = locked.trains();
+        values.expect_dims("values", &object.inner.dims(&trains, bond)?)?;
+        expect_packed("values", &values)?;
+        values.expect_dtype("values", object.inner.dtype())?;
+        *exponent = with_scalar!(object.inner.dtype(), "values", T => {
+            let count = values.layout().elements();
+            let mut view = values.view_mut::<T>("values")?;
+            object.inner.get::<T>(&trains, side, bond, &mut view.data()[..count])
+        })?;
+        Ok(())
+    })
+}
+
+/// Applies the effective operator of 0, 1 or 2 sites from k on to a vector: what a local eigensolver needs. Environments
+/// that are missing are built.
+///
+/// With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
+///
+/// @param      environments  the environments.
+/// @param      k             the first site, 0 to d - `sites`.
+/// @param      sites         0 (v is a matrix of bond k), 1 or 2.
+/// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host.
+/// @param      out           those of the bra, likewise.
+/// @param[out] exponent      the result is `out` times two to this power.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap.
+///
+/// # Safety
+/// `exponent` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_environments_apply(
+    environments: *mut purlin_tt_environments,
+    k: i64,
+    sites: i32,
+    v: *const purlin_tensor,
+    out: *mut purlin_tensor,
+    exponent: *mut i64,
+) -> purlin_status {
+    guard::run(|| {
+        let (mut object, locked) = take(environments)?;
+        let v = tensor::input("v", v)?;
+        let mut out = tensor::output("out", out)?;
+        // SAFETY: the caller promises NULL or a valid pointer.
+        let exponent = unsafe { super::device::output("exponent", exponent) }?;
+        overlap::check(&[Range::of("v", &v)], &[Range::of("out", &out)])?;
+        let (k, sites) = (shape::size("k", k, 0)?, shape::size("sites", i64::from(sites), 0)?);
+        expect_packed("out", &out)?;
+        v.expect_dtype("v", object.inner.dtype())?;
+        out.expect_dtype("out", object.inner.dtype())?;
+        *exponent = with_scalar!(object.inner.dtype(), "v", T => {
+            let count = out.layout().elements();
+            let mut view = out.view_mut::<T>("out")?;
+            let given = elements::<T>("v", &v)?;
+            object.inner.apply::<T>(&locked.trains(), k, sites, given, &mut view.data()[..count])
+        })?;
+        Ok(())
+    })
+}
+
+/// <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing.
+///
+/// @param      environments  the environments.
+/// @param      bond          0 to d.
+/// @param[out] result        mantissa and exponent, logarithm and phase.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
+///
+/// # Safety
+/// `result` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_environments_value(
+    environments: *mut purlin_tt_environments,
+    bond: i64,
+    result: *mut purlin_tt_scaled,
+) -> purlin_status {
+    guard::run(|| {
+        let (mut object, locked) = take(environments)?;
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        let bond = bond_of(&object, bond)?;
+        *result = object.inner.value(&locked.trains(), bond)?.into();
+        Ok(())
+    })
+}
+
+/// <y|A_k|x> for an operator at one site, from environments without an operator: the work of one site.
+///
+/// @param      environments  the environments, made with a NULL operator.
+/// @param      k             the site, 0 to d - 1.
+/// @param      op            the operator, n x n, as for purlin_tt_expect_local.
+/// @param[out] result        mantissa and exponent, logarithm and phase.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, a complex operator between
+/// real trains, environments with an operator.
+///
+/// # Safety
+/// `result` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_environments_local(
+    environments: *mut purlin_tt_environments,
+    k: i64,
+    op: *const purlin_tensor,
+    result: *mut purlin_tt_scaled,
+) -> purlin_status {
+    guard::run(|| {
+        let (mut object, locked) = take(environments)?;
+        let op = tensor::input("op", op)?;
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        let matrix = read_operator("op", &op)?;
+        *result = object.inner.local(&locked.trains(), shape::size("k", k, 0)?, &matrix)?.into();
+        Ok(())
+    })
+}
+
+/// Destroys environments; their trains stay.
+///
+/// @param environments  the environments; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_tt_environments_destroy(environments: *mut purlin_tt_environments) -> purlin_status {
+    guard::run(|| handle::remove::<EnvironmentsObject, _>("environments", environments))
+}

@@ -1,0 +1,263 @@
+//! Expectation values: operators between trains, Rayleigh quotients, operators at sites.
+
+use super::options;
+use super::overlap::{self, Range};
+use super::tensor::{self, purlin_tensor};
+use super::tt::{self, purlin_tt};
+use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
+use super::tt_cores::list;
+use super::tt_inner::{hand_over, number, tell};
+use super::tt_matrix::{self, purlin_tt_matrix};
+use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
+use super::{guard, purlin_status};
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, with_scalar};
+use crate::shape;
+use crate::tensor::Tensor;
+use crate::tt::operator::{self, Trains};
+
+/// A matrix of an operator at one site, column by column.
+pub(super) fn read_operator(argument: &str, op: &Tensor) -> Result<Vec<Complex<f64>>> {
+    let (rows, cols) = match op.dims() {
+        [rows, cols] if rows == cols => (*rows, *cols),
+        dims => return Err(Error::invalid(argument, format!("has dimensions {dims:?}, a square matrix is needed"))),
+    };
+    let mut matrix = alloc::with_capacity("operator at a site", shape::product(argument, rows, cols)?)?;
+    with_scalar!(op.dtype(), argument, T => {
+        let view = op.view::<T>(argument)?;
+        for j in 0..cols {
+            matrix.extend((0..rows).map(|i| {
+                let value = view.get(&[i, j]);
+                Complex::new(crate::scalar::Scalar::re(value), crate::scalar::Scalar::im(value))
+            }));
+        }
+        Ok(())
+    })?;
+    Ok(matrix)
+}
+
+/// Writes complex numbers into a host tensor of `dims`: all of them into one of CF64, their real parts into one of F64.
+pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f64>], out: &mut Tensor) -> Result<()> {
+    out.expect_dims(argument, dims)?;
+    let rows = dims.first().copied().unwrap_or(1).max(1);
+    let place = |k: usize| [k % rows, k / rows];
+    if out.dtype() == DType::CF64 {
+        let mut view = out.view_mut::<Complex<f64>>(argument)?;
+        values.iter().enumerate().for_each(|(k, value)| view.set(&place(k)[..dims.len()], *value));
+        return Ok(());
+    }
+    let mut view = out.view_mut::<f64>(argument)?;
+    values.iter().enumerate().for_each(|(k, value)| view.set(&place(k)[..dims.len()], value.re));
+    Ok(())
+}
+
+/// An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
+///
+/// The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. The
+/// trains lie on the host.
+///
+/// @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
+///                          `assume_hermitian` count.
+/// @param      y            the bra: its mode sizes are the rows of `h`.
+/// @param      h            the operator.
+/// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
+/// @param[out] result       2 elements: real and imaginary part.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (trains on a device).
+///
+/// # Safety
+/// `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_sandwich(
+    contraction: *mut purlin_tt_contraction,
+    y: *const purlin_tt,
+    h: *const purlin_tt_matrix,
+    x: *const purlin_tt,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
+        // SAFETY: as promised above.
+        let result = unsafe { number("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let trains = Trains::new(&y, Some(&h), &x);
+        let dtype = trains.check(contraction.context())?;
+        let (scaled, done) = operator::sandwich(contraction.context(), contraction.options(), &trains)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { hand_over(result, scaled.plain(dtype).0, info, &done, "purlin_tt_sandwich_scaled") }
+    })
+}
+
+/// purlin_tt_sandwich with an exponent of its own.
+///
+/// @param      contraction  the contraction.
+/// @param      y            the bra.
+/// @param      h            the operator.
+/// @param      x            the ket; may be `y`.
+/// @param[out] result       mantissa and exponent, logarithm and phase.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
+    contraction: *mut purlin_tt_contraction,
+    y: *const purlin_tt,
+    h: *const purlin_tt_matrix,
+    x: *const purlin_tt,
+    result: *mut purlin_tt_scaled,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let trains = Trains::new(&y, Some(&h), &x);
+        let (scaled, done) = operator::sandwich(contraction.context(), contraction.options(), &trains)?;
+        *result = scaled.into();
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }
+    })
+}
+
+/// Rayleigh quotient <x|H|x> / <x|x>, both in one sweep. It is right also where neither of the two fits its type.
+///
+/// @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
+/// @param      h            the operator.
+/// @param      x            the train, on the host.
+/// @param[out] quotient     2 elements: real and imaginary part. The second is rounding noise for a Hermitian operator: a
+///                          check of it; 0 with `assume_hermitian`.
+/// @param[out] numerator    <x|H|x>; may be NULL.
+/// @param[out] denominator  <x|x>; may be NULL.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_sandwich; `PURLIN_ERROR_NUMERICAL` also where <x|x> is 0, and then nothing is written.
+///
+/// # Safety
+/// `quotient` is NULL or valid for 2 elements, `numerator` and `denominator` are NULL or valid for writing, `info` NULL or
+/// an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_rayleigh(
+    contraction: *mut purlin_tt_contraction,
+    h: *const purlin_tt_matrix,
+    x: *const purlin_tt,
+    quotient: *mut f64,
+    numerator: *mut purlin_tt_scaled,
+    denominator: *mut purlin_tt_scaled,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
+        // SAFETY: as promised above.
+        let quotient = unsafe { number("quotient", quotient) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let dtype = Trains::new(&x, Some(&h), &x).check(contraction.context())?;
+        let found = operator::rayleigh(contraction.context(), contraction.options(), &x, &h)?;
+        for (target, value) in [(numerator, found.numerator), (denominator, found.denominator)] {
+            if !target.is_null() {
+                // SAFETY: not null; the caller promises a place for the number.
+                unsafe { target.write_unaligned(value.into()) };
+            }
+        }
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { hand_over(quotient, found.quotient.plain(dtype).0, info, &found.info, "numerator and denominator") }
+    })
+}
+
+/// Expectation values <x|A_k|x> / <x|x> of an operator at single sites, all in one sweep from either end.
+///
+/// @param      contraction  the contraction; of its options `scaling`, `cut` and `workspace_limit` count.
+/// @param      x            the train, on the host.
+/// @param      op           the operator A, n x n on the host, element (i, j) taking state j to state i; F32, F64, CF32 or
+///                          CF64; n is the mode size of the sites.
+/// @param      count        number of sites.
+/// @param[in]  sites        their numbers, 0 to d - 1.
+/// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
+/// @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions.
+///
+/// # Safety
+/// `sites` is NULL or valid for `count` elements.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_expect_local(
+    contraction: *mut purlin_tt_contraction,
+    x: *const purlin_tt,
+    op: *const purlin_tensor,
+    count: i64,
+    sites: *const i64,
+    values: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let x = tt::input("x", x)?;
+        let op = tensor::input("op", op)?;
+        let mut values = tensor::output("values", values)?;
+        let count = shape::size("count", count, 0)?;
+        overlap::check(&[Range::of("op", &op)], &[Range::of("values", &values)])?;
+        overlap::check_many(&tt::ranges("x", &x)?, &[Range::of("values", &values)])?;
+        let mut wanted = alloc::with_capacity("sites of an operator", count)?;
+        if count > 0 {
+            // SAFETY: as promised above.
+            for (k, &site) in unsafe { list("sites", count, sites) }?.iter().enumerate() {
+                let site = usize::try_from(site).map_err(|_| {
+                    Error::invalid("sites", format!("element {k} is {site}, outside 0 to {}", x.shape().len() - 1))
+                })?;
+                wanted.push(site);
+            }
+        }
+        values.expect_dims("values", &[count])?;
+        let matrix = read_operator("op", &op)?;
+        let found = operator::expect_local(contraction.context(), contraction.options(), &x, &matrix, &wanted)?;
+        write_numbers("values", &[count], &found, &mut values)
+    })
+}
+
+/// Correlations <x|A_k B_l|x> / <x|x> of two operators at all pairs of sites; where k = l the product A B stands at the
+/// site.
+///
+/// @param contraction  the contraction, as for purlin_tt_expect_local.
+/// @param x            the train, on the host, all of whose mode sizes are n.
+/// @param a            the operator A, n x n, as for purlin_tt_expect_local.
+/// @param b            the operator B, likewise; may be `a`, and then half the work is saved.
+/// @param values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
+/// @return as purlin_tt_expect_local.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_tt_correlation(
+    contraction: *mut purlin_tt_contraction,
+    x: *const purlin_tt,
+    a: *const purlin_tensor,
+    b: *const purlin_tensor,
+    values: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let x = tt::input("x", x)?;
+        let (a, b) = (tensor::input("a", a)?, tensor::input("b", b)?);
+        let mut values = tensor::output("values", values)?;
+        overlap::check(&[Range::of("a", &a), Range::of("b", &b)], &[Range::of("values", &values)])?;
+        overlap::check_many(&tt::ranges("x", &x)?, &[Range::of("values", &values)])?;
+        let d = x.shape().len();
+        values.expect_dims("values", &[d, d])?;
+        let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
+        let found = operator::correlation(contraction.context(), contraction.options(), &x, &left, &right)?;
+        write_numbers("values", &[d, d], &found, &mut values)
+    })
+}

@@ -1,0 +1,295 @@
+//! Inner products, norms and distances of tensor trains.
+
+use super::options;
+use super::stream;
+use super::tt::{self, purlin_tt};
+use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
+use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
+use super::{guard, purlin_status, purlin_stream};
+use crate::error::{Error, Result};
+use crate::scalar::Complex;
+use crate::tt::info::{Info, Outcome};
+
+/// A place for a complex number.
+///
+/// # Safety
+/// `result` is NULL or valid for writing 2 elements.
+pub(super) unsafe fn number<'a>(argument: &str, result: *mut f64) -> Result<&'a mut [f64; 2]> {
+    // SAFETY: as promised by the caller.
+    unsafe { super::device::output(argument, result.cast::<[f64; 2]>()) }
+}
+
+/// Writes a report, if there is a place for it.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+pub(super) unsafe fn tell(info: *mut purlin_tt_contraction_info, done: &Info) -> Result<()> {
+    // SAFETY: as promised by the caller.
+    unsafe { options::write("info", info, purlin_tt_contraction_info::of(done)) }
+}
+
+/// Hands over a plain result with its report, and says if it is not the number.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+pub(super) unsafe fn hand_over(
+    result: &mut [f64; 2],
+    value: Complex<f64>,
+    info: *mut purlin_tt_contraction_info,
+    done: &Info,
+    scaled: &str,
+) -> Result<()> {
+    *result = [value.re, value.im];
+    // SAFETY: as promised by the caller.
+    unsafe { tell(info, done) }?;
+    judge(done.outcome, scaled)
+}
+
+/// Says if a plain result is not the number. `scaled` has it with an exponent of its own.
+pub(super) fn judge(outcome: Outcome, scaled: &str) -> Result<()> {
+    let problem = match outcome {
+        Outcome::Ok => return Ok(()),
+        Outcome::Overflow => "is beyond the range of its type",
+        Outcome::Underflow => "is not 0, but too small for its type",
+        Outcome::NonFinite => "is not finite, for a core is not",
+    };
+    Err(Error::Numerical(format!("the result {problem}; {scaled} gives its mantissa and exponent")))
+}
+
+/// Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
+/// PURLIN_TT_CONJ_NONE.
+///
+/// The trains have the same mode sizes and precision; each may be open or cyclic, real or complex. Trains in host memory
+/// are copied to a GPU for the call.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the bra.
+/// @param      y            the ket; may be `x`, and then half the work is saved.
+/// @param[out] result       2 elements: real and imaginary part, in the precision of the trains; the second is 0 where
+///                          both are real.
+/// @param[out] info         what was done; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes: the message
+/// names the core; precision, another context, a core that has not been set, options that do not fit the trains, NULL
+/// pointer, struct_size; a `workspace_limit` that is less than what the message says is needed),
+/// `PURLIN_ERROR_NUMERICAL` (the number is beyond the range of the type: `result` is infinite, or 0, or NaN where a core
+/// holds what is not finite, and `info` is filled in; purlin_tt_inner_scaled has no range), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// After a failure the object is ready for another call.
+///
+/// # Safety
+/// `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_inner(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        // SAFETY: as promised above.
+        let result = unsafe { number("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let (value, done) = object.run(|report| contraction.inner(stream.as_deref(), &x, &y, report))?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { hand_over(result, value, info, &done, "purlin_tt_inner_scaled") }
+    })
+}
+
+/// purlin_tt_inner with an exponent of its own, which no train exceeds.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the bra.
+/// @param      y            the ket; may be `x`.
+/// @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core holds what is
+///                          not finite, which info.outcome says.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner, without `PURLIN_ERROR_NUMERICAL`.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_inner_scaled(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    result: *mut purlin_tt_scaled,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let (value, done) = object.run(|report| contraction.inner_scaled(stream.as_deref(), &x, &y, report))?;
+        *result = value.into();
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }
+    })
+}
+
+/// Norm: the square root of the inner product of a train with itself.
+///
+/// @param      contraction  the contraction; `norm_way` says how, and nothing but the bra is ever conjugated.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the train.
+/// @param[out] result       the norm, real and not negative.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_norm(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let x = tt::input("x", x)?;
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
+        *result = value;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }?;
+        judge(done.outcome, "purlin_tt_norm_scaled")
+    })
+}
+
+/// purlin_tt_norm with an exponent of its own; `log_abs` of the result is the logarithm of the norm.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the train.
+/// @param[out] result       mantissa and exponent, logarithm and phase.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner_scaled.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_norm_scaled(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    result: *mut purlin_tt_scaled,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let x = tt::input("x", x)?;
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let (value, done) = object.run(|report| contraction.norm_scaled(stream.as_deref(), &x, report))?;
+        *result = value.into();
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }
+    })
+}
+
+/// Distance: the norm of x - y, by QR factors of the difference, so that it keeps its digits where the trains nearly
+/// agree. From inner products, half of them would be lost.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      x            a train.
+/// @param      y            another of the same mode sizes and precision.
+/// @param[out] result       the distance, not negative.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_distance(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
+        *result = value;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }?;
+        judge(done.outcome, "purlin_tt_distance_scaled")
+    })
+}
+
+/// purlin_tt_distance with an exponent of its own.
+///
+/// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
+/// @param      x            a train.
+/// @param      y            another of the same mode sizes and precision.
+/// @param[out] result       mantissa and exponent, logarithm and phase.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_tt_inner_scaled.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_distance_scaled(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    result: *mut purlin_tt_scaled,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        // SAFETY: the caller promises NULL or a place for the result.
+        let result = unsafe { super::device::output("result", result) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let (value, done) = object.run(|report| contraction.distance_scaled(stream.as_deref(), &x, &y, report))?;
+        *result = value.into();
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &done) }
+    })
+}

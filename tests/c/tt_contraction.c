@@ -1,0 +1,354 @@
+/* Contractions of tensor trains against their entries: inner products, norms, expectation values, environments; and every
+   refusal. */
+#include "tt.h"
+
+static purlin_context *context, *foreign;
+
+static purlin_tt_contraction_options fresh_options(void) {
+  purlin_tt_contraction_options o;
+  OK(purlin_tt_contraction_options_init(&o, sizeof o));
+  return o;
+}
+
+static purlin_tt_contraction_info fresh_info(void) {
+  purlin_tt_contraction_info info;
+  OK(purlin_tt_contraction_info_init(&info, sizeof info));
+  return info;
+}
+
+static purlin_tt_contraction *contraction(const purlin_tt_contraction_options *o) {
+  purlin_tt_contraction *c = NULL;
+  OK(purlin_tt_contraction_create(context, o, &c));
+  return c;
+}
+
+static double value_of(const purlin_tt_scaled *s) {
+  return ldexp(s->re, (int)s->exponent);
+}
+
+static void inner_products(void) {
+  static made x, y;
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_contraction_info info = fresh_info(), plan = fresh_info();
+  purlin_tt_scaled s;
+  double result[2] = {0, 7}, expected, norm = 0, distance = 0;
+  make_train(context, &x, 6, 3, 5, 1, 1);
+  make_train(context, &y, 6, 3, 4, 1, 2);
+  expected = slow_inner(&x, &y);
+  OK(purlin_tt_plan(c, x.tt, y.tt, &plan));
+  CHECK(plan.flops > 0 && plan.bytes > 0 && plan.reason[0] != 0 && plan.algorithm != PURLIN_TT_ALGORITHM_AUTO);
+  OK(purlin_tt_inner(c, NULL, x.tt, y.tt, result, &info));
+  CHECK(near(result[0], expected, 1e-12) && result[1] == 0);
+  CHECK(info.outcome == PURLIN_TT_RESULT_OK && info.algorithm == plan.algorithm && info.contexts == 1);
+  CHECK(info.flops == plan.flops && info.seconds >= 0);
+  OK(purlin_tt_inner_scaled(c, NULL, x.tt, y.tt, &s, NULL));
+  CHECK(value_of(&s) == result[0] && fabs(s.re) >= 0.5 && fabs(s.re) < 1 && s.im == 0);
+  CHECK(near(s.log_abs, log(fabs(expected)), 1e-11) && s.phase_re == (expected > 0 ? 1 : -1) && s.phase_im == 0);
+  OK(purlin_tt_inner(c, NULL, x.tt, x.tt, result, NULL));
+  OK(purlin_tt_norm(c, NULL, x.tt, &norm, &info));
+  CHECK(near(norm * norm, result[0], 1e-12) && near(result[0], slow_inner(&x, &x), 1e-12));
+  OK(purlin_tt_norm_scaled(c, NULL, x.tt, &s, NULL));
+  CHECK(near(value_of(&s), norm, 1e-14) && near(s.log_abs, log(norm), 1e-12));
+  OK(purlin_tt_distance(c, NULL, x.tt, y.tt, &distance, NULL));
+  expected = sqrt(slow_inner(&x, &x) - 2 * slow_inner(&x, &y) + slow_inner(&y, &y));
+  CHECK(near(distance, expected, 1e-10));
+  OK(purlin_tt_distance_scaled(c, NULL, x.tt, y.tt, &s, NULL));
+  CHECK(near(value_of(&s), distance, 1e-14));
+  OK(purlin_tt_distance(c, NULL, x.tt, x.tt, &distance, NULL));
+  CHECK(distance == 0);
+  OK(purlin_tt_destroy(y.tt));
+  OK(purlin_tt_destroy(x.tt));
+  OK(purlin_tt_contraction_destroy(c));
+}
+
+/* Products that leave the range of their type. */
+static void ranges(void) {
+  enum { LENGTH = 400 };
+  static double core[8];
+  static void *cores[LENGTH];
+  static int64_t modes[LENGTH], ranks[LENGTH + 1];
+  const double factors[2] = {1e6, 1e-6};
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_scaled s;
+  purlin_tt *tt = NULL;
+  double result[2] = {1, 1}, norm = 1;
+  int k, which;
+  ranks[0] = 1;
+  for (k = 0; k < LENGTH; k++) {
+    cores[k] = core;
+    modes[k] = 2;
+    ranks[k + 1] = 1;
+  }
+  for (which = 0; which < 2; which++) {
+    core[0] = core[1] = factors[which];
+    OK(purlin_tt_borrow(context, PURLIN_F64, 0, LENGTH, modes, ranks, cores, &tt));
+    FAILS(PURLIN_ERROR_NUMERICAL, "purlin_tt_inner_scaled", purlin_tt_inner(c, NULL, tt, tt, result, &info));
+    CHECK(which ? result[0] == 0 : isinf(result[0]));
+    CHECK(info.outcome == (which ? PURLIN_TT_RESULT_UNDERFLOW : PURLIN_TT_RESULT_OVERFLOW));
+    FAILS(PURLIN_ERROR_NUMERICAL, "purlin_tt_norm_scaled", purlin_tt_norm(c, NULL, tt, &norm, &info));
+    CHECK(which ? norm == 0 : isinf(norm));
+    OK(purlin_tt_inner_scaled(c, NULL, tt, tt, &s, &info));
+    CHECK(near(s.log_abs, LENGTH * log(2 * factors[which] * factors[which]), 1e-12) && info.scaled == 1);
+    OK(purlin_tt_destroy(tt));
+  }
+  core[1] = NAN;
+  OK(purlin_tt_borrow(context, PURLIN_F64, 0, LENGTH, modes, ranks, cores, &tt));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_inner(c, NULL, tt, tt, result, &info));
+  CHECK(isnan(result[0]) && info.outcome == PURLIN_TT_RESULT_NONFINITE);
+  OK(purlin_tt_destroy(tt));
+  OK(purlin_tt_contraction_destroy(c));
+}
+
+static purlin_tensor *matrix2(double *data) {
+  return array2(context, PURLIN_F64, 2, 2, data);
+}
+
+/* The Ising chain of three sites, and a sum of terms that is the same operator. */
+static void operators(void) {
+  static made x;
+  static double sx[4] = {0, 1, 1, 0}, sz[4] = {1, 0, 0, -1};
+  const int64_t modes[3] = {2, 2, 2}, sites[7] = {0, 1, 1, 2, 0, 1, 2}, factors[5] = {2, 2, 1, 1, 1};
+  const double coefficients[10] = {-1.5, 0, -1.5, 0, -0.5, 0, -0.5, 0, -0.5, 0}, couplings[3] = {1, 1, 1};
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_info shape = train_info();
+  purlin_tt_matrix *ising = NULL, *terms = NULL, *heisenberg = NULL, *one = NULL;
+  purlin_tensor *a = matrix2(sx), *b = matrix2(sz), *out, *square, *other;
+  const purlin_tensor *list[7];
+  purlin_tt_scaled top, bottom, s;
+  double energy[2], same[2], norm2[2], values[3], correlations[9], h = 0;
+  int64_t index[3] = {0};
+  int k;
+  list[0] = list[1] = list[2] = list[3] = a;
+  list[4] = list[5] = list[6] = b;
+  make_train(context, &x, 3, 2, 3, 1, 5);
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, 1.5, 0.5, &ising));
+  OK(purlin_tt_matrix_from_terms(context, PURLIN_F64, 3, modes, 0, 5, coefficients, factors, sites, list, &terms));
+  OK(purlin_tt_matrix_properties(ising, &shape));
+  CHECK(shape.max_rank == 3 && shape.cyclic == 0);
+  /* <x|H|x> by entries: sigma_x flips a bit, sigma_z takes the sign of it. */
+  do {
+    double v = element(&x, index), flipped = 0;
+    for (k = 0; k < 2; k++) {
+      int64_t other[3];
+      memcpy(other, index, sizeof other);
+      other[k] = 1 - other[k];
+      other[k + 1] = 1 - other[k + 1];
+      flipped += element(&x, other);
+    }
+    h += -1.5 * v * flipped;
+    for (k = 0; k < 3; k++) h += -0.5 * v * v * (index[k] ? -1 : 1);
+  } while (advance(&x, index));
+  OK(purlin_tt_sandwich(c, x.tt, ising, x.tt, energy, &info));
+  CHECK(near(energy[0], h, 1e-12) && energy[1] == 0);
+  OK(purlin_tt_sandwich(c, x.tt, terms, x.tt, same, NULL));
+  CHECK(near(same[0], h, 1e-12));
+  OK(purlin_tt_sandwich_scaled(c, x.tt, ising, x.tt, &s, NULL));
+  CHECK(near(value_of(&s), h, 1e-12));
+  OK(purlin_tt_inner(c, NULL, x.tt, x.tt, norm2, NULL));
+  OK(purlin_tt_rayleigh(c, ising, x.tt, energy, &top, &bottom, &info));
+  CHECK(near(energy[0], h / norm2[0], 1e-12) && near(value_of(&top), h, 1e-12) && near(value_of(&bottom), norm2[0], 1e-12));
+  OK(purlin_tt_rayleigh(c, ising, x.tt, same, NULL, NULL, NULL));
+  CHECK(same[0] == energy[0]);
+  OK(purlin_tt_matrix_identity(context, PURLIN_F64, 3, modes, &one));
+  OK(purlin_tt_rayleigh(c, one, x.tt, same, NULL, NULL, NULL));
+  CHECK(near(same[0], 1, 1e-14));
+  OK(purlin_tt_matrix_heisenberg(context, PURLIN_F64, 3, 1, 1, couplings, 0, &heisenberg));
+  OK(purlin_tt_matrix_properties(heisenberg, &shape));
+  CHECK(shape.cyclic == 1);
+  /* Local values and correlations: the diagonal of zz is 1. */
+  out = vector_of(context, PURLIN_F64, 3, values);
+  OK(purlin_tt_expect_local(c, x.tt, b, 3, (const int64_t[]){0, 1, 2}, out));
+  square = array2(context, PURLIN_F64, 3, 3, correlations);
+  OK(purlin_tt_correlation(c, x.tt, b, b, square));
+  CHECK(near(correlations[0], 1, 1e-13) && near(correlations[4], 1, 1e-13) && correlations[1] == correlations[3]);
+  h = 0;
+  index[0] = index[1] = index[2] = 0;
+  do h += pow(element(&x, index), 2) * (index[1] ? -1 : 1);
+  while (advance(&x, index));
+  CHECK(near(values[1], h / norm2[0], 1e-13));
+  BAD_ARGUMENT("sites: element 1 is 3", purlin_tt_expect_local(c, x.tt, b, 3, (const int64_t[]){0, 3, 2}, out));
+  BAD_ARGUMENT("values: has dimensions [3], [2] are needed", purlin_tt_expect_local(c, x.tt, b, 2, sites, out));
+  BAD_ARGUMENT("op: has 9 elements, 2 x 2 are needed", purlin_tt_expect_local(c, x.tt, square, 3, sites, out));
+  other = vector_of(context, PURLIN_F64, 3, sz);
+  BAD_ARGUMENT("op: has dimensions [3], a square matrix", purlin_tt_expect_local(c, x.tt, other, 3, sites, out));
+  BAD_ARGUMENT("values: overlaps op", purlin_tt_expect_local(c, x.tt, b, 3, sites, other));
+  OK(purlin_tensor_destroy(other));
+  BAD_ARGUMENT("values: has dimensions [3]", purlin_tt_correlation(c, x.tt, a, b, out));
+  BAD_HANDLE("h: is NULL", purlin_tt_sandwich(c, x.tt, NULL, x.tt, energy, NULL));
+  BAD_ARGUMENT("result: is NULL", purlin_tt_sandwich(c, x.tt, ising, x.tt, NULL, NULL));
+  BAD_ARGUMENT("quotient: is NULL", purlin_tt_rayleigh(c, ising, x.tt, NULL, NULL, NULL, NULL));
+  BAD_ARGUMENT("length: is 0", purlin_tt_matrix_ising(context, PURLIN_F64, 0, 0, 1, 1, &one));
+  BAD_ARGUMENT("cyclic: is 2", purlin_tt_matrix_ising(context, PURLIN_F64, 3, 2, 1, 1, &one));
+  BAD_ARGUMENT("dtype: is I32", purlin_tt_matrix_ising(context, PURLIN_I32, 3, 0, 1, 1, &one));
+  BAD_ARGUMENT("twice_spin: is 0", purlin_tt_matrix_heisenberg(context, PURLIN_F64, 3, 0, 0, couplings, 0, &one));
+  BAD_ARGUMENT("modes: is NULL", purlin_tt_matrix_identity(context, PURLIN_F64, 3, NULL, &one));
+  BAD_ARGUMENT("site", purlin_tt_matrix_from_terms(context, PURLIN_F64, 1, modes, 0, 5, coefficients, factors, sites, list,
+                                                   &one));
+  BAD_ARGUMENT("factors: is NULL", purlin_tt_matrix_from_terms(context, PURLIN_F64, 3, modes, 0, 5, coefficients, NULL,
+                                                               sites, list, &one));
+  OK(purlin_tensor_destroy(square));
+  OK(purlin_tensor_destroy(out));
+  OK(purlin_tensor_destroy(b));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tt_matrix_destroy(heisenberg));
+  OK(purlin_tt_matrix_destroy(one));
+  OK(purlin_tt_matrix_destroy(terms));
+  OK(purlin_tt_matrix_destroy(ising));
+  OK(purlin_tt_destroy(x.tt));
+  OK(purlin_tt_contraction_destroy(c));
+}
+
+static void environments(void) {
+  static made x;
+  static double sz[4] = {1, 0, 0, -1}, room[64], out[64];
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_matrix *h = NULL;
+  purlin_tt_environments *e = NULL, *plain = NULL;
+  purlin_tt_scaled s;
+  purlin_tensor *op = matrix2(sz), *v, *w, *env;
+  int64_t dims[4], shape[3] = {3, 2, 3}, exponent = 0, k;
+  int32_t dtype = -1;
+  double energy[2], sum = 0;
+  make_train(context, &x, 4, 2, 3, 1, 9);
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, 4, 0, 1, 0.7, &h));
+  OK(purlin_tt_sandwich(c, x.tt, h, x.tt, energy, NULL));
+  OK(purlin_tt_environments_create(c, x.tt, h, x.tt, &e));
+  OK(purlin_tt_environments_create(c, x.tt, NULL, x.tt, &plain));
+  OK(purlin_tt_environments_shape(e, 2, dims, &dtype));
+  CHECK(dims[0] == 3 && dims[1] == 3 && dims[2] == 1 && dims[3] == 3 && dtype == PURLIN_F64);
+  for (k = 0; k <= 4; k++) {
+    OK(purlin_tt_environments_value(e, k, &s));
+    CHECK(near(value_of(&s), energy[0], 1e-12));
+  }
+  OK(purlin_tt_environments_build(e, PURLIN_TT_LEFT, 4));
+  OK(purlin_tt_environments_build(e, PURLIN_TT_RIGHT, 0));
+  env = dense(context, PURLIN_F64, 4, dims, room);
+  OK(purlin_tt_environments_get(e, PURLIN_TT_LEFT, 2, env, &exponent));
+  CHECK(room[0] != 0);
+  /* The effective operator of site 1 between its own core: the energy. */
+  v = dense(context, PURLIN_F64, 3, shape, x.cores[1]);
+  w = dense(context, PURLIN_F64, 3, shape, out);
+  OK(purlin_tt_environments_apply(e, 1, 1, v, w, &exponent));
+  for (k = 0; k < 18; k++) sum += ((double *)x.cores[1])[k] * out[k];
+  CHECK(near(ldexp(sum, (int)exponent), energy[0], 1e-12));
+  OK(purlin_tt_environments_local(plain, 2, op, &s));
+  BAD_ARGUMENT("h: is in the environments", purlin_tt_environments_local(e, 2, op, &s));
+  /* A core changes: what depends on it is built anew. */
+  for (k = 0; k < 18; k++) ((double *)x.cores[1])[k] *= 2;
+  OK(purlin_tt_environments_update_core(e, 1));
+  OK(purlin_tt_environments_value(e, 3, &s));
+  CHECK(near(value_of(&s), 4 * energy[0], 1e-12));
+  BAD_ARGUMENT("side: is 2", purlin_tt_environments_build(e, 2, 0));
+  BAD_ARGUMENT("bond: is 5, outside 0 to 4", purlin_tt_environments_build(e, PURLIN_TT_LEFT, 5));
+  BAD_ARGUMENT("bond: is -1", purlin_tt_environments_value(e, -1, &s));
+  BAD_ARGUMENT("k: is 4, outside 0 to 3", purlin_tt_environments_update_core(e, 4));
+  BAD_ARGUMENT("sites: is 3", purlin_tt_environments_apply(e, 1, 3, v, w, &exponent));
+  BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, PURLIN_TT_LEFT, 0, env, &exponent));
+  BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, 1, 1, v, w, NULL));
+  BAD_ARGUMENT("out: has", purlin_tt_environments_apply(e, 1, 1, v, env, &exponent));
+  BAD_ARGUMENT("dims: is NULL", purlin_tt_environments_shape(e, 1, NULL, NULL));
+  BAD_ARGUMENT("result: is NULL", purlin_tt_environments_value(e, 1, NULL));
+  BAD_ARGUMENT("environments: is NULL", purlin_tt_environments_create(c, x.tt, h, x.tt, NULL));
+  OK(purlin_tt_matrix_destroy(h));
+  BAD_HANDLE("h: was destroyed", purlin_tt_environments_value(e, 1, &s));
+  OK(purlin_tt_destroy(x.tt));
+  BAD_HANDLE("y: was destroyed", purlin_tt_environments_value(plain, 1, &s));
+  OK(purlin_tensor_destroy(w));
+  OK(purlin_tensor_destroy(v));
+  OK(purlin_tensor_destroy(env));
+  OK(purlin_tensor_destroy(op));
+  OK(purlin_tt_environments_destroy(plain));
+  OK(purlin_tt_environments_destroy(e));
+  BAD_HANDLE("environments: was destroyed", purlin_tt_environments_destroy(e));
+  OK(purlin_tt_environments_destroy(NULL));
+  OK(purlin_tt_contraction_destroy(c));
+}
+
+static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
+  (void)step;
+  (void)steps;
+  (void)measure;
+  ++*(int *)user;
+  return 1;
+}
+
+static void refusals(void) {
+  static made x, y, z;
+  purlin_tt_contraction_options o = fresh_options();
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_contraction *c = NULL, *made = NULL;
+  purlin_tt_scaled s;
+  double result[2];
+  int asked = 0;
+#define BAD(text, change)                                               \
+  do {                                                                  \
+    change;                                                             \
+    BAD_ARGUMENT(text, purlin_tt_contraction_create(context, &o, &made)); \
+    o = fresh_options();                                                \
+  } while (0)
+  BAD_ARGUMENT("options: is NULL", purlin_tt_contraction_options_init(NULL, sizeof o));
+  BAD_ARGUMENT("info: struct_size is 7", purlin_tt_contraction_info_init(&info, 7));
+  BAD_HANDLE("context: is NULL", purlin_tt_contraction_create(NULL, &o, &made));
+  BAD_ARGUMENT("contraction: is NULL", purlin_tt_contraction_create(context, &o, NULL));
+  BAD("options: struct_size is 0", o.struct_size = 0);
+  BAD("algorithm: is 7", o.algorithm = 7);
+  BAD("scaling: is 3", o.scaling = 3);
+  BAD("conjugate: is 2", o.conjugate = 2);
+  BAD("math: is 4", o.math = 4);
+  BAD("norm_way: is 4", o.norm_way = 4);
+  BAD("assume_hermitian: is 2", o.assume_hermitian = 2);
+  BAD("kernel: is 2", o.kernel = 2);
+  BAD("reserved: is 1", o.reserved = 1);
+  BAD("cut: is -2", o.cut = -2);
+  BAD("block: is -1", o.block = -1);
+  BAD("repeat: is 0", o.repeat = 0);
+  BAD("workspace_limit: is -1", o.workspace_limit = -1);
+  CHECK(made == NULL);
+  c = contraction(&o);
+  make_train(context, &x, 3, 2, 3, 1, 5);
+  make_train(context, &y, 3, 3, 3, 1, 5);
+  make_train(foreign, &z, 3, 2, 3, 1, 5);
+  BAD_ARGUMENT("y: core 0 has mode size 3, that of x is 2", purlin_tt_inner(c, NULL, x.tt, y.tt, result, NULL));
+  BAD_ARGUMENT("y: belongs to another context", purlin_tt_inner(c, NULL, x.tt, z.tt, result, NULL));
+  BAD_ARGUMENT("result: is NULL", purlin_tt_inner(c, NULL, x.tt, x.tt, NULL, NULL));
+  BAD_ARGUMENT("result: is NULL", purlin_tt_inner_scaled(c, NULL, x.tt, x.tt, NULL, NULL));
+  BAD_ARGUMENT("result: is NULL", purlin_tt_norm(c, NULL, x.tt, NULL, NULL));
+  BAD_ARGUMENT("info: is NULL", purlin_tt_plan(c, x.tt, x.tt, NULL));
+  BAD_HANDLE("x: is NULL", purlin_tt_inner(c, NULL, NULL, x.tt, result, NULL));
+  BAD_HANDLE("y: is NULL", purlin_tt_distance(c, NULL, x.tt, NULL, result, NULL));
+  BAD_HANDLE("contraction: is NULL", purlin_tt_inner(NULL, NULL, x.tt, x.tt, result, NULL));
+  info.struct_size = 9;
+  BAD_ARGUMENT("info: struct_size is 9", purlin_tt_inner(c, NULL, x.tt, x.tt, result, &info));
+  BAD_ARGUMENT("context: is one of", purlin_tt_contraction_add_context(c, context));
+  BAD_ARGUMENT("context: is not a second GPU", purlin_tt_contraction_add_context(c, foreign));
+  OK(purlin_tt_contraction_cancel(c));
+  OK(purlin_tt_inner(c, NULL, x.tt, x.tt, result, NULL));
+  OK(purlin_tt_contraction_destroy(c));
+  o.progress = stop;
+  o.progress_user = &asked;
+  c = contraction(&o);
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_tt_inner_scaled(c, NULL, x.tt, x.tt, &s, NULL));
+  CHECK(asked > 0);
+  OK(purlin_tt_contraction_destroy(c));
+  BAD_HANDLE("contraction: was destroyed", purlin_tt_contraction_cancel(c));
+  OK(purlin_tt_contraction_destroy(NULL));
+  OK(purlin_tt_destroy(z.tt));
+  OK(purlin_tt_destroy(y.tt));
+  OK(purlin_tt_destroy(x.tt));
+#undef BAD
+}
+
+int main(void) {
+  context = cpu_context(2);
+  foreign = cpu_context(1);
+  inner_products();
+  ranges();
+  operators();
+  environments();
+  refusals();
+  OK(purlin_context_destroy(foreign));
+  OK(purlin_context_destroy(context));
+  return finish();
+}

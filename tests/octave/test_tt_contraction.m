@@ -1,0 +1,123 @@
+function test_tt_contraction()
+% TEST_TT_CONTRACTION  Contractions and algebra of tensor trains against full arrays.
+  purlin.configure('backend', 'cpu');
+  before = purlin.live_handles();
+  n = [2 3 2];
+  x = random_ring(n, [3 2 4 3], false);
+  y = random_ring(n, [3 4 2 3], true);
+  [A, B] = deal(full_of(x), full_of(y));
+  [v, info] = purlin.tt_inner(x, y);
+  check(abs(v - A(:)' * B(:)) < 1e-12 * norm(A(:)) * norm(B(:)), 'inner product, real with complex');
+  check(strcmp(info.outcome, 'ok') && info.flops > 0 && ~isempty(info.reason), 'report');
+  s = purlin.tt_inner_scaled(x, y, 'scaling', 'always');
+  check(abs(s.mantissa * 2 ^ s.exponent - v) < 1e-13 * abs(v) && abs(exp(s.log_abs) * s.phase - v) < 1e-12 * abs(v), 'scaled');
+  check(abs(purlin.tt_norm(y) - norm(B(:))) < 1e-12 * norm(B(:)), 'norm');
+  s = purlin.tt_norm_scaled(y);
+  check(abs(s.log_abs - log(norm(B(:)))) < 1e-12, 'logarithm of the norm');
+  check(abs(purlin.tt_distance(x, y) - norm(A(:) - B(:))) < 1e-11 * norm(B(:)), 'distance');
+  check(isfield(purlin.tt_plan(x, y, 'algorithm', 'reduced'), 'workspace_bytes'), 'plan');
+  G = purlin.tt_gram({x, y});
+  check(abs(G(1, 2) - A(:)' * B(:)) < 1e-11 * norm(B(:)) ^ 2 && abs(G(2, 1) - conj(G(1, 2))) < 1e-11, 'Gram matrix');
+  check(abs(purlin.tt_gram({x}, {y, x}) - [A(:)' * B(:), A(:)' * A(:)]) < 1e-11 * norm(B(:)) ^ 2, 'of two lists');
+  check(abs(purlin.tt_inner_batch({x, y}, {y, y}) - G(:, 2)) < 1e-11 * norm(B(:)) ^ 2, 'batch');
+  big = repmat({1e30 * ones(1, 2)}, 1, 10);
+  [v, info] = purlin.tt_inner(big, big);
+  check(isinf(v) && strcmp(info.outcome, 'overflow'), 'overflow is a result');
+  check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
+  check_error('purlin:invalidArgument', 'algorithm', @() purlin.tt_inner(x, x, 'algorithm', 'fast'));
+  check_error('purlin:invalidArgument', 'mode size', @() purlin.tt_inner(x, {rand(1, 2), rand(1, 2), rand(1, 2)}));
+  operators();
+  algebra(x, y, A, B);
+  check(purlin.live_handles() == before, 'no handle is left');
+end
+
+function operators()
+  x = {rand(1, 2, 3), rand(3, 2, 2), rand(2, 2)};
+  a = full_of(x);
+  a = a(:);
+  [X, Z, I] = deal([0 1; 1 0], [1 0; 0 -1], eye(2));
+  % The first site runs fastest.
+  at = @(p, q, r) kron(r, kron(q, p));
+  H = -1.5 * (at(X, X, I) + at(I, X, X)) - 0.5 * (at(Z, I, I) + at(I, Z, I) + at(I, I, Z));
+  h = purlin.tt_ising(3, 1.5, 0.5);
+  t = purlin.tt_from_terms([2 2 2], {{-1.5, 1, X, 2, X}, {-1.5, 2, X, 3, X}, {-0.5, 1, Z}, {-0.5, 2, Z}, {-0.5, 3, Z}});
+  e = a' * H * a;
+  check(abs(purlin.tt_sandwich(x, h, x) - e) < 1e-12 * abs(e), 'sandwich');
+  check(abs(purlin.tt_sandwich(x, t, x) - e) < 1e-12 * abs(e), 'terms');
+  [q, info, top, bottom] = purlin.tt_rayleigh(h, x);
+  check(abs(q - e / (a' * a)) < 1e-12 && abs(top.mantissa * 2 ^ top.exponent - e) < 1e-12 * abs(e), 'Rayleigh quotient');
+  check(abs(bottom.mantissa * 2 ^ bottom.exponent - a' * a) < 1e-12 && strcmp(info.outcome, 'ok'), 'and its parts');
+  m = purlin.tt_expect_local(x, Z);
+  check(abs(m(2) - a' * at(I, Z, I) * a / (a' * a)) < 1e-13 && numel(m) == 3, 'local values');
+  C = purlin.tt_correlation(x, Z, X);
+  check(abs(C(1, 3) - a' * at(Z, I, X) * a / (a' * a)) < 1e-13, 'correlations');
+  check(abs(purlin.tt_rayleigh(purlin.tt_identity([2 2 2]), x) - 1) < 1e-14, 'identity');
+  s = describe(purlin.tt_heisenberg(4, [1 1 1], 0, 'cyclic', true));
+  check(s.cyclic == 1 && isequal(s.rows, [2 2 2 2]), 'Heisenberg ring');
+  v = purlin.TT(x);
+  env = purlin.TTEnvironments(v, v, h);
+  build(env, 'left', 3);
+  [L, p] = get(env, 'left', 2);
+  [R, r] = get(env, 'right', 2);
+  check(abs(sum(L(:) .* R(:)) * 2 ^ (p + r) - e) < 1e-12 * abs(e), 'environments meet');
+  [w, r] = apply(env, 2, x{2});
+  check(abs(sum(x{2}(:) .* w(:)) * 2 ^ r - e) < 1e-12 * abs(e) && isequal(size(w), [3 2 2]), 'effective operator');
+  s = value(env, 4);
+  check(abs(s.mantissa * 2 ^ s.exponent - e) < 1e-12 * abs(e), 'value');
+  plain = purlin.TTEnvironments(v, v);
+  s = local(plain, 2, Z);
+  check(abs(s.mantissa * 2 ^ s.exponent - a' * at(I, Z, I) * a) < 1e-12, 'local value');
+  delete(plain);
+  delete(env);
+  delete(v);
+  delete(t);
+  delete(h);
+end
+
+function algebra(x, y, A, B)
+  near = @(P, Q) norm(P(:) - Q(:)) <= 1e-12 * norm(Q(:));
+  check(near(purlin.tt_full(purlin.tt_add(x, y, 2, 1i)), 2 * A + 1i * B), 'add');
+  check(near(purlin.tt_full(purlin.tt_scale(y, 3, 'exponent', 2)), 12 * B), 'scale');
+  check(near(purlin.tt_full(purlin.tt_conj(y)), conj(B)), 'conj');
+  check(near(purlin.tt_full(purlin.tt_hadamard(x, y)), A .* B), 'hadamard');
+  check(near(purlin.tt_full(purlin.tt_reverse(x)), permute(A, [3 2 1])), 'reverse');
+  check(near(purlin.tt_full(purlin.tt_rotate(x, 2)), permute(A, [2 3 1])), 'rotate');
+  check(near(purlin.tt_full(purlin.tt_to_open(x)), A), 'to_open');
+  check(describe(purlin.tt_cast(x, 'single', true)).complex == 1, 'cast');
+  check(near(purlin.tt_elements(x, [1 2; 3 1; 2 2]), [A(1, 3, 2); A(2, 1, 2)]), 'elements');
+  check(near(purlin.tt_full(purlin.tt_apply(purlin.tt_identity([2 3 2]), x)), A), 'apply');
+  [z, info] = purlin.tt_round(purlin.tt_to_open(x), 'epsilon', 1e-12);
+  s = purlin.tt_svd(A, 'epsilon', 1e-12);
+  check(isequal(describe(z).ranks, describe(s).ranks) && info.error <= 1e-12, 'round and svd');
+  check(near(purlin.tt_full(purlin.tt_svd(reshape(A, 6, 2), 'modes', [2 3 2])), A), 'svd with other modes');
+  [c, q] = purlin.tt_canonicalise(purlin.tt_to_open(x), 2);
+  check(near(purlin.tt_full(c) * 2 ^ q, A), 'canonicalise');
+  check(isequal(gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3)), gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3))), 'seed');
+  check(isequal(purlin.tt_full(purlin.tt_ones([2 3])), ones(2, 3)), 'ones');
+  check(isequal(purlin.tt_full(purlin.tt_product_state({[1 2], [3 4 5]})), [1; 2] * [3 4 5]), 'product state');
+  check_error('purlin:notSupported', '', @() purlin.tt_round(x));
+end
+
+function cores = random_ring(n, r, is_complex)
+  cores = cell(1, numel(n));
+  for k = 1:numel(n)
+    cores{k} = rand(r(k), n(k), r(k + 1));
+    if is_complex
+      cores{k} = complex(cores{k}, rand(r(k), n(k), r(k + 1)));
+    end
+  end
+end
+
+function A = full_of(cores)
+% The tensor of three cores, entry by entry.
+  n = cellfun(@(c) size(c, 2), cores);
+  A = zeros(n);
+  for i = 1:n(1)
+    for j = 1:n(2)
+      for k = 1:n(3)
+        slice = @(c, i) reshape(c(:, i, :), size(c, 1), size(c, 3));
+        A(i, j, k) = trace(slice(cores{1}, i) * slice(cores{2}, j) * slice(cores{3}, k));
+      end
+    end
+  end
+end

@@ -1,0 +1,242 @@
+"""Contractions of tensor trains against NumPy's dense ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from test_tt import DTYPES, random_cores
+
+import purlin
+from purlin import tt
+
+GOLDEN = ROOT / "tests" / "golden" / "tt"
+
+
+def dense(cores: list[Any]) -> Any:
+    """The whole tensor of a train."""
+    whole = cores[0]
+    for core in cores[1:]:
+        whole = np.tensordot(whole, core, 1)
+    return np.trace(whole, axis1=0, axis2=whole.ndim - 1)
+
+
+def dense_matrix(cores: list[Any]) -> Any:
+    """Rows and columns of a TT-matrix as one matrix, the first site slowest."""
+    whole = cores[0]
+    for core in cores[1:]:
+        whole = np.tensordot(whole, core, 1)
+    whole = np.trace(whole, axis1=0, axis2=whole.ndim - 1)
+    d = len(cores)
+    order = [2 * k for k in range(d)] + [2 * k + 1 for k in range(d)]
+    rows = int(np.prod([core.shape[1] for core in cores]))
+    return whole.transpose(order).reshape(rows, -1)
+
+
+def close(value: Any, expected: Any, dtype: Any, scale: float) -> bool:
+    """Within the rounding of a type at the scale of the factors."""
+    return abs(value - expected) <= 100 * np.finfo(np.dtype(dtype).char.lower()).eps * scale
+
+
+@pytest.mark.parametrize("edges", [(1, 1), (3, 3), (1, 3)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_inner_products(cpu: purlin.Context, dtype: Any, edges: tuple[int, int]) -> None:
+    modes = [2, 3, 1, 4]
+    x = random_cores(modes, [edges[0], 3, 4, 2, edges[0]], dtype, 1)
+    y = random_cores(modes, [edges[1], 5, 2, 3, edges[1]], dtype, 2)
+    a, b = dense(x), dense(y)
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    with tt.Contraction(context=cpu) as contraction:
+        assert close(contraction.inner(x, y), np.vdot(a, b), dtype, size)
+        assert contraction.info is not None and contraction.info.outcome == "ok" and contraction.info.reason
+        scaled = contraction.inner_scaled(x, y)
+        assert close(scaled.mantissa * 2.0**scaled.exponent, np.vdot(a, b), dtype, size)
+        assert close(np.exp(scaled.log_abs) * scaled.phase, np.vdot(a, b), dtype, size)
+        assert close(contraction.norm(x), np.linalg.norm(a), dtype, float(np.linalg.norm(a)))
+        assert close(contraction.distance(x, y), np.linalg.norm(a - b), dtype, float(np.linalg.norm(a - b)))
+        plan = contraction.plan(x, y)
+        fewest = min(p * q for p, q in zip([edges[0], 3, 4, 2], [edges[1], 5, 2, 3]))
+        assert plan.flops > 0 and plan.pairs == fewest and plan.algorithm != "auto"
+    bilinear = tt.inner(x, y, conjugate="none", context=cpu)
+    assert close(bilinear, np.sum(a * b), dtype, size)
+    assert isinstance(bilinear, complex) == (np.dtype(dtype).kind == "c")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
+def test_batches_and_gram_matrices(cpu: purlin.Context, dtype: Any) -> None:
+    trains = [random_cores([2] * 4, [1, r, r + 1, r, 1], dtype, r) for r in (1, 2, 3, 8)]
+    arrays = [dense(cores) for cores in trains]
+    expected = np.array([[np.vdot(a, b) for b in arrays] for a in arrays])
+    size = float(np.abs(expected).max())
+    with tt.Contraction(context=cpu) as contraction:
+        gram = contraction.gram(trains)
+        assert gram.shape == (4, 4) and close(np.abs(gram - expected).max(), 0, dtype, size)
+        part = contraction.gram(trains[:2], trains[1:])
+        assert close(np.abs(part - expected[:2, 1:]).max(), 0, dtype, size)
+        batch = contraction.inner_batch(trains, trains[::-1])
+        assert close(np.abs(batch - expected[range(4), range(3, -1, -1)]).max(), 0, dtype, size)
+        assert contraction.inner_batch([], []).shape == (0,)
+        with pytest.raises(ValueError, match="has 1 trains, x has 2"):
+            contraction.inner_batch(trains[:2], trains[:1])
+
+
+@pytest.mark.parametrize("algorithm", ["full", "reduced", "blocked", "halves"])
+def test_algorithms_of_rings_agree(cpu: purlin.Context, algorithm: Any) -> None:
+    x = random_cores([2] * 6, [3] * 7, np.complex128, 3)
+    y = random_cores([2] * 6, [2] * 7, np.complex128, 4)
+    expected = np.vdot(dense(x), dense(y))
+    with tt.Contraction(algorithm=algorithm, context=cpu) as contraction:
+        assert abs(contraction.inner(x, y) - expected) <= 1e-12 * abs(expected)
+        assert contraction.info is not None and contraction.info.algorithm == algorithm
+
+
+def test_a_uniform_ring_of_a_million_sites(cpu: purlin.Context) -> None:
+    root = np.sqrt(2.0)
+    aklt = np.zeros((2, 3, 2), order="F")
+    aklt[0, 0, 1], aklt[1, 2, 0] = root, -root
+    aklt[0, 1, 0], aklt[1, 1, 1] = -1.0, 1.0
+    for d in (3, 4, 7, 10):
+        assert abs(tt.inner([aklt] * d, [aklt] * d, context=cpu) - (3**d + 3 * (-1) ** d)) <= 1e-11 * 3**d
+    with tt.Contraction(context=cpu, repeat=10**5) as contraction:
+        scaled = contraction.inner_scaled([aklt] * 10, [aklt] * 10)
+    assert abs(scaled.log_abs - 10**6 * np.log(3.0)) <= 1e-9 * 10**6
+
+
+def test_what_a_type_cannot_hold_is_said(cpu: purlin.Context) -> None:
+    core = np.full((1, 2, 1), 1e30, np.float32, order="F")
+    with tt.Contraction(context=cpu) as contraction:
+        with pytest.raises(purlin.Numerical, match="purlin_tt_inner_scaled"):
+            contraction.inner([core] * 9, [core] * 9)
+        assert contraction.info is not None and contraction.info.outcome == "overflow"
+        expected = 9 * np.log(2 * float(np.float32(1e30)) ** 2)
+        assert abs(contraction.inner_scaled([core] * 9, [core] * 9).log_abs - expected) < 1e-5
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_operators(cpu: purlin.Context, dtype: Any) -> None:
+    rng = np.random.default_rng(5)
+    x, y = random_cores([3, 2, 3], [1, 3, 2, 1], dtype, 6), random_cores([2, 3, 1], [1, 2, 2, 1], dtype, 7)
+    h = [rng.standard_normal(s) for s in [(1, 2, 3, 3), (3, 3, 2, 2), (2, 1, 3, 1)]]
+    matrix = dense_matrix(h)
+    a, b = dense(x).ravel(), dense(y).ravel()
+    expected = np.vdot(b, matrix @ a)
+    assert abs(tt.sandwich(y, h, x, context=cpu) - expected) <= 1e-12 * np.linalg.norm(matrix)
+    square = [core + core.transpose(0, 2, 1, 3) for core in (rng.standard_normal((1, n, n, 1)) for n in (3, 2, 3))]
+    value = tt.rayleigh(square, x, context=cpu)
+    assert abs(value - np.vdot(a, dense_matrix(square) @ a) / np.vdot(a, a)) < 1e-12
+
+
+def test_spin_chains(cpu: purlin.Context) -> None:
+    x, z, one = np.array([[0.0, 1], [1, 0]]), np.diag([1.0, -1]), np.eye(2)
+
+    def at(*factors: Any) -> Any:
+        whole = np.eye(1)
+        for factor in factors:
+            whole = np.kron(whole, factor)
+        return whole
+
+    exact = -1.5 * (at(x, x, one) + at(one, x, x)) - 0.5 * (at(z, one, one) + at(one, z, one) + at(one, one, z))
+    with tt.ising(3, 1.5, 0.5, context=cpu) as h:
+        np.testing.assert_allclose(dense_matrix(h.cores), exact, atol=1e-14)
+    terms: list[Any] = [(-1.5, [(k, x), (k + 1, x)]) for k in range(2)] + [(-0.5, [(k, z)]) for k in range(3)]
+    with tt.from_terms([2, 2, 2], terms, context=cpu) as h:
+        np.testing.assert_allclose(dense_matrix(h.cores), exact, atol=1e-14)
+    ring = exact - 1.5 * at(x, one, x)
+    with tt.ising(3, 1.5, 0.5, cyclic=True, context=cpu) as h:
+        np.testing.assert_allclose(dense_matrix(h.cores), ring, atol=1e-14)
+    values = np.linalg.eigvalsh(dense_matrix(tt.heisenberg(2, context=cpu).cores))
+    np.testing.assert_allclose(values, [-0.75, 0.25, 0.25, 0.25], atol=1e-14)
+    np.testing.assert_allclose(dense_matrix(tt.identity([2, 3], context=cpu).cores), np.eye(6))
+
+
+def test_local_values_and_correlations(cpu: purlin.Context) -> None:
+    cores = random_cores([2] * 4, [1, 2, 4, 2, 1], np.complex128, 8)
+    state = dense(cores)
+    state /= np.linalg.norm(state)
+    a, b = np.array([[0.3, 1j], [-1j, 0.7]]), np.diag([1.0, -1.0])
+    with tt.Contraction(context=cpu) as contraction:
+        local = contraction.expect_local(cores, a)
+        pairs = contraction.correlation(cores, a, b)
+        some = contraction.expect_local(cores, b, [2, 0])
+    for k in range(4):
+        applied = np.moveaxis(np.tensordot(a, state, (1, k)), 0, k)
+        assert abs(local[k] - np.vdot(state, applied)) < 1e-13
+        for j in range(4):
+            both = np.moveaxis(np.tensordot(b, state, (1, j)), 0, j)
+            both = np.moveaxis(np.tensordot(a, both, (1, k)), 0, k)
+            assert abs(pairs[k, j] - np.vdot(state, both)) < 1e-13
+    assert some.shape == (2,)
+
+
+def test_the_ising_state_of_a_dmrg_code(cpu: purlin.Context) -> None:
+    import json
+
+    described = json.loads((GOLDEN / "tfim_L16_chi24.json").read_text())
+    flat = np.load(GOLDEN / "tfim_L16_chi24_mps.npy")
+    shapes = next(value for key, value in described.items() if "mps" in key and isinstance(value, list))
+    cores, first = [], 0
+    for shape in shapes:
+        count = int(np.prod(shape))
+        cores.append(flat[first : first + count].reshape(shape, order="F"))
+        first += count
+    exact = 1 - 1 / np.sin(np.pi / (2 * (2 * 16 + 1)))
+    with tt.Train(cores, context=cpu) as x, tt.ising(16, 1.0, 1.0, context=cpu) as h:
+        assert abs(tt.rayleigh(h, x, context=cpu) - exact) < 1e-9
+
+
+def test_environments(cpu: purlin.Context) -> None:
+    cores = random_cores([2] * 4, [1, 2, 3, 2, 1], np.float64, 9)
+    with (
+        tt.Train(cores, context=cpu) as x,
+        tt.ising(4, 1.0, 0.7, context=cpu) as h,
+        tt.Environments(x, x, h, context=cpu) as e,
+        tt.Environments(x, x, context=cpu) as plain,
+    ):
+        expected = tt.sandwich(x, h, x, context=cpu)
+        for bond in range(5):
+            scaled = e.value(bond)
+            assert abs(scaled.mantissa * 2.0**scaled.exponent - expected) < 1e-12 * abs(expected)
+        left, p = e.get("left", 2)
+        right, q = e.get("right", 2)
+        assert left.shape == e.shape(2) == (3, 3, 1, 3)
+        assert abs(np.sum(left * right) * 2.0 ** (p + q) - expected) < 1e-12 * abs(expected)
+        for k, vector in [(1, cores[1]), (1, np.tensordot(cores[1], cores[2], 1)), (2, np.eye(3))]:
+            out, exponent = e.apply(k, vector)
+            bra = vector
+            assert out.shape == vector.shape
+            assert abs(np.sum(bra * out) * 2.0**exponent - expected) < 1e-12 * abs(expected)
+        z = np.diag([1.0, -1.0])
+        local = plain.local(2, z)
+        norm2 = tt.inner(x, x, context=cpu)
+        with tt.Contraction(context=cpu) as contraction:
+            assert abs(local.mantissa.real * 2.0**local.exponent / norm2 - contraction.expect_local(x, z)[2]) < 1e-13
+        cores[1] *= 2
+        e.update_core(1)
+        scaled = e.value(3)
+        assert abs(scaled.mantissa * 2.0**scaled.exponent - 4 * expected) < 1e-12 * abs(expected)
+
+
+def test_options_progress_and_refusals(cpu: purlin.Context) -> None:
+    x = random_cores([2] * 3, [1, 2, 2, 1])
+    asked: list[int] = []
+
+    def stop(step: int, steps: int, measure: float) -> bool:
+        asked.append(steps)
+        return True
+
+    with tt.Contraction(progress=stop, context=cpu) as contraction, pytest.raises(purlin.Cancelled):
+        contraction.inner(x, x)
+    assert asked
+    with pytest.raises(ValueError, match="algorithm"):
+        tt.Contraction(algorithm="fast", context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(purlin.InvalidArgument, match="cut: is -5"):
+        tt.Contraction(cut=-5, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="core 2 has mode size 3, that of x is 2"):
+        tt.inner(x, random_cores([2, 2, 3], [1, 2, 2, 1]), context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="precisions differ"):
+        tt.inner(x, random_cores([2] * 3, [1, 2, 2, 1], np.float32), context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="op: has"):
+        with tt.Contraction(context=cpu) as contraction:
+            contraction.expect_local(x, np.eye(3))
