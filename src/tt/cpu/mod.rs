@@ -34,7 +34,6 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, Scalar, with_scalar};
-use crate::shape::to_u64;
 use crate::tensor::train::TensorTrain;
 use products::{Bra, Threads};
 use sweep::{Care, Pair, Room, Suspicious, Sweep};
