@@ -4,12 +4,15 @@
 //! `splat` and `load` or from vectors of the same type, a token is made by `available` after the processor said that it
 //! has the instructions, and so whoever holds a vector runs on such a processor.
 
+mod registers;
+
 use std::arch::x86_64::*;
 use std::sync::OnceLock;
 
 use super::twice::Pair;
 use super::{Kernel, Lanes, Mask, Simd};
 use crate::scalar::Real;
+use registers::*;
 
 /// The right to use AVX2 and FMA, and what came with them: POPCNT, LZCNT, BMI1 and BMI2.
 #[derive(Debug, Clone, Copy)]
@@ -90,18 +93,6 @@ impl Avx512 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe { run_avx512(self, kernel) }
     }
-}
-
-/// One intrinsic of the arguments' own vectors.
-macro_rules! op {
-    ($f:ident($($x:expr),*)) => {{
-        // SAFETY: a vector exists, so the processor has its instructions (see the module).
-        unsafe { $f($($x),*) }
-    }};
-    ($f:ident::<$p:tt>($($x:expr),*)) => {{
-        // SAFETY: as above.
-        unsafe { $f::<$p>($($x),*) }
-    }};
 }
 
 /// One vector type: a struct of the registers `$r`, each holding `$n` lanes.
@@ -344,252 +335,6 @@ macro_rules! vector_mask {
 }
 vector_mask!(MaskF32x8, 8, __m256, _mm256_and_ps _mm256_or_ps _mm256_andnot_ps _mm256_movemask_ps);
 vector_mask!(MaskF64x4, 4, __m256d, _mm256_and_pd _mm256_or_pd _mm256_andnot_pd _mm256_movemask_pd);
-
-/// Rounding towards minus infinity without exceptions, to whole numbers.
-const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-/// Moves bit 3 of an index to the sign, which is what a blend looks at.
-const TO_SIGN: i32 = 28;
-
-#[inline(always)]
-fn floor_f32x8(x: __m256) -> __m256 {
-    op!(_mm256_floor_ps(x))
-}
-
-#[inline(always)]
-fn floor_f64x4(x: __m256d) -> __m256d {
-    op!(_mm256_floor_pd(x))
-}
-
-#[inline(always)]
-fn floor_f32x16(x: __m512) -> __m512 {
-    op!(_mm512_roundscale_ps::<DOWN>(x))
-}
-
-#[inline(always)]
-fn floor_f64x8(x: __m512d) -> __m512d {
-    op!(_mm512_roundscale_pd::<DOWN>(x))
-}
-
-// The estimate has 14 bits; a step of Newton's method doubles them.
-#[inline(always)]
-fn rsqrt_f32x16(x: __m512) -> __m512 {
-    let y = op!(_mm512_rsqrt14_ps(x));
-    let (one, half) = (op!(_mm512_set1_ps(1.0)), op!(_mm512_set1_ps(0.5)));
-    let square = op!(_mm512_mul_ps(x, y));
-    let error = op!(_mm512_fnmadd_ps(square, y, one));
-    let part = op!(_mm512_mul_ps(y, half));
-    op!(_mm512_fmadd_ps(part, error, y))
-}
-
-#[inline(always)]
-fn rsqrt_f64x8(x: __m512d) -> __m512d {
-    let (one, root) = (op!(_mm512_set1_pd(1.0)), op!(_mm512_sqrt_pd(x)));
-    op!(_mm512_div_pd(one, root))
-}
-
-// The estimates of AVX2 differ from one maker of processors to another.
-#[inline(always)]
-fn rsqrt_f32x8(x: __m256) -> __m256 {
-    let (one, root) = (op!(_mm256_set1_ps(1.0)), op!(_mm256_sqrt_ps(x)));
-    op!(_mm256_div_ps(one, root))
-}
-
-#[inline(always)]
-fn rsqrt_f64x4(x: __m256d) -> __m256d {
-    let (one, root) = (op!(_mm256_set1_pd(1.0)), op!(_mm256_sqrt_pd(x)));
-    op!(_mm256_div_pd(one, root))
-}
-
-// Bits beyond the lanes are those of the next register.
-#[inline(always)]
-fn lanes_f32x16(bits: u64) -> __mmask16 {
-    (bits & 0xffff) as __mmask16
-}
-
-#[inline(always)]
-fn lanes_f64x8(bits: u64) -> __mmask8 {
-    (bits & 0xff) as __mmask8
-}
-
-#[inline(always)]
-fn lanes_f32x8(bits: u64) -> __m256 {
-    let bits = op!(_mm256_set1_epi32((bits & 0xff) as i32));
-    let each = op!(_mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128));
-    let bits = op!(_mm256_and_si256(bits, each));
-    let lanes = op!(_mm256_cmpeq_epi32(bits, each));
-    op!(_mm256_castsi256_ps(lanes))
-}
-
-#[inline(always)]
-fn lanes_f64x4(bits: u64) -> __m256d {
-    let bits = op!(_mm256_set1_epi64x((bits & 0xf) as i64));
-    let each = op!(_mm256_setr_epi64x(1, 2, 4, 8));
-    let bits = op!(_mm256_and_si256(bits, each));
-    let lanes = op!(_mm256_cmpeq_epi64(bits, each));
-    op!(_mm256_castsi256_pd(lanes))
-}
-
-/// Ones and then zeros: the eight or four numbers from `8 - count` on mask the first `count` lanes.
-static FIRST_LANES: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-
-#[inline(always)]
-fn part_f32x8(from: &[f32]) -> __m256 {
-    let from = &from[..from.len().min(8)];
-    let mask = &FIRST_LANES[8 - from.len()..][..8];
-    // SAFETY: a token exists; the mask has eight numbers, and the lanes that it leaves out are not read.
-    unsafe { _mm256_maskload_ps(from.as_ptr(), _mm256_loadu_si256(mask.as_ptr().cast())) }
-}
-
-#[inline(always)]
-fn part_f64x4(from: &[f64]) -> __m256d {
-    let from = &from[..from.len().min(4)];
-    let mask = &FIRST_LANES[8 - 2 * from.len()..][..8];
-    // SAFETY: as above, two numbers of the mask a lane.
-    unsafe { _mm256_maskload_pd(from.as_ptr(), _mm256_loadu_si256(mask.as_ptr().cast())) }
-}
-
-#[inline(always)]
-fn part_f32x16(from: &[f32]) -> __m512 {
-    let mask = (0xffff_u32 >> (16 - from.len().min(16))) as __mmask16;
-    // SAFETY: as above.
-    unsafe { _mm512_maskz_loadu_ps(mask, from.as_ptr()) }
-}
-
-#[inline(always)]
-fn part_f64x8(from: &[f64]) -> __m512d {
-    let mask = (0xff_u32 >> (8 - from.len().min(8))) as __mmask8;
-    // SAFETY: as above.
-    unsafe { _mm512_maskz_loadu_pd(mask, from.as_ptr()) }
-}
-
-#[inline(always)]
-fn swap_f32x8(x: __m256) -> __m256 {
-    op!(_mm256_permute_ps::<0xb1>(x))
-}
-
-#[inline(always)]
-fn swap_f64x4(x: __m256d) -> __m256d {
-    op!(_mm256_permute_pd::<0x5>(x))
-}
-
-#[inline(always)]
-fn swap_f32x16(x: __m512) -> __m512 {
-    op!(_mm512_permute_ps::<0xb1>(x))
-}
-
-#[inline(always)]
-fn swap_f64x8(x: __m512d) -> __m512d {
-    op!(_mm512_permute_pd::<0x55>(x))
-}
-
-#[inline(always)]
-fn largest_f32x16(x: __m512) -> f32 {
-    op!(_mm512_reduce_max_ps(x))
-}
-
-#[inline(always)]
-fn largest_f64x8(x: __m512d) -> f64 {
-    op!(_mm512_reduce_max_pd(x))
-}
-
-#[inline(always)]
-fn largest_f32x8(x: __m256) -> f32 {
-    let (low, high) = (op!(_mm256_castps256_ps128(x)), op!(_mm256_extractf128_ps::<1>(x)));
-    let x = op!(_mm_max_ps(low, high));
-    let high = op!(_mm_movehl_ps(x, x));
-    let x = op!(_mm_max_ps(x, high));
-    let high = op!(_mm_shuffle_ps::<1>(x, x));
-    let x = op!(_mm_max_ps(x, high));
-    op!(_mm_cvtss_f32(x))
-}
-
-#[inline(always)]
-fn largest_f64x4(x: __m256d) -> f64 {
-    let (low, high) = (op!(_mm256_castpd256_pd128(x)), op!(_mm256_extractf128_pd::<1>(x)));
-    let x = op!(_mm_max_pd(low, high));
-    let high = op!(_mm_unpackhi_pd(x, x));
-    let x = op!(_mm_max_pd(x, high));
-    op!(_mm_cvtsd_f64(x))
-}
-
-// Truncation is the floor of positions, which are not negative. The instruction takes three bits of an index; the fourth
-// chooses between the results of both halves of the table.
-#[inline(always)]
-fn interpolate_f32x8(low: __m256, high: __m256, position: __m256) -> __m256 {
-    let i = op!(_mm256_cvttps_epi32(position));
-    let one = op!(_mm256_set1_epi32(1));
-    let j = op!(_mm256_add_epi32(i, one));
-    let (a, b) = (op!(_mm256_permutevar8x32_ps(low, i)), op!(_mm256_permutevar8x32_ps(high, i)));
-    let (c, d) = (op!(_mm256_permutevar8x32_ps(low, j)), op!(_mm256_permutevar8x32_ps(high, j)));
-    let (i3, j3) = (op!(_mm256_slli_epi32::<TO_SIGN>(i)), op!(_mm256_slli_epi32::<TO_SIGN>(j)));
-    let (i3, j3) = (op!(_mm256_castsi256_ps(i3)), op!(_mm256_castsi256_ps(j3)));
-    let (near, far) = (op!(_mm256_blendv_ps(a, b, i3)), op!(_mm256_blendv_ps(c, d, j3)));
-    let whole = op!(_mm256_cvtepi32_ps(i));
-    let (part, rise) = (op!(_mm256_sub_ps(position, whole)), op!(_mm256_sub_ps(far, near)));
-    op!(_mm256_fmadd_ps(part, rise, near))
-}
-
-#[inline(always)]
-fn interpolate_f32x16(low: __m512, high: __m512, position: __m512) -> __m512 {
-    let i = op!(_mm512_cvttps_epi32(position));
-    let one = op!(_mm512_set1_epi32(1));
-    let j = op!(_mm512_add_epi32(i, one));
-    let (near, far) = (op!(_mm512_permutex2var_ps(low, i, high)), op!(_mm512_permutex2var_ps(low, j, high)));
-    let (part, rise) = (op!(_mm512_reduce_ps::<DOWN>(position)), op!(_mm512_sub_ps(far, near)));
-    op!(_mm512_fmadd_ps(part, rise, near))
-}
-
-#[inline(always)]
-fn interpolate_f64x8(low: __m512d, high: __m512d, position: __m512d) -> __m512d {
-    let i = op!(_mm512_cvttpd_epi64(position));
-    let one = op!(_mm512_set1_epi64(1));
-    let j = op!(_mm512_add_epi64(i, one));
-    let (near, far) = (op!(_mm512_permutex2var_pd(low, i, high)), op!(_mm512_permutex2var_pd(low, j, high)));
-    let (part, rise) = (op!(_mm512_reduce_pd::<DOWN>(position)), op!(_mm512_sub_pd(far, near)));
-    op!(_mm512_fmadd_pd(part, rise, near))
-}
-
-#[inline(always)]
-fn abs_f32x8(x: __m256) -> __m256 {
-    // SAFETY: a vector exists.
-    unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), x) }
-}
-
-#[inline(always)]
-fn abs_f64x4(x: __m256d) -> __m256d {
-    // SAFETY: a vector exists.
-    unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), x) }
-}
-
-#[inline(always)]
-fn abs_f32x16(x: __m512) -> __m512 {
-    op!(_mm512_abs_ps(x))
-}
-
-#[inline(always)]
-fn abs_f64x8(x: __m512d) -> __m512d {
-    op!(_mm512_abs_pd(x))
-}
-
-#[inline(always)]
-fn select_f32x8(mask: __m256, yes: __m256, no: __m256) -> __m256 {
-    op!(_mm256_blendv_ps(no, yes, mask))
-}
-
-#[inline(always)]
-fn select_f64x4(mask: __m256d, yes: __m256d, no: __m256d) -> __m256d {
-    op!(_mm256_blendv_pd(no, yes, mask))
-}
-
-#[inline(always)]
-fn select_f32x16(mask: __mmask16, yes: __m512, no: __m512) -> __m512 {
-    op!(_mm512_mask_blend_ps(mask, no, yes))
-}
-
-#[inline(always)]
-fn select_f64x8(mask: __mmask8, yes: __m512d, no: __m512d) -> __m512d {
-    op!(_mm512_mask_blend_pd(mask, no, yes))
-}
 
 /// The right to use pairs of AVX2 registers.
 #[derive(Debug, Clone, Copy)]
