@@ -106,8 +106,11 @@ impl Environments {
     }
 
     /// Forgets what depends on core k: left environments at bonds after it and right ones at bonds before it.
+    /// Nothing depends on a core that there is not.
     pub fn update_core(&mut self, k: usize) {
-        self.valid = [self.valid[0].min(k), self.valid[1].max(k.saturating_add(1))];
+        if k < self.sites() {
+            self.valid = [self.valid[0].min(k), self.valid[1].max(k + 1)];
+        }
     }
 
     /// Builds what is missing up to the environment of `side` at bond k, 0 to d.

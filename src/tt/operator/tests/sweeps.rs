@@ -189,6 +189,10 @@ fn other_trains_and_vectors_are_refused() {
     assert!(kept.apply(&trains, 2, 2, v, &mut out).unwrap_err().to_string().contains("k: is 2, outside 0 to 1"));
     assert!(kept.apply(&trains, 0, 1, &v[1..], &mut out).unwrap_err().to_string().starts_with("v: has"));
     assert!(kept.apply(&trains, 0, 1, &[0.0f32], &mut [0.0f32]).unwrap_err().to_string().contains("F32"));
+    let before = kept.value(&trains, 3).unwrap();
+    kept.update_core(3);
+    kept.update_core(usize::MAX);
+    assert_eq!(kept.value(&trains, 3).unwrap(), before);
     let square = Trains::new(&tx, None, &tx);
     assert!(kept.value(&square, 0).unwrap_err().to_string().contains("another operator"));
     assert!(Side::from_code("side", 2).is_err() && Side::from_code("side", 1) == Ok(Side::Right));
