@@ -109,10 +109,12 @@ fn rank2(
 ) -> Plain {
     let mut cores = Vec::new();
     for k in 0..d {
-        let (shape, value): (_, Box<dyn Fn(usize, usize, usize) -> f64>) = match k {
-            0 => (vec![1, modes, 2], Box::new(|_, i, b| first(i)[b])),
-            k if k == d - 1 => (vec![2, modes, 1], Box::new(|a, i, _| last(i)[a])),
-            _ => (vec![2, modes, 2], Box::new(|a, i, b| core(i)[2 * a + b])),
+        let (is_first, is_last) = (k == 0, k == d - 1);
+        let shape = vec![if is_first { 1 } else { 2 }, modes, if is_last && !is_first { 1 } else { 2 }];
+        let value = |a: usize, i: usize, b: usize| match (is_first, is_last) {
+            (true, _) => first(i)[b],
+            (_, true) => last(i)[a],
+            _ => core(i)[2 * a + b],
         };
         let mut entries = Vec::new();
         for b in 0..shape[2] {
