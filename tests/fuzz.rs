@@ -24,6 +24,8 @@ mod rsvd;
 mod source;
 #[path = "fuzz/structs.rs"]
 mod structs;
+#[path = "fuzz/tt.rs"]
+mod tt;
 #[path = "fuzz/world.rs"]
 mod world;
 

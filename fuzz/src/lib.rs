@@ -18,5 +18,7 @@ pub mod rsvd;
 pub mod source;
 #[path = "../../tests/fuzz/structs.rs"]
 pub mod structs;
+#[path = "../../tests/fuzz/tt.rs"]
+pub mod tt;
 #[path = "../../tests/fuzz/world.rs"]
 pub mod world;

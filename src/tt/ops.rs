@@ -1,6 +1,6 @@
 //! What the contraction of trains needs of a backend: whole sweeps, so that a device gets work of its own size.
 //!
-//! Everything is computed as S = sum_i x[i] cj(y[i]), where cj conjugates if [`Plan::conjugate`] says so. Site `i` of a
+//! Everything is computed as S = sum over i of x(i) cj(y(i)), where cj conjugates if [`Plan::conjugate`] says so. Site `i` of a
 //! sweep is core `plan.core(i)`: the ring begins behind the cut, and may go round several times.
 
 use std::ops::Range;

@@ -137,7 +137,7 @@ impl Contraction {
         Ok(call.plan.info(self.contexts.len()))
     }
 
-    /// sum over i of conj(x[i]) y[i], or without the conjugation as the options say. A number beyond the range of the
+    /// sum over i of conj(x(i)) y(i), or without the conjugation as the options say. A number beyond the range of the
     /// type is infinite or 0, which [`Info::outcome`] says.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ impl<T> Kind<T> {
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
                 // Looks like a handle of some type. Should it be a live one of this type, that is as good.
-                let kind = source.below(11) << 56;
+                let kind = source.below(15) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
             _ if self.live.is_empty() => std::ptr::null_mut(),
@@ -73,6 +73,10 @@ pub struct World {
     pub fdks: Kind<purlin_fdk>,
     pub rsvds: Kind<purlin_rsvd>,
     pub pcas: Kind<purlin_pca>,
+    pub trains: Kind<purlin_tt>,
+    pub train_matrices: Kind<purlin_tt_matrix>,
+    pub contractions: Kind<purlin_tt_contraction>,
+    pub environments: Kind<purlin_tt_environments>,
     /// Ranks that the decompositions were made with.
     pub ranks: Vec<(*mut purlin_rsvd, i64)>,
     /// Sizes of the reconstructions that were made.
@@ -96,6 +100,10 @@ impl World {
             fdks: Kind::new(),
             rsvds: Kind::new(),
             pcas: Kind::new(),
+            trains: Kind::new(),
+            train_matrices: Kind::new(),
+            contractions: Kind::new(),
+            environments: Kind::new(),
             ranks: Vec::new(),
             shapes: Vec::new(),
             buffers: Vec::new(),
@@ -113,7 +121,9 @@ impl World {
         let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
         let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
         let components = self.rsvds.live.len() + self.pcas.live.len();
-        (count + self.matrices.live.len() + blocks + components) as i64
+        let trains = self.trains.live.len() + self.train_matrices.live.len();
+        let contractions = self.contractions.live.len() + self.environments.live.len();
+        (count + self.matrices.live.len() + blocks + components + trains + contractions) as i64
     }
 
     /// The context of the program's beginning, as long as it lives.
@@ -191,6 +201,18 @@ impl World {
         }
         for rsvd in std::mem::take(&mut self.rsvds.live) {
             assert_eq!(c!(purlin_rsvd_destroy(rsvd)), purlin_status::PURLIN_SUCCESS);
+        }
+        for environments in std::mem::take(&mut self.environments.live) {
+            assert_eq!(c!(purlin_tt_environments_destroy(environments)), purlin_status::PURLIN_SUCCESS);
+        }
+        for contraction in std::mem::take(&mut self.contractions.live) {
+            assert_eq!(c!(purlin_tt_contraction_destroy(contraction)), purlin_status::PURLIN_SUCCESS);
+        }
+        for matrix in std::mem::take(&mut self.train_matrices.live) {
+            assert_eq!(c!(purlin_tt_matrix_destroy(matrix)), purlin_status::PURLIN_SUCCESS);
+        }
+        for train in std::mem::take(&mut self.trains.live) {
+            assert_eq!(c!(purlin_tt_destroy(train)), purlin_status::PURLIN_SUCCESS);
         }
         for context in std::mem::take(&mut self.contexts.live) {
             let mut info = options::context_info();

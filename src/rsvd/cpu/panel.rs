@@ -153,6 +153,10 @@ impl<'b> Part<'b> {
     /// The first look at rows that are multiplied as they lie. On a thread of the pool.
     pub fn look_direct<T: Scalar>(&self, first: usize, count: usize) -> Result<Findings> {
         let all = self.memory.as_slice::<T>()?;
+        if count == 0 || self.columns == 0 {
+            // Lines of nothing may begin behind the end.
+            return Ok(Findings::default());
+        }
         let lines = if self.is_row_major() { count } else { self.columns };
         let found: Vec<Findings> = (0..lines)
             .into_par_iter()

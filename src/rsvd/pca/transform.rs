@@ -19,7 +19,7 @@ impl Pca {
     /// The samples' coordinates: (X - mean) / scale times the components, over the deviations if whitened.
     ///
     /// # Errors
-    /// As [`Rsvd::compute`].
+    /// As [`crate::rsvd::Rsvd::compute`].
     pub fn transform(
         &mut self,
         stream: Option<&Stream>,
@@ -62,7 +62,7 @@ impl Pca {
     /// Samples from coordinates: what [`Pca::transform`] does undone, but for what the components leave.
     ///
     /// # Errors
-    /// As [`Rsvd::compute`].
+    /// As [`crate::rsvd::Rsvd::compute`].
     pub fn inverse_transform(
         &mut self,
         stream: Option<&Stream>,

@@ -12,9 +12,9 @@
 //! | [`structure`], [`sum`] | copies, conjugates, rotations; linear combinations, factors beyond the type's range |
 //! | [`product`] | Hadamard products, TT-matrices applied to trains, at once or rounded on the way |
 //! | [`create`] | random trains, product states, identities |
-//! | [`element`], [`full`] | entries, one by one or all |
+//! | [`mod@element`], [`mod@full`] | entries, one by one or all |
 //! | [`truncate`] | which singular values are kept |
-//! | [`round`], [`canonical`], [`svd`] | rounding, canonical forms, trains from dense tensors |
+//! | [`mod@round`], [`canonical`], [`svd`] | rounding, canonical forms, trains from dense tensors |
 //! | [`matrix`] | the same for TT-matrices |
 //! | [`ops`], `cpu`, `gpu` | what a backend offers |
 

@@ -3,10 +3,10 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`sweep`] | the sites, right to left |
-//! | [`layout`] | the cheaper order of a site's products, and the workspace |
-//! | [`range`] | scaling by powers of two |
-//! | [`rooms`] | blocks of boundary pairs over the threads of a context |
+//! | `sweep` | the sites, right to left |
+//! | `layout` | the cheaper order of a site's products, and the workspace |
+//! | `range` | scaling by powers of two |
+//! | `rooms` | blocks of boundary pairs over the threads of a context |
 //!
 //! The products themselves are [`crate::backend::cpu::small`].
 
@@ -29,7 +29,7 @@ use crate::tensor::train::{Cores, Shape};
 /// Boundary pairs that are worked on together, site by site, while the site's cores are in the first cache.
 pub const TOGETHER: usize = 16;
 
-/// How S = sum_i x[i] cj(y[i]) is computed, for all trains of these shapes; cj conjugates, or not.
+/// How S = sum over i of x(i) cj(y(i)) is computed, for all trains of these shapes; cj conjugates, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     isa: Isa,
