@@ -22,6 +22,8 @@ mod fdk;
 mod fixture;
 #[path = "fault/rsvd.rs"]
 mod rsvd;
+#[path = "fault/tt.rs"]
+mod tt;
 
 use std::collections::BTreeSet;
 use std::collections::HashMap;

@@ -52,7 +52,7 @@ static void creation(void) {
   BAD("scale: is set without center", o.scale = 1);
   BAD("sign: is 3", o.sign = 3);
   BAD("right: is 2", o.right = 2);
-  BAD("error: is 3", o.error = 3);
+  BAD("error: is 4", o.error = 4);
   BAD("one_pass: is 2", o.one_pass = 2);
   BAD("one_pass: is set for method", o.one_pass = 1);
   BAD("restart_path: is empty", o.restart_path = "");

@@ -75,6 +75,7 @@ macro_rules! in_turn {
         status
     }};
 }
+pub(crate) use in_turn;
 
 fn end_matrices(matrices: &[*mut purlin_matrix]) {
     for m in matrices {

@@ -1,0 +1,180 @@
+//! Tensor trains: contractions, operators, environments and algebra, all objects made on the way.
+
+use std::ptr::{null, null_mut};
+
+use purlin::ffi::*;
+
+use crate::cases::{Call, Case};
+use crate::fixture::{Fixture, c, initialised, message};
+use crate::rsvd::in_turn;
+
+/// Sites of every train.
+const SITES: i64 = 5;
+const MODES: [i64; SITES as usize] = [2; SITES as usize];
+const OPEN: [i64; SITES as usize + 1] = [1, 2, 4, 4, 2, 1];
+const RING: [i64; SITES as usize + 1] = [3; SITES as usize + 1];
+
+/// What is tried on the host alone.
+pub fn on_host() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_tt_inner, norm, distance", allocations: 8, prepare: |f| contract(f, &OPEN) },
+        Case { name: "purlin_tt_inner of rings", allocations: 8, prepare: |f| contract(f, &RING) },
+        Case { name: "purlin_tt_inner_batch, gram", allocations: 8, prepare: lists },
+        Case { name: "purlin_tt_sandwich, rayleigh, correlation", allocations: 8, prepare: operate },
+        Case { name: "purlin_tt_environments", allocations: 8, prepare: sweep },
+        Case { name: "purlin_tt_add, apply, full", allocations: 8, prepare: combine },
+        Case { name: "purlin_tt_round, svd, canonicalise", allocations: 8, prepare: truncate },
+    ]
+}
+
+/// Handles of a call, destroyed at its end whatever came of it.
+struct Made {
+    trains: [*mut purlin_tt; 4],
+    matrix: *mut purlin_tt_matrix,
+    contraction: *mut purlin_tt_contraction,
+    environments: *mut purlin_tt_environments,
+}
+
+impl Made {
+    fn none() -> Self {
+        Self { trains: [null_mut(); 4], matrix: null_mut(), contraction: null_mut(), environments: null_mut() }
+    }
+
+    /// Destroys all, NULL for what was not made.
+    fn end(self, status: purlin_status) -> purlin_status {
+        // The message of a failure goes with the next call that succeeds: the status is what is passed on.
+        let text = message();
+        let good = purlin_status::PURLIN_SUCCESS;
+        assert_eq!(purlin_tt_environments_destroy(self.environments), good, "{}", message());
+        assert_eq!(purlin_tt_contraction_destroy(self.contraction), good, "{}", message());
+        assert_eq!(purlin_tt_matrix_destroy(self.matrix), good, "{}", message());
+        for train in self.trains {
+            assert_eq!(purlin_tt_destroy(train), good, "{}", message());
+        }
+        assert_eq!(text.is_empty(), status == good, "{status:?}: {text}");
+        status
+    }
+}
+
+fn random(context: *mut purlin_context, ranks: &[i64], seed: u64, place: *mut *mut purlin_tt) -> purlin_status {
+    c!(purlin_tt_random(context, PURLIN_F64, PURLIN_HOST, SITES, MODES.as_ptr(), ranks.as_ptr(), seed, place))
+}
+
+fn nothing() -> purlin_tt_scaled {
+    purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 }
+}
+
+fn contract(f: &Fixture, ranks: &'static [i64]) -> Call {
+    let context = f.context;
+    Box::new(move || {
+        let (mut made, mut out, mut scaled) = (Made::none(), [0.0; 2], nothing());
+        let [x, y, ..] = &mut made.trains;
+        let status = in_turn!(
+            random(context, ranks, 1, &raw mut *x),
+            random(context, ranks, 2, &raw mut *y),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
+            purlin_tt_inner(made.contraction, null(), *x, *y, out.as_mut_ptr(), null_mut()),
+            purlin_tt_inner_scaled(made.contraction, null(), *x, *x, &raw mut scaled, null_mut()),
+            purlin_tt_norm(made.contraction, null(), *x, out.as_mut_ptr(), null_mut()),
+            purlin_tt_distance(made.contraction, null(), *x, *y, out.as_mut_ptr(), null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+fn lists(f: &Fixture) -> Call {
+    let (context, values, square) = (f.context, f.vector(2), f.dense(PURLIN_F64, &[2, 2], |_| 0.0));
+    Box::new(move || {
+        let mut made = Made::none();
+        let [x, y, ..] = &mut made.trains;
+        let status = in_turn!(
+            random(context, &OPEN, 1, &raw mut *x),
+            random(context, &RING, 2, &raw mut *y),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
+        );
+        let (a, b) = ([x.cast_const(), y.cast_const()], [y.cast_const(), x.cast_const()]);
+        let (with, a, b) = (made.contraction, a.as_ptr(), b.as_ptr());
+        let status = in_turn!(
+            status,
+            purlin_tt_inner_batch(with, null(), 2, a, b, values, null_mut(), null_mut()),
+            purlin_tt_gram(with, null(), 2, a, 2, b, square, null_mut(), null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+fn operate(f: &Fixture) -> Call {
+    let (context, op) = (f.context, f.dense(PURLIN_F64, &[2, 2], |k| [1.0, 0.0, 0.0, -1.0][k]));
+    let values = f.dense(PURLIN_F64, &[SITES, SITES], |_| 0.0);
+    let local = f.vector(2);
+    Box::new(move || {
+        let (mut made, mut out, sites) = (Made::none(), [0.0; 2], [0i64, 3]);
+        let x = &mut made.trains[0];
+        let status = in_turn!(
+            random(context, &RING, 1, &raw mut *x),
+            purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 1, 1.0, 0.5, &raw mut made.matrix),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
+            purlin_tt_sandwich(made.contraction, *x, made.matrix, *x, out.as_mut_ptr(), null_mut()),
+            purlin_tt_rayleigh(made.contraction, made.matrix, *x, out.as_mut_ptr(), null_mut(), null_mut(), null_mut()),
+            purlin_tt_expect_local(made.contraction, *x, op, 2, sites.as_ptr(), local),
+            purlin_tt_correlation(made.contraction, *x, op, op, values),
+        );
+        made.end(status)
+    })
+}
+
+fn sweep(f: &Fixture) -> Call {
+    let (context, v, out) =
+        (f.context, f.dense(PURLIN_F64, &[4, 2, 4], |k| k as f64), f.dense(PURLIN_F64, &[4, 2, 4], |_| 0.0));
+    Box::new(move || {
+        let (mut made, mut exponent, mut scaled) = (Made::none(), 0i64, nothing());
+        let x = &mut made.trains[0];
+        let e = &mut made.environments;
+        let status = in_turn!(
+            random(context, &OPEN, 1, &raw mut *x),
+            purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 0, 1.0, 0.5, &raw mut made.matrix),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
+            purlin_tt_environments_create(made.contraction, *x, made.matrix, *x, &raw mut *e),
+            purlin_tt_environments_build(*e, PURLIN_TT_LEFT, 2),
+            purlin_tt_environments_build(*e, PURLIN_TT_RIGHT, 3),
+            purlin_tt_environments_apply(*e, 2, 1, v, out, &raw mut exponent),
+            purlin_tt_environments_value(*e, 2, &raw mut scaled),
+        );
+        made.end(status)
+    })
+}
+
+fn combine(f: &Fixture) -> Call {
+    let (context, full) = (f.context, f.dense(PURLIN_F64, &MODES, |_| 0.0));
+    Box::new(move || {
+        let (mut made, one) = (Made::none(), [1.0, 0.0]);
+        let [x, y, sum, applied] = &mut made.trains;
+        let status = in_turn!(
+            random(context, &RING, 1, &raw mut *x),
+            random(context, &RING, 2, &raw mut *y),
+            purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 0, 1.0, 0.5, &raw mut made.matrix),
+            purlin_tt_add(context, null(), one.as_ptr(), *x, one.as_ptr(), *y, &raw mut *sum),
+            purlin_tt_apply(context, null(), made.matrix, *sum, &raw mut *applied),
+            purlin_tt_full(context, null(), *applied, full),
+        );
+        made.end(status)
+    })
+}
+
+fn truncate(f: &Fixture) -> Call {
+    let (context, tensor) = (f.context, f.dense(PURLIN_F64, &MODES, |k| 1.0 / (k + 1) as f64));
+    let mut options = initialised!(purlin_tt_round_options, purlin_tt_round_options_init);
+    options.epsilon = 1e-6;
+    Box::new(move || {
+        let (mut made, mut exponent, o) = (Made::none(), 0i64, &raw const options);
+        let [x, short, made_of, centred] = &mut made.trains;
+        let (modes, none) = (MODES.as_ptr(), null_mut());
+        let status = in_turn!(
+            random(context, &OPEN, 1, &raw mut *x),
+            purlin_tt_round(context, null(), *x, o, &raw mut *short, null_mut(), none),
+            purlin_tt_svd(context, null(), tensor, SITES, modes, o, &raw mut *made_of, null_mut(), null_mut()),
+            purlin_tt_canonicalise(context, null(), *made_of, 2, &raw mut exponent, &raw mut *centred),
+        );
+        made.end(status)
+    })
+}
