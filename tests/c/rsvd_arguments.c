@@ -2,7 +2,7 @@
 #include "rsvd.h"
 
 static purlin_context *context, *foreign;
-static double data[M * N], u[M * K], v[N * K], s[K], room[M * N], wider[M * (N + 1)];
+static double data[M * N], u[M * K], v[N * K], s[N], room[M * N], wider[M * (N + 1)];
 
 static purlin_rsvd *make(const purlin_rsvd_options *o) {
   purlin_rsvd *rsvd = NULL;
