@@ -84,7 +84,7 @@ pub fn fiedler(
     let kind = if normalised { Kind::NormalisedAdjacency } else { Kind::Laplacian };
     let which = if normalised { Which::Largest } else { Which::Smallest };
     let mut operator = Symmetric::<f64>::new(context, graph, kind, 0.0)?;
-    let given = Given { start: None, deflate: &known[..] };
+    let given = Given { deflate: &known[..], ..Given::default() };
     let options = Options { count: 1, which, ..*options };
     let pairs = eigenpairs(context, &mut operator, &options, &given, progress)?;
     let (value, mut vector) = (pairs.values[0], pairs.vectors);

@@ -6,7 +6,7 @@
 pub enum Reason {
     /// Every pair has converged.
     Converged = 0,
-    /// The restarts are used up.
+    /// The restarts, or the steps of the plain recurrence, are used up.
     Restarts = 1,
     /// The Krylov space is the whole space: the pairs are exact.
     Exhausted = 2,
@@ -29,6 +29,8 @@ pub struct Info {
     pub recovered: usize,
     /// Vectors of the Krylov space.
     pub basis: usize,
+    /// Degree of the filter; 0 without one.
+    pub degree: usize,
     /// Largest norm of A v met: an estimate of the norm of A from below.
     pub norm: f64,
     /// Seconds.

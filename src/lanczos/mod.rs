@@ -27,5 +27,5 @@ mod tests;
 pub mod tridiagonal;
 
 pub use info::{Info, Pairs, Reason};
-pub use options::{Options, Verify, Which};
+pub use options::{Filter, Method, Options, Orthogonality, Verify, Which};
 pub use solve::eigenpairs;

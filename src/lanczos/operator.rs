@@ -29,18 +29,39 @@ pub enum Kind {
     SignlessLaplacian = 3,
     /// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
     NormalisedAdjacency = 4,
+    /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
+    Modularity = 5,
+    /// A^H A, of order cols: the squares of the singular values.
+    Gram = 6,
+    /// A A^H, of order rows.
+    OuterGram = 7,
+    /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
+    Augmented = 8,
 }
 
 impl Kind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::Matrix,
+        Self::Laplacian,
+        Self::NormalisedLaplacian,
+        Self::SignlessLaplacian,
+        Self::NormalisedAdjacency,
+        Self::Modularity,
+        Self::Gram,
+        Self::OuterGram,
+        Self::Augmented,
+    ];
+
     /// The choice whose number is `code`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] with the numbers that there are.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::Matrix, Self::Laplacian, Self::NormalisedLaplacian, Self::SignlessLaplacian, Self::NormalisedAdjacency]
+        Self::ALL
             .into_iter()
             .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 4")))
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {}", Self::ALL.len() - 1)))
     }
 }
 
@@ -120,6 +141,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let mut parts = alloc::with_capacity(WHAT, degrees.len())?;
         match kind {
             Kind::Matrix => {}
+            Kind::Modularity | Kind::Gram | Kind::OuterGram | Kind::Augmented => {
+                return Err(Error::NotSupported(format!("kind: {kind:?} is not in this version")));
+            }
             Kind::Laplacian | Kind::SignlessLaplacian => {
                 parts.extend(degrees.iter().map(|d| T::Part::from_f64(d.re)));
                 self.diagonal = Some(parts);

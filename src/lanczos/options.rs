@@ -15,6 +15,41 @@ pub enum Which {
     LargestMagnitude = 2,
     /// Half from the top, the odd one with them, and half from the bottom; in descending order.
     BothEnds = 3,
+    /// Those nearest [`Options::sigma`], the nearest first: with the caller's solve (`Given::solve`), or else by a filter.
+    Nearest = 4,
+}
+
+/// How eigenpairs are found. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Method {
+    /// Thick-restart Lanczos.
+    ThickRestart = 0,
+    /// The three-term recurrence, `basis` steps of it, with the test of Cullum and Willoughby; eigenvectors by running it
+    /// again. Three vectors of memory beside those returned; sees one copy of each eigenvalue.
+    Plain = 1,
+}
+
+/// How the vectors of a Krylov space are kept orthogonal. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Orthogonality {
+    /// Each to all before it, twice.
+    Full = 0,
+    /// To the root of the unit roundoff, when an estimate of it says so (Simon, Math. Comp. 42, 1984); the space is made
+    /// orthogonal at each restart. For spaces that take more time than products.
+    Partial = 1,
+}
+
+/// Whether a polynomial of the operator is iterated with. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Filter {
+    /// The operator itself.
+    Off = 0,
+    /// A Chebyshev polynomial that lifts what is wanted out of the rest: fewer, longer steps, for an end of the spectrum that
+    /// is crowded, and for its interior.
+    Chebyshev = 1,
 }
 
 /// Whether copies of multiple eigenvalues are looked for. The numbers are those of the C interface.
@@ -47,8 +82,11 @@ macro_rules! codes {
     };
 }
 
-codes!(Which, Largest, Smallest, LargestMagnitude, BothEnds);
+codes!(Which, Largest, Smallest, LargestMagnitude, BothEnds, Nearest);
 codes!(Verify, Auto, On, Off);
+codes!(Method, ThickRestart, Plain);
+codes!(Orthogonality, Full, Partial);
+codes!(Filter, Off, Chebyshev);
 
 impl Which {
     /// Orders eigenvalues by how much they are wanted, the most wanted first. Of both ends the first is the largest,
@@ -59,7 +97,10 @@ impl Which {
         match self {
             Self::Largest | Self::BothEnds => order.sort_by(|&i, &j| descending(values[i], values[j])),
             Self::Smallest => order.sort_by(|&i, &j| values[i].total_cmp(&values[j])),
-            Self::LargestMagnitude => order.sort_by(|&i, &j| descending(values[i].abs(), values[j].abs())),
+            // Of an operator whose eigenvalues are the larger the nearer those of the matrix lie.
+            Self::LargestMagnitude | Self::Nearest => {
+                order.sort_by(|&i, &j| descending(values[i].abs(), values[j].abs()))
+            }
         }
         if self == Self::BothEnds {
             let sorted = order.clone();
@@ -84,7 +125,8 @@ pub struct Options {
     pub count: usize,
     /// Which.
     pub which: Which,
-    /// Vectors of the Krylov space m; 0 for min(n, max(2k + 10, 30)).
+    /// Vectors of the Krylov space m; 0 for min(n, max(2k + 10, 30)), of blocks whole ones. Of [`Method::Plain`] the steps; 0
+    /// for min(n, max(10k, 100)).
     pub basis: usize,
     /// A pair has converged when its residual is at most this times its eigenvalue's modulus; 0 for 1e-10 in double and
     /// 1e-5 in single precision.
@@ -95,11 +137,44 @@ pub struct Options {
     pub seed: u64,
     /// Whether copies of multiple eigenvalues are looked for.
     pub verify: Verify,
+    /// How eigenpairs are found.
+    pub method: Method,
+    /// Vectors that the operator is applied to at once: a block of b holds b copies of a multiple eigenvalue. 0 and 1 for
+    /// single vectors, at most [`MOST_BLOCK`].
+    pub block: usize,
+    /// How the vectors of the space are kept orthogonal.
+    pub orthogonality: Orthogonality,
+    /// Whether a polynomial of the operator is iterated with.
+    pub filter: Filter,
+    /// Degree of the polynomial, at most [`MOST_DEGREE`]; 0 for one that the spectrum asks for.
+    pub degree: usize,
+    /// Where eigenvalues are looked for, with [`Which::Nearest`]; else not looked at.
+    pub sigma: f64,
 }
+
+/// Vectors of the largest block.
+pub const MOST_BLOCK: usize = 16;
+
+/// The largest degree of a filter.
+pub const MOST_DEGREE: usize = 20_000;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { count: 6, which: Which::Largest, basis: 0, tolerance: 0.0, restarts: 0, seed: 0, verify: Verify::Auto }
+        Self {
+            count: 6,
+            which: Which::Largest,
+            basis: 0,
+            tolerance: 0.0,
+            restarts: 0,
+            seed: 0,
+            verify: Verify::Auto,
+            method: Method::ThickRestart,
+            block: 1,
+            orthogonality: Orthogonality::Full,
+            filter: Filter::Off,
+            degree: 0,
+            sigma: 0.0,
+        }
     }
 }
 
@@ -122,6 +197,10 @@ pub struct Settings {
     pub seed: u64,
     /// Whether copies are looked for.
     pub verify: Verify,
+    /// Vectors of a block, at least 1.
+    pub block: usize,
+    /// How the space is kept orthogonal.
+    pub orthogonality: Orthogonality,
 }
 
 impl Options {
@@ -139,10 +218,24 @@ impl Options {
         if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
             return Err(Error::invalid("tolerance", format!("is {}, outside 0 to 1", self.tolerance)));
         }
+        if self.block > MOST_BLOCK {
+            return Err(Error::invalid("block", format!("is {}, outside 0 to {MOST_BLOCK}", self.block)));
+        }
+        if self.degree > MOST_DEGREE {
+            return Err(Error::invalid("degree", format!("is {}, outside 0 to {MOST_DEGREE}", self.degree)));
+        }
+        if !self.sigma.is_finite() {
+            return Err(Error::invalid("sigma", format!("is {}, a finite number is needed", self.sigma)));
+        }
+        self.compatible()?;
+        let block = self.block.max(1);
+        if self.method == Method::Plain {
+            let steps = if self.basis == 0 { room.min((10 * k).max(100)) } else { self.basis };
+            return Ok(self.settled(steps, 1, n, dtype));
+        }
         if self.basis != 0 && (self.basis <= k || self.basis > room) && self.basis != room {
             return Err(Error::invalid("basis", format!("is {}, outside count + 1 = {} to {room}", self.basis, k + 1)));
         }
-        let single = matches!(dtype, DType::F32 | DType::CF32);
         let basis = if room <= (3 * k).max(64) || k + 2 >= room {
             // The whole space: exact, with every copy of every eigenvalue.
             room
@@ -152,9 +245,21 @@ impl Options {
             // Three more than are wanted, or nothing is left to turn over in a restart.
             self.basis.max(k + 3).min(room)
         };
+        // Of blocks whole ones; one that is cut by the whole space is the caller's to avoid, not to know.
+        let block = if basis == room { 1 } else { block };
+        let basis = if block == 1 {
+            basis
+        } else {
+            (basis.max(k + 2 * block).div_ceil(block) * block).min(room / block * block)
+        };
+        Ok(self.settled(basis, block, n, dtype))
+    }
+
+    fn settled(&self, basis: usize, block: usize, n: usize, dtype: DType) -> Settings {
+        let single = matches!(dtype, DType::F32 | DType::CF32);
         let default = if single { 1e-5 } else { 1e-10 };
-        Ok(Settings {
-            count: k,
+        Settings {
+            count: self.count,
             which: self.which,
             basis,
             tolerance: if self.tolerance > 0.0 { self.tolerance } else { default },
@@ -162,6 +267,33 @@ impl Options {
             restarts: if self.restarts > 0 { self.restarts } else { (10 * n / basis.max(1)).max(300) },
             seed: self.seed,
             verify: self.verify,
-        })
+            block,
+            orthogonality: self.orthogonality,
+        }
+    }
+
+    /// Refuses options that exclude each other.
+    fn compatible(&self) -> Result<()> {
+        let refuse = |argument: &str, problem: &str| Err(Error::invalid(argument, problem));
+        match self.method {
+            Method::ThickRestart => {}
+            Method::Plain if self.filter != Filter::Off => {
+                return refuse("filter", "is set, the plain recurrence has none");
+            }
+            Method::Plain if self.block > 1 => {
+                return refuse("block", "is set, the plain recurrence has single vectors");
+            }
+            Method::Plain if self.verify == Verify::On => {
+                return refuse("verify", "is on, the plain recurrence sees one copy of each eigenvalue");
+            }
+            Method::Plain => {}
+        }
+        if self.filter == Filter::Chebyshev && matches!(self.which, Which::LargestMagnitude | Which::BothEnds) {
+            return refuse("which", "has two ends, a filter has one place");
+        }
+        if self.block > 1 && self.orthogonality == Orthogonality::Partial {
+            return refuse("orthogonality", "is partial, blocks are orthogonalised in full");
+        }
+        Ok(())
     }
 }

@@ -10,25 +10,33 @@ use super::cpu::CpuKrylov;
 use super::info::{Info, Pairs};
 use super::krylov::Krylov;
 use super::operator::Symmetric;
-use super::options::Options;
+use super::options::{Filter, Method, Options, Orthogonality, Which};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
 use crate::shape::to_i64;
 
 /// What is known before a solve.
-#[derive(Default)]
 pub struct Given<'a, T> {
     /// Start vector, n; random if there is none.
     pub start: Option<&'a [T]>,
     /// Vectors to keep out of the space, n-by-j, column-major: eigenvectors that are known. They need not be orthonormal,
     /// but have to be independent.
     pub deflate: &'a [T],
+    /// What solves (A - sigma I) x = b, for [`Which::Nearest`]: an operator of the caller's own, applied as it is.
+    pub solve: Option<&'a Matrix>,
+}
+
+impl<T> Default for Given<'_, T> {
+    fn default() -> Self {
+        Self { start: None, deflate: &[], solve: None }
+    }
 }
 
 fn on_cpu(context: &Context) -> Result<()> {
@@ -65,6 +73,17 @@ pub fn eigenpairs<T: Scalar>(
     let begin = Instant::now();
     on_cpu(context)?;
     let n = operator.order();
+    let later = [
+        ("method", options.method != Method::ThickRestart),
+        ("block", options.block > 1),
+        ("orthogonality", options.orthogonality != Orthogonality::Full),
+        ("filter", options.filter != Filter::Off),
+        ("which", options.which == Which::Nearest),
+        ("solve", given.solve.is_some()),
+    ];
+    if let Some((name, _)) = later.iter().find(|(_, asked)| *asked) {
+        return Err(Error::NotSupported(format!("{name}: not in this version")));
+    }
     if !given.deflate.len().is_multiple_of(n) {
         return Err(Error::invalid(
             "deflate",
@@ -111,6 +130,7 @@ pub fn eigenpairs<T: Scalar>(
         breakdowns: solved.counts.breakdowns,
         recovered: solved.recovered,
         basis: settings.basis,
+        degree: 0,
         norm: solved.counts.norm,
         seconds: begin.elapsed().as_secs_f64(),
     };

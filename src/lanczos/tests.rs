@@ -195,7 +195,7 @@ fn invariant_spaces_do_not_stop_the_search() {
     let diagonal: Vec<_> = [0.0, 2.0, 3.0, 4.0, 5.0].into_iter().enumerate().map(|(i, v)| (i, i, v)).collect();
     let diagonal = symmetric(&c, 5, &diagonal);
     let start = [1.0, 0.0, 0.0, 0.0, 0.0];
-    let given = Given { start: Some(&start[..]), deflate: &[] };
+    let given = Given { start: Some(&start[..]), ..Given::default() };
     let three = Options { count: 3, ..Options::default() };
     let pairs = solve_with(&c, &diagonal, Kind::Matrix, &three, &given).unwrap();
     near(&pairs.values, &[5.0, 4.0, 3.0], 1e-13, "diagonal");
@@ -203,7 +203,7 @@ fn invariant_spaces_do_not_stop_the_search() {
     let wide = symmetric(&c, 200, &wide);
     let mut start = vec![0.0; 200];
     start[3] = 1.0;
-    let given = Given { start: Some(&start[..]), deflate: &[] };
+    let given = Given { start: Some(&start[..]), ..Given::default() };
     let pairs = solve_with(&c, &wide, Kind::Matrix, &three, &given).unwrap();
     near(&pairs.values, &[199.0, 198.0, 197.0], 1e-8, "from an eigenvector");
     for n in 1..5 {
@@ -218,11 +218,11 @@ fn known_vectors_are_kept_out() {
     let c = cpu(1);
     let a = golden(&c, "as-caida20071105");
     let first = solve(&c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() });
-    let given = Given { start: None, deflate: &first.vectors[..] };
+    let given = Given { deflate: &first.vectors[..], ..Given::default() };
     let rest = solve_with(&c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() }, &given).unwrap();
     near(&rest.values, &recorded("as-caida20071105", "A_LA")[3..6], 1e-9 * 70.0, "deflated");
     let twice = [&first.vectors[..a.rows()], &first.vectors[..a.rows()]].concat();
-    let given = Given { start: None, deflate: &twice[..] };
+    let given = Given { deflate: &twice[..], ..Given::default() };
     let e = solve_with(&c, &a, Kind::Matrix, &Options::default(), &given).unwrap_err().to_string();
     assert_eq!(e, "deflate: vector 1 depends on the vectors before it");
 }
@@ -305,7 +305,7 @@ fn arguments_are_checked_and_named() {
     assert_eq!(wrong(Options { basis: 6, ..plain }), "basis: is 6, outside count + 1 = 7 to 100");
     assert_eq!(wrong(Options { tolerance: -1.0, ..plain }), "tolerance: is -1, outside 0 to 1");
     let given = |start: &[f64]| {
-        let given = Given { start: Some(start), deflate: &[] };
+        let given = Given { start: Some(start), ..Given::default() };
         solve_with(&c, &a, Kind::Matrix, &plain, &given).unwrap_err().to_string()
     };
     assert_eq!(given(&[0.0; 100]), "start: vector 0 is 0");

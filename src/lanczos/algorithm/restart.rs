@@ -105,7 +105,7 @@ pub fn run<K: Krylov>(
             let best = order[0];
             let reach = match search.which {
                 Which::Smallest => theta[best] - residual(best),
-                Which::LargestMagnitude => theta[best].abs() + residual(best),
+                Which::LargestMagnitude | Which::Nearest => theta[best].abs() + residual(best),
                 Which::Largest | Which::BothEnds => theta[best] + residual(best),
             };
             // Only a value whose residual is small has an eigenvalue of its own nearby.
@@ -140,7 +140,7 @@ pub fn run<K: Krylov>(
 pub fn beats(which: Which, value: f64, limit: f64) -> bool {
     match which {
         Which::Smallest => value < limit,
-        Which::LargestMagnitude => value.abs() > limit.abs(),
+        Which::LargestMagnitude | Which::Nearest => value.abs() > limit.abs(),
         Which::Largest | Which::BothEnds => value > limit,
     }
 }

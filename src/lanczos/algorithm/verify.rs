@@ -142,7 +142,7 @@ impl<K: Krylov> Check<'_, K> {
             let margin = 10.0 * self.settings.tolerance * self.counts.norm;
             let limit = match which {
                 Which::Smallest => values[last] - margin,
-                Which::LargestMagnitude => values[last].abs() + margin,
+                Which::LargestMagnitude | Which::Nearest => values[last].abs() + margin,
                 Which::Largest | Which::BothEnds => values[last] + margin,
             };
             let search =
