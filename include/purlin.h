@@ -892,6 +892,287 @@
 #define PURLIN_TT_RESULT_NONFINITE 3
 
 /**
+ * Entries at one place are added, in the order given.
+ */
+#define PURLIN_DUPLICATES_SUM 0
+
+/**
+ * The first given stays.
+ */
+#define PURLIN_DUPLICATES_FIRST 1
+
+/**
+ * The last given stays.
+ */
+#define PURLIN_DUPLICATES_LAST 2
+
+/**
+ * The largest stays: by value for real types, by modulus for complex ones.
+ */
+#define PURLIN_DUPLICATES_MAX 3
+
+/**
+ * They are an error.
+ */
+#define PURLIN_DUPLICATES_REFUSE 4
+
+/**
+ * Entries of A or A^H; the larger where there are both. Loops once.
+ */
+#define PURLIN_SYMMETRISE_UNION 0
+
+/**
+ * A + A^H. Loops count twice.
+ */
+#define PURLIN_SYMMETRISE_SUM 1
+
+/**
+ * (A + A^H) / 2.
+ */
+#define PURLIN_SYMMETRISE_AVERAGE 2
+
+/**
+ * Entries that are in both; the smaller of the two.
+ */
+#define PURLIN_SYMMETRISE_INTERSECTION 3
+
+/**
+ * A holds each pair once, in one triangle: the other is its mirror image. Loops once.
+ */
+#define PURLIN_SYMMETRISE_MIRROR 4
+
+/**
+ * As an element type of a file's values: PURLIN_CF64 where they are complex, else PURLIN_F64.
+ */
+#define PURLIN_DTYPE_OF_FILE -1
+
+/**
+ * Largest sum of moduli of a row, of a sparse matrix.
+ */
+#define PURLIN_NORM_INFINITY 3
+
+/**
+ * Chosen by the lengths of the rows.
+ */
+#define PURLIN_SPMV_ALGORITHM_AUTO 0
+
+/**
+ * A row a thread, summed in order.
+ */
+#define PURLIN_SPMV_ALGORITHM_SCALAR 1
+
+/**
+ * A row a vector (on a GPU a warp).
+ */
+#define PURLIN_SPMV_ALGORITHM_VECTOR 2
+
+/**
+ * A row a group of G lanes, G the smallest power of two not below the mean length (Lin and Liu, 2015).
+ */
+#define PURLIN_SPMV_ALGORITHM_ROW_GROUP 3
+
+/**
+ * Rows of like length together.
+ */
+#define PURLIN_SPMV_ALGORITHM_ROW_BIN 4
+
+/**
+ * Shares of as many rows and entries together (Merrill and Garland, SC16): no row is too long.
+ */
+#define PURLIN_SPMV_ALGORITHM_MERGE 5
+
+/**
+ * Shares of as many entries.
+ */
+#define PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT 6
+
+/**
+ * Products with A.
+ */
+#define PURLIN_SPMV_PLAIN 0
+
+/**
+ * Products with A^T.
+ */
+#define PURLIN_SPMV_TRANSPOSE 1
+
+/**
+ * Products with A^H.
+ */
+#define PURLIN_SPMV_ADJOINT 2
+
+/**
+ * The largest, in descending order.
+ */
+#define PURLIN_LANCZOS_LARGEST 0
+
+/**
+ * The smallest, in ascending order.
+ */
+#define PURLIN_LANCZOS_SMALLEST 1
+
+/**
+ * Those of largest modulus, in descending order of that.
+ */
+#define PURLIN_LANCZOS_LARGEST_MAGNITUDE 2
+
+/**
+ * Half from the top, the odd one with them, and half from the bottom; in descending order.
+ */
+#define PURLIN_LANCZOS_BOTH_ENDS 3
+
+/**
+ * Those nearest `sigma`, the nearest first: with the caller's solve, or else by a filter.
+ */
+#define PURLIN_LANCZOS_NEAREST 4
+
+/**
+ * A itself.
+ */
+#define PURLIN_LANCZOS_MATRIX 0
+
+/**
+ * The Laplacian D - W, W being A and D the diagonal of its row sums.
+ */
+#define PURLIN_LANCZOS_LAPLACIAN 1
+
+/**
+ * The normalised Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
+ */
+#define PURLIN_LANCZOS_NORMALISED_LAPLACIAN 2
+
+/**
+ * The signless Laplacian D + W.
+ */
+#define PURLIN_LANCZOS_SIGNLESS_LAPLACIAN 3
+
+/**
+ * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
+ */
+#define PURLIN_LANCZOS_NORMALISED_ADJACENCY 4
+
+/**
+ * The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
+ */
+#define PURLIN_LANCZOS_MODULARITY 5
+
+/**
+ * A^H A, of order cols: the squares of the singular values.
+ */
+#define PURLIN_LANCZOS_GRAM 6
+
+/**
+ * A A^H, of order rows.
+ */
+#define PURLIN_LANCZOS_OUTER_GRAM 7
+
+/**
+ * [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
+ */
+#define PURLIN_LANCZOS_AUGMENTED 8
+
+/**
+ * Thick-restart Lanczos with full reorthogonalisation.
+ */
+#define PURLIN_LANCZOS_METHOD_RESTART 0
+
+/**
+ * The three-term recurrence, `basis` steps of it, with the test of Cullum and Willoughby; eigenvectors by running it
+ * again. Three vectors of memory beside those returned; sees one copy of each eigenvalue.
+ */
+#define PURLIN_LANCZOS_METHOD_PLAIN 1
+
+/**
+ * Vectors of the space are made orthogonal each to all before it, twice.
+ */
+#define PURLIN_LANCZOS_ORTHOGONALITY_FULL 0
+
+/**
+ * To the root of the unit roundoff, when an estimate of it says so (Simon, Math. Comp. 42, 1984).
+ */
+#define PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL 1
+
+/**
+ * The operator itself is iterated with.
+ */
+#define PURLIN_LANCZOS_FILTER_OFF 0
+
+/**
+ * A Chebyshev polynomial of it, which lifts what is wanted out of the rest.
+ */
+#define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
+
+/**
+ * Copies of multiple eigenvalues are looked for if the space was exhausted on the way, or two eigenvalues agree to 1e-6.
+ */
+#define PURLIN_LANCZOS_VERIFY_AUTO 0
+
+/**
+ * Always: 60 to 90 products more where nothing is missing.
+ */
+#define PURLIN_LANCZOS_VERIFY_ON 1
+
+/**
+ * Never.
+ */
+#define PURLIN_LANCZOS_VERIFY_OFF 2
+
+/**
+ * Every pair has converged.
+ */
+#define PURLIN_LANCZOS_CONVERGED 0
+
+/**
+ * The restarts, or the steps of the plain recurrence, are used up.
+ */
+#define PURLIN_LANCZOS_RESTARTS 1
+
+/**
+ * The Krylov space is the whole space: the pairs are exact.
+ */
+#define PURLIN_LANCZOS_EXHAUSTED 2
+
+/**
+ * Coordinates are the eigenvectors: orthonormal columns.
+ */
+#define PURLIN_GRAPH_SCALING_NONE 0
+
+/**
+ * Rows of length 1 (Ng, Jordan and Weiss, NIPS 14, 2001); a row of zeros stays.
+ */
+#define PURLIN_GRAPH_SCALING_UNIT_ROWS 1
+
+/**
+ * Rows over the root of the degree: eigenvectors of the random walk (Shi and Malik, IEEE PAMI 22, 2000).
+ */
+#define PURLIN_GRAPH_SCALING_DEGREES 2
+
+/**
+ * Labels by k-means from rows of length 1.
+ */
+#define PURLIN_GRAPH_K_MEANS 0
+
+/**
+ * Labels by column-pivoted QR of the eigenvectors (Damle, Minden and Ying, Information and Inference 8, 2019).
+ */
+#define PURLIN_GRAPH_PIVOTED_QR 1
+
+/**
+ * A vector is cut at 0.
+ */
+#define PURLIN_GRAPH_CUT_SIGN 0
+
+/**
+ * At its median: halves that differ by one vertex at most.
+ */
+#define PURLIN_GRAPH_CUT_MEDIAN 1
+
+/**
+ * Where cut/vol(S) + cut/vol(rest) is least.
+ */
+#define PURLIN_GRAPH_CUT_SWEEP 2
+
+/**
  * Result of every fallible function: 0, or negative. Values are never reused.
  */
 enum purlin_status
@@ -1012,6 +1293,12 @@ typedef struct purlin_sink purlin_sink;
  * may be larger than memory. It may be used again and again, by one run at a time.
  */
 typedef struct purlin_source purlin_source;
+
+/**
+ * A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
+ * Any number of calls may use it at once.
+ */
+typedef struct purlin_spmv purlin_spmv;
 
 /**
  * An ordered queue of work of a context. On a GPU it is a CUDA stream; on the CPU calls are complete on return.
@@ -3080,6 +3367,256 @@ typedef struct purlin_tt_round_info {
    */
   int64_t max_rank;
 } purlin_tt_round_info;
+
+/**
+ * How a product is planned.
+ */
+typedef struct purlin_spmv_options {
+  /**
+   * Size of the caller's struct; set by purlin_spmv_options_init.
+   */
+  size_t struct_size;
+  /**
+   * PURLIN_SPMV_ALGORITHM_*; AUTO by default. All give the same products but for rounding.
+   */
+  int32_t algorithm;
+  /**
+   * PURLIN_SPMV_PLAIN, the default, TRANSPOSE or ADJOINT. The latter two keep a copy of the transpose, so that they
+   * are as fast and as reproducible as the first.
+   */
+  int32_t op;
+  /**
+   * 1: the caller's word that A = A^T (with ADJOINT A = A^H), so that no copy is needed; default 0.
+   */
+  int32_t symmetric;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} purlin_spmv_options;
+
+/**
+ * What a plan found.
+ */
+typedef struct purlin_spmv_info {
+  /**
+   * Size of the caller's struct; set by purlin_spmv_info_init.
+   */
+  size_t struct_size;
+  /**
+   * The algorithm in force.
+   */
+  int32_t algorithm;
+  /**
+   * Lanes of a group of ROW_GROUP.
+   */
+  int32_t group;
+  /**
+   * Rows of what is multiplied by.
+   */
+  int64_t rows;
+  /**
+   * Entries.
+   */
+  int64_t nnz;
+  /**
+   * Longest row.
+   */
+  int64_t longest;
+  /**
+   * Rows without entries.
+   */
+  int64_t empty;
+  /**
+   * Mean length of a row.
+   */
+  double mean;
+  /**
+   * Standard deviation of the lengths.
+   */
+  double deviation;
+  /**
+   * Rows of up to 32 entries, as a share of all.
+   */
+  double short_rows;
+  /**
+   * Entries in rows longer than 32, as a share of all.
+   */
+  double beyond_32;
+  /**
+   * Entries in rows longer than 1024, as a share of all.
+   */
+  double beyond_1024;
+  /**
+   * Shares that the work is cut into, whatever the number of threads.
+   */
+  int64_t tiles;
+  /**
+   * Bytes that the plan holds.
+   */
+  int64_t bytes;
+  /**
+   * Seconds that it took to plan.
+   */
+  double seconds;
+  /**
+   * Why this algorithm, in words.
+   */
+  char reason[128];
+} purlin_spmv_info;
+
+/**
+ * Which eigenpairs of what, and how they are found.
+ */
+typedef struct purlin_lanczos_options {
+  /**
+   * Size of the caller's struct; set by purlin_lanczos_options_init.
+   */
+  size_t struct_size;
+  /**
+   * How many eigenpairs k, 1 to n less the known vectors; default 6.
+   */
+  int64_t count;
+  /**
+   * PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or NEAREST.
+   */
+  int32_t which;
+  /**
+   * What is made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
+   */
+  int32_t kind;
+  /**
+   * Added to the diagonal of that; default 0.
+   */
+  double shift;
+  /**
+   * Where eigenvalues are looked for, with NEAREST; default 0.
+   */
+  double sigma;
+  /**
+   * A pair has converged when its residual is at most this times its eigenvalue's modulus; 0, the default, for 1e-10
+   * in double and 1e-5 in single precision.
+   */
+  double tolerance;
+  /**
+   * Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
+   * steps; 0 for min(n, max(10k, 100)).
+   */
+  int64_t basis;
+  /**
+   * Most restarts; 0, the default, for max(300, 10 n / m).
+   */
+  int64_t restarts;
+  /**
+   * Seed of the start vector, which depends on it alone: default 0.
+   */
+  uint64_t seed;
+  /**
+   * PURLIN_LANCZOS_VERIFY_AUTO, the default, ON or OFF: whether copies of multiple eigenvalues are looked for.
+   */
+  int32_t verify;
+  /**
+   * PURLIN_LANCZOS_METHOD_RESTART, the default, or PLAIN.
+   */
+  int32_t method;
+  /**
+   * Vectors that the operator is applied to at once, 1 to 16: a block of b holds b copies of a multiple eigenvalue;
+   * default 1.
+   */
+  int64_t block;
+  /**
+   * PURLIN_LANCZOS_ORTHOGONALITY_FULL, the default, or PARTIAL.
+   */
+  int32_t orthogonality;
+  /**
+   * PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
+   */
+  int32_t filter;
+  /**
+   * Degree of the filter; 0, the default, for one that the spectrum asks for.
+   */
+  int64_t degree;
+  /**
+   * Takes the progress: pairs that have converged, k, and the largest residual of those wanted; NULL for none.
+   */
+  purlin_progress_fn progress;
+  /**
+   * Handed to `progress`.
+   */
+  void *progress_user;
+} purlin_lanczos_options;
+
+/**
+ * What a solve did.
+ */
+typedef struct purlin_lanczos_info {
+  /**
+   * Size of the caller's struct; set by purlin_lanczos_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS or EXHAUSTED.
+   */
+  int32_t reason;
+  /**
+   * Times that the space was invariant and a new vector had to be found.
+   */
+  int32_t breakdowns;
+  /**
+   * Pairs returned.
+   */
+  int64_t count;
+  /**
+   * Pairs that have converged, the first of those returned.
+   */
+  int64_t converged;
+  /**
+   * Products with the operator, those of the residuals not counted.
+   */
+  int64_t products;
+  /**
+   * Restarts.
+   */
+  int64_t restarts;
+  /**
+   * Eigenvalues that the check for copies found.
+   */
+  int64_t recovered;
+  /**
+   * Vectors of the Krylov space.
+   */
+  int64_t basis;
+  /**
+   * Degree of the filter; 0 without one.
+   */
+  int64_t degree;
+  /**
+   * Largest norm of A v met: an estimate of the norm of A from below.
+   */
+  double norm;
+  /**
+   * Seconds.
+   */
+  double seconds;
+} purlin_lanczos_info;
+
+/**
+ * A value that passed the test of Cullum and Willoughby.
+ */
+typedef struct purlin_lanczos_accepted {
+  /**
+   * The eigenvalue.
+   */
+  double value;
+  /**
+   * Estimate of its residual.
+   */
+  double residual;
+  /**
+   * Copies of it among the eigenvalues of the tridiagonal matrix, which say nothing of its multiplicity.
+   */
+  int64_t copies;
+} purlin_lanczos_accepted;
 
 /**
  * 32-bit IEEE float.
@@ -7229,6 +7766,886 @@ purlin_status purlin_tt_full(const struct purlin_context *context,
                              const struct purlin_stream *stream,
                              const struct purlin_tt *x,
                              struct purlin_tensor *values);
+
+/**
+ * Makes a sparse matrix from coordinates, in any order, in memory of purlin's own. The columns of each of its rows
+ * ascend and no place comes twice; its indices are zero-based, of 32 bits where that is enough. O(nnz log(longest
+ * row)).
+ *
+ * @param      context     the context it belongs to.
+ * @param      dtype       PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64, also of a pattern (`values` NULL).
+ * @param      index_base  0 or 1: the first row and column number.
+ * @param      rows        number of rows, not negative.
+ * @param      cols        number of columns, not negative.
+ * @param      nnz         number of entries given, not negative.
+ * @param      index_type  PURLIN_I32 or PURLIN_I64.
+ * @param[in]  row_idx     host, `nnz` rows.
+ * @param[in]  col_idx     host, `nnz` columns.
+ * @param[in]  values      host, `nnz` values; NULL for a pattern whose entries are all 1, and whose duplicates are one.
+ * @param      duplicates  PURLIN_DUPLICATES_*.
+ * @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, negative size; the first entry outside the matrix or the first duplicate refused is named),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre The arrays are NULL or valid for `nnz` elements during the call; `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_from_coordinates(const struct purlin_context *context,
+                                             purlin_dtype dtype,
+                                             int32_t index_base,
+                                             int64_t rows,
+                                             int64_t cols,
+                                             int64_t nnz,
+                                             purlin_dtype index_type,
+                                             const void *row_idx,
+                                             const void *col_idx,
+                                             const void *values,
+                                             int32_t duplicates,
+                                             struct purlin_matrix **matrix);
+
+/**
+ * Makes a sparse matrix from compressed sparse columns, as MATLAB and SciPy's CSC have them: compressed rows in memory
+ * of purlin's own. Of a symmetric matrix both are the same: purlin_matrix_borrow_csr then needs no copy. O(nnz + rows +
+ * cols).
+ *
+ * @param      context       the context it belongs to.
+ * @param      dtype         PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64, also of a pattern (`values` NULL).
+ * @param      index_base    0 or 1: the first row and column number.
+ * @param      rows          number of rows, not negative.
+ * @param      cols          number of columns, not negative.
+ * @param      nnz           number of stored entries, not negative.
+ * @param      col_ptr_type  PURLIN_I32 or PURLIN_I64.
+ * @param[in]  col_ptr       host, `cols + 1` offsets that start at `index_base`, do not decrease and end at
+ *                           `nnz + index_base`.
+ * @param      row_idx_type  PURLIN_I32 or PURLIN_I64.
+ * @param[in]  row_idx       host, `nnz` rows.
+ * @param[in]  values        host, `nnz` values; NULL for a pattern.
+ * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, negative size; the first wrong offset or row is named), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre The arrays are NULL or valid for the stated numbers of elements during the call; `matrix` is NULL or valid for
+ * writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_from_columns(const struct purlin_context *context,
+                                         purlin_dtype dtype,
+                                         int32_t index_base,
+                                         int64_t rows,
+                                         int64_t cols,
+                                         int64_t nnz,
+                                         purlin_dtype col_ptr_type,
+                                         const void *col_ptr,
+                                         purlin_dtype row_idx_type,
+                                         const void *row_idx,
+                                         const void *values,
+                                         struct purlin_matrix **matrix);
+
+/**
+ * The entries of a dense matrix whose modulus is larger than `threshold`, as a sparse one; with 0 all that are not 0.
+ * NaN is kept. O(rows cols).
+ *
+ * @param      a          dense, on the host, of a floating-point type.
+ * @param      threshold  not negative.
+ * @param[out] matrix     the matrix; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a threshold
+ * below 0 or NaN, element type), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_from_dense(const struct purlin_matrix *a,
+                                       double threshold,
+                                       struct purlin_matrix **matrix);
+
+/**
+ * Writes every entry of a sparse matrix to a dense one; entries at one place are added. O(rows cols + nnz).
+ *
+ * @param a    sparse, on the host.
+ * @param out  dense, of the same size and type, any order, on the host.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
+ * another context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_to_dense(const struct purlin_matrix *a,
+                                     struct purlin_matrix *out);
+
+/**
+ * A sparse matrix with the columns of each row ascending and every place once, zero-based. O(nnz log(longest row)).
+ *
+ * @param      a           sparse, on the host.
+ * @param      duplicates  PURLIN_DUPLICATES_*.
+ * @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant, duplicates that are refused), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_canonical(const struct purlin_matrix *a,
+                                      int32_t duplicates,
+                                      struct purlin_matrix **matrix);
+
+/**
+ * The places of a sparse matrix's entries, each once, without values: every entry is 1. Products with it read 4 bytes an
+ * entry, not 12. O(nnz log(longest row)).
+ *
+ * @param      a       sparse, on the host.
+ * @param[out] matrix  the pattern; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_transpose.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_pattern(const struct purlin_matrix *a,
+                                    struct purlin_matrix **matrix);
+
+/**
+ * The transpose of a sparse matrix. O(nnz + rows + cols).
+ *
+ * @param      a          sparse, on the host.
+ * @param      conjugate  1 for the conjugate transpose, else 0.
+ * @param[out] matrix     the transpose; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * `conjugate`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_transpose(const struct purlin_matrix *a,
+                                      int32_t conjugate,
+                                      struct purlin_matrix **matrix);
+
+/**
+ * A symmetric matrix (Hermitian if complex) from a square one without duplicates. Of a pattern UNION, INTERSECTION and
+ * MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
+ *
+ * @param      a       sparse, square, on the host.
+ * @param      how     PURLIN_SYMMETRISE_*.
+ * @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
+ * and with MIRROR entries in both triangles.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_symmetrise(const struct purlin_matrix *a,
+                                       int32_t how,
+                                       struct purlin_matrix **matrix);
+
+/**
+ * Row i of the result is row `rows[i]` of a sparse matrix, column j its column `cols[j]`. The same list for both numbers
+ * the vertices of a graph anew. O(nnz log(longest row)).
+ *
+ * @param      a       sparse, on the host.
+ * @param[in]  rows    a permutation of the rows, from 0; NULL keeps them.
+ * @param[in]  cols    a permutation of the columns, from 0; NULL keeps them.
+ * @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a list that is no permutation, naming the
+ * element.
+ *
+ * @pre `rows` and `cols` are NULL or valid for as many elements as `a` has rows and columns; `matrix` is NULL or valid for
+ * writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_permute(const struct purlin_matrix *a,
+                                    const int64_t *rows,
+                                    const int64_t *cols,
+                                    struct purlin_matrix **matrix);
+
+/**
+ * The submatrix of the rows and columns listed, in that order. O(nnz log(longest row)).
+ *
+ * @param      a          sparse, on the host.
+ * @param      row_count  number of rows listed, not negative; not used where `rows` is NULL.
+ * @param[in]  rows       different rows, from 0; NULL for all.
+ * @param      col_count  number of columns listed, not negative; not used where `cols` is NULL.
+ * @param[in]  cols       different columns, from 0; NULL for all.
+ * @param[out] matrix     the matrix; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for an index outside the matrix or listed
+ * twice.
+ *
+ * @pre `rows` is NULL or valid for `row_count` elements, `cols` for `col_count`; `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_select(const struct purlin_matrix *a,
+                                   int64_t row_count,
+                                   const int64_t *rows,
+                                   int64_t col_count,
+                                   const int64_t *cols,
+                                   struct purlin_matrix **matrix);
+
+/**
+ * Replaces the values of a sparse matrix in purlin's own memory; plans for it stay valid, but for a transposed one, which
+ * purlin_spmv_update tells. A borrowed matrix takes its values from the caller's array whenever it is used.
+ *
+ * @param matrix  sparse, not borrowed, with values.
+ * @param values  as many elements as there are stored entries, in their order, of the matrix's type, on the host.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (number or type of values, a
+ * pattern, a borrowed matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_set_values(struct purlin_matrix *matrix,
+                                       const struct purlin_tensor *values);
+
+/**
+ * Reads a sparse matrix from a Matrix Market file of coordinates (Boisvert, Pozo, Remington, NISTIR 5935, 1996), plain
+ * or compressed by gzip. Of a symmetric file, which holds one triangle, the other is its mirror image. Entries at one
+ * place are added; of a pattern they are one.
+ *
+ * @param      context  the context it belongs to.
+ * @param[in]  path     the file.
+ * @param      dtype    type of the values, a floating-point one, or PURLIN_DTYPE_OF_FILE.
+ * @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, element type;
+ * a real one for complex values), `PURLIN_ERROR_NOT_SUPPORTED` (a file of a dense array), `PURLIN_ERROR_IO` (the line of
+ * what is missing or malformed is named), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `path` is NULL or a terminated string; `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_read_market(const struct purlin_context *context,
+                                        const char *path,
+                                        purlin_dtype dtype,
+                                        struct purlin_matrix **matrix);
+
+/**
+ * Writes a sparse matrix to a Matrix Market file, its values with all their digits. Nothing stands under the file's name
+ * until all of it does.
+ *
+ * @param     a          sparse, on the host.
+ * @param[in] path       the file; one of that name is replaced.
+ * @param     symmetric  1: only the lower triangle, of a matrix that is symmetric (Hermitian if complex) bit for bit; 0:
+ *                       every entry.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `symmetric`, a
+ * matrix that is not), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_IO`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `path` is NULL or a terminated string.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_write_market(const struct purlin_matrix *a,
+                                         const char *path,
+                                         int32_t symmetric);
+
+/**
+ * Reads the adjacency matrix of a graph from an edge list, plain or compressed by gzip: two vertices a line, row and
+ * column, and a weight if there is one, separated by blanks, tabs or commas. Lines that begin with `#` or `%` are passed
+ * over. Edges are directed: purlin_matrix_symmetrise makes them undirected.
+ *
+ * @param      context     the context it belongs to.
+ * @param[in]  path        the file.
+ * @param      dtype       PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      weighted    1: the third number of a line is its value; 0: the matrix is a pattern.
+ * @param      duplicates  PURLIN_DUPLICATES_*, for an edge that comes several times.
+ * @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
+ * @param[out] vertices    NULL: a vertex's number, not negative, is its row, and the largest says how many there are.
+ *                         Else vertices are numbered in the order in which they first come, and this is a tensor of
+ *                         PURLIN_I64 with the number in the file of each; destroy it with purlin_tensor_destroy.
+ * @return as purlin_matrix_read_market.
+ *
+ * @pre `path` is NULL or a terminated string; `matrix` and `vertices` are NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_read_edges(const struct purlin_context *context,
+                                       const char *path,
+                                       purlin_dtype dtype,
+                                       int32_t weighted,
+                                       int32_t duplicates,
+                                       struct purlin_matrix **matrix,
+                                       struct purlin_tensor **vertices);
+
+/**
+ * Writes the stored entries of a real sparse matrix as edges: row, column, both from 0, and the value unless it is a
+ * pattern. Nothing stands under the file's name until all of it does.
+ *
+ * @param     a          sparse, real, on the host.
+ * @param[in] path       the file; one of that name is replaced.
+ * @param     symmetric  1: each edge of a symmetric matrix once, from the larger vertex to the smaller; 0: every entry.
+ * @return as purlin_matrix_write_market.
+ *
+ * @pre `path` is NULL or a terminated string.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
+                                        const char *path,
+                                        int32_t symmetric);
+
+/**
+ * A norm of a sparse matrix, in double precision; entries at one place count each on its own. NaN if an entry is.
+ * O(nnz).
+ *
+ * @param      a     sparse, on the host.
+ * @param      kind  PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE, PURLIN_NORM_MAX or PURLIN_NORM_INFINITY.
+ * @param[out] norm  the norm.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+ * constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `norm` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_norm(const struct purlin_matrix *a,
+                                 int32_t kind,
+                                 double *norm);
+
+/**
+ * Whether a sparse matrix without duplicates is symmetric (Hermitian if complex): the same entries on both sides of the
+ * diagonal, their values within `tolerance` times the largest modulus. O(nnz).
+ *
+ * @param      a          sparse, on the host; a rectangular one is not symmetric.
+ * @param      tolerance  not negative.
+ * @param[out] symmetric  1 or 0.
+ * @return as purlin_matrix_norm; `PURLIN_ERROR_INVALID_ARGUMENT` also for a tolerance below 0 or NaN.
+ *
+ * @pre `symmetric` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_is_symmetric(const struct purlin_matrix *a,
+                                         double tolerance,
+                                         int32_t *symmetric);
+
+/**
+ * Sums of the rows of a sparse matrix: the degrees of a graph, a loop counted once. Summed in double precision. O(nnz).
+ *
+ * @param a     sparse, on the host.
+ * @param sums  as many elements as there are rows, of the matrix's type, on the host.
+ * @return as purlin_matrix_norm; `PURLIN_ERROR_INVALID_ARGUMENT` also for another size or type of `sums`,
+ * `PURLIN_ERROR_BUSY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_row_sums(const struct purlin_matrix *a,
+                                     struct purlin_tensor *sums);
+
+/**
+ * The diagonal of a sparse matrix; entries at one place are added. O(nnz).
+ *
+ * @param a         sparse, on the host.
+ * @param diagonal  min(rows, cols) elements of the matrix's type, on the host.
+ * @return as purlin_matrix_row_sums.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_diagonal(const struct purlin_matrix *a,
+                                     struct purlin_tensor *diagonal);
+
+/**
+ * The connected components of a graph whose edges are the stored entries of a square matrix, whatever their direction
+ * and value. Components are numbered by their lowest vertices. O(n + nnz), but for the inverse of Ackermann's function.
+ *
+ * @param      graph   sparse, square, on the host.
+ * @param      labels  n elements of PURLIN_I64 on the host, the component of each vertex; NULL if not wanted.
+ * @param[out] count   number of components; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square,
+ * another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `count` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_components(const struct purlin_matrix *graph,
+                                      struct purlin_tensor *labels,
+                                      int64_t *count);
+
+/**
+ * One connected component of a graph as a graph of its own. O(n + nnz log(longest row)).
+ *
+ * @param      graph      sparse, square, on the host.
+ * @param      which      the component, as purlin_graph_components numbers them; -1 for the largest.
+ * @param[out] component  the graph of the component; destroy it with purlin_matrix_destroy.
+ * @param[out] vertices   tensor of PURLIN_I64 with the vertices of `graph` that it has, ascending; destroy it with
+ *                        purlin_tensor_destroy; NULL if not wanted.
+ * @return as purlin_graph_components; `PURLIN_ERROR_INVALID_ARGUMENT` also for a component that there is not.
+ *
+ * @pre `component` and `vertices` are NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_component(const struct purlin_matrix *graph,
+                                     int64_t which,
+                                     struct purlin_matrix **component,
+                                     struct purlin_tensor **vertices);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_options_init(struct purlin_spmv_options *options,
+                                       size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
+                                    size_t size);
+
+/**
+ * Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
+ * is not symmetric also makes a copy of the transpose, O(nnz). The plan keeps nothing else of the matrix.
+ *
+ * @param      a        sparse.
+ * @param      options  NULL for the defaults.
+ * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, `symmetric` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_create(const struct purlin_matrix *a,
+                                 const struct purlin_spmv_options *options,
+                                 struct purlin_spmv **plan);
+
+/**
+ * Tells a plan that keeps a copy of the transpose of a matrix's new values, O(nnz); other plans need not be told.
+ *
+ * @param plan  the plan.
+ * @param a     sparse, of the structure that was planned for.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
+ * sizes tell, or context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_update(struct purlin_spmv *plan,
+                                 const struct purlin_matrix *a);
+
+/**
+ * y = alpha op(A) x + beta y. With beta = 0 nothing of y is read, with alpha = 0 nothing of A and x; rows without entries
+ * are written too. Reads 12 bytes an entry in F64 with 32-bit indices, 4 of a pattern, and gathers x.
+ *
+ * Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
+ * the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
+ *
+ * @param      plan    the plan.
+ * @param      stream  NULL for the context's own.
+ * @param[in]  alpha   a number of A's type; NULL for 1.
+ * @param      a       sparse, of the structure that was planned for.
+ * @param      x       columns of op(A) elements of A's type, without gaps.
+ * @param[in]  beta    a number of A's type; NULL for 0.
+ * @param      y       rows of op(A) elements of A's type, without gaps; must not overlap x.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
+ * sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
+ * there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `alpha` and `beta` are NULL or point to a number of A's element type.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_apply(const struct purlin_spmv *plan,
+                                const struct purlin_stream *stream,
+                                const void *alpha,
+                                const struct purlin_matrix *a,
+                                const struct purlin_tensor *x,
+                                const void *beta,
+                                struct purlin_tensor *y);
+
+/**
+ * Y = alpha op(A) X + beta Y for the columns of dense matrices. Row-major ones without gaps are read once for all of
+ * their columns, and what an entry of A gathers lies together: the way for 2 to 16 columns. Column-major ones, of any
+ * leading dimension, take a product a column.
+ *
+ * @param      plan    the plan.
+ * @param      stream  NULL for the context's own.
+ * @param[in]  alpha   a number of A's type; NULL for 1.
+ * @param      a       sparse, of the structure that was planned for.
+ * @param      x       dense, columns of op(A) x b, of A's type.
+ * @param[in]  beta    a number of A's type; NULL for 0.
+ * @param      y       dense, rows of op(A) x b, of A's type and X's order; must not overlap X.
+ * @return as purlin_spmv_apply; `PURLIN_ERROR_NOT_SUPPORTED` also for different orders, or row-major with gaps.
+ *
+ * @pre As for purlin_spmv_apply.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_apply_block(const struct purlin_spmv *plan,
+                                      const struct purlin_stream *stream,
+                                      const void *alpha,
+                                      const struct purlin_matrix *a,
+                                      const struct purlin_matrix *x,
+                                      const void *beta,
+                                      struct purlin_matrix *y);
+
+/**
+ * What a plan found.
+ *
+ * @param      plan  the plan.
+ * @param[out] info  filled in; initialise it with purlin_spmv_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+ * struct_size).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_spmv_properties(const struct purlin_spmv *plan,
+                                     struct purlin_spmv_info *info);
+
+/**
+ * Destroys a plan.
+ *
+ * @param plan  the plan; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_spmv_destroy(struct purlin_spmv *plan);
+
+/**
+ * Writes the defaults.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_options_init(struct purlin_lanczos_options *options,
+                                          size_t size);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
+                                       size_t size);
+
+/**
+ * Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is
+ * never formed (`options->kind`).
+ *
+ * Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
+ * what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
+ * orthogonalisation a restart. A check looks for the copies of multiple eigenvalues that a Krylov space of one vector
+ * cannot hold. A sparse matrix is checked to be symmetric, O(nnz).
+ *
+ * The same build, input and options give the same bits, whatever the number of threads.
+ *
+ * @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
+ *                        caller's, see purlin_matrix_from_operator), neither NaN nor infinite; W of the graph operators
+ *                        is real with row sums that are not negative.
+ * @param      stream     NULL for the context's own.
+ * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
+ * @param      start      n elements of a's type, the start vector; NULL for a random one.
+ * @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
+ *                        orthonormal: eigenvectors that are known. NULL for none.
+ * @param      solve      with PURLIN_LANCZOS_NEAREST: an operator of the caller's that solves (A - sigma I) x = b; NULL
+ *                        for none.
+ * @param      values     k elements of PURLIN_F64 on the host: eigenvalues in the order that `which` says.
+ * @param      vectors    dense, n x k, of a's type, any order, on the host: eigenvectors of 2-norm 1, the entry of
+ *                        largest modulus of each real and positive; NULL if not wanted.
+ * @param      residuals  k elements of PURLIN_F64 on the host: ||A x - lambda x||_2, from the vectors returned; NULL if
+ *                        not wanted.
+ * @param[out] info       what was done; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
+ * or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent),
+ * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
+ * is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
+ * `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's function reported an error),
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
+ * the call.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
+                                   const struct purlin_stream *stream,
+                                   const struct purlin_lanczos_options *options,
+                                   const struct purlin_tensor *start,
+                                   const struct purlin_matrix *known,
+                                   const struct purlin_matrix *solve,
+                                   struct purlin_tensor *values,
+                                   struct purlin_matrix *vectors,
+                                   struct purlin_tensor *residuals,
+                                   struct purlin_lanczos_info *info);
+
+/**
+ * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
+ * those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
+ * memory, one product a step.
+ *
+ * @param      a        as for purlin_lanczos_solve.
+ * @param      stream   NULL for the context's own.
+ * @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+ * @param      steps    number of steps m, at least 1.
+ * @param      start    n elements of a's type, the start vector; NULL for a random one.
+ * @param[out] alpha    m numbers: the diagonal.
+ * @param[out] beta     m numbers: beside it, and the last, which leads out of the space.
+ * @param[out] count    steps made: fewer than m where the space is invariant; the rest of `alpha` and `beta` is as it was.
+ * @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
+ *
+ * @pre `options` is NULL or initialised, its `progress` may be called with its user pointer during the call; `alpha` and
+ * `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_tridiagonalise(const struct purlin_matrix *a,
+                                            const struct purlin_stream *stream,
+                                            const struct purlin_lanczos_options *options,
+                                            int64_t steps,
+                                            const struct purlin_tensor *start,
+                                            double *alpha,
+                                            double *beta,
+                                            int64_t *count);
+
+/**
+ * Tells the eigenvalues of A from those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
+ * (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
+ * times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
+ * values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2).
+ *
+ * @param      m          number of steps, not negative.
+ * @param[in]  alpha      m numbers.
+ * @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalise gives them.
+ * @param      cluster    0 to 1; 1e-12 for double precision.
+ * @param      converged  0 to 1.
+ * @param[out] accepted   room for m values; ascending.
+ * @param[out] count      number of values accepted.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size, tolerances out of range,
+ * numbers that are not finite), `PURLIN_ERROR_NUMERICAL` (an eigenvalue of T does not converge),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `alpha` and `beta` are NULL or valid for `m` numbers, `accepted` for `m` values; `count` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_filter(int64_t m,
+                                    const double *alpha,
+                                    const double *beta,
+                                    double cluster,
+                                    double converged,
+                                    struct purlin_lanczos_accepted *accepted,
+                                    int64_t *count);
+
+/**
+ * Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1: all
+ * that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch,
+ * Wilkinson, Numer. Math. 11, 1968), O(m^2).
+ *
+ * @param      m         order, not negative.
+ * @param[in]  diagonal  m numbers.
+ * @param[in]  off       the m - 1 numbers beside it.
+ * @param[out] values    m eigenvalues, ascending.
+ * @param[out] first     m first components; NULL if not wanted.
+ * @param[out] last      m last components; NULL if not wanted.
+ * @return as purlin_lanczos_filter.
+ *
+ * @pre The arrays are NULL or valid for the stated numbers of elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
+                                             const double *diagonal,
+                                             const double *off,
+                                             double *values,
+                                             double *first,
+                                             double *last);
+
+/**
+ * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
+ * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
+ *
+ * @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative.
+ * @param      stream       NULL for the context's own.
+ * @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
+ * @param      scaling      PURLIN_GRAPH_SCALING_*.
+ * @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
+ * @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
+ *                          wanted.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_lanczos_solve.
+ *
+ * @pre As for purlin_lanczos_solve.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_embed(const struct purlin_matrix *graph,
+                                 const struct purlin_stream *stream,
+                                 const struct purlin_lanczos_options *options,
+                                 int32_t scaling,
+                                 struct purlin_matrix *coordinates,
+                                 struct purlin_tensor *values,
+                                 struct purlin_lanczos_info *info);
+
+/**
+ * Clusters of a graph, from an embedding: as many as `options->count`.
+ *
+ * @param      graph     as for purlin_graph_embed.
+ * @param      stream    NULL for the context's own.
+ * @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
+ *                       are not to be set; k-means has the same seed.
+ * @param      how       PURLIN_GRAPH_K_MEANS or PURLIN_GRAPH_PIVOTED_QR.
+ * @param      restarts  starts of k-means, of which the best stays, at least 1; 10 is usual.
+ * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
+ * @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
+ * @param[out] info      what the eigensolver did; may be NULL.
+ * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
+ * has k pairs.
+ *
+ * @pre As for purlin_lanczos_solve; `inertia` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_cluster(const struct purlin_matrix *graph,
+                                   const struct purlin_stream *stream,
+                                   const struct purlin_lanczos_options *options,
+                                   int32_t how,
+                                   int64_t restarts,
+                                   struct purlin_tensor *labels,
+                                   double *inertia,
+                                   struct purlin_lanczos_info *info);
+
+/**
+ * k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
+ * `restarts`. O(restarts n k dims) a round. The same seed gives the same labels for any number of threads.
+ *
+ * @param      points    dense, n x dims, PURLIN_F64, any order, on the host.
+ * @param      clusters  number of clusters k, 1 to n.
+ * @param      restarts  at least 1.
+ * @param      seed      of the starts.
+ * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
+ * @param[out] inertia   sum of the squared distances from the centres; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
+ * are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `inertia` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_k_means(const struct purlin_matrix *points,
+                                   int64_t clusters,
+                                   int64_t restarts,
+                                   uint64_t seed,
+                                   struct purlin_tensor *labels,
+                                   double *inertia);
+
+/**
+ * Labels by column-pivoted QR (Damle, Minden and Ying, Information and Inference 8, 2019): as many clusters as columns,
+ * O(n k^2).
+ *
+ * @param      points   dense, n x k, orthonormal columns, PURLIN_F64, any order, on the host.
+ * @param      labels   n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
+ * @param[out] inertia  sum of the squared distances from the points that stand for the clusters; may be NULL.
+ * @return as purlin_graph_k_means.
+ *
+ * @pre `inertia` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
+                                      struct purlin_tensor *labels,
+                                      double *inertia);
+
+/**
+ * The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian. The known vector of
+ * eigenvalue 0 is kept out of the search.
+ *
+ * @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices.
+ * @param      stream      NULL for the context's own.
+ * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
+ * @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
+ * @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
+ * @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
+ * @param[out] info        what was done; may be NULL.
+ * @return as purlin_lanczos_solve.
+ *
+ * @pre As for purlin_lanczos_solve; `value` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_fiedler(const struct purlin_matrix *graph,
+                                   const struct purlin_stream *stream,
+                                   int32_t normalised,
+                                   const struct purlin_lanczos_options *options,
+                                   double *value,
+                                   struct purlin_tensor *vector,
+                                   struct purlin_lanczos_info *info);
+
+/**
+ * Cuts a graph in two by a vector. O(nnz + n log n).
+ *
+ * @param      graph           sparse, PURLIN_F64, on the host.
+ * @param      vector          n finite elements of PURLIN_F64 on the host.
+ * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP.
+ * @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
+ * @param[out] cut             weight of the edges between the sides, each once; may be NULL.
+ * @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite if one is 0; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
+ * are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `cut` and `normalised_cut` are NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
+                                  const struct purlin_tensor *vector,
+                                  int32_t how,
+                                  struct purlin_tensor *sides,
+                                  double *cut,
+                                  double *normalised_cut);
+
+/**
+ * The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016): points
+ * and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
+ * with the root of `vectors`. One product a step of each vector.
+ *
+ * @param      a        as for purlin_lanczos_solve.
+ * @param      stream   NULL for the context's own.
+ * @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+ * @param      steps    points of a vector, at least 1.
+ * @param      vectors  at least 1.
+ * @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
+ * @param      weights  as many elements of PURLIN_F64 on the host.
+ * @param[out] count    points found: fewer where a space is invariant; the rest of `points` and `weights` is as it was.
+ * @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
+ *
+ * @pre As for purlin_lanczos_solve; `count` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_density(const struct purlin_matrix *a,
+                                   const struct purlin_stream *stream,
+                                   const struct purlin_lanczos_options *options,
+                                   int64_t steps,
+                                   int64_t vectors,
+                                   struct purlin_tensor *points,
+                                   struct purlin_tensor *weights,
+                                   int64_t *count);
+
+/**
+ * The weighted graph of an image: vertex i is pixel i, and neighbours p and q have weight exp(-(I_p - I_q)^2 /
+ * intensity^2) exp(-|p - q|^2 / distance^2) + floor (Shi and Malik, IEEE PAMI 22, 2000). Symmetric, no loops. O(pixels
+ * radius^2).
+ *
+ * @param      context    the context it belongs to.
+ * @param      image      dense, height x width, PURLIN_F64, on the host: row-major (PURLIN_ROW_MAJOR) pixel (y, x) is
+ *                        vertex y width + x, column-major x height + y.
+ * @param      radius     pixels up to this distance are neighbours, 1 to 100: 1 for 4 neighbours, 1.5 for 8.
+ * @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
+ * @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
+ * @param      floor      added to every weight, not negative.
+ * @param[out] graph      the graph, sparse, PURLIN_F64; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an empty image, element type,
+ * pixels that are not finite, options out of range), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `graph` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_of_image(const struct purlin_context *context,
+                                    const struct purlin_matrix *image,
+                                    double radius,
+                                    double intensity,
+                                    double distance,
+                                    double floor,
+                                    struct purlin_matrix **graph);
 
 #ifdef __cplusplus
 }  // extern "C"

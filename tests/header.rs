@@ -58,6 +58,15 @@ const ORDER: &[&str] = &[
     "tt_algebra.rs",
     "tt_round.rs",
     "tt_entries.rs",
+    "sparse.rs",
+    "sparse_files.rs",
+    "sparse_measures.rs",
+    "spmv_types.rs",
+    "spmv.rs",
+    "lanczos_types.rs",
+    "lanczos.rs",
+    "lanczos_tridiagonal.rs",
+    "graph.rs",
 ];
 
 /// The header as cbindgen makes it, with Rust's heading for a caller's duties turned into doxygen's.

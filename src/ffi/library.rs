@@ -14,6 +14,7 @@ use super::tt_environments::EnvironmentsObject;
 use super::{guard, status};
 use crate::matrix::Matrix;
 use crate::rsvd::pca::Pca;
+use crate::spmv::Plan;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
@@ -66,7 +67,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
     let contractions = ContractionObject::table().live() + EnvironmentsObject::table().live();
     let trains = TensorTrain::table().live() + TrainMatrix::table().live() + contractions;
     let families = FdkObject::table().live() + RsvdObject::table().live() + Pca::table().live();
-    contexts + storage + blocks + trains + families
+    contexts + storage + blocks + trains + families + Plan::table().live()
 }
 
 #[cfg(test)]

@@ -285,7 +285,12 @@ impl CsrArguments {
 ///
 /// # Safety
 /// `data` is NULL or valid for `bytes` while the result lives.
-unsafe fn lend(argument: &'static str, data: *const c_void, bytes: usize, align: usize) -> Result<HostMemory> {
+pub(super) unsafe fn lend(
+    argument: &'static str,
+    data: *const c_void,
+    bytes: usize,
+    align: usize,
+) -> Result<HostMemory> {
     let start = match NonNull::new(data.cast_mut().cast::<u8>()) {
         Some(p) => p,
         None if bytes == 0 => NonNull::<u64>::dangling().cast(),

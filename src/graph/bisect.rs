@@ -27,6 +27,8 @@ pub enum Cut {
     Sweep = 2,
 }
 
+super::embed::codes!(Cut, Sign, Median, Sweep);
+
 /// The second eigenvector of a Laplacian.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fiedler {
@@ -47,6 +49,18 @@ pub struct Bisection {
     pub cut: f64,
     /// cut/vol(S) + cut/vol(rest), vol being a side's sum of degrees; infinite if one is 0.
     pub normalised_cut: f64,
+}
+
+impl Bisection {
+    /// The sides as labels, 0 and 1.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn labels(&self) -> Result<Vec<usize>> {
+        let mut labels = alloc::with_capacity(WHAT, self.sides.len())?;
+        labels.extend(self.sides.iter().map(|s| usize::from(*s)));
+        Ok(labels)
+    }
 }
 
 fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cluster::{Labels, k_means, pivoted_qr};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -24,6 +25,39 @@ pub enum Scaling {
     /// Rows over the root of the degree: eigenvectors of the random walk (Shi and Malik, IEEE PAMI 22, 2000).
     Degrees = 2,
 }
+
+/// How coordinates become labels. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Assignment {
+    /// k-means from rows of length 1 (Ng, Jordan and Weiss, NIPS 14, 2001).
+    KMeans = 0,
+    /// Column-pivoted QR of the eigenvectors: no start, no iteration (Damle, Minden and Ying, Information and Inference 8,
+    /// 2019).
+    PivotedQr = 1,
+}
+
+macro_rules! codes {
+    ($name:ident, $($variant:ident),*) => {
+        impl $name {
+            /// The choice whose number is `code`.
+            ///
+            /// # Errors
+            /// [`Error::InvalidArgument`] with the numbers that there are.
+            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
+                let all = [$(Self::$variant),*];
+                let last = all.len() - 1;
+                all.into_iter()
+                    .find(|c| *c as i32 == code)
+                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
+            }
+        }
+    };
+}
+pub(super) use codes;
+
+codes!(Scaling, None, UnitRows, Degrees);
+codes!(Assignment, KMeans, PivotedQr);
 
 /// Coordinates of n vertices.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,4 +110,27 @@ pub fn embed(
     }
     let values = pairs.values.iter().map(|v| 1.0 - v).collect();
     Ok(Embedding { coordinates, values, info: pairs.info })
+}
+
+/// Clusters of a graph: as many as eigenvectors are asked for (`options.count`), from an embedding. `restarts` is of
+/// [`k_means`], whose seed is that of `options`.
+///
+/// # Errors
+/// As [`embed`], [`k_means`] and [`pivoted_qr`].
+pub fn clusters(
+    context: &Arc<Context>,
+    graph: &Matrix,
+    options: &Options,
+    how: Assignment,
+    restarts: u32,
+    progress: &Progress<'_>,
+) -> Result<(Labels, Embedding)> {
+    let scaling = if how == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
+    let found = embed(context, graph, options, scaling, progress)?;
+    let n = graph.rows();
+    let labels = match how {
+        Assignment::KMeans => k_means(context, &found.coordinates, n, options.count, restarts, options.seed)?,
+        Assignment::PivotedQr => pivoted_qr(&found.coordinates, n)?,
+    };
+    Ok((labels, found))
 }

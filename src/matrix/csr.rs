@@ -117,6 +117,11 @@ impl Csr {
         &self.parts
     }
 
+    /// The values, to write to; `None` for a pattern.
+    pub fn values_mut(&mut self) -> Option<&mut Memory> {
+        self.parts.values.as_mut()
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows

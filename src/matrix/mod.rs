@@ -6,15 +6,17 @@ mod operator;
 pub mod sparse;
 mod streamed;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::alloc;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::{DType, Element, Scalar, with_scalar};
 use crate::shape::{Layout, Order};
 use crate::stream::{self, Stream};
-use crate::tensor::{self, Location};
+use crate::tensor::{self, Location, Tensor, ViewMut};
 
 use flattened::Flattened;
 
@@ -72,6 +74,65 @@ pub struct DenseMut<'a> {
     pub layout: &'a Layout,
     /// Which index runs fastest.
     pub order: Order,
+}
+
+impl<'a> Dense<'a> {
+    /// The entries on the host one column after another: where they lie if they are packed so, else a copy.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for memory of a device; [`Error::OutOfMemory`].
+    pub fn columns<T: Element>(&self, argument: &str) -> Result<Cow<'a, [T]>> {
+        let strides = self.layout.strides();
+        self.packed(
+            argument,
+            Order::ColumnMajor,
+            [(self.layout.dims()[1], strides[1]), (self.layout.dims()[0], strides[0])],
+        )
+    }
+
+    /// The entries on the host line by line: columns of a column-major matrix, rows of a row-major one.
+    ///
+    /// # Errors
+    /// As [`Dense::columns`].
+    pub fn lines<T: Element>(&self, argument: &str) -> Result<Cow<'a, [T]>> {
+        let (dims, strides) = (self.layout.dims(), self.layout.strides());
+        let (slow, fast) = match self.order {
+            Order::ColumnMajor => (1, 0),
+            Order::RowMajor => (0, 1),
+        };
+        self.packed(argument, self.order, [(dims[slow], strides[slow]), (dims[fast], strides[fast])])
+    }
+
+    fn packed<T: Element>(&self, argument: &str, order: Order, axes: [(usize, usize); 2]) -> Result<Cow<'a, [T]>> {
+        let data = self.memory.host(argument)?.as_slice::<T>()?;
+        let [(slow, far), (fast, near)] = axes;
+        if self.layout.is_packed(order) {
+            return Ok(Cow::Borrowed(&data[..slow * fast]));
+        }
+        let mut packed = alloc::with_capacity("entries of a matrix", slow * fast)?;
+        for i in 0..slow {
+            packed.extend((0..fast).map(|j| data[i * far + j * near]));
+        }
+        Ok(Cow::Owned(packed))
+    }
+}
+
+impl DenseMut<'_> {
+    /// Writes columns one after another from the first; those beyond stay.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for memory of a device; [`Error::Internal`] for more than there are.
+    pub fn set_columns<T: Element>(&mut self, argument: &str, columns: &[T]) -> Result<()> {
+        let rows = self.layout.dims()[0];
+        if columns.len() > self.layout.elements() {
+            return Err(Error::Internal("more columns than a matrix has".into()));
+        }
+        let mut view = ViewMut::new(self.memory.host_mut(argument)?.as_mut_slice::<T>()?, self.layout);
+        for (j, column) in columns.chunks_exact(rows.max(1)).enumerate() {
+            view.write_column(&[j], column);
+        }
+        Ok(())
+    }
 }
 
 /// A matrix: in the memory of the host or the context's GPU, read in blocks, or known by its products.
@@ -215,6 +276,33 @@ impl Matrix {
             return Ok(());
         }
         Err(Error::invalid(argument, "belongs to another context"))
+    }
+
+    /// Replaces the values of a sparse matrix in memory of purlin's own; the structure stays. A borrowed matrix takes its
+    /// values from the caller's array, whatever that holds when it is used.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a pattern, borrowed memory, another number or type of values;
+    /// [`Error::NotSupported`] for another storage, or memory of a device.
+    pub fn set_values(&mut self, values: &Tensor) -> Result<()> {
+        values.expect_dtype("values", self.dtype)?;
+        let csr = match &mut self.storage {
+            Storage::Csr(csr) => csr,
+            other => {
+                return Err(Error::NotSupported(format!("matrix: is {}, a sparse matrix is needed", other.name())));
+            }
+        };
+        values.expect_dims("values", &[csr.nnz()])?;
+        let nnz = csr.nnz();
+        let memory = csr.values_mut().ok_or_else(|| Error::invalid("matrix", "is a pattern, it has no values"))?;
+        if !memory.is_owned() {
+            return Err(Error::invalid("matrix", "was borrowed: its values are the caller's own array"));
+        }
+        with_scalar!(self.dtype, "matrix", T => {
+            let to = memory.host_mut("matrix")?.as_mut_slice::<T>()?;
+            values.view::<T>("values")?.read_column(&[], &mut to[..nnz]);
+            Ok(())
+        })
     }
 
     /// How the entries are stored.

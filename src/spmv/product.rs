@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
 use crate::scalar::{Complex, Scalar, with_scalar};
-use crate::shape::product;
+use crate::shape::{Order, product};
 use crate::tensor::Tensor;
 
 impl Plan {
@@ -39,6 +39,57 @@ impl Plan {
             let mut y = y.view_mut::<T>("y")?;
             let finish = Finish::plain(T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
             self.compute(a, finish, x, x, &mut y.data()[..rows])
+        })
+    }
+
+    /// Y = alpha op(A) X + beta Y for the columns of dense matrices on the host. Packed row-major ones are read once for all
+    /// columns; column-major ones with any leading dimension take a product a column.
+    ///
+    /// # Errors
+    /// As [`Plan::apply`]; [`Error::NotSupported`] for X and Y of different orders, or row-major with gaps.
+    pub fn apply_block(
+        &self,
+        alpha: Complex<f64>,
+        a: &Matrix,
+        x: &Matrix,
+        beta: Complex<f64>,
+        y: &mut Matrix,
+    ) -> Result<()> {
+        self.expect(a)?;
+        if !matches!(self.context().backend(), Backend::Cpu) {
+            return Err(Error::NotSupported("a: products of sparse matrices on a GPU".into()));
+        }
+        let ((rows, cols), width) = (self.size(), x.cols());
+        x.expect_context("x", self.context())?;
+        y.expect_context("y", self.context())?;
+        x.expect_dtype("x", a.dtype())?;
+        y.expect_dtype("y", a.dtype())?;
+        x.expect_size("x", cols, width)?;
+        y.expect_size("y", rows, width)?;
+        let (x, y) = (x.dense("x")?, y.dense_mut("y")?);
+        if x.order != y.order {
+            return Err(Error::NotSupported("y: is stored in another order than x".into()));
+        }
+        if width == 0 {
+            return Ok(());
+        }
+        with_scalar!(a.dtype(), "a", T => {
+            let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
+            let (from, to) = (x.memory.host("x")?.as_slice::<T>()?, y.memory.host_mut("y")?.as_mut_slice::<T>()?);
+            if x.order == Order::RowMajor {
+                for (name, layout) in [("x", x.layout), ("y", y.layout)] {
+                    if !layout.is_packed(Order::RowMajor) {
+                        let ld = layout.strides()[0];
+                        return Err(Error::NotSupported(format!("{name}: has ld = {ld}, its {width} columns are needed")));
+                    }
+                }
+                return self.compute_block(a, (alpha, beta), width, &from[..cols * width], &mut to[..rows * width]);
+            }
+            for j in 0..width {
+                let (x, y) = (&from[j * x.layout.strides()[1]..], &mut to[j * y.layout.strides()[1]..]);
+                self.compute(a, Finish::plain(alpha, beta), &x[..cols], &x[..cols], &mut y[..rows])?;
+            }
+            Ok(())
         })
     }
 

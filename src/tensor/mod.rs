@@ -12,8 +12,8 @@ use crate::backend::Backend;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Element};
-use crate::shape::{Layout, Order, product};
+use crate::scalar::{Complex, DType, Element, Scalar, with_scalar};
+use crate::shape::{Layout, Order, product, to_i64};
 
 pub use copy::copy;
 pub(crate) use copy::{copy_memory, copy_parts, copy_strided};
@@ -106,6 +106,52 @@ impl Tensor {
         let bytes = layout.extent() * dtype.size();
         let memory = allocate(context, "tensor", location, bytes)?;
         Ok(Self { memory, layout, dtype, symmetric: None, read_only: false, context: Arc::clone(context) })
+    }
+
+    /// A vector of purlin's own on the host with the elements of `list`.
+    pub fn from_list<T: Element>(context: &Arc<Context>, list: &[T]) -> Result<Self> {
+        let mut made = Self::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, &[list.len()])?;
+        made.view_mut::<T>("tensor")?.data()[..list.len()].copy_from_slice(list);
+        Ok(made)
+    }
+
+    /// Writes numbers into a vector on the host; of a real type their real parts.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for another length, an integer type or read-only memory; [`Error::NotSupported`] for
+    /// memory of a device.
+    pub fn set_numbers(&mut self, argument: &str, numbers: &[Complex<f64>]) -> Result<()> {
+        self.expect_dims(argument, &[numbers.len()])?;
+        with_scalar!(self.dtype, argument, T => {
+            let mut view = self.view_mut::<T>(argument)?;
+            numbers.iter().enumerate().for_each(|(i, v)| view.set(&[i], T::from_parts(v.re, v.im)));
+            Ok(())
+        })
+    }
+
+    /// Writes the first numbers of a vector of F64 on the host; those beyond stay.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_numbers`]; [`Error::InvalidArgument`] for more numbers than there is room for.
+    pub fn set_first(&mut self, argument: &str, numbers: &[f64]) -> Result<()> {
+        let room = self.layout.elements();
+        if self.layout.dims().len() != 1 || room < numbers.len() {
+            let problem = format!("has dimensions {:?}, [{}] are needed", self.dims(), numbers.len());
+            return Err(Error::invalid(argument, problem));
+        }
+        self.view_mut::<f64>(argument)?.write_column(&[], numbers);
+        Ok(())
+    }
+
+    /// Writes indices into a vector of I64 on the host.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_numbers`].
+    pub fn set_indices(&mut self, argument: &str, indices: &[usize]) -> Result<()> {
+        self.expect_dims(argument, &[indices.len()])?;
+        let mut view = self.view_mut::<i64>(argument)?;
+        indices.iter().enumerate().for_each(|(i, v)| view.set(&[i], to_i64(*v)));
+        Ok(())
     }
 
     /// A zeroed batch of symmetric tensors of purlin's own: each tensor's entries together (`ColumnMajor`), or each

@@ -1,10 +1,15 @@
 //! Connected components.
 
+use std::sync::Arc;
+
 use super::entries::{WHAT, csr};
-use super::index::Rows;
+use super::index::{Indices, Rows};
+use super::transform::select;
 use crate::alloc;
-use crate::error::Result;
+use crate::context::Context;
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::shape::to_i64;
 
 /// The connected components of a graph, numbered by their lowest vertex.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +31,7 @@ impl Components {
 /// O((n + nnz) a(n)), a the inverse of Ackermann's function.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for a matrix that is not square;
-/// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage; out of memory.
+/// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage; out of memory.
 pub fn components(a: &Matrix) -> Result<Components> {
     let from = csr("a", a)?;
     a.expect_size("a", a.rows(), a.rows())?;
@@ -63,4 +67,24 @@ pub fn components(a: &Matrix) -> Result<Components> {
         }
     }
     Ok(Components { labels, sizes })
+}
+
+/// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole
+/// graph, ascending.
+///
+/// # Errors
+/// As [`components`]; [`Error::InvalidArgument`] for a component that there is not.
+pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<usize>) -> Result<(Matrix, Vec<i64>)> {
+    let found = components(a)?;
+    let count = found.sizes.len();
+    let which = match which {
+        Some(c) if c < count => c,
+        Some(c) => return Err(Error::invalid("which", format!("is {c}, there are {count} components"))),
+        None => found.largest().ok_or_else(|| Error::invalid("a", "is a graph without vertices"))?,
+    };
+    let mut vertices = alloc::with_capacity(WHAT, found.sizes[which])?;
+    vertices.extend(found.labels.iter().enumerate().filter(|(_, c)| **c == which).map(|(v, _)| to_i64(v)));
+    let list = Indices::I64(&vertices);
+    let part = select(context, a, Some(&list), Some(&list))?;
+    Ok((part, vertices))
 }

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::coordinates::{Coordinates, Duplicates, from_coordinates};
-use super::entries::WHAT;
-use super::index::Indices;
+use super::entries::{WHAT, csr};
+use super::index::{Indices, Rows};
 use super::lines::Lines;
+use super::market::write_entries;
+use super::measures::is_symmetric;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
@@ -103,6 +105,25 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         other => other,
     })?;
     Ok((matrix, how.relabel.then_some(names)))
+}
+
+/// Writes the stored entries of a real sparse matrix on the host as edges: row, column, both counted from 0, and the value
+/// unless it is a pattern. With `symmetric` each edge of a symmetric matrix once, from the larger vertex to the smaller.
+/// Nothing stands under the file's name until all of it does.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a complex matrix, and with `symmetric` for one that is not; [`Error::NotSupported`] for
+/// another storage or a device; [`Error::Io`].
+pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
+    if matches!(a.dtype(), DType::CF32 | DType::CF64) {
+        return Err(Error::invalid("a", format!("is {}, F32 or F64 is needed", a.dtype().name())));
+    }
+    if symmetric && !is_symmetric(a, 0.0)? {
+        return Err(Error::invalid("symmetric", "is set, the matrix is not symmetric"));
+    }
+    let rows = Rows::new(csr("a", a)?)?;
+    let head = format!("# {} x {}\n", a.rows(), a.cols());
+    write_entries(a, path, &head, 0, |i, k| !symmetric || rows.col(k) <= i)
 }
 
 fn edge(line: &str) -> Option<(i64, i64, Option<f64>)> {

@@ -57,6 +57,14 @@ impl<'a> Indices<'a> {
         })
     }
 
+    /// The first `count` indices, or all if there are fewer.
+    pub fn first(&self, count: usize) -> Self {
+        match self {
+            Self::I32(s) => Self::I32(&s[..count.min(s.len())]),
+            Self::I64(s) => Self::I64(&s[..count.min(s.len())]),
+        }
+    }
+
     /// Number of indices.
     pub fn len(&self) -> usize {
         match self {

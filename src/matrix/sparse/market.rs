@@ -197,17 +197,31 @@ pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     let complex = matches!(a.dtype(), DType::CF32 | DType::CF64);
     let field = if held.is_none() { "pattern" } else { if complex { "complex" } else { "real" } };
     let kind = if !symmetric { "general" } else { if complex { "hermitian" } else { "symmetric" } };
+    let head = format!("%%MatrixMarket matrix coordinate {field} {kind}\n{} {} {stored}\n", a.rows(), a.cols());
+    write_entries(a, path, &head, 1, written)
+}
+
+/// Writes `head` and the entries for which `written(row, entry)` holds, a line each: row, column, both counted from `base`,
+/// and the value if there is one.
+pub(super) fn write_entries(
+    a: &Matrix,
+    path: &Path,
+    head: &str,
+    base: usize,
+    written: impl Fn(usize, usize) -> bool,
+) -> Result<()> {
+    let from = csr("a", a)?;
+    let held = values("a", from)?;
+    let rows = Rows::new(from)?;
     let mut file = ProvisionalFile::create(path)?;
     let mut place = 0;
-    let mut text = Vec::new();
+    let mut text = alloc::copied(WHAT, head.as_bytes())?;
     let io = |e: std::io::Error| io_error(path, "write", &e);
-    writeln!(text, "%%MatrixMarket matrix coordinate {field} {kind}").map_err(io)?;
-    writeln!(text, "{} {} {stored}", a.rows(), a.cols()).map_err(io)?;
     with_scalar!(a.dtype(), "a", T => {
         let held = held.map(|h| h.as_slice::<T>()).transpose()?;
         for i in 0..a.rows() {
             for k in rows.row(i).filter(|&k| written(i, k)) {
-                write!(text, "{} {}", i + 1, rows.col(k) + 1).map_err(io)?;
+                write!(text, "{} {}", i + base, rows.col(k) + base).map_err(io)?;
                 if held.is_some() {
                     write_value(&mut text, value_at::<T>(held, k)).map_err(io)?;
                 }

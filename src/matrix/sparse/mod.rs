@@ -9,6 +9,7 @@
 //! | `index` | indices of 32 and 64 bits |
 //! | `entries` | where the entries of a result come from, and their values |
 //! | `coordinates` | from coordinates, with duplicates |
+//! | `canonical` | sorted rows without duplicates; patterns |
 //! | `dense` | from and to dense matrices |
 //! | `transform` | transposition, permutation, submatrices |
 //! | `symmetrise` | symmetric matrices of directed graphs |
@@ -16,6 +17,7 @@
 //! | `measures` | degrees, norms, symmetry |
 //! | `market`, `edges`, `lines` | Matrix Market files, edge lists |
 
+mod canonical;
 mod components;
 mod coordinates;
 mod dense;
@@ -30,10 +32,11 @@ mod symmetrise;
 mod tests;
 mod transform;
 
-pub use components::{Components, components};
+pub use canonical::{canonical, pattern};
+pub use components::{Components, component, components};
 pub use coordinates::{Coordinates, Duplicates, from_coordinates};
 pub use dense::{from_dense, to_dense};
-pub use edges::{EdgeList, read_edges};
+pub use edges::{EdgeList, read_edges, write_edges};
 pub use index::{Index, Indices, Rows};
 pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};

@@ -1,0 +1,468 @@
+//! What eigenvectors say about a graph: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
+
+use super::handle;
+use super::lanczos::{Request, hand_over, read_options};
+use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
+use super::matrix::{self, purlin_matrix};
+use super::options::{self, flag};
+use super::sparse::{alive, renamed};
+use super::tensor::{self, purlin_tensor};
+use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
+use crate::error::{Error, Result};
+use crate::graph::bisect::{self, Cut};
+use crate::graph::cluster;
+use crate::graph::density::density;
+use crate::graph::embed::{self, Assignment, Scaling};
+use crate::graph::image::{Weights, image_graph};
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::matrix::Matrix;
+use crate::progress::{Progress, ProgressFn};
+use crate::scalar::{DType, with_scalar};
+use crate::shape::{self, Order};
+use crate::tensor::Tensor;
+
+/// Coordinates are the eigenvectors: orthonormal columns.
+pub const PURLIN_GRAPH_SCALING_NONE: i32 = 0;
+/// Rows of length 1 (Ng, Jordan and Weiss, NIPS 14, 2001); a row of zeros stays.
+pub const PURLIN_GRAPH_SCALING_UNIT_ROWS: i32 = 1;
+/// Rows over the root of the degree: eigenvectors of the random walk (Shi and Malik, IEEE PAMI 22, 2000).
+pub const PURLIN_GRAPH_SCALING_DEGREES: i32 = 2;
+
+/// Labels by k-means from rows of length 1.
+pub const PURLIN_GRAPH_K_MEANS: i32 = 0;
+/// Labels by column-pivoted QR of the eigenvectors (Damle, Minden and Ying, Information and Inference 8, 2019).
+pub const PURLIN_GRAPH_PIVOTED_QR: i32 = 1;
+
+/// A vector is cut at 0.
+pub const PURLIN_GRAPH_CUT_SIGN: i32 = 0;
+/// At its median: halves that differ by one vertex at most.
+pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
+/// Where cut/vol(S) + cut/vol(rest) is least.
+pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
+
+/// Options of a caller's struct, and its progress function, for `body`.
+///
+/// # Safety
+/// `source` is NULL or an initialised struct whose progress function may be called with its user pointer.
+unsafe fn with_options<R>(
+    graph: &Matrix,
+    source: *const purlin_lanczos_options,
+    body: impl FnOnce(&Request, &Progress<'_>) -> Result<R>,
+) -> Result<R> {
+    // SAFETY: as promised by the caller.
+    let o = unsafe { options::read("options", source) }?;
+    let request = read_options(&o)?;
+    let report = callback::progress(o.progress, o.progress_user);
+    let progress = graph.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
+    body(&request, &progress).map_err(|e| renamed(e, "a", "graph"))
+}
+
+/// The options of a normalised operator of a graph: `kind` and `shift` have one value.
+fn as_given(request: &Request) -> Result<&crate::lanczos::Options> {
+    if request.kind != Kind::Matrix || request.shift != 0.0 {
+        return Err(Error::invalid("kind", "or shift is set: this function says what the operator is"));
+    }
+    Ok(&request.options)
+}
+
+fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Result<()> {
+    vector.expect_context(name, of.context())?;
+    vector.expect_dtype(name, DType::F64)?;
+    vector.expect_dims(name, &[length])
+}
+
+/// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
+/// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
+///
+/// @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative.
+/// @param      stream       NULL for the context's own.
+/// @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
+/// @param      scaling      PURLIN_GRAPH_SCALING_*.
+/// @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
+/// @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
+///                          wanted.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_lanczos_solve.
+///
+/// # Safety
+/// As for purlin_lanczos_solve.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_embed(
+    graph: *const purlin_matrix,
+    stream: *const purlin_stream,
+    options: *const purlin_lanczos_options,
+    scaling: i32,
+    coordinates: *mut purlin_matrix,
+    values: *mut purlin_tensor,
+    info: *mut purlin_lanczos_info,
+) -> purlin_status {
+    guard::run(|| {
+        let graph = alive("graph", graph)?;
+        let _stream = stream::get(stream)?;
+        let scaling = Scaling::from_code("scaling", scaling)?;
+        let mut coordinates = matrix::output("coordinates", coordinates)?;
+        let mut values = tensor::output_or_null("values", values)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let run = |request: &Request, progress: &Progress<'_>| {
+            let options = as_given(request)?;
+            let k = options.count;
+            coordinates.expect_context("coordinates", graph.context())?;
+            coordinates.expect_dtype("coordinates", DType::F64)?;
+            coordinates.expect_size("coordinates", graph.rows(), k)?;
+            coordinates.dense_mut("coordinates")?.memory.host("coordinates")?;
+            values.as_ref().map_or(Ok(()), |v| check_vector("values", v, &graph, k))?;
+            let found = embed::embed(graph.context(), &graph, options, scaling, progress)?;
+            coordinates.dense_mut("coordinates")?.set_columns("coordinates", &found.coordinates)?;
+            values.as_mut().map_or(Ok(()), |v| v.set_first("values", &found.values))?;
+            // SAFETY: the caller promises NULL or an initialised struct.
+            unsafe { hand_over(info, &found.info, found.values.len(), k) }
+        };
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { with_options(&graph, options, run) }
+    })
+}
+
+/// Clusters of a graph, from an embedding: as many as `options->count`.
+///
+/// @param      graph     as for purlin_graph_embed.
+/// @param      stream    NULL for the context's own.
+/// @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
+///                       are not to be set; k-means has the same seed.
+/// @param      how       PURLIN_GRAPH_K_MEANS or PURLIN_GRAPH_PIVOTED_QR.
+/// @param      restarts  starts of k-means, of which the best stays, at least 1; 10 is usual.
+/// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
+/// @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
+/// @param[out] info      what the eigensolver did; may be NULL.
+/// @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
+/// has k pairs.
+///
+/// # Safety
+/// As for purlin_lanczos_solve; `inertia` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_cluster(
+    graph: *const purlin_matrix,
+    stream: *const purlin_stream,
+    options: *const purlin_lanczos_options,
+    how: i32,
+    restarts: i64,
+    labels: *mut purlin_tensor,
+    inertia: *mut f64,
+    info: *mut purlin_lanczos_info,
+) -> purlin_status {
+    guard::run(|| {
+        let graph = alive("graph", graph)?;
+        let _stream = stream::get(stream)?;
+        let how = Assignment::from_code("how", how)?;
+        let restarts = starts("restarts", restarts)?;
+        let mut labels = tensor::output("labels", labels)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let run = |request: &Request, progress: &Progress<'_>| {
+            let options = as_given(request)?;
+            labels.expect_context("labels", graph.context())?;
+            labels.expect_dtype("labels", DType::I64)?;
+            labels.expect_dims("labels", &[graph.rows()])?;
+            let (found, from) = embed::clusters(graph.context(), &graph, options, how, restarts, progress)?;
+            labels.set_indices("labels", &found.labels)?;
+            // SAFETY: the caller promises NULL or a place for the number.
+            unsafe { put_number(inertia, found.inertia) };
+            // SAFETY: the caller promises NULL or an initialised struct.
+            unsafe { hand_over(info, &from.info, from.values.len(), options.count) }
+        };
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { with_options(&graph, options, run) }
+    })
+}
+
+fn starts(argument: &str, count: i64) -> Result<u32> {
+    u32::try_from(count)
+        .ok()
+        .filter(|c| *c > 0)
+        .ok_or_else(|| Error::invalid(argument, format!("is {count}, outside 1 to {}", u32::MAX)))
+}
+
+/// # Safety
+/// `place` is NULL or valid for writing.
+unsafe fn put_number(place: *mut f64, value: f64) {
+    // SAFETY: as promised by the caller.
+    if let Some(place) = unsafe { place.as_mut() } {
+        *place = value;
+    }
+}
+
+/// Labels of points.
+fn labelled(
+    points: *const purlin_matrix,
+    labels: *mut purlin_tensor,
+    of: impl FnOnce(&Matrix, &[f64]) -> Result<cluster::Labels>,
+) -> Result<f64> {
+    let points = alive("points", points)?;
+    let mut labels = tensor::output("labels", labels)?;
+    points.expect_dtype("points", DType::F64)?;
+    labels.expect_context("labels", points.context())?;
+    labels.expect_dtype("labels", DType::I64)?;
+    labels.expect_dims("labels", &[points.rows()])?;
+    let found = of(&points, &points.dense("points")?.columns::<f64>("points")?)?;
+    labels.set_indices("labels", &found.labels)?;
+    Ok(found.inertia)
+}
+
+/// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
+/// `restarts`. O(restarts n k dims) a round. The same seed gives the same labels for any number of threads.
+///
+/// @param      points    dense, n x dims, PURLIN_F64, any order, on the host.
+/// @param      clusters  number of clusters k, 1 to n.
+/// @param      restarts  at least 1.
+/// @param      seed      of the starts.
+/// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
+/// @param[out] inertia   sum of the squared distances from the centres; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
+/// are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `inertia` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_k_means(
+    points: *const purlin_matrix,
+    clusters: i64,
+    restarts: i64,
+    seed: u64,
+    labels: *mut purlin_tensor,
+    inertia: *mut f64,
+) -> purlin_status {
+    guard::run(|| {
+        let (clusters, restarts) = (shape::size("clusters", clusters, 1)?, starts("restarts", restarts)?);
+        let of = |m: &Matrix, points: &[f64]| cluster::k_means(m.context(), points, m.rows(), clusters, restarts, seed);
+        let found = labelled(points, labels, of)?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        unsafe { put_number(inertia, found) };
+        Ok(())
+    })
+}
+
+/// Labels by column-pivoted QR (Damle, Minden and Ying, Information and Inference 8, 2019): as many clusters as columns,
+/// O(n k^2).
+///
+/// @param      points   dense, n x k, orthonormal columns, PURLIN_F64, any order, on the host.
+/// @param      labels   n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
+/// @param[out] inertia  sum of the squared distances from the points that stand for the clusters; may be NULL.
+/// @return as purlin_graph_k_means.
+///
+/// # Safety
+/// `inertia` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_pivoted_qr(
+    points: *const purlin_matrix,
+    labels: *mut purlin_tensor,
+    inertia: *mut f64,
+) -> purlin_status {
+    guard::run(|| {
+        let found = labelled(points, labels, |m, points| cluster::pivoted_qr(points, m.rows()))?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        unsafe { put_number(inertia, found) };
+        Ok(())
+    })
+}
+
+/// The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian. The known vector of
+/// eigenvalue 0 is kept out of the search.
+///
+/// @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices.
+/// @param      stream      NULL for the context's own.
+/// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
+/// @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
+/// @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
+/// @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
+/// @param[out] info        what was done; may be NULL.
+/// @return as purlin_lanczos_solve.
+///
+/// # Safety
+/// As for purlin_lanczos_solve; `value` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_fiedler(
+    graph: *const purlin_matrix,
+    stream: *const purlin_stream,
+    normalised: i32,
+    options: *const purlin_lanczos_options,
+    value: *mut f64,
+    vector: *mut purlin_tensor,
+    info: *mut purlin_lanczos_info,
+) -> purlin_status {
+    guard::run(|| {
+        let graph = alive("graph", graph)?;
+        let _stream = stream::get(stream)?;
+        let normalised = flag("normalised", normalised)?;
+        let mut vector = tensor::output("vector", vector)?;
+        check_vector("vector", &vector, &graph, graph.rows())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let run = |request: &Request, progress: &Progress<'_>| {
+            let options = as_given(request)?;
+            let found = bisect::fiedler(graph.context(), &graph, normalised, options, progress)?;
+            vector.set_first("vector", &found.vector)?;
+            // SAFETY: the caller promises NULL or a place for the number.
+            unsafe { put_number(value, found.value) };
+            // SAFETY: the caller promises NULL or an initialised struct.
+            unsafe { hand_over(info, &found.info, 1, 1) }
+        };
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { with_options(&graph, options, run) }
+    })
+}
+
+/// Cuts a graph in two by a vector. O(nnz + n log n).
+///
+/// @param      graph           sparse, PURLIN_F64, on the host.
+/// @param      vector          n finite elements of PURLIN_F64 on the host.
+/// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP.
+/// @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
+/// @param[out] cut             weight of the edges between the sides, each once; may be NULL.
+/// @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite if one is 0; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
+/// are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `cut` and `normalised_cut` are NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_bisect(
+    graph: *const purlin_matrix,
+    vector: *const purlin_tensor,
+    how: i32,
+    sides: *mut purlin_tensor,
+    cut: *mut f64,
+    normalised_cut: *mut f64,
+) -> purlin_status {
+    guard::run(|| {
+        let graph = alive("graph", graph)?;
+        let vector = tensor::input("vector", vector)?;
+        let how = Cut::from_code("how", how)?;
+        let mut sides = tensor::output("sides", sides)?;
+        check_vector("vector", &vector, &graph, graph.rows())?;
+        sides.expect_context("sides", graph.context())?;
+        let mut packed = crate::alloc::filled("vector", graph.rows(), 0.0)?;
+        vector.view::<f64>("vector")?.read_column(&[], &mut packed);
+        let found = bisect::bisect(&graph, &packed, how)?;
+        sides.set_indices("sides", &found.labels()?)?;
+        // SAFETY: the caller promises NULL or places for the numbers.
+        unsafe {
+            put_number(cut, found.cut);
+            put_number(normalised_cut, found.normalised_cut);
+        }
+        Ok(())
+    })
+}
+
+/// The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016): points
+/// and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
+/// with the root of `vectors`. One product a step of each vector.
+///
+/// @param      a        as for purlin_lanczos_solve.
+/// @param      stream   NULL for the context's own.
+/// @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+/// @param      steps    points of a vector, at least 1.
+/// @param      vectors  at least 1.
+/// @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
+/// @param      weights  as many elements of PURLIN_F64 on the host.
+/// @param[out] count    points found: fewer where a space is invariant; the rest of `points` and `weights` is as it was.
+/// @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
+///
+/// # Safety
+/// As for purlin_lanczos_solve; `count` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_density(
+    a: *const purlin_matrix,
+    stream: *const purlin_stream,
+    options: *const purlin_lanczos_options,
+    steps: i64,
+    vectors: i64,
+    points: *mut purlin_tensor,
+    weights: *mut purlin_tensor,
+    count: *mut i64,
+) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        let _stream = stream::get(stream)?;
+        let mut points = tensor::output("points", points)?;
+        let mut weights = tensor::output("weights", weights)?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        let target = unsafe { super::device::output("count", count) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let o = unsafe { options::read("options", options) }?;
+        let request = read_options(&o)?;
+        let steps = shape::size("steps", steps, 1)?;
+        let vectors = starts("vectors", vectors)?;
+        let room = shape::product("vectors", steps, vectors as usize)?;
+        check_vector("points", &points, &a, room)?;
+        check_vector("weights", &weights, &a, room)?;
+        let report = callback::progress(o.progress, o.progress_user);
+        let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
+        let found = with_scalar!(a.dtype(), "a", T => {
+            let mut operator = Symmetric::<T>::new(a.context(), &a, request.kind, request.shift)?;
+            density(a.context(), &mut operator, steps, vectors, request.options.seed, &progress)
+        })?;
+        points.set_first("points", &found.points)?;
+        weights.set_first("weights", &found.weights)?;
+        *target = shape::to_i64(found.points.len());
+        Ok(())
+    })
+}
+
+/// The weighted graph of an image: vertex i is pixel i, and neighbours p and q have weight exp(-(I_p - I_q)^2 /
+/// intensity^2) exp(-|p - q|^2 / distance^2) + floor (Shi and Malik, IEEE PAMI 22, 2000). Symmetric, no loops. O(pixels
+/// radius^2).
+///
+/// @param      context    the context it belongs to.
+/// @param      image      dense, height x width, PURLIN_F64, on the host: row-major (PURLIN_ROW_MAJOR) pixel (y, x) is
+///                        vertex y width + x, column-major x height + y.
+/// @param      radius     pixels up to this distance are neighbours, 1 to 100: 1 for 4 neighbours, 1.5 for 8.
+/// @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
+/// @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
+/// @param      floor      added to every weight, not negative.
+/// @param[out] graph      the graph, sparse, PURLIN_F64; destroy it with purlin_matrix_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an empty image, element type,
+/// pixels that are not finite, options out of range), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `graph` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_of_image(
+    context: *const purlin_context,
+    image: *const purlin_matrix,
+    radius: f64,
+    intensity: f64,
+    distance: f64,
+    floor: f64,
+    graph: *mut *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let image = alive("image", image)?;
+        image.expect_context("image", &context)?;
+        image.expect_dtype("image", DType::F64)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("graph", graph) }?;
+        let dense = image.dense("image")?;
+        let weights = Weights { radius, intensity, distance, floor };
+        // Distances are the same in both directions: columns of a column-major image are rows of one on its side.
+        let (high, wide) = match dense.order {
+            Order::RowMajor => (image.rows(), image.cols()),
+            Order::ColumnMajor => (image.cols(), image.rows()),
+        };
+        let made = image_graph(&context, &dense.lines::<f64>("image")?, high, wide, weights)
+            .map_err(|e| renamed(e, "pixels", "image"))?;
+        *target = handle::insert(made)?;
+        Ok(())
+    })
+}

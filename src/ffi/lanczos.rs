@@ -1,0 +1,272 @@
+//! Eigenpairs by Lanczos' method.
+
+use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
+use super::matrix::{self, input, purlin_matrix};
+use super::options;
+use super::overlap::{self, ranges};
+use super::sparse::alive;
+use super::tensor::{self, purlin_tensor};
+use super::{callback, guard, purlin_status, purlin_stream, stream};
+use crate::error::{Error, Result};
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::{Given, eigenpairs};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
+use crate::matrix::Matrix;
+use crate::progress::ProgressFn;
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::{self, to_i64};
+use crate::tensor::Tensor;
+
+/// Writes the defaults.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_lanczos_options_init(
+    options: *mut purlin_lanczos_options,
+    size: usize,
+) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_lanczos_info_init(info: *mut purlin_lanczos_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+/// What a caller's struct asks for.
+pub(super) struct Request {
+    pub(super) options: Options,
+    pub(super) kind: Kind,
+    pub(super) shift: f64,
+}
+
+/// Options of a caller's struct.
+pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
+    let options = Options {
+        count: shape::size("count", o.count, 1)?,
+        which: Which::from_code("which", o.which)?,
+        basis: shape::size("basis", o.basis, 0)?,
+        tolerance: o.tolerance,
+        restarts: shape::size("restarts", o.restarts, 0)?,
+        seed: o.seed,
+        verify: Verify::from_code("verify", o.verify)?,
+        method: Method::from_code("method", o.method)?,
+        block: shape::size("block", o.block, 1)?,
+        orthogonality: Orthogonality::from_code("orthogonality", o.orthogonality)?,
+        filter: Filter::from_code("filter", o.filter)?,
+        degree: shape::size("degree", o.degree, 0)?,
+        sigma: o.sigma,
+    };
+    Ok(Request { options, kind: Kind::from_code("kind", o.kind)?, shift: o.shift })
+}
+
+impl purlin_lanczos_info {
+    /// A report in the terms of C.
+    pub(super) fn of(i: &Info, count: usize) -> Self {
+        Self {
+            struct_size: 0,
+            reason: i.reason as i32,
+            breakdowns: i32::try_from(i.breakdowns).unwrap_or(i32::MAX),
+            count: to_i64(count),
+            converged: to_i64(i.converged),
+            products: to_i64(i.products),
+            restarts: to_i64(i.restarts),
+            recovered: to_i64(i.recovered),
+            basis: to_i64(i.basis),
+            degree: to_i64(i.degree),
+            norm: i.norm,
+            seconds: i.seconds,
+        }
+    }
+}
+
+/// Hands over what a solve reports, and says if not all that was asked for has converged.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+pub(super) unsafe fn hand_over(
+    info: *mut purlin_lanczos_info,
+    found: &Info,
+    count: usize,
+    wanted: usize,
+) -> Result<()> {
+    // SAFETY: as promised above.
+    unsafe { options::write("info", info, purlin_lanczos_info::of(found, count)) }?;
+    if found.converged >= wanted {
+        return Ok(());
+    }
+    let Info { converged, restarts, products, .. } = found;
+    let problem = format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
+    Err(Error::NoConvergence(problem))
+}
+
+/// The arguments of a solve beside the matrix.
+struct Call<'a> {
+    request: Request,
+    start: Option<&'a Tensor>,
+    known: Option<&'a Matrix>,
+    solve: Option<&'a Matrix>,
+    values: &'a mut Tensor,
+    vectors: Option<&'a mut Matrix>,
+    residuals: Option<&'a mut Tensor>,
+}
+
+impl Call<'_> {
+    fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
+        let context = a.context();
+        let mut operator = Symmetric::<T>::new(context, a, self.request.kind, self.request.shift)?;
+        let (n, k) = (operator.order(), self.request.options.count);
+        for (name, list) in [("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())] {
+            let Some(list) = list else { continue };
+            list.expect_context(name, context)?;
+            list.expect_dims(name, &[k])?;
+            list.expect_dtype(name, crate::scalar::DType::F64)?;
+            list.check_writable(name)?;
+        }
+        if let Some(vectors) = &mut self.vectors {
+            vectors.expect_context("vectors", context)?;
+            vectors.expect_dtype("vectors", T::DTYPE)?;
+            vectors.expect_size("vectors", n, k)?;
+            vectors.dense_mut("vectors")?.memory.host("vectors")?;
+        }
+        let start = match self.start {
+            None => None,
+            Some(start) => {
+                start.expect_context("start", context)?;
+                start.expect_dims("start", &[n])?;
+                let mut packed = crate::alloc::filled("start vector", n, T::default())?;
+                start.view::<T>("start")?.read_column(&[], &mut packed);
+                Some(packed)
+            }
+        };
+        let known = match self.known {
+            None => std::borrow::Cow::Borrowed(&[][..]),
+            Some(known) => {
+                known.expect_context("known", context)?;
+                known.expect_dtype("known", T::DTYPE)?;
+                known.expect_size("known", n, known.cols())?;
+                known.dense("known")?.columns::<T>("known")?
+            }
+        };
+        if let Some(solve) = self.solve {
+            solve.expect_context("solve", context)?;
+            solve.expect_dtype("solve", T::DTYPE)?;
+            solve.expect_size("solve", n, n)?;
+        }
+        let given = Given { start: start.as_deref(), deflate: &known, solve: self.solve };
+        let pairs = eigenpairs(context, &mut operator, &self.request.options, &given, &context.progress(report))
+            .map_err(|e| super::sparse::renamed(e, "deflate", "known"))?;
+        self.values.set_first("values", &pairs.values)?;
+        if let Some(vectors) = &mut self.vectors {
+            vectors.dense_mut("vectors")?.set_columns("vectors", &pairs.vectors)?;
+        }
+        if let Some(residuals) = &mut self.residuals {
+            residuals.set_first("residuals", &pairs.residuals)?;
+        }
+        Ok((pairs.info, pairs.values.len()))
+    }
+}
+
+/// Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is
+/// never formed (`options->kind`).
+///
+/// Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
+/// what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
+/// orthogonalisation a restart. A check looks for the copies of multiple eigenvalues that a Krylov space of one vector
+/// cannot hold. A sparse matrix is checked to be symmetric, O(nnz).
+///
+/// The same build, input and options give the same bits, whatever the number of threads.
+///
+/// @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
+///                        caller's, see purlin_matrix_from_operator), neither NaN nor infinite; W of the graph operators
+///                        is real with row sums that are not negative.
+/// @param      stream     NULL for the context's own.
+/// @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
+/// @param      start      n elements of a's type, the start vector; NULL for a random one.
+/// @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
+///                        orthonormal: eigenvectors that are known. NULL for none.
+/// @param      solve      with PURLIN_LANCZOS_NEAREST: an operator of the caller's that solves (A - sigma I) x = b; NULL
+///                        for none.
+/// @param      values     k elements of PURLIN_F64 on the host: eigenvalues in the order that `which` says.
+/// @param      vectors    dense, n x k, of a's type, any order, on the host: eigenvectors of 2-norm 1, the entry of
+///                        largest modulus of each real and positive; NULL if not wanted.
+/// @param      residuals  k elements of PURLIN_F64 on the host: ||A x - lambda x||_2, from the vectors returned; NULL if
+///                        not wanted.
+/// @param[out] info       what was done; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
+/// or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent),
+/// `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
+/// is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
+/// `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's function reported an error),
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
+/// the call.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_lanczos_solve(
+    a: *const purlin_matrix,
+    stream: *const purlin_stream,
+    options: *const purlin_lanczos_options,
+    start: *const purlin_tensor,
+    known: *const purlin_matrix,
+    solve: *const purlin_matrix,
+    values: *mut purlin_tensor,
+    vectors: *mut purlin_matrix,
+    residuals: *mut purlin_tensor,
+    info: *mut purlin_lanczos_info,
+) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        let _stream = stream::get(stream)?;
+        let start = tensor::input_or_null("start", start)?;
+        let known = if known.is_null() { None } else { Some(input("known", known)?) };
+        let solve = if solve.is_null() { None } else { Some(input("solve", solve)?) };
+        let mut values = tensor::output("values", values)?;
+        let mut vectors = matrix::output_or_null("vectors", vectors)?;
+        let mut residuals = tensor::output_or_null("residuals", residuals)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let o = unsafe { options::read("options", options) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let request = read_options(&o)?;
+        let wanted = request.options.count;
+        let outputs = ranges(
+            &[("vectors", vectors.as_deref())],
+            &[("values", Some(&values)), ("residuals", residuals.as_deref())],
+        );
+        overlap::check(&ranges(&[("known", known.as_deref())], &[("start", start.as_deref())]), &outputs)?;
+        let report = callback::progress(o.progress, o.progress_user);
+        let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
+        let call = Call {
+            request,
+            start: start.as_deref(),
+            known: known.as_deref(),
+            solve: solve.as_deref(),
+            values: &mut values,
+            vectors: vectors.as_deref_mut(),
+            residuals: residuals.as_deref_mut(),
+        };
+        let (found, count) = with_scalar!(a.dtype(), "a", T => call.run::<T>(&a, report))?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { hand_over(info, &found, count, wanted) }
+    })
+}

@@ -1,0 +1,197 @@
+//! Constants and structs of eigenvalues by Lanczos' method.
+
+use std::ffi::c_void;
+
+use super::callback::purlin_progress_fn;
+use super::options::versioned;
+
+/// The largest, in descending order.
+pub const PURLIN_LANCZOS_LARGEST: i32 = 0;
+/// The smallest, in ascending order.
+pub const PURLIN_LANCZOS_SMALLEST: i32 = 1;
+/// Those of largest modulus, in descending order of that.
+pub const PURLIN_LANCZOS_LARGEST_MAGNITUDE: i32 = 2;
+/// Half from the top, the odd one with them, and half from the bottom; in descending order.
+pub const PURLIN_LANCZOS_BOTH_ENDS: i32 = 3;
+/// Those nearest `sigma`, the nearest first: with the caller's solve, or else by a filter.
+pub const PURLIN_LANCZOS_NEAREST: i32 = 4;
+
+/// A itself.
+pub const PURLIN_LANCZOS_MATRIX: i32 = 0;
+/// The Laplacian D - W, W being A and D the diagonal of its row sums.
+pub const PURLIN_LANCZOS_LAPLACIAN: i32 = 1;
+/// The normalised Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
+pub const PURLIN_LANCZOS_NORMALISED_LAPLACIAN: i32 = 2;
+/// The signless Laplacian D + W.
+pub const PURLIN_LANCZOS_SIGNLESS_LAPLACIAN: i32 = 3;
+/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
+pub const PURLIN_LANCZOS_NORMALISED_ADJACENCY: i32 = 4;
+/// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
+pub const PURLIN_LANCZOS_MODULARITY: i32 = 5;
+/// A^H A, of order cols: the squares of the singular values.
+pub const PURLIN_LANCZOS_GRAM: i32 = 6;
+/// A A^H, of order rows.
+pub const PURLIN_LANCZOS_OUTER_GRAM: i32 = 7;
+/// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
+pub const PURLIN_LANCZOS_AUGMENTED: i32 = 8;
+
+/// Thick-restart Lanczos with full reorthogonalisation.
+pub const PURLIN_LANCZOS_METHOD_RESTART: i32 = 0;
+/// The three-term recurrence, `basis` steps of it, with the test of Cullum and Willoughby; eigenvectors by running it
+/// again. Three vectors of memory beside those returned; sees one copy of each eigenvalue.
+pub const PURLIN_LANCZOS_METHOD_PLAIN: i32 = 1;
+
+/// Vectors of the space are made orthogonal each to all before it, twice.
+pub const PURLIN_LANCZOS_ORTHOGONALITY_FULL: i32 = 0;
+/// To the root of the unit roundoff, when an estimate of it says so (Simon, Math. Comp. 42, 1984).
+pub const PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL: i32 = 1;
+
+/// The operator itself is iterated with.
+pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
+/// A Chebyshev polynomial of it, which lifts what is wanted out of the rest.
+pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
+
+/// Copies of multiple eigenvalues are looked for if the space was exhausted on the way, or two eigenvalues agree to 1e-6.
+pub const PURLIN_LANCZOS_VERIFY_AUTO: i32 = 0;
+/// Always: 60 to 90 products more where nothing is missing.
+pub const PURLIN_LANCZOS_VERIFY_ON: i32 = 1;
+/// Never.
+pub const PURLIN_LANCZOS_VERIFY_OFF: i32 = 2;
+
+/// Every pair has converged.
+pub const PURLIN_LANCZOS_CONVERGED: i32 = 0;
+/// The restarts, or the steps of the plain recurrence, are used up.
+pub const PURLIN_LANCZOS_RESTARTS: i32 = 1;
+/// The Krylov space is the whole space: the pairs are exact.
+pub const PURLIN_LANCZOS_EXHAUSTED: i32 = 2;
+
+/// Which eigenpairs of what, and how they are found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_lanczos_options {
+    /// Size of the caller's struct; set by purlin_lanczos_options_init.
+    pub struct_size: usize,
+    /// How many eigenpairs k, 1 to n less the known vectors; default 6.
+    pub count: i64,
+    /// PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or NEAREST.
+    pub which: i32,
+    /// What is made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
+    pub kind: i32,
+    /// Added to the diagonal of that; default 0.
+    pub shift: f64,
+    /// Where eigenvalues are looked for, with NEAREST; default 0.
+    pub sigma: f64,
+    /// A pair has converged when its residual is at most this times its eigenvalue's modulus; 0, the default, for 1e-10
+    /// in double and 1e-5 in single precision.
+    pub tolerance: f64,
+    /// Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
+    /// steps; 0 for min(n, max(10k, 100)).
+    pub basis: i64,
+    /// Most restarts; 0, the default, for max(300, 10 n / m).
+    pub restarts: i64,
+    /// Seed of the start vector, which depends on it alone: default 0.
+    pub seed: u64,
+    /// PURLIN_LANCZOS_VERIFY_AUTO, the default, ON or OFF: whether copies of multiple eigenvalues are looked for.
+    pub verify: i32,
+    /// PURLIN_LANCZOS_METHOD_RESTART, the default, or PLAIN.
+    pub method: i32,
+    /// Vectors that the operator is applied to at once, 1 to 16: a block of b holds b copies of a multiple eigenvalue;
+    /// default 1.
+    pub block: i64,
+    /// PURLIN_LANCZOS_ORTHOGONALITY_FULL, the default, or PARTIAL.
+    pub orthogonality: i32,
+    /// PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
+    pub filter: i32,
+    /// Degree of the filter; 0, the default, for one that the spectrum asks for.
+    pub degree: i64,
+    /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted; NULL for none.
+    pub progress: purlin_progress_fn,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
+}
+
+versioned!(
+    purlin_lanczos_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        count: 6,
+        which: PURLIN_LANCZOS_LARGEST,
+        kind: PURLIN_LANCZOS_MATRIX,
+        shift: 0.0,
+        sigma: 0.0,
+        tolerance: 0.0,
+        basis: 0,
+        restarts: 0,
+        seed: 0,
+        verify: PURLIN_LANCZOS_VERIFY_AUTO,
+        method: PURLIN_LANCZOS_METHOD_RESTART,
+        block: 1,
+        orthogonality: PURLIN_LANCZOS_ORTHOGONALITY_FULL,
+        filter: PURLIN_LANCZOS_FILTER_OFF,
+        degree: 0,
+        progress: None,
+        progress_user: std::ptr::null_mut(),
+    }
+);
+
+/// What a solve did.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_lanczos_info {
+    /// Size of the caller's struct; set by purlin_lanczos_info_init.
+    pub struct_size: usize,
+    /// Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS or EXHAUSTED.
+    pub reason: i32,
+    /// Times that the space was invariant and a new vector had to be found.
+    pub breakdowns: i32,
+    /// Pairs returned.
+    pub count: i64,
+    /// Pairs that have converged, the first of those returned.
+    pub converged: i64,
+    /// Products with the operator, those of the residuals not counted.
+    pub products: i64,
+    /// Restarts.
+    pub restarts: i64,
+    /// Eigenvalues that the check for copies found.
+    pub recovered: i64,
+    /// Vectors of the Krylov space.
+    pub basis: i64,
+    /// Degree of the filter; 0 without one.
+    pub degree: i64,
+    /// Largest norm of A v met: an estimate of the norm of A from below.
+    pub norm: f64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+versioned!(
+    purlin_lanczos_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        reason: 0,
+        breakdowns: 0,
+        count: 0,
+        converged: 0,
+        products: 0,
+        restarts: 0,
+        recovered: 0,
+        basis: 0,
+        degree: 0,
+        norm: 0.0,
+        seconds: 0.0,
+    }
+);
+
+/// A value that passed the test of Cullum and Willoughby.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_lanczos_accepted {
+    /// The eigenvalue.
+    pub value: f64,
+    /// Estimate of its residual.
+    pub residual: f64,
+    /// Copies of it among the eigenvalues of the tridiagonal matrix, which say nothing of its multiplicity.
+    pub copies: i64,
+}

@@ -1,0 +1,195 @@
+//! What is measured of sparse matrices, and the components of graphs.
+
+use super::handle;
+use super::matrix::purlin_matrix;
+use super::sparse::{alive, renamed};
+use super::tensor::{self, purlin_tensor};
+use super::{guard, purlin_status};
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::matrix::sparse::{self, Norm};
+use crate::shape::{self, to_i64};
+use crate::tensor::Tensor;
+
+/// Largest sum of moduli of a row, of a sparse matrix.
+pub const PURLIN_NORM_INFINITY: i32 = 3;
+
+/// A norm of a sparse matrix, in double precision; entries at one place count each on its own. NaN if an entry is.
+/// O(nnz).
+///
+/// @param      a     sparse, on the host.
+/// @param      kind  PURLIN_NORM_FROBENIUS, PURLIN_NORM_ONE, PURLIN_NORM_MAX or PURLIN_NORM_INFINITY.
+/// @param[out] norm  the norm.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
+/// constant), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `norm` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_matrix_norm(a: *const purlin_matrix, kind: i32, norm: *mut f64) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        let kind = Norm::from_code("kind", kind)?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        let target = unsafe { super::device::output("norm", norm) }?;
+        *target = sparse::norm(&a, kind)?;
+        Ok(())
+    })
+}
+
+/// Whether a sparse matrix without duplicates is symmetric (Hermitian if complex): the same entries on both sides of the
+/// diagonal, their values within `tolerance` times the largest modulus. O(nnz).
+///
+/// @param      a          sparse, on the host; a rectangular one is not symmetric.
+/// @param      tolerance  not negative.
+/// @param[out] symmetric  1 or 0.
+/// @return as purlin_matrix_norm; `PURLIN_ERROR_INVALID_ARGUMENT` also for a tolerance below 0 or NaN.
+///
+/// # Safety
+/// `symmetric` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_matrix_is_symmetric(
+    a: *const purlin_matrix,
+    tolerance: f64,
+    symmetric: *mut i32,
+) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        // SAFETY: the caller promises NULL or a place for the answer.
+        let target = unsafe { super::device::output("symmetric", symmetric) }?;
+        *target = i32::from(sparse::is_symmetric(&a, tolerance)?);
+        Ok(())
+    })
+}
+
+fn vector(
+    a: *const purlin_matrix,
+    argument: &'static str,
+    out: *mut purlin_tensor,
+    of: impl FnOnce(&Matrix) -> Result<Vec<crate::scalar::Complex<f64>>>,
+) -> Result<()> {
+    let a = alive("a", a)?;
+    let mut out = tensor::output(argument, out)?;
+    out.expect_context(argument, a.context())?;
+    out.expect_dtype(argument, a.dtype())?;
+    out.set_numbers(argument, &of(&a)?)
+}
+
+/// Sums of the rows of a sparse matrix: the degrees of a graph, a loop counted once. Summed in double precision. O(nnz).
+///
+/// @param a     sparse, on the host.
+/// @param sums  as many elements as there are rows, of the matrix's type, on the host.
+/// @return as purlin_matrix_norm; `PURLIN_ERROR_INVALID_ARGUMENT` also for another size or type of `sums`,
+/// `PURLIN_ERROR_BUSY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_matrix_row_sums(a: *const purlin_matrix, sums: *mut purlin_tensor) -> purlin_status {
+    guard::run(|| vector(a, "sums", sums, sparse::row_sums))
+}
+
+/// The diagonal of a sparse matrix; entries at one place are added. O(nnz).
+///
+/// @param a         sparse, on the host.
+/// @param diagonal  min(rows, cols) elements of the matrix's type, on the host.
+/// @return as purlin_matrix_row_sums.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_matrix_diagonal(a: *const purlin_matrix, diagonal: *mut purlin_tensor) -> purlin_status {
+    guard::run(|| vector(a, "diagonal", diagonal, sparse::diagonal))
+}
+
+/// The connected components of a graph whose edges are the stored entries of a square matrix, whatever their direction
+/// and value. Components are numbered by their lowest vertices. O(n + nnz), but for the inverse of Ackermann's function.
+///
+/// @param      graph   sparse, square, on the host.
+/// @param      labels  n elements of PURLIN_I64 on the host, the component of each vertex; NULL if not wanted.
+/// @param[out] count   number of components; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square,
+/// another size or type of `labels`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `count` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_components(
+    graph: *const purlin_matrix,
+    labels: *mut purlin_tensor,
+    count: *mut i64,
+) -> purlin_status {
+    guard::run(|| {
+        let graph = alive("graph", graph)?;
+        let mut labels = tensor::output_or_null("labels", labels)?;
+        if let Some(labels) = &labels {
+            labels.expect_context("labels", graph.context())?;
+            labels.expect_dims("labels", &[graph.rows()])?;
+        }
+        let found = sparse::components(&graph).map_err(|e| renamed(e, "a", "graph"))?;
+        if let Some(labels) = &mut labels {
+            labels.set_indices("labels", &found.labels)?;
+        }
+        // SAFETY: the caller promises NULL or a place for the number.
+        if let Some(count) = unsafe { count.as_mut() } {
+            *count = to_i64(found.sizes.len());
+        }
+        Ok(())
+    })
+}
+
+/// One connected component of a graph as a graph of its own. O(n + nnz log(longest row)).
+///
+/// @param      graph      sparse, square, on the host.
+/// @param      which      the component, as purlin_graph_components numbers them; -1 for the largest.
+/// @param[out] component  the graph of the component; destroy it with purlin_matrix_destroy.
+/// @param[out] vertices   tensor of PURLIN_I64 with the vertices of `graph` that it has, ascending; destroy it with
+///                        purlin_tensor_destroy; NULL if not wanted.
+/// @return as purlin_graph_components; `PURLIN_ERROR_INVALID_ARGUMENT` also for a component that there is not.
+///
+/// # Safety
+/// `component` and `vertices` are NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_component(
+    graph: *const purlin_matrix,
+    which: i64,
+    component: *mut *mut purlin_matrix,
+    vertices: *mut *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let graph = alive("graph", graph)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("component", component) }?;
+        let which = if which == -1 { None } else { Some(shape::size("which", which, 0)?) };
+        let (part, names) = sparse::component(graph.context(), &graph, which).map_err(|e| renamed(e, "a", "graph"))?;
+        let names = Tensor::from_list(graph.context(), &names)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        unsafe { put_with_list(target, part, vertices, Some(names)) }
+    })
+}
+
+/// Enters a matrix and, where it is wanted, a list at the caller's places; both or none.
+///
+/// # Safety
+/// `place` is NULL or valid for writing.
+pub(super) unsafe fn put_with_list(
+    target: &mut *mut purlin_matrix,
+    matrix: Matrix,
+    place: *mut *mut purlin_tensor,
+    list: Option<Tensor>,
+) -> Result<()> {
+    let made = handle::insert(matrix)?;
+    // SAFETY: as promised by the caller.
+    if let (Some(list), Some(place)) = (list, unsafe { place.as_mut() }) {
+        match tensor::insert(list) {
+            Ok(handle) => *place = handle,
+            Err(e) => {
+                handle::remove::<Matrix, _>("matrix", made)?;
+                return Err(e);
+            }
+        }
+    }
+    *target = made;
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! Products of sparse matrices with vectors and blocks of vectors.
+
+use std::ffi::c_void;
+
+use super::handle::{self, Exclusive, Object, Shared, Table};
+use super::matrix::{input, output, purlin_matrix};
+use super::options::{self, fill_text, flag};
+use super::overlap::{self, ranges};
+use super::sparse::alive;
+use super::spmv_types::{purlin_spmv_info, purlin_spmv_options};
+use super::tensor::{self, purlin_tensor};
+use super::{guard, purlin_status, purlin_stream, stream};
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::to_i64;
+use crate::spmv::{Algorithm, Info, Op, Options, Plan};
+
+/// A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
+/// Any number of calls may use it at once.
+pub struct purlin_spmv {
+    _private: [u8; 0],
+}
+
+impl Object for Plan {
+    const KIND: u8 = 14;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<Plan> = Table::new();
+        &TABLE
+    }
+}
+
+fn shared(plan: *const purlin_spmv) -> Result<Shared<Plan>> {
+    let plan = handle::shared::<Plan, _>("plan", plan)?;
+    plan.context().check_alive()?;
+    Ok(plan)
+}
+
+/// Writes the defaults.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_spmv_options_init(options: *mut purlin_spmv_options, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_spmv_info_init(info: *mut purlin_spmv_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+fn read_options(o: &purlin_spmv_options) -> Result<Options> {
+    if o.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
+    }
+    Ok(Options {
+        algorithm: Algorithm::from_code("algorithm", o.algorithm)?,
+        op: Op::from_code("op", o.op)?,
+        symmetric: flag("symmetric", o.symmetric)?,
+    })
+}
+
+impl purlin_spmv_info {
+    fn of(i: &Info) -> Self {
+        let s = &i.statistics;
+        Self {
+            struct_size: 0,
+            algorithm: i.algorithm as i32,
+            group: i32::try_from(i.group).unwrap_or(i32::MAX),
+            rows: to_i64(s.rows),
+            nnz: to_i64(s.nnz),
+            longest: to_i64(s.longest),
+            empty: to_i64(s.empty),
+            mean: s.mean,
+            deviation: s.deviation,
+            short_rows: s.short,
+            beyond_32: s.beyond_32,
+            beyond_1024: s.beyond_1024,
+            tiles: to_i64(i.tiles),
+            bytes: to_i64(i.bytes),
+            seconds: i.seconds,
+            reason: fill_text(i.reason),
+        }
+    }
+}
+
+/// Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
+/// is not symmetric also makes a copy of the transpose, O(nnz). The plan keeps nothing else of the matrix.
+///
+/// @param      a        sparse.
+/// @param      options  NULL for the defaults.
+/// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+/// unknown constant, `symmetric` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `options` is NULL or initialised; `plan` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_spmv_create(
+    a: *const purlin_matrix,
+    options: *const purlin_spmv_options,
+    plan: *mut *mut purlin_spmv,
+) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("plan", plan) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        let settings = read_options(&unsafe { options::read("options", options) }?)?;
+        *target = handle::insert(Plan::new(a.context(), &a, settings)?)?;
+        Ok(())
+    })
+}
+
+/// Tells a plan that keeps a copy of the transpose of a matrix's new values, O(nnz); other plans need not be told.
+///
+/// @param plan  the plan.
+/// @param a     sparse, of the structure that was planned for.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
+/// sizes tell, or context), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_spmv_update(plan: *mut purlin_spmv, a: *const purlin_matrix) -> purlin_status {
+    guard::run(|| {
+        let mut plan: Exclusive<Plan> = handle::exclusive("plan", plan)?;
+        plan.context().check_alive()?;
+        let a = input("a", a)?;
+        a.expect_context("a", plan.context())?;
+        plan.update(&a)
+    })
+}
+
+/// A factor of the matrix's type; `absent` for NULL.
+///
+/// # Safety
+/// `factor` is NULL or points to an element of the type, not necessarily aligned.
+unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f64) -> Result<Complex<f64>> {
+    if factor.is_null() {
+        return Ok(Complex::new(absent, 0.0));
+    }
+    with_scalar!(dtype, argument, T => {
+        // SAFETY: not null; the caller promises an element of the type.
+        let value = unsafe { factor.cast::<T>().read_unaligned() };
+        Ok(Complex::new(value.re(), value.im()))
+    })
+}
+
+/// y = alpha op(A) x + beta y. With beta = 0 nothing of y is read, with alpha = 0 nothing of A and x; rows without entries
+/// are written too. Reads 12 bytes an entry in F64 with 32-bit indices, 4 of a pattern, and gathers x.
+///
+/// Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
+/// the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
+///
+/// @param      plan    the plan.
+/// @param      stream  NULL for the context's own.
+/// @param[in]  alpha   a number of A's type; NULL for 1.
+/// @param      a       sparse, of the structure that was planned for.
+/// @param      x       columns of op(A) elements of A's type, without gaps.
+/// @param[in]  beta    a number of A's type; NULL for 0.
+/// @param      y       rows of op(A) elements of A's type, without gaps; must not overlap x.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
+/// sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
+/// there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `alpha` and `beta` are NULL or point to a number of A's element type.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_spmv_apply(
+    plan: *const purlin_spmv,
+    stream: *const purlin_stream,
+    alpha: *const c_void,
+    a: *const purlin_matrix,
+    x: *const purlin_tensor,
+    beta: *const c_void,
+    y: *mut purlin_tensor,
+) -> purlin_status {
+    guard::run(|| {
+        let plan = shared(plan)?;
+        let _stream = stream::get(stream)?;
+        let a = input("a", a)?;
+        a.expect_context("a", plan.context())?;
+        // SAFETY: as promised above.
+        let alpha = unsafe { factor("alpha", a.dtype(), alpha, 1.0) }?;
+        // SAFETY: as promised above.
+        let beta = unsafe { factor("beta", a.dtype(), beta, 0.0) }?;
+        let x = tensor::input("x", x)?;
+        let mut y = tensor::output("y", y)?;
+        overlap::check(&ranges(&[], &[("x", Some(&x))]), &ranges(&[], &[("y", Some(&y))]))?;
+        plan.apply(alpha, &a, &x, beta, &mut y)
+    })
+}
+
+/// Y = alpha op(A) X + beta Y for the columns of dense matrices. Row-major ones without gaps are read once for all of
+/// their columns, and what an entry of A gathers lies together: the way for 2 to 16 columns. Column-major ones, of any
+/// leading dimension, take a product a column.
+///
+/// @param      plan    the plan.
+/// @param      stream  NULL for the context's own.
+/// @param[in]  alpha   a number of A's type; NULL for 1.
+/// @param      a       sparse, of the structure that was planned for.
+/// @param      x       dense, columns of op(A) x b, of A's type.
+/// @param[in]  beta    a number of A's type; NULL for 0.
+/// @param      y       dense, rows of op(A) x b, of A's type and X's order; must not overlap X.
+/// @return as purlin_spmv_apply; `PURLIN_ERROR_NOT_SUPPORTED` also for different orders, or row-major with gaps.
+///
+/// # Safety
+/// As for purlin_spmv_apply.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_spmv_apply_block(
+    plan: *const purlin_spmv,
+    stream: *const purlin_stream,
+    alpha: *const c_void,
+    a: *const purlin_matrix,
+    x: *const purlin_matrix,
+    beta: *const c_void,
+    y: *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let plan = shared(plan)?;
+        let _stream = stream::get(stream)?;
+        let a = input("a", a)?;
+        a.expect_context("a", plan.context())?;
+        // SAFETY: as promised above.
+        let alpha = unsafe { factor("alpha", a.dtype(), alpha, 1.0) }?;
+        // SAFETY: as promised above.
+        let beta = unsafe { factor("beta", a.dtype(), beta, 0.0) }?;
+        let x = input("x", x)?;
+        let mut y = output("y", y)?;
+        overlap::check(&ranges(&[("x", Some(&x))], &[]), &ranges(&[("y", Some(&y))], &[]))?;
+        plan.apply_block(alpha, &a, &x, beta, &mut y)
+    })
+}
+
+/// What a plan found.
+///
+/// @param      plan  the plan.
+/// @param[out] info  filled in; initialise it with purlin_spmv_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
+/// struct_size).
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_spmv_properties(
+    plan: *const purlin_spmv,
+    info: *mut purlin_spmv_info,
+) -> purlin_status {
+    guard::run(|| {
+        let plan = handle::shared::<Plan, _>("plan", plan)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::write("info", info, purlin_spmv_info::of(plan.info())) }
+    })
+}
+
+/// Destroys a plan.
+///
+/// @param plan  the plan; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_spmv_destroy(plan: *mut purlin_spmv) -> purlin_status {
+    guard::run(|| handle::remove::<Plan, _>("plan", plan))
+}

@@ -1,0 +1,117 @@
+//! Constants and structs of products of sparse matrices.
+
+use std::ffi::c_char;
+
+use super::options::versioned;
+
+/// Chosen by the lengths of the rows.
+pub const PURLIN_SPMV_ALGORITHM_AUTO: i32 = 0;
+/// A row a thread, summed in order.
+pub const PURLIN_SPMV_ALGORITHM_SCALAR: i32 = 1;
+/// A row a vector (on a GPU a warp).
+pub const PURLIN_SPMV_ALGORITHM_VECTOR: i32 = 2;
+/// A row a group of G lanes, G the smallest power of two not below the mean length (Lin and Liu, 2015).
+pub const PURLIN_SPMV_ALGORITHM_ROW_GROUP: i32 = 3;
+/// Rows of like length together.
+pub const PURLIN_SPMV_ALGORITHM_ROW_BIN: i32 = 4;
+/// Shares of as many rows and entries together (Merrill and Garland, SC16): no row is too long.
+pub const PURLIN_SPMV_ALGORITHM_MERGE: i32 = 5;
+/// Shares of as many entries.
+pub const PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT: i32 = 6;
+
+/// Products with A.
+pub const PURLIN_SPMV_PLAIN: i32 = 0;
+/// Products with A^T.
+pub const PURLIN_SPMV_TRANSPOSE: i32 = 1;
+/// Products with A^H.
+pub const PURLIN_SPMV_ADJOINT: i32 = 2;
+
+/// How a product is planned.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_spmv_options {
+    /// Size of the caller's struct; set by purlin_spmv_options_init.
+    pub struct_size: usize,
+    /// PURLIN_SPMV_ALGORITHM_*; AUTO by default. All give the same products but for rounding.
+    pub algorithm: i32,
+    /// PURLIN_SPMV_PLAIN, the default, TRANSPOSE or ADJOINT. The latter two keep a copy of the transpose, so that they
+    /// are as fast and as reproducible as the first.
+    pub op: i32,
+    /// 1: the caller's word that A = A^T (with ADJOINT A = A^H), so that no copy is needed; default 0.
+    pub symmetric: i32,
+    /// 0.
+    pub reserved: i32,
+}
+
+versioned!(
+    purlin_spmv_options,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        algorithm: PURLIN_SPMV_ALGORITHM_AUTO,
+        op: PURLIN_SPMV_PLAIN,
+        symmetric: 0,
+        reserved: 0,
+    }
+);
+
+/// What a plan found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_spmv_info {
+    /// Size of the caller's struct; set by purlin_spmv_info_init.
+    pub struct_size: usize,
+    /// The algorithm in force.
+    pub algorithm: i32,
+    /// Lanes of a group of ROW_GROUP.
+    pub group: i32,
+    /// Rows of what is multiplied by.
+    pub rows: i64,
+    /// Entries.
+    pub nnz: i64,
+    /// Longest row.
+    pub longest: i64,
+    /// Rows without entries.
+    pub empty: i64,
+    /// Mean length of a row.
+    pub mean: f64,
+    /// Standard deviation of the lengths.
+    pub deviation: f64,
+    /// Rows of up to 32 entries, as a share of all.
+    pub short_rows: f64,
+    /// Entries in rows longer than 32, as a share of all.
+    pub beyond_32: f64,
+    /// Entries in rows longer than 1024, as a share of all.
+    pub beyond_1024: f64,
+    /// Shares that the work is cut into, whatever the number of threads.
+    pub tiles: i64,
+    /// Bytes that the plan holds.
+    pub bytes: i64,
+    /// Seconds that it took to plan.
+    pub seconds: f64,
+    /// Why this algorithm, in words.
+    pub reason: [c_char; 128],
+}
+
+versioned!(
+    purlin_spmv_info,
+    first = size_of::<Self>(),
+    Self {
+        struct_size: size_of::<Self>(),
+        algorithm: 0,
+        group: 0,
+        rows: 0,
+        nnz: 0,
+        longest: 0,
+        empty: 0,
+        mean: 0.0,
+        deviation: 0.0,
+        short_rows: 0.0,
+        beyond_32: 0.0,
+        beyond_1024: 0.0,
+        tiles: 0,
+        bytes: 0,
+        seconds: 0.0,
+        reason: [0; 128],
+    }
+);

@@ -1,0 +1,517 @@
+/* Products with sparse matrices, eigenpairs, tridiagonal matrices, and what they say about graphs. */
+#include "spectra.h"
+
+static purlin_context *context, *foreign;
+static const double pi = 3.14159265358979323846;
+
+static purlin_matrix *golden(const char *name) {
+  char path[600];
+  purlin_matrix *matrix = NULL;
+  snprintf(path, sizeof path, "%s/spectral/%s.mtx.gz", PURLIN_GOLDEN, name);
+  OK(purlin_matrix_read_market(context, path, PURLIN_F64, &matrix));
+  return matrix;
+}
+
+static double uniform(uint64_t *state) {
+  return (double)(draw(state) >> 11) / 4503599627370496.0 - 1.0;
+}
+
+/* A sparse matrix of ROWS x COLS with an empty row, a long row and many short ones, and its entries in full. */
+enum { ROWS = 67, COLS = 53 };
+static double full[ROWS][COLS];
+
+static purlin_matrix *random_matrix(void) {
+  static int64_t row[ROWS * COLS], col[ROWS * COLS];
+  static double value[ROWS * COLS];
+  uint64_t seed = 11;
+  int64_t i, j, k = 0;
+  for (i = 0; i < ROWS; i++)
+    for (j = 0; j < COLS; j++) {
+      full[i][j] = 0;
+      if (i == 5 || (i != 31 && draw(&seed) % 16)) continue;
+      full[i][j] = value[k] = uniform(&seed);
+      row[k] = i;
+      col[k++] = j;
+    }
+  return coordinates(context, ROWS, COLS, k, row, col, value);
+}
+
+static purlin_spmv *planned(const purlin_matrix *a, int32_t algorithm, int32_t op) {
+  purlin_spmv_options o;
+  purlin_spmv *plan = NULL;
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  o.algorithm = algorithm;
+  o.op = op;
+  OK(purlin_spmv_create(a, &o, &plan));
+  return plan;
+}
+
+static void products(void) {
+  purlin_matrix *a = random_matrix();
+  const double alpha = -1.5, beta = 0.5, zero = 0;
+  double x[ROWS], y[ROWS], was[ROWS];
+  uint64_t seed = 5;
+  int32_t algorithm, op;
+  int i, j;
+  for (algorithm = PURLIN_SPMV_ALGORITHM_AUTO; algorithm <= PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT; algorithm++)
+    for (op = PURLIN_SPMV_PLAIN; op <= PURLIN_SPMV_ADJOINT; op++) {
+      int rows = op ? COLS : ROWS, cols = op ? ROWS : COLS;
+      purlin_spmv *plan = planned(a, algorithm, op);
+      purlin_tensor *tx = vector_of(context, PURLIN_F64, cols, x), *ty = vector_of(context, PURLIN_F64, rows, y);
+      for (i = 0; i < cols; i++) x[i] = uniform(&seed);
+      for (i = 0; i < rows; i++) was[i] = y[i] = uniform(&seed);
+      OK(purlin_spmv_apply(plan, NULL, &alpha, a, tx, &beta, ty));
+      for (i = 0; i < rows; i++) {
+        double sum = 0, size = 0;
+        for (j = 0; j < cols; j++) {
+          double v = op ? full[j][i] : full[i][j];
+          sum += v * x[j];
+          size += fabs(v * x[j]);
+        }
+        CHECK(fabs(y[i] - (alpha * sum + beta * was[i])) <= 2 * (COLS + 2) * 2.3e-16 * (1.5 * size + fabs(was[i])));
+      }
+      /* With beta 0 nothing of y is read, with alpha 0 nothing of x. */
+      for (i = 0; i < rows; i++) y[i] = NAN;
+      OK(purlin_spmv_apply(plan, NULL, NULL, a, tx, NULL, ty));
+      for (i = 0; i < rows; i++) CHECK(y[i] == y[i]);
+      x[0] = NAN;
+      for (i = 0; i < rows; i++) y[i] = 3;
+      OK(purlin_spmv_apply(plan, NULL, &zero, a, tx, &beta, ty));
+      for (i = 0; i < rows; i++) CHECK(y[i] == 1.5);
+      OK(purlin_tensor_destroy(ty));
+      OK(purlin_tensor_destroy(tx));
+      OK(purlin_spmv_destroy(plan));
+    }
+  OK(purlin_matrix_destroy(a));
+}
+
+/* Blocks, by rows and by columns, are products one by one. */
+static void blocks(void) {
+  enum { WIDTH = 3 };
+  purlin_matrix *a = random_matrix(), *mx = NULL, *my = NULL;
+  purlin_spmv *plan = planned(a, PURLIN_SPMV_ALGORITHM_AUTO, PURLIN_SPMV_PLAIN);
+  double x[WIDTH][COLS], y[WIDTH][ROWS], by_rows[COLS * WIDTH], out[ROWS * WIDTH], by_columns[WIDTH * (ROWS + 4)];
+  uint64_t seed = 3;
+  int i, c;
+  for (c = 0; c < WIDTH; c++) {
+    purlin_tensor *tx = vector_of(context, PURLIN_F64, COLS, x[c]), *ty = vector_of(context, PURLIN_F64, ROWS, y[c]);
+    for (i = 0; i < COLS; i++) by_rows[i * WIDTH + c] = x[c][i] = uniform(&seed);
+    OK(purlin_spmv_apply(plan, NULL, NULL, a, tx, NULL, ty));
+    OK(purlin_tensor_destroy(ty));
+    OK(purlin_tensor_destroy(tx));
+  }
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, COLS, WIDTH, WIDTH, by_rows, &mx));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, ROWS, WIDTH, WIDTH, out, &my));
+  OK(purlin_spmv_apply_block(plan, NULL, NULL, a, mx, NULL, my));
+  for (c = 0; c < WIDTH; c++)
+    for (i = 0; i < ROWS; i++) CHECK(near(out[i * WIDTH + c], y[c][i], 1e-14));
+  OK(purlin_matrix_destroy(my));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, ROWS, WIDTH, ROWS + 4, by_columns, &my));
+  UNSUPPORTED("y: is stored in another order than x", purlin_spmv_apply_block(plan, NULL, NULL, a, mx, NULL, my));
+  OK(purlin_matrix_destroy(mx));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, COLS, WIDTH, COLS, x, &mx));
+  OK(purlin_spmv_apply_block(plan, NULL, NULL, a, mx, NULL, my));
+  for (c = 0; c < WIDTH; c++)
+    for (i = 0; i < ROWS; i++) CHECK(by_columns[c * (ROWS + 4) + i] == y[c][i]);
+  OK(purlin_matrix_destroy(my));
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, WIDTH + 1, &my));
+  BAD_ARGUMENT("y: is 67 x 4, 67 x 3 is needed", purlin_spmv_apply_block(plan, NULL, NULL, a, mx, NULL, my));
+  BAD_ARGUMENT("x: is 67 x 4", purlin_spmv_apply_block(plan, NULL, NULL, a, my, NULL, mx));
+  OK(purlin_matrix_destroy(my));
+  OK(purlin_matrix_destroy(mx));
+  OK(purlin_spmv_destroy(plan));
+  OK(purlin_matrix_destroy(a));
+}
+
+static void plans(void) {
+  purlin_matrix *a = random_matrix(), *p = path_graph(context, 20), *d = NULL;
+  purlin_spmv *plan = planned(a, PURLIN_SPMV_ALGORITHM_MERGE, PURLIN_SPMV_TRANSPOSE);
+  purlin_spmv_options o;
+  purlin_spmv_info info;
+  double x[ROWS] = {0}, y[ROWS];
+  purlin_tensor *tx = vector_of(context, PURLIN_F64, ROWS, x), *ty = vector_of(context, PURLIN_F64, COLS, y);
+  OK(purlin_spmv_info_init(&info, sizeof info));
+  OK(purlin_spmv_properties(plan, &info));
+  CHECK(info.algorithm == PURLIN_SPMV_ALGORITHM_MERGE && info.rows == COLS && info.tiles >= 1 && info.bytes > 0);
+  CHECK(info.nnz == matrix_info(a).nnz && info.reason[0] != '\0' && near(info.mean * COLS, (double)info.nnz, 1e-12));
+  BAD_ARGUMENT("a: is 20 x 20 with 38 entries, the plan is for 67 x 53",
+               purlin_spmv_apply(plan, NULL, NULL, p, tx, NULL, ty));
+  FAILS(PURLIN_ERROR_BUSY, "y", purlin_spmv_apply(plan, NULL, NULL, a, tx, NULL, tx));
+  OK(purlin_tensor_destroy(ty));
+  ty = vector_of(context, PURLIN_F64, COLS, x + 4);
+  BAD_ARGUMENT("y: overlaps x", purlin_spmv_apply(plan, NULL, NULL, a, tx, NULL, ty));
+  OK(purlin_tensor_destroy(ty));
+  ty = vector_of(context, PURLIN_F64, COLS, y);
+  BAD_ARGUMENT("x: has dimensions [53], [67] are needed", purlin_spmv_apply(plan, NULL, NULL, a, ty, NULL, tx));
+  BAD_HANDLE("plan: is NULL", purlin_spmv_apply(NULL, NULL, NULL, a, tx, NULL, ty));
+  BAD_HANDLE("plan: is a handle of another type", purlin_spmv_destroy((purlin_spmv *)(void *)a));
+  OK(purlin_spmv_update(plan, a));
+  BAD_ARGUMENT("a: is 20 x 20", purlin_spmv_update(plan, p));
+  OK(purlin_spmv_destroy(plan));
+  BAD_HANDLE("plan: was destroyed", purlin_spmv_destroy(plan));
+  OK(purlin_spmv_destroy(NULL));
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  o.algorithm = 7;
+  BAD_ARGUMENT("algorithm: is 7, outside 0 to 6", purlin_spmv_create(a, &o, &plan));
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  o.op = -1;
+  BAD_ARGUMENT("op: is -1", purlin_spmv_create(a, &o, &plan));
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  o.op = PURLIN_SPMV_TRANSPOSE;
+  o.symmetric = 1;
+  BAD_ARGUMENT("symmetric: is set, a is 67 x 53", purlin_spmv_create(a, &o, &plan));
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 3, &d));
+  UNSUPPORTED("a: is dense, a sparse matrix is needed", purlin_spmv_create(d, NULL, &plan));
+  OK(purlin_matrix_destroy(d));
+  BAD_ARGUMENT("plan: is NULL", purlin_spmv_create(a, NULL, NULL));
+  OK(purlin_tensor_destroy(ty));
+  OK(purlin_tensor_destroy(tx));
+  OK(purlin_matrix_destroy(p));
+  OK(purlin_matrix_destroy(a));
+}
+
+static purlin_lanczos_options lanczos(int64_t count, int32_t which, int32_t kind) {
+  purlin_lanczos_options o;
+  OK(purlin_lanczos_options_init(&o, sizeof o));
+  o.count = count;
+  o.which = which;
+  o.kind = kind;
+  return o;
+}
+
+/* Values of the path of n vertices, and what is returned with them. */
+static void eigenpairs(void) {
+  enum { N = 300, K = 5 };
+  purlin_matrix *a = path_graph(context, N), *mv = NULL;
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info;
+  double values[K], residuals[K], vectors[K][N], start[N];
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, K, values), *tr = vector_of(context, PURLIN_F64, K, residuals);
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, N, start);
+  int i, j, k;
+  o.basis = 60;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, K, N, vectors, &mv));
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, mv, tr, &info));
+  CHECK(info.reason == PURLIN_LANCZOS_CONVERGED && info.converged == K && info.count == K && info.basis == 60);
+  CHECK(info.products > 60 && info.norm <= 2 && info.norm > 1.5 && info.degree == 0);
+  for (k = 0; k < K; k++) {
+    double worst = 0;
+    CHECK(near(values[k], 2 * cos(pi * (k + 1) / (N + 1)), 1e-10));
+    for (i = 0; i < N; i++) {
+      double left = (i > 0 ? vectors[k][i - 1] : 0) + (i + 1 < N ? vectors[k][i + 1] : 0) - values[k] * vectors[k][i];
+      worst += left * left;
+    }
+    CHECK(fabs(sqrt(worst) - residuals[k]) <= 1e-13 && residuals[k] <= 1e-9);
+    for (j = 0; j <= k; j++) {
+      double dot = 0;
+      for (i = 0; i < N; i++) dot += vectors[k][i] * vectors[j][i];
+      CHECK(fabs(dot - (j == k)) <= 1e-12);
+    }
+  }
+  /* The first two again, kept out of the space. */
+  {
+    purlin_matrix *known = NULL;
+    OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, N, 2, N, vectors, &known));
+    o.count = 3;
+    BAD_ARGUMENT("values: has dimensions [5], [3] are needed",
+                 purlin_lanczos_solve(a, NULL, &o, NULL, known, NULL, tv, NULL, NULL, &info));
+    o.count = K;
+    OK(purlin_lanczos_solve(a, NULL, &o, NULL, known, NULL, tv, NULL, NULL, &info));
+    for (k = 0; k < K; k++) CHECK(near(values[k], 2 * cos(pi * (k + 3) / (N + 1)), 1e-9));
+    BAD_ARGUMENT("vectors: overlaps known", purlin_lanczos_solve(a, NULL, &o, NULL, known, NULL, tv, mv, NULL, &info));
+    OK(purlin_matrix_destroy(known));
+  }
+  /* The smallest of the Laplacian, which has the constants to eigenvalue 0. */
+  o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_LAPLACIAN);
+  o.basis = 80;
+  for (i = 0; i < N; i++) start[i] = i % 7 - 2.5;
+  OK(purlin_lanczos_solve(a, NULL, &o, ts, NULL, NULL, tv, mv, tr, &info));
+  for (k = 0; k < K; k++) CHECK(near(values[k], 2 - 2 * cos(pi * k / N), 1e-9));
+  CHECK(near(vectors[0][17], 1 / sqrt(N), 1e-8));
+  o.shift = 10;
+  OK(purlin_lanczos_solve(a, NULL, &o, ts, NULL, NULL, tv, mv, tr, &info));
+  CHECK(near(values[1], 12 - 2 * cos(pi / N), 1e-9));
+
+  /* One restart is not enough: what there is is returned. */
+  o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_LAPLACIAN);
+  o.restarts = 1;
+  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "of 5 eigenpairs after 1 restarts",
+        purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, mv, tr, &info));
+  CHECK(info.reason == PURLIN_LANCZOS_RESTARTS && info.converged < K && info.restarts == 1);
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_tensor_destroy(tr));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(mv));
+  OK(purlin_matrix_destroy(a));
+}
+
+static int stop_at_once(int64_t step, int64_t steps, double measure, void *user) {
+  (void)step;
+  (void)steps;
+  (void)measure;
+  ++*(int *)user;
+  return 1;
+}
+
+/* diag(0, 1, ..., n - 1) as a function. */
+static int32_t diagonal(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+  int64_t i, j;
+  (void)adjoint;
+  if (*(int *)user < 0) return *(int *)user;
+  for (j = 0; j < count; j++)
+    for (i = 0; i < ldx; i++) ((double *)y)[j * ldy + i] = (double)i * ((const double *)x)[j * ldx + i];
+  return 0;
+}
+
+static void operators(void) {
+  enum { N = 200, K = 4 };
+  purlin_matrix *a = NULL;
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_BOTH_ENDS, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info;
+  double values[K];
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, K, values);
+  int state = 1, calls = 0;
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, diagonal, &state, PURLIN_HOST, &a));
+  o.basis = 60;
+  OK(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, &info));
+  CHECK(near(values[0], 199, 1e-9) && near(values[1], 198, 1e-9) && near(values[2], 1, 1e-6) && fabs(values[3]) < 1e-6);
+  state = -3;
+  FAILS(PURLIN_ERROR_IO, "returned -3", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, &info));
+  state = 1;
+  o.progress = stop_at_once;
+  o.progress_user = &calls;
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+  CHECK(calls == 1);
+  o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_LAPLACIAN);
+  UNSUPPORTED("a: is an operator, a sparse matrix is needed",
+              purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(a));
+}
+
+/* The hypercube Q10: 10, ten times 8, 6: a single Krylov space holds one copy of each. */
+static void multiplicities(void) {
+  enum { D = 10, N = 1 << D, K = 12 };
+  static int64_t row[N * D], col[N * D];
+  static double value[N * D];
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info;
+  double values[K];
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, K, values);
+  purlin_matrix *a;
+  int i, b, k = 0;
+  for (i = 0; i < N; i++)
+    for (b = 0; b < D; b++) {
+      row[k] = i;
+      col[k] = i ^ (1 << b);
+      value[k++] = 1;
+    }
+  a = coordinates(context, N, N, k, row, col, value);
+  o.basis = 40;
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, &info));
+  CHECK(info.recovered > 0);
+  for (i = 0; i < K; i++) CHECK(near(values[i], i == 0 ? 10 : i <= 10 ? 8 : 6, 1e-9));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(a));
+}
+
+static void solve_refusals(void) {
+  purlin_matrix *a = path_graph(context, 100), *r = random_matrix(), *mv = NULL;
+  purlin_lanczos_options o = lanczos(2, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX), bad;
+  double values[2], start[100] = {0};
+  float single[2];
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, 2, values), *ts = vector_of(context, PURLIN_F64, 100, start);
+  purlin_tensor *tf = vector_of(context, PURLIN_F32, 2, single);
+#define SOLVE(options) purlin_lanczos_solve(a, NULL, options, NULL, NULL, NULL, tv, NULL, NULL, NULL)
+#define REFUSED(text, field, number) \
+  do {                               \
+    bad = o;                         \
+    bad.field = number;              \
+    BAD_ARGUMENT(text, SOLVE(&bad)); \
+  } while (0)
+  REFUSED("count: is 0", count, 0);
+  REFUSED("which: is 5, outside 0 to 4", which, 5);
+  REFUSED("kind: is 9, outside 0 to 8", kind, 9);
+  REFUSED("shift: is inf", shift, INFINITY);
+  REFUSED("tolerance: is 1, outside 0 to 1", tolerance, 1);
+  REFUSED("basis: is 2, outside", basis, 2);
+  REFUSED("basis: is -1", basis, -1);
+  REFUSED("restarts: is -1", restarts, -1);
+  REFUSED("verify: is 3, outside 0 to 2", verify, 3);
+  REFUSED("method: is 2, outside 0 to 1", method, 2);
+  REFUSED("block: is 0", block, 0);
+  REFUSED("orthogonality: is -1, outside 0 to 1", orthogonality, -1);
+  REFUSED("filter: is 2, outside 0 to 1", filter, 2);
+  REFUSED("degree: is -4", degree, -4);
+  REFUSED("struct_size is 3", struct_size, 3);
+  bad = o;
+  bad.count = 101;
+  BAD_ARGUMENT("values: has dimensions [2], [101] are needed", SOLVE(&bad));
+  BAD_ARGUMENT("a: is 67 x 53, a square matrix is needed",
+               purlin_lanczos_solve(r, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("start: vector 0 is 0", purlin_lanczos_solve(a, NULL, &o, ts, NULL, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("start: has dimensions [2], [100] are needed",
+               purlin_lanczos_solve(a, NULL, &o, tf, NULL, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("values: is F32, F64 is needed", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tf, NULL, NULL, NULL));
+  BAD_HANDLE("values: is NULL", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  BAD_HANDLE("a: is NULL", purlin_lanczos_solve(NULL, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 100, 3, &mv));
+  BAD_ARGUMENT("vectors: is 100 x 3, 100 x 2 is needed",
+               purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, mv, NULL, NULL));
+  OK(purlin_matrix_destroy(mv));
+  OK(purlin_matrix_create(foreign, PURLIN_F64, PURLIN_HOST, 0, 100, 2, &mv));
+  BAD_ARGUMENT("vectors: belongs to another context",
+               purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tv, mv, NULL, NULL));
+  OK(purlin_matrix_destroy(mv));
+  BAD_ARGUMENT("options: is NULL", purlin_lanczos_options_init(NULL, sizeof o));
+  OK(purlin_tensor_destroy(tf));
+  OK(purlin_tensor_destroy(ts));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(r));
+  OK(purlin_matrix_destroy(a));
+}
+
+static void tridiagonal(void) {
+  enum { M = 120 };
+  purlin_matrix *a = golden("as-caida20071105");
+  double alpha[M], beta[M], values[M], first[M], last[M], total = 0;
+  purlin_lanczos_accepted accepted[M];
+  int64_t steps = 0, count = 0, i;
+  OK(purlin_lanczos_tridiagonalise(a, NULL, NULL, M, NULL, alpha, beta, &steps));
+  CHECK(steps == M);
+  OK(purlin_lanczos_filter(M, alpha, beta, 1e-12, 1e-6, accepted, &count));
+  CHECK(count >= 6 && count < M);
+  /* Published values; the largest has copies by now, the next two come after it, not those copies. */
+  CHECK(near(accepted[count - 1].value, 69.643448747, 1e-8) && accepted[count - 1].copies > 1);
+  CHECK(near(accepted[count - 2].value, 51.131864981, 1e-8) && near(accepted[count - 3].value, 41.371202093, 1e-8));
+  OK(purlin_tridiagonal_eigenvalues(M, alpha, beta, values, first, last));
+  for (i = 0; i < M; i++) total += first[i] * first[i];
+  CHECK(near(total, 1, 1e-12) && values[0] <= values[1] && near(values[M - 1], 69.643448747, 1e-8));
+  OK(purlin_tridiagonal_eigenvalues(0, NULL, NULL, NULL, NULL, NULL));
+  for (i = 0; i < 5; i++) alpha[i] = 2, beta[i] = -1;
+  OK(purlin_tridiagonal_eigenvalues(5, alpha, beta, values, NULL, NULL));
+  for (i = 0; i < 5; i++) CHECK(near(values[i], 2 - 2 * cos(pi * (double)(i + 1) / 6), 1e-14));
+  alpha[2] = NAN;
+  BAD_ARGUMENT("diagonal: or off-diagonal has NaN", purlin_tridiagonal_eigenvalues(5, alpha, beta, values, NULL, NULL));
+  BAD_ARGUMENT("diagonal: is NULL", purlin_tridiagonal_eigenvalues(5, NULL, beta, values, NULL, NULL));
+  BAD_ARGUMENT("m: is -1", purlin_tridiagonal_eigenvalues(-1, alpha, beta, values, NULL, NULL));
+  BAD_ARGUMENT("cluster: is 2", purlin_lanczos_filter(5, beta, beta, 2, 1e-6, accepted, &count));
+  BAD_ARGUMENT("steps: is 0", purlin_lanczos_tridiagonalise(a, NULL, NULL, 0, NULL, alpha, beta, &steps));
+  BAD_ARGUMENT("beta: is NULL", purlin_lanczos_tridiagonalise(a, NULL, NULL, 3, NULL, alpha, NULL, &steps));
+  OK(purlin_matrix_destroy(a));
+}
+
+/* Two rings of 40 vertices that one edge joins. */
+static purlin_matrix *two_rings(void) {
+  enum { N = 80 };
+  int64_t row[N * 2 + 2], col[N * 2 + 2], i, k = 0;
+  double value[N * 2 + 2];
+  for (i = 0; i < N; i++) {
+    int64_t next = i < 40 ? (i + 1) % 40 : 40 + (i + 1) % 40;
+    row[k] = i, col[k] = next, value[k++] = 1;
+    row[k] = next, col[k] = i, value[k++] = 1;
+  }
+  row[k] = 3, col[k] = 50, value[k++] = 1;
+  row[k] = 50, col[k] = 3, value[k++] = 1;
+  return coordinates(context, N, N, k, row, col, value);
+}
+
+static void applications(void) {
+  enum { N = 80, K = 2 };
+  purlin_matrix *a = two_rings(), *mc = NULL, *image = NULL, *graph = NULL;
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info;
+  double values[K], vector[N], coordinates[N * K], value = 0, cut = 0, normalised = 0, inertia = -1;
+  double points[60], weights[60], total = 0, mean = 0;
+  double pixels[4 * 6];
+  int64_t label[N], count = 0, i, how;
+  purlin_tensor *tl = vector_of(context, PURLIN_I64, N, label), *tv = vector_of(context, PURLIN_F64, N, vector);
+  purlin_tensor *tw = vector_of(context, PURLIN_F64, K, values), *tp, *tq;
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_graph_fiedler(a, NULL, 0, NULL, &value, tv, &info));
+  CHECK(value > 0 && value < 0.05 && info.converged == 1);
+  for (how = PURLIN_GRAPH_CUT_SIGN; how <= PURLIN_GRAPH_CUT_SWEEP; how++) {
+    OK(purlin_graph_bisect(a, tv, (int32_t)how, tl, &cut, &normalised));
+    CHECK(cut == 1 && near(normalised, 2.0 / 81, 1e-12));
+    for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
+  }
+  BAD_ARGUMENT("how: is 3, outside 0 to 2", purlin_graph_bisect(a, tv, 3, tl, NULL, NULL));
+  OK(purlin_graph_fiedler(a, NULL, 1, NULL, NULL, tv, NULL));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, N, K, K, coordinates, &mc));
+  OK(purlin_graph_embed(a, NULL, &o, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
+  CHECK(fabs(values[0]) < 1e-10 && values[1] > 0 && values[1] < 0.02);
+  for (i = 0; i < N; i++) total += coordinates[i * K] * coordinates[i * K];
+  CHECK(near(total, 1, 1e-12));
+  OK(purlin_graph_pivoted_qr(mc, tl, &inertia));
+  for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
+  OK(purlin_graph_k_means(mc, 2, 10, 1, tl, &inertia));
+  CHECK(inertia >= 0);
+  for (how = PURLIN_GRAPH_K_MEANS; how <= PURLIN_GRAPH_PIVOTED_QR; how++) {
+    memset(label, 0x7f, sizeof label);
+    OK(purlin_graph_cluster(a, NULL, &o, (int32_t)how, 10, tl, &inertia, &info));
+    for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
+  }
+  BAD_ARGUMENT("how: is 2", purlin_graph_cluster(a, NULL, &o, 2, 10, tl, NULL, NULL));
+  BAD_ARGUMENT("restarts: is 0", purlin_graph_cluster(a, NULL, &o, 0, 0, tl, NULL, NULL));
+  BAD_ARGUMENT("clusters: is 81, outside 1 to n = 80", purlin_graph_k_means(mc, 81, 1, 0, tl, NULL));
+  BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(a, NULL, &o, 3, mc, NULL, NULL));
+  BAD_ARGUMENT("labels: is F64", purlin_graph_k_means(mc, 2, 1, 0, tv, NULL));
+  o.kind = PURLIN_LANCZOS_LAPLACIAN;
+  BAD_ARGUMENT("kind: or shift is set", purlin_graph_embed(a, NULL, &o, 0, mc, NULL, NULL));
+
+  /* Rings have eigenvalues of the Laplacian between 0 and a bit over 4, whose mean is the mean degree. */
+  tp = vector_of(context, PURLIN_F64, 60, points);
+  tq = vector_of(context, PURLIN_F64, 60, weights);
+  OK(purlin_graph_density(a, NULL, &o, 20, 3, tp, tq, &count));
+  CHECK(count > 30 && count <= 60);
+  total = 0;
+  for (i = 0; i < count; i++) {
+    CHECK(points[i] > -1e-10 && points[i] < 5.1 && weights[i] >= 0);
+    total += weights[i];
+    mean += weights[i] * points[i];
+  }
+  CHECK(near(total, 1, 1e-12) && fabs(mean - 162.0 / 80) < 0.5);
+  BAD_ARGUMENT("points: has dimensions [60], [80] are needed", purlin_graph_density(a, NULL, &o, 20, 4, tp, tq, &count));
+  BAD_ARGUMENT("vectors: is 0", purlin_graph_density(a, NULL, &o, 20, 0, tp, tq, &count));
+  OK(purlin_tensor_destroy(tq));
+  OK(purlin_tensor_destroy(tp));
+
+  /* A dark and a bright half. */
+  for (i = 0; i < 24; i++) pixels[i] = i % 6 < 3 ? 0.1 : 0.9;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, 4, 6, 6, pixels, &image));
+  OK(purlin_graph_of_image(context, image, 1, 0.1, INFINITY, 1e-6, &graph));
+  CHECK(matrix_info(graph).rows == 24 && matrix_info(graph).nnz == 2 * (4 * 5 + 3 * 6));
+  CHECK(near(at(graph, 0, 1), 1 + 1e-6, 1e-14) && near(at(graph, 0, 6), 1 + 1e-6, 1e-14) && at(graph, 2, 3) < 1e-5);
+  OK(purlin_matrix_destroy(graph));
+  BAD_ARGUMENT("radius: is 0.5, outside 1 to 100", purlin_graph_of_image(context, image, 0.5, 0.1, 1, 0, &graph));
+  BAD_ARGUMENT("intensity: is 0", purlin_graph_of_image(context, image, 1, 0, 1, 0, &graph));
+  BAD_ARGUMENT("floor: is -1", purlin_graph_of_image(context, image, 1, 1, 1, -1, &graph));
+  pixels[7] = NAN;
+  BAD_ARGUMENT("image: element 7 is NaN", purlin_graph_of_image(context, image, 1, 1, 1, 0, &graph));
+  OK(purlin_matrix_destroy(image));
+  OK(purlin_tensor_destroy(tw));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_tensor_destroy(tl));
+  OK(purlin_matrix_destroy(mc));
+  OK(purlin_matrix_destroy(a));
+}
+
+int main(void) {
+  context = cpu_context(2);
+  foreign = cpu_context(1);
+  products();
+  blocks();
+  plans();
+  eigenpairs();
+  operators();
+  multiplicities();
+  solve_refusals();
+  tridiagonal();
+  applications();
+  OK(purlin_context_destroy(foreign));
+  OK(purlin_context_destroy(context));
+  return finish();
+}
