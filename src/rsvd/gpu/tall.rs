@@ -68,6 +68,14 @@ impl<T: Scalar> Piece<T> {
         Ok(Self { share, place: Place::Host(panels), element: PhantomData })
     }
 
+    /// Its columns, packed, if they are on the device.
+    pub(super) fn device(&self) -> Option<&DeviceMemory> {
+        match &self.place {
+            Place::Device(memory, _) => Some(memory),
+            Place::Host(_) => None,
+        }
+    }
+
     /// Parts of the rows that cover them, as they can be worked on.
     pub(super) fn chunks(&self) -> Vec<Span> {
         match &self.place {

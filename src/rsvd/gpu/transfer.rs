@@ -10,7 +10,7 @@ use super::tall::{Access, Tall};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
-use crate::backend::gpu::{Rows, View};
+use crate::backend::gpu::{DeviceMemory, Rows, View};
 use crate::backend::memory::Memory;
 use crate::dense::Algebra;
 use crate::dense::gpu::GpuMatrix;
@@ -132,6 +132,43 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
     Ok(())
 }
 
+/// Writes packed columns, as long as a device's rows, to columns of the caller's memory that are contiguous as well:
+/// nothing is rearranged on the way.
+fn store_columns<T: Scalar>(
+    site: &mut Site,
+    columns: &DeviceMemory,
+    (share, width): (Span, usize),
+    memory: &mut [u8],
+    at: Placing,
+) -> Result<()> {
+    let size = size_of::<T>();
+    let length = share.rows * size;
+    if length == 0 || width == 0 {
+        return Ok(());
+    }
+    let rows = match at.column {
+        stride if stride == share.rows || width == 1 => {
+            Rows { offset: share.first * size, pitch: length * width, width: length * width, count: 1 }
+        }
+        stride => Rows { offset: share.first * size, pitch: stride * size, width: length, count: width },
+    };
+    if site.gpu.is_pinned(memory)? {
+        for k in 0..rows.count {
+            let begin = rows.offset + k * rows.pitch;
+            let line = memory.get_mut(begin..begin + rows.width).ok_or_else(beyond)?;
+            site.gpu.download(&site.stream, columns, k * rows.width, line)?;
+        }
+        return Ok(());
+    }
+    let mut pieces = site.take_ring()?;
+    let context = site.context.clone();
+    pieces.download(&site.stream, columns, 0, length * width, |from, part| {
+        context.pool().run(|| unpack(part, from, rows, memory))
+    })?;
+    site.put_ring(pieces);
+    Ok(())
+}
+
 /// Reads rows `first ..` of the caller's memory into a view.
 fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize, view: View<'_>) -> Result<()> {
     let shape = (view.rows, view.cols);
@@ -178,23 +215,28 @@ fn beyond() -> Error {
     Error::Internal("a matrix that ends before its last line".into())
 }
 
-/// Unpacks the bytes from the `from`-th on of packed lines into `rows` of the caller's memory.
+/// Unpacks the bytes from the `from`-th on of packed lines into `rows` of the caller's memory; runs on the calling pool's
+/// threads, as memory that is new costs more to get than to write.
 fn unpack(part: &[u8], from: usize, rows: Rows, memory: &mut [u8]) -> Result<()> {
     const PIECE: usize = 256 << 10;
-    if rows.count == 1 {
-        let begin = rows.offset + from;
-        let target = memory.get_mut(begin..begin + part.len()).ok_or_else(beyond)?;
-        target.par_chunks_mut(PIECE).zip(part.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+    let Rows { offset, pitch, width, .. } = rows;
+    let to = from + part.len();
+    let (first, last) = (from / width, to.div_ceil(width));
+    if first >= last {
         return Ok(());
     }
-    let (mut at, mut part) = (from, part);
-    while !part.is_empty() {
-        let (line, within) = (at / rows.width, at % rows.width);
-        let (head, rest) = part.split_at((rows.width - within).min(part.len()));
-        let begin = rows.offset + line * rows.pitch + within;
-        memory.get_mut(begin..begin + head.len()).ok_or_else(beyond)?.copy_from_slice(head);
-        (at, part) = (at + head.len(), rest);
-    }
+    let (begin, end) = (offset + first * pitch, offset + (last - 1) * pitch + width);
+    let lines = memory.get_mut(begin..end).ok_or_else(beyond)?;
+    let together = PIECE.div_ceil(width);
+    lines.par_chunks_mut(pitch).enumerate().with_min_len(together).for_each(|(k, line)| {
+        let start = (first + k) * width;
+        let (low, high) = (from.max(start), to.min(start + width));
+        let (target, source) = (&mut line[low - start..high - start], &part[low - from..high - from]);
+        if source.len() <= PIECE {
+            return target.copy_from_slice(source);
+        }
+        target.par_chunks_mut(PIECE).zip(source.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+    });
     Ok(())
 }
 
@@ -275,6 +317,12 @@ impl<T: Scalar> GpuOps<'_, T> {
         let memory = target.dense_mut("result")?.memory;
         let (width, mut moved) = (p.width, 0);
         for (k, piece) in p.pieces.iter().enumerate() {
+            if let (Memory::Host(memory), Some(columns), (1, false)) =
+                (&mut *memory, piece.device(), (at.row, at.conjugate))
+            {
+                store_columns::<T>(&mut self.parts[k].site, columns, (piece.share, width), memory.as_mut_slice()?, at)?;
+                continue;
+            }
             for span in piece.chunks() {
                 let first = piece.share.first + span.first;
                 let mut carried = None;
@@ -305,4 +353,46 @@ fn numbers<T: Scalar>(site: &mut Site, view: View<'_>) -> Result<Vec<T>> {
     let mut numbers = alloc::filled("matrix between devices", view.rows * view.cols, T::default())?;
     site.algebra.download(&packed, &mut numbers, view.rows)?;
     Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_unpacked_from_any_byte_to_any_other() {
+        for (pitch, width, count) in [(20, 7, 8), (7, 7, 8), (56, 56, 1), (3, 1, 56)] {
+            let rows = Rows { offset: 3, pitch, width, count };
+            let packed: Vec<u8> = (1..=56).collect();
+            for from in 0..=56 {
+                for to in from..=56 {
+                    let mut memory = vec![0; 3 + (count - 1) * pitch + width];
+                    unpack(&packed[from..to], from, rows, &mut memory).unwrap();
+                    let mut wanted = vec![0; memory.len()];
+                    for k in from..to {
+                        wanted[3 + k / width * pitch + k % width] = packed[k];
+                    }
+                    assert_eq!(memory, wanted, "{from} .. {to} of {rows:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_are_unpacked_in_pieces() {
+        let (width, pitch) = ((1 << 20) + 3, (1 << 20) + 10);
+        let packed: Vec<u8> = (0..3 * width).map(|k| (k % 251) as u8).collect();
+        let rows = Rows { offset: 1, pitch, width, count: 3 };
+        let mut memory = vec![255; 1 + 2 * pitch + width];
+        unpack(&packed[5..], 5, rows, &mut memory).unwrap();
+        assert_eq!(memory[..6], [255; 6]);
+        for line in 0..3 {
+            let skipped = if line == 0 { 5 } else { 0 };
+            let begin = 1 + line * pitch;
+            assert_eq!(memory[begin + skipped..begin + width], packed[line * width + skipped..(line + 1) * width]);
+            let gap = memory[begin + width..].iter().take(pitch - width);
+            assert!(gap.clone().all(|byte| *byte == 255));
+        }
+        assert!(matches!(unpack(&packed, 0, rows, &mut memory[..2 * pitch]), Err(Error::Internal(_))));
+    }
 }
