@@ -64,8 +64,11 @@ const MOST_BLOCK_BYTES: usize = 256 << 20;
 const FEW_ROWS: usize = 2048;
 /// Rows from which on a product is not faster with more.
 const MANY_ROWS: usize = 16_384;
-/// Bytes of a block that is on the device.
+/// Bytes of a block that is on the device, where the first pass hides behind its copies.
 const RESIDENT_BYTES: usize = 512 << 20;
+/// The same where nothing has to be copied: products are the faster the longer they are, and cancelling is heard between
+/// them.
+const THERE_BYTES: usize = 8 << 30;
 /// Blocks on their way, or at work.
 const SLOTS: usize = 3;
 
@@ -102,11 +105,11 @@ impl Task {
         wanted.clamp(1, self.rows.max(1))
     }
 
-    fn preferred_resident(&self) -> usize {
+    fn preferred_resident(&self, bytes: usize) -> usize {
         if self.block_rows > 0 {
             return self.preferred();
         }
-        (RESIDENT_BYTES / self.row().max(1)).max(MANY_ROWS).clamp(1, self.rows.max(1))
+        (bytes / self.row().max(1)).max(MANY_ROWS).clamp(1, self.rows.max(1))
     }
 
     fn most_resident(&self) -> usize {
@@ -132,7 +135,7 @@ impl Task {
         if self.most_resident() < self.rows {
             return None;
         }
-        let (mut block, slots) = (self.preferred_resident(), if self.apart { 1 } else { 0 });
+        let (mut block, slots) = (self.preferred_resident(RESIDENT_BYTES), if self.apart { 1 } else { 0 });
         loop {
             let own = to_u64(self.rows) * to_u64(self.row());
             let needed = total(&[self.fixed, self.tall(), own, self.ring(block, 0), self.products(block)]);
@@ -159,7 +162,7 @@ impl Task {
     fn cut_there(&self) -> Result<Cut> {
         for tall_on_device in [true, false] {
             let tall = if tall_on_device { self.tall() } else { 0 };
-            let mut block = if self.apart { self.preferred() } else { self.preferred_resident() };
+            let mut block = if self.apart { self.preferred() } else { self.preferred_resident(THERE_BYTES) };
             loop {
                 let needed = total(&[self.fixed, tall, self.ring(block, 0), self.products(block)]);
                 if needed <= self.room {
