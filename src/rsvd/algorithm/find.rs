@@ -1,6 +1,7 @@
 //! Orthonormal bases of a range, with the coordinates of the matrix in them.
 
 use super::{Run, power};
+use crate::dense::orthonormal::Need;
 use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
@@ -10,7 +11,7 @@ pub fn columns<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     with_coordinates: bool,
 ) -> Result<(O::Tall, Option<O::Matrix>)> {
-    let w = power::iterate(run)?;
+    let w = power::iterate(run, Need::Basis)?;
     let mut p = run.ops.tall("A W", run.task.columns)?;
     run.ops.pass_multiply(&w, &mut p)?;
     run.pass_done(None)?;

@@ -1,6 +1,7 @@
 //! The range form in q + 1 passes: each gives A W and A^H A W together, the last one also what Q^H A needs.
 
 use super::{FactorsOf, Run, finish, power};
+use crate::dense::orthonormal::Need;
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
@@ -11,7 +12,7 @@ use crate::scalar::Scalar;
 /// Row i of that carries an error of u sigma_1^2 / sigma_i. Rows whose relative error would exceed sqrt(u), those below
 /// u^(1/4) of the largest, are not used; if some are wanted, one more pass gives Q^H A itself.
 pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let w = power::iterate(run)?;
+    let w = power::iterate(run, Need::Span)?;
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), width)?;

@@ -2,6 +2,7 @@
 //! Fused (both products in one pass). A is approximated by A W W^H.
 
 use super::{FactorsOf, Run, finish};
+use crate::dense::orthonormal::Need;
 use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
@@ -25,20 +26,31 @@ pub fn basic<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
 
 /// The same with A^H A W in one pass; q + 1 passes.
 pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let w = iterate(run)?;
+    let w = iterate(run, Need::Basis)?;
     last_product(run, &w)
 }
 
-/// The basis after the task's fused passes.
+/// The basis after the task's fused passes. Where its span is all that is needed, the sketch is taken as it is.
 #[inline(never)]
-pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
-    let (first, mut w) = run.begin()?;
+pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) -> Result<O::Matrix> {
+    let begun = match need {
+        Need::Basis => None,
+        Need::Span => run.resume()?,
+    };
+    let (first, mut w) = match (begun, need) {
+        (Some(resumed), _) => resumed,
+        (None, Need::Basis) => run.begin()?,
+        (None, Need::Span) => (0, run.omega(run.task.columns, 0)?),
+    };
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), run.task.columns)?;
     for i in first..run.task.iterations {
         run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         std::mem::swap(&mut w, &mut t);
-        run.orthonormalize(&mut w)?;
+        match need {
+            Need::Basis => run.orthonormalize(&mut w)?,
+            Need::Span => run.span(&mut w)?,
+        };
         run.pass_done(Some((i + 1, &w)))?;
     }
     Ok(w)

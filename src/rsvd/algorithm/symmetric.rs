@@ -2,6 +2,7 @@
 
 use super::finish::turn;
 use super::{Factors, FactorsOf, Phase, Run, check_finite, finish, power};
+use crate::dense::orthonormal::Need;
 use crate::dense::{Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::ops::RsvdOps;
@@ -13,7 +14,7 @@ use crate::scalar::Scalar;
 /// # Errors
 /// [`Error::InvalidArgument`] naming `a` if what is seen of it is not Hermitian, or for Nystroem not semidefinite.
 pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let w = power::iterate(run)?;
+    let w = power::iterate(run, Need::Basis)?;
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
     run.ops.pass_multiply(&w, &mut p)?;
