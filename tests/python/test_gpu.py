@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -177,6 +178,28 @@ def test_streaming_moves_what_the_formula_says(method: Any) -> None:
             info = session.info
     assert info is not None and info.bytes_to_device == info.passes * a.nbytes
     np.testing.assert_allclose(s, np.sqrt(40) * 0.8 ** np.arange(6), rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_memory_that_cannot_be_page_locked_gives_the_same_bits(tmp_path: Path, dtype: Any, order: Any) -> None:
+    """Pages of a file mapped for reading are none that a driver locks: they go through buffers that are."""
+    a = np.asarray(100 * snapshots() + 100, dtype, order=order)
+    a = np.tile(a, (7, 1)) if order == "C" else np.asfortranarray(np.tile(a, (7, 1)))
+    path = tmp_path / "matrix"
+    path.write_bytes(a.tobytes(order))
+    mapped = np.memmap(path, dtype, "r", shape=a.shape, order=order)
+    found = []
+    with purlin.Context("cuda", device_memory_limit=128 << 20) as context:
+        pinned = purlin.Tensor.create(a.shape, dtype, order=order, pinned=True, context=context)
+        pinned.numpy()[...] = a
+        for matrix in (pinned.numpy(), a, mapped):
+            # Nothing stays on the device, so that each pass reads the memory anew.
+            options: Any = {"block_rows": 300, "resident_rows": 0, "power_iterations": 2}
+            found.append(rsvd.compute(matrix, 6, seed=5, context=context, **options))
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
 
 
 def test_sketches_have_the_cpus_bits(gpu: purlin.Context, cpu: purlin.Context) -> None:
