@@ -122,9 +122,10 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
         let col_idx = unsafe { indices("col_idx", col_idx, kind, nnz) }?;
         let values = match NonNull::new(values.cast_mut()) {
             None => None,
-            // SAFETY: as promised above.
             Some(v) => {
-                Some(unsafe { lend("values", v.as_ptr(), shape::product("nnz", nnz, dtype.size())?, dtype.align()) }?)
+                let bytes = shape::product("nnz", nnz, dtype.size())?;
+                // SAFETY: as promised above.
+                Some(unsafe { lend("values", v.as_ptr(), bytes, dtype.align()) }?)
             }
         };
         let from = Coordinates {

@@ -1,4 +1,5 @@
-"""Eigenpairs of symmetric tensors, fibre directions, cone-beam CT and low-rank approximation, on CPUs and NVIDIA GPUs.
+"""Eigenpairs of symmetric tensors, fibre directions, cone-beam CT, low-rank approximation and sparse spectra, on CPUs and
+NVIDIA GPUs.
 
     import purlin
 
@@ -7,11 +8,13 @@
     volume = purlin.fdk.reconstruct(projections, geometry)  # (views, rows, columns) -> (z, y, x)
     U, s, Vt = purlin.rsvd.compute(A, 50)                   # the 50 largest singular triplets
     L, S = purlin.rpca.compute(frames)                      # what stands still and what moves
+    values, X = purlin.lanczos.solve(W, 10)                 # eigenpairs of a sparse symmetric matrix
+    labels = purlin.graph.cluster(W, 3).labels              # clusters of a graph
 
 Constants of the header are attributes without their PURLIN_ prefix.
 """
 
-from . import blocks, dwi, fdk, pca, rpca, rsvd, sshopm, symmetric, tt
+from . import blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt
 from ._constants import *  # noqa: F403
 from ._context import (
     Context,
@@ -91,10 +94,14 @@ __all__ = [
     "devices",
     "dwi",
     "fdk",
+    "graph",
+    "lanczos",
     "live_handles",
     "pca",
     "rpca",
     "rsvd",
+    "sparse",
+    "spmv",
     "sshopm",
     "status_name",
     "symmetric",

@@ -220,13 +220,53 @@ _PROTOTYPES = {
     "tt_element": "ppppp",
     "tt_elements": "ppplpp",
     "tt_full": "pppp",
+    "matrix_from_coordinates": "piilllipppiP",
+    "matrix_from_columns": "piilllipippP",
+    "matrix_from_dense": "pdP",
+    "matrix_to_dense": "pp",
+    "matrix_canonical": "piP",
+    "matrix_pattern": "pP",
+    "matrix_transpose": "piP",
+    "matrix_symmetrise": "piP",
+    "matrix_permute": "pppP",
+    "matrix_select": "plplpP",
+    "matrix_set_values": "pp",
+    "matrix_read_market": "ppiP",
+    "matrix_write_market": "ppi",
+    "matrix_read_edges": "ppiiiPP",
+    "matrix_write_edges": "ppi",
+    "matrix_norm": "pip",
+    "matrix_is_symmetric": "pdI",
+    "matrix_row_sums": "pp",
+    "matrix_diagonal": "pp",
+    "spmv_create": "ppP",
+    "spmv_update": "pp",
+    "spmv_apply": "ppppppp",
+    "spmv_apply_block": "ppppppp",
+    "spmv_properties": "pp",
+    "spmv_destroy": "p",
+    "lanczos_solve": "pppppppppp",
+    "lanczos_tridiagonalise": "ppplpppL",
+    "lanczos_filter": "lppddpL",
+    "tridiagonal_eigenvalues": "lppppp",
+    "graph_components": "ppL",
+    "graph_component": "plPP",
+    "graph_embed": "pppippp",
+    "graph_cluster": "pppilppp",
+    "graph_k_means": "pllupp",
+    "graph_pivoted_qr": "ppp",
+    "graph_fiedler": "ppipppp",
+    "graph_bisect": "ppippp",
+    "graph_density": "pppllppL",
+    "graph_of_image": "ppddddP",
 }
 
 _INITS = (
     "device_info context_options context_info tensor_info matrix_info sshopm_options sshopm_results sshopm_info "
     "sshopm_all_options dwi_fit_options dwi_csa_options dwi_peaks_options array_info fdk_geometry fdk_grid "
     "fdk_options fdk_info rsvd_options rsvd_info pca_options pca_info rpca_options rpca_info tt_info "
-    "tt_contraction_options tt_contraction_info tt_round_options tt_round_info"
+    "tt_contraction_options tt_contraction_info tt_round_options tt_round_info spmv_options spmv_info "
+    "lanczos_options lanczos_info"
 ).split()
 
 

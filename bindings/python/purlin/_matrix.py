@@ -201,9 +201,32 @@ class Matrix(Handle):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, copy: bool = False, context: Context | None = None) -> Matrix:
-        """A sparse matrix of SciPy, in place if it is in CSR form, else converted by SciPy."""
+        """A sparse matrix of SciPy, in place if it is in CSR form; CSC is converted here, other forms by SciPy."""
+        if matrix.format == "csc":
+            arrays = matrix.indptr, matrix.indices, matrix.data
+            return cls._from_columns(arrays, matrix.shape, context or default_context())
         rows = matrix.tocsr()
         return cls.csr(rows.indptr, rows.indices, rows.data, rows.shape, copy=copy, context=context)
+
+    @classmethod
+    def _from_columns(cls, arrays: tuple[Any, Any, Any], shape: tuple[int, int], context: Context) -> Matrix:
+        starts, rows, values = (memory.host_memory(np.ascontiguousarray(array)) for array in arrays)
+        made = c_void_p()
+        status = lib.purlin_matrix_from_columns(
+            context.handle,
+            values.dtype,
+            0,
+            shape[0],
+            shape[1],
+            values.shape[0],
+            starts.dtype,
+            starts.address,
+            rows.dtype,
+            rows.address,
+            values.address,
+            ctypes.byref(made),
+        )
+        return cls._made(status, made, context)
 
     @classmethod
     def from_source(
@@ -333,15 +356,19 @@ class Matrix(Handle):
             values,
         )
 
-    def scipy(self) -> Any:
-        """A host CSR matrix as SciPy's, with copies of the arrays; needs SciPy."""
+    def scipy(self, *, copy: bool = True) -> Any:
+        """A host CSR matrix as SciPy's, with copies of the arrays; needs SciPy. Without `copy` zero-based arrays are shared,
+        and live as long as either."""
         sparse: Any = importlib.import_module("scipy.sparse")
         info = self.info
         pointers, columns, values = self.arrays()
         if values is None:
             values = np.ones(info.nnz, self.dtype)
-        arrays = (values.copy(), columns - info.index_base, pointers - info.index_base)
-        return sparse.csr_matrix(arrays, shape=(info.rows, info.cols))
+        elif copy:
+            values = values.copy()
+        if copy or info.index_base:
+            columns, pointers = columns - info.index_base, pointers - info.index_base
+        return sparse.csr_matrix((values, columns, pointers), shape=(info.rows, info.cols), copy=False)
 
     def copy_to(self, destination: Matrix, *, stream: Stream | None = None) -> None:
         """Copies to a matrix of the same shape and type, host or device either way."""

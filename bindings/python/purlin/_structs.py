@@ -332,3 +332,55 @@ class TtRoundInfo(Structure):
         *_fields(c_double, "error log_norm"),
         ("max_rank", c_int64),
     ]
+
+
+class SpmvOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "algorithm op symmetric reserved"),
+    ]
+
+
+class SpmvInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "algorithm group"),
+        *_fields(c_int64, "rows nnz longest empty"),
+        *_fields(c_double, "mean deviation short_rows beyond_32 beyond_1024"),
+        *_fields(c_int64, "tiles bytes"),
+        ("seconds", c_double),
+        ("reason", c_char * 128),
+    ]
+
+
+class LanczosOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("count", c_int64),
+        *_fields(c_int32, "which kind"),
+        *_fields(c_double, "shift sigma tolerance"),
+        *_fields(c_int64, "basis restarts"),
+        ("seed", c_uint64),
+        *_fields(c_int32, "verify method"),
+        ("block", c_int64),
+        *_fields(c_int32, "orthogonality filter"),
+        ("degree", c_int64),
+        ("progress", PROGRESS),
+        ("progress_user", c_void_p),
+    ]
+
+
+class LanczosInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        *_fields(c_int32, "reason breakdowns"),
+        *_fields(c_int64, "count converged products restarts recovered basis degree"),
+        *_fields(c_double, "norm seconds"),
+    ]
+
+
+class LanczosAccepted(Structure):
+    _fields_ = [
+        *_fields(c_double, "value residual"),
+        ("copies", c_int64),
+    ]

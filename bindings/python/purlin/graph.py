@@ -1,0 +1,306 @@
+"""What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images.
+
+    labels = purlin.graph.cluster(W, 3)
+    fiedler = purlin.graph.fiedler(W)
+    halves = purlin.graph.bisect(W, fiedler.vector)
+
+`W` is the symmetric weighted adjacency matrix: a sparse matrix of SciPy, a `purlin.Matrix`, or an array.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int64, c_void_p
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from ._callback import Progress
+from ._context import Context, choice
+from ._lib import lib
+from ._matrix import Matrix
+from ._memory import Array
+from ._tensor import Tensor
+from .lanczos import Call, Info, Kind, Options, operand
+from .sparse import of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_SCALINGS = {
+    "none": c.GRAPH_SCALING_NONE,
+    "unit_rows": c.GRAPH_SCALING_UNIT_ROWS,
+    "degrees": c.GRAPH_SCALING_DEGREES,
+}
+_ASSIGNMENTS = {"k_means": c.GRAPH_K_MEANS, "pivoted_qr": c.GRAPH_PIVOTED_QR}
+_CUTS = {"sign": c.GRAPH_CUT_SIGN, "median": c.GRAPH_CUT_MEDIAN, "sweep": c.GRAPH_CUT_SWEEP}
+
+
+class Embedding(NamedTuple):
+    """Coordinates (n, k), the smallest eigenvalues of the normalised Laplacian, and the report of the solve."""
+
+    coordinates: Array
+    values: Array
+    info: Info
+
+
+class Clusters(NamedTuple):
+    """Label of each vertex, sum of the squared distances from the centres, and the report of the solve, if there was one."""
+
+    labels: Array
+    inertia: float
+    info: Info | None
+
+
+class Fiedler(NamedTuple):
+    """The second smallest eigenvalue of a Laplacian, its vector, and the report of the solve."""
+
+    value: float
+    vector: Array
+    info: Info
+
+
+class Bisection(NamedTuple):
+    """Side of each vertex, weight of the edges between the sides, and cut/vol(S) + cut/vol(rest)."""
+
+    sides: Array
+    cut: float
+    normalised_cut: float
+
+
+class Density(NamedTuple):
+    """Points and weights, which sum to 1: the sum of f(point) * weight is about trace(f(A)) / n."""
+
+    points: Array
+    weights: Array
+
+
+def _double(w: Any, context: Context | None) -> Matrix:
+    """A graph in double precision: other numbers are copied."""
+    if not isinstance(w, Matrix) and getattr(w, "dtype", np.dtype(np.float64)) != np.float64:
+        w = w.astype(np.float64)
+    return operand(w, context)
+
+
+def embed(
+    w: Any,
+    k: int,
+    scaling: Literal["none", "unit_rows", "degrees"] = "none",
+    *,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    **options: Unpack[Options],
+) -> Embedding:
+    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices."""
+    graph = _double(w, context)
+    call = Call(k, "largest", progress, options)
+    coordinates, values = np.zeros((graph.shape[0], k), order="F"), np.zeros(k)
+    target = Matrix.dense(coordinates, context=graph.context)
+    shown = Tensor.borrow(values, context=graph.context)
+    how = choice("scaling", scaling, _SCALINGS)
+    with call.relay:
+        status = lib.purlin_graph_embed(
+            graph.handle,
+            None,
+            ctypes.byref(call.options),
+            how,
+            target.handle,
+            shown.handle,
+            ctypes.byref(call.report),
+        )
+    graph.context.finish(status, call.relay)
+    return Embedding(coordinates, values, call.info())
+
+
+def cluster(
+    w: Any,
+    clusters: int,
+    how: Literal["k_means", "pivoted_qr"] = "k_means",
+    *,
+    starts: int = 10,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    **options: Unpack[Options],
+) -> Clusters:
+    """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`) or column-pivoted QR."""
+    graph = _double(w, context)
+    call = Call(clusters, "largest", progress, options)
+    labels, inertia = np.zeros(graph.shape[0], np.int64), c_double()
+    target = Tensor.borrow(labels, context=graph.context)
+    way = choice("how", how, _ASSIGNMENTS)
+    with call.relay:
+        status = lib.purlin_graph_cluster(
+            graph.handle,
+            None,
+            ctypes.byref(call.options),
+            way,
+            starts,
+            target.handle,
+            ctypes.byref(inertia),
+            ctypes.byref(call.report),
+        )
+    graph.context.finish(status, call.relay)
+    return Clusters(labels, inertia.value, call.info())
+
+
+def _labels(points: npt.ArrayLike, context: Context | None, function: Any, *arguments: Any) -> Clusters:
+    given = Matrix.dense(np.asarray(points, np.float64), context=context)
+    labels, inertia = np.zeros(given.shape[0], np.int64), c_double()
+    with Tensor.borrow(labels, context=given.context) as target:
+        status = function(given.handle, *arguments, target.handle, ctypes.byref(inertia))
+        given.context.finish(status)
+    return Clusters(labels, inertia.value, None)
+
+
+def k_means(
+    points: npt.ArrayLike, clusters: int, *, starts: int = 10, seed: int = 0, context: Context | None = None
+) -> Clusters:
+    """k-means of the rows, from the starts of k-means++."""
+    return _labels(points, context, lib.purlin_graph_k_means, clusters, starts, seed)
+
+
+def pivoted_qr(points: npt.ArrayLike, *, context: Context | None = None) -> Clusters:
+    """As many clusters of the rows as there are columns, by column-pivoted QR."""
+    return _labels(points, context, lib.purlin_graph_pivoted_qr)
+
+
+def fiedler(
+    w: Any,
+    *,
+    normalised: bool = False,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    **options: Unpack[Options],
+) -> Fiedler:
+    """The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the
+    degrees."""
+    graph = _double(w, context)
+    call = Call(1, "largest", progress, options)
+    vector, value = np.zeros(graph.shape[0]), c_double()
+    target = Tensor.borrow(vector, context=graph.context)
+    with call.relay:
+        status = lib.purlin_graph_fiedler(
+            graph.handle,
+            None,
+            int(normalised),
+            ctypes.byref(call.options),
+            ctypes.byref(value),
+            target.handle,
+            ctypes.byref(call.report),
+        )
+    graph.context.finish(status, call.relay)
+    return Fiedler(value.value, vector, call.info())
+
+
+def bisect(
+    w: Any,
+    vector: npt.ArrayLike,
+    cut: Literal["sign", "median", "sweep"] = "sweep",
+    *,
+    context: Context | None = None,
+) -> Bisection:
+    """Two sides of a graph, by a vector cut at 0, at its median, or where the normalised cut is least."""
+    graph = _double(w, context)
+    how = choice("cut", cut, _CUTS)
+    sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()
+    given = Tensor.borrow(np.ascontiguousarray(vector, np.float64), context=graph.context)
+    target = Tensor.borrow(sides, context=graph.context)
+    status = lib.purlin_graph_bisect(
+        graph.handle, given.handle, how, target.handle, ctypes.byref(weight), ctypes.byref(ratio)
+    )
+    graph.context.finish(status)
+    return Bisection(sides, weight.value, ratio.value)
+
+
+def components(w: Any, *, context: Context | None = None) -> tuple[int, Array]:
+    """Number of connected components, and that of each vertex."""
+    graph = of(w, context)
+    labels, count = np.zeros(graph.shape[0], np.int64), c_int64()
+    with Tensor.borrow(labels, context=graph.context) as target:
+        graph.context.finish(lib.purlin_graph_components(graph.handle, target.handle, ctypes.byref(count)))
+    return count.value, labels
+
+
+def component(w: Any, which: int = -1, *, context: Context | None = None) -> tuple[Matrix, Array]:
+    """The graph of one component (-1 = the largest), and the vertices of the whole graph that it has."""
+    graph = of(w, context)
+    made, names = c_void_p(), c_void_p()
+    status = lib.purlin_graph_component(graph.handle, which, ctypes.byref(made), ctypes.byref(names))
+    part, vertices = Matrix(made.value, graph.context), Tensor(names.value, graph.context)
+    graph.context.finish(status)
+    return part, vertices.numpy()
+
+
+def density(
+    a: Any,
+    steps: int = 50,
+    vectors: int = 10,
+    *,
+    kind: Kind = "matrix",
+    shift: float = 0.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+    context: Context | None = None,
+) -> Density:
+    """The density of a spectrum by `vectors` random vectors, `steps` points each."""
+    matrix = operand(a, context)
+    given: Options = {"kind": kind, "shift": shift, "seed": seed}
+    call = Call(1, "largest", progress, given)
+    room = max(steps, 0) * max(vectors, 0)
+    points, weights, count = np.zeros(room), np.zeros(room), c_int64()
+    targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]
+    with call.relay:
+        status = lib.purlin_graph_density(
+            matrix.handle,
+            None,
+            ctypes.byref(call.options),
+            steps,
+            vectors,
+            targets[0].handle,
+            targets[1].handle,
+            ctypes.byref(count),
+        )
+    matrix.raise_caught()
+    matrix.context.finish(status, call.relay)
+    return Density(points[: count.value], weights[: count.value])
+
+
+def of_image(
+    image: npt.ArrayLike,
+    *,
+    radius: float = 1.0,
+    intensity: float = 0.1,
+    distance: float = float("inf"),
+    floor: float = 0.0,
+    context: Context | None = None,
+) -> Matrix:
+    """The graph of the pixels of a (height, width) image: vertex y * width + x. Neighbours up to `radius` have weight
+    exp(-(I_p - I_q)^2 / intensity^2) exp(-|p - q|^2 / distance^2) + floor."""
+    pixels = np.ascontiguousarray(image, np.float64)
+    given = Matrix.dense(pixels, context=context)
+    made = c_void_p()
+    status = lib.purlin_graph_of_image(
+        given.context.handle, given.handle, radius, intensity, distance, floor, ctypes.byref(made)
+    )
+    return Matrix._made(status, made, given.context)
+
+
+__all__ = [
+    "Bisection",
+    "Clusters",
+    "Density",
+    "Embedding",
+    "Fiedler",
+    "bisect",
+    "cluster",
+    "component",
+    "components",
+    "density",
+    "embed",
+    "fiedler",
+    "k_means",
+    "of_image",
+    "pivoted_qr",
+]

@@ -1,0 +1,352 @@
+"""Eigenpairs of symmetric and Hermitian matrices, and of operators of graphs that are never formed.
+
+    values, vectors = purlin.lanczos.solve(A, 10)                            # the ten largest, in descending order
+    pairs = purlin.lanczos.solve(W, 4, "smallest", kind="normalised_laplacian", basis=80)
+
+`A` is a sparse matrix of SciPy (CSR in place; of a real symmetric one CSC as well), a `purlin.Matrix`, an array, or with
+`kind="matrix"` a `LinearOperator`. Order: as `which` says, not ascending as SciPy's; `sorted_by_value` gives SciPy's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from ._callback import Progress, ProgressRelay
+from ._context import Context, Stream, _word, choice, initialised
+from ._error import NoConvergence, check
+from ._lib import lib
+from ._matrix import Matrix
+from ._memory import Array
+from ._sshopm_types import apply
+from ._structs import LanczosAccepted, LanczosInfo, LanczosOptions
+from ._tensor import Tensor
+from .sparse import of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Which = Literal["largest", "smallest", "largest_magnitude", "both_ends", "nearest"]
+Kind = Literal[
+    "matrix",
+    "laplacian",
+    "normalised_laplacian",
+    "signless_laplacian",
+    "normalised_adjacency",
+    "modularity",
+    "gram",
+    "outer_gram",
+    "augmented",
+]
+
+_WHICH = {
+    "largest": c.LANCZOS_LARGEST,
+    "smallest": c.LANCZOS_SMALLEST,
+    "largest_magnitude": c.LANCZOS_LARGEST_MAGNITUDE,
+    "both_ends": c.LANCZOS_BOTH_ENDS,
+    "nearest": c.LANCZOS_NEAREST,
+}
+_KINDS = {
+    "matrix": c.LANCZOS_MATRIX,
+    "laplacian": c.LANCZOS_LAPLACIAN,
+    "normalised_laplacian": c.LANCZOS_NORMALISED_LAPLACIAN,
+    "signless_laplacian": c.LANCZOS_SIGNLESS_LAPLACIAN,
+    "normalised_adjacency": c.LANCZOS_NORMALISED_ADJACENCY,
+    "modularity": c.LANCZOS_MODULARITY,
+    "gram": c.LANCZOS_GRAM,
+    "outer_gram": c.LANCZOS_OUTER_GRAM,
+    "augmented": c.LANCZOS_AUGMENTED,
+}
+_REASONS = {
+    "converged": c.LANCZOS_CONVERGED,
+    "restarts": c.LANCZOS_RESTARTS,
+    "exhausted": c.LANCZOS_EXHAUSTED,
+}
+_WORDS = {
+    "which": _WHICH,
+    "kind": _KINDS,
+    "verify": {"auto": c.LANCZOS_VERIFY_AUTO, "on": c.LANCZOS_VERIFY_ON, "off": c.LANCZOS_VERIFY_OFF},
+    "method": {"restart": c.LANCZOS_METHOD_RESTART, "plain": c.LANCZOS_METHOD_PLAIN},
+    "orthogonality": {"full": c.LANCZOS_ORTHOGONALITY_FULL, "partial": c.LANCZOS_ORTHOGONALITY_PARTIAL},
+    "filter": {"off": c.LANCZOS_FILTER_OFF, "chebyshev": c.LANCZOS_FILTER_CHEBYSHEV},
+}
+
+
+class Options(TypedDict, total=False):
+    """Options of a solve; what is left out keeps the library's default. As in the C struct `purlin_lanczos_options`."""
+
+    kind: Kind
+    shift: float
+    sigma: float
+    tolerance: float
+    basis: int
+    restarts: int
+    seed: int
+    verify: Literal["auto", "on", "off"]
+    method: Literal["restart", "plain"]
+    block: int
+    orthogonality: Literal["full", "partial"]
+    filter: Literal["off", "chebyshev"]
+    degree: int
+
+
+_OPTIONS = frozenset(Options.__annotations__)
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a solve did; as the C struct `purlin_lanczos_info`."""
+
+    reason: str
+    breakdowns: int
+    count: int
+    converged: int
+    products: int
+    restarts: int
+    recovered: int
+    basis: int
+    degree: int
+    norm: float
+    seconds: float
+
+
+class Pairs(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    values: Array
+    vectors: Array | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Eigenpairs with ||A x - lambda x||_2 of each, and the report of the solve."""
+
+    pairs: Pairs
+    residuals: Array
+    info: Info
+
+    def sorted_by_value(self) -> Pairs:
+        """In ascending order, as SciPy's eigsh has them."""
+        order = np.argsort(self.pairs.values, kind="stable")
+        vectors = self.pairs.vectors
+        return Pairs(self.pairs.values[order], None if vectors is None else vectors[:, order])
+
+
+class Unfinished(NoConvergence):
+    """Not all pairs have converged: `solution` has those that there are, the first `info.converged` of them good."""
+
+    solution: Any
+
+
+def operand(a: Any, context: Context | None) -> Matrix:
+    """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
+    if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f":
+        return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
+    return of(a, context)
+
+
+class Call:
+    """What the calls that solve share: options, progress, report."""
+
+    def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
+        self.options = initialised(LanczosOptions, "lanczos_options")
+        self.options.count = count
+        self.options.which = choice("which", which, _WHICH)
+        apply(self.options, _OPTIONS, options, _WORDS)
+        self.relay = ProgressRelay(progress, self.options)
+        self.report = initialised(LanczosInfo, "lanczos_info")
+
+    def info(self) -> Info:
+        given: dict[str, Any] = {name: getattr(self.report, name) for name in Info.__annotations__}
+        given["reason"] = _word(self.report.reason, _REASONS)
+        return Info(**given)
+
+
+def _order(matrix: Matrix, kind: str) -> int:
+    rows, cols = matrix.shape
+    return {"gram": cols, "outer_gram": rows, "augmented": rows + cols}.get(kind, rows)
+
+
+def run(
+    a: Any,
+    k: int = 6,
+    which: Which = "largest",
+    *,
+    start: npt.ArrayLike | None = None,
+    known: npt.ArrayLike | None = None,
+    solve: Any = None,
+    vectors: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Solution:
+    """As `solve`, with residuals and the report."""
+    matrix = operand(a, context)
+    context = matrix.context
+    call = Call(k, which, progress, options)
+    n = _order(matrix, options.get("kind", "matrix"))
+    values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
+    found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
+    first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
+    kept = None if known is None else Matrix.dense(np.asarray(known, matrix.dtype), context=context)
+    inverse = None if solve is None else Matrix.of(solve, context=context)
+    outputs = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
+    shown = None if found is None else Matrix.dense(found, context=context)
+    with call.relay:
+        status = lib.purlin_lanczos_solve(
+            matrix.handle,
+            stream.handle if stream else None,
+            ctypes.byref(call.options),
+            first.handle if first else None,
+            kept.handle if kept else None,
+            inverse.handle if inverse else None,
+            outputs[0].handle,
+            shown.handle if shown else None,
+            outputs[1].handle,
+            ctypes.byref(call.report),
+        )
+    matrix.raise_caught()
+    if inverse:
+        inverse.raise_caught()
+    try:
+        context.finish(status, call.relay)
+    except NoConvergence as error:
+        info = call.info()
+        cut = None if found is None else found[:, : info.count]
+        told = Unfinished(status, str(error))
+        told.solution = Solution(Pairs(values[: info.count], cut), residuals[: info.count], info)
+        raise told from None
+    return Solution(Pairs(values, found), residuals, call.info())
+
+
+def solve(
+    a: Any,
+    k: int = 6,
+    which: Which = "largest",
+    *,
+    start: npt.ArrayLike | None = None,
+    known: npt.ArrayLike | None = None,
+    solve: Any = None,
+    vectors: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Pairs:
+    """k eigenvalues, and eigenvectors of norm 1 as columns unless `vectors` is false, in the order that `which` says.
+
+    `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"` is
+    what solves (A - sigma I) x = b, a `LinearOperator` say. `progress` is called with the pairs that have converged, k,
+    and the largest residual. Raises `Unfinished` if not all have converged."""
+    return run(
+        a,
+        k,
+        which,
+        start=start,
+        known=known,
+        solve=solve,
+        vectors=vectors,
+        progress=progress,
+        context=context,
+        stream=stream,
+        **options,
+    ).pairs
+
+
+def tridiagonalise(
+    a: Any,
+    steps: int,
+    *,
+    start: npt.ArrayLike | None = None,
+    kind: Kind = "matrix",
+    shift: float = 0.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+    context: Context | None = None,
+) -> tuple[Array, Array]:
+    """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
+    matrix = operand(a, context)
+    given: Options = {"kind": kind, "shift": shift, "seed": seed}
+    call = Call(1, "largest", progress, given)
+    alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
+    context = matrix.context
+    first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
+    with call.relay:
+        status = lib.purlin_lanczos_tridiagonalise(
+            matrix.handle,
+            None,
+            ctypes.byref(call.options),
+            steps,
+            first.handle if first else None,
+            alpha.ctypes.data,
+            beta.ctypes.data,
+            ctypes.byref(count),
+        )
+    matrix.raise_caught()
+    context.finish(status, call.relay)
+    return alpha[: count.value], beta[: count.value]
+
+
+class Accepted(NamedTuple):
+    """Values that passed the test, ascending, with estimates of their residuals and the copies of each."""
+
+    values: Array
+    residuals: Array
+    copies: Array
+
+
+def cullum_willoughby(
+    alpha: npt.ArrayLike, beta: npt.ArrayLike, cluster: float = 1e-12, converged: float = 1e-6
+) -> Accepted:
+    """The eigenvalues of A among those of the recurrence's tridiagonal matrix."""
+    d, e = np.ascontiguousarray(alpha, np.float64), np.ascontiguousarray(beta, np.float64)
+    if d.ndim != 1 or d.shape != e.shape:
+        raise ValueError(f"beta: has shape {e.shape}, expected {d.shape}")
+    found, count = (LanczosAccepted * max(d.size, 1))(), c_int64()
+    check(
+        lib.purlin_lanczos_filter(
+            d.size, d.ctypes.data, e.ctypes.data, cluster, converged, ctypes.byref(found), ctypes.byref(count)
+        )
+    )
+    kept = found[: count.value]
+    return Accepted(
+        np.array([v.value for v in kept]),
+        np.array([v.residual for v in kept]),
+        np.array([v.copies for v in kept], np.int64),
+    )
+
+
+def tridiagonal_eigenvalues(diagonal: npt.ArrayLike, off: npt.ArrayLike) -> tuple[Array, Array, Array]:
+    """Eigenvalues of a symmetric tridiagonal matrix, ascending, and first and last components of its eigenvectors."""
+    d, e = np.ascontiguousarray(diagonal, np.float64), np.ascontiguousarray(off, np.float64)
+    if d.ndim != 1 or e.shape != (max(d.size - 1, 0),):
+        raise ValueError(f"off: has shape {e.shape}, expected ({max(d.size - 1, 0)},)")
+    out = np.zeros((3, d.size))
+    check(
+        lib.purlin_tridiagonal_eigenvalues(
+            d.size, d.ctypes.data, e.ctypes.data, *(row.ctypes.data for row in out)
+        )
+    )
+    return out[0], out[1], out[2]
+
+
+__all__ = [
+    "Accepted",
+    "Info",
+    "Options",
+    "Pairs",
+    "Solution",
+    "Unfinished",
+    "cullum_willoughby",
+    "run",
+    "solve",
+    "tridiagonal_eigenvalues",
+    "tridiagonalise",
+]

@@ -1,0 +1,307 @@
+"""Sparse matrices: made from coordinates, dense ones and files, turned, cut, made symmetric, measured.
+
+    A = purlin.sparse.read_market("graph.mtx.gz")
+    W = purlin.sparse.symmetrise(A, "union")
+
+Whatever takes a matrix takes a `purlin.Matrix`, a sparse matrix of SciPy (in place if it is CSR), or an array; results are
+`purlin.Matrix`, which `scipy()` shows to SciPy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import c_double, c_int32, c_void_p
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._context import Context, choice, default_context
+from ._lib import lib
+from ._matrix import Matrix
+from ._memory import Array
+from ._tensor import Tensor
+
+Duplicates = Literal["sum", "first", "last", "max", "refuse"]
+Symmetry = Literal["union", "sum", "average", "intersection", "mirror"]
+NormKind = Literal["frobenius", "one", "max", "infinity"]
+
+_DUPLICATES = {
+    "sum": c.DUPLICATES_SUM,
+    "first": c.DUPLICATES_FIRST,
+    "last": c.DUPLICATES_LAST,
+    "max": c.DUPLICATES_MAX,
+    "refuse": c.DUPLICATES_REFUSE,
+}
+_SYMMETRIES = {
+    "union": c.SYMMETRISE_UNION,
+    "sum": c.SYMMETRISE_SUM,
+    "average": c.SYMMETRISE_AVERAGE,
+    "intersection": c.SYMMETRISE_INTERSECTION,
+    "mirror": c.SYMMETRISE_MIRROR,
+}
+_NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
+
+
+def of(value: Any, context: Context | None = None) -> Matrix:
+    """Whatever stands for a sparse matrix, on a given context, or its own."""
+    matrix = Matrix.of(value, context=context)
+    if matrix.storage == "dense":
+        return from_dense(matrix)
+    return matrix
+
+
+def _made(function: Any, context: Context, *arguments: Any) -> Matrix:
+    made = c_void_p()
+    return Matrix._made(function(*arguments, ctypes.byref(made)), made, context)
+
+
+def _indices(name: str, values: npt.ArrayLike) -> Array:
+    array = np.ascontiguousarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name}: has {array.ndim} dimensions, expected 1")
+    if array.dtype in (np.int32, np.int64):
+        return array
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name}: is {array.dtype}, expected integers")
+    return array.astype(np.int64)
+
+
+def from_coordinates(
+    row: npt.ArrayLike,
+    col: npt.ArrayLike,
+    values: npt.ArrayLike | None,
+    shape: tuple[int, int],
+    *,
+    duplicates: Duplicates = "sum",
+    index_base: int = 0,
+    dtype: npt.DTypeLike = np.float64,
+    context: Context | None = None,
+) -> Matrix:
+    """Entries in any order. `values` None = a pattern, all of whose entries are 1, of type `dtype`."""
+    context = context or default_context()
+    rows, cols = _indices("row", row), _indices("col", col)
+    if rows.shape != cols.shape:
+        raise ValueError(f"col: has shape {cols.shape}, expected {rows.shape}")
+    if rows.dtype != cols.dtype:
+        rows, cols = rows.astype(np.int64), cols.astype(np.int64)
+    held = None
+    if values is not None:
+        array = np.ascontiguousarray(values)
+        if array.dtype.kind in "iub":
+            array = array.astype(np.float64)
+        if array.shape != rows.shape:
+            raise ValueError(f"values: has shape {array.shape}, expected {rows.shape}")
+        held = memory.host_memory(array)
+    return _made(
+        lib.purlin_matrix_from_coordinates,
+        context,
+        context.handle,
+        memory.dtype_number(dtype) if held is None else held.dtype,
+        index_base,
+        shape[0],
+        shape[1],
+        rows.size,
+        memory.dtype_number(rows.dtype),
+        rows.ctypes.data,
+        cols.ctypes.data,
+        None if held is None else held.address,
+        choice("duplicates", duplicates, _DUPLICATES),
+    )
+
+
+def from_dense(a: Any, threshold: float = 0.0, *, context: Context | None = None) -> Matrix:
+    """The entries whose modulus is larger than `threshold`."""
+    matrix = Matrix.of(a, context=context)
+    return _made(lib.purlin_matrix_from_dense, matrix.context, matrix.handle, threshold)
+
+
+def to_dense(a: Any, *, context: Context | None = None) -> Array:
+    """Every entry, as a NumPy array in Fortran order."""
+    matrix = of(a, context)
+    out = np.zeros(matrix.shape, matrix.dtype, order="F")
+    with Matrix.dense(out, context=matrix.context) as target:
+        matrix.context.finish(lib.purlin_matrix_to_dense(matrix.handle, target.handle))
+    return out
+
+
+def canonical(a: Any, duplicates: Duplicates = "sum", *, context: Context | None = None) -> Matrix:
+    """The columns of each row ascending, every place once."""
+    matrix = of(a, context)
+    how = choice("duplicates", duplicates, _DUPLICATES)
+    return _made(lib.purlin_matrix_canonical, matrix.context, matrix.handle, how)
+
+
+def pattern(a: Any, *, context: Context | None = None) -> Matrix:
+    """The places of the entries, without values: every entry is 1."""
+    matrix = of(a, context)
+    return _made(lib.purlin_matrix_pattern, matrix.context, matrix.handle)
+
+
+def transpose(a: Any, *, conjugate: bool = False, context: Context | None = None) -> Matrix:
+    """A^T, or with `conjugate` A^H."""
+    matrix = of(a, context)
+    return _made(lib.purlin_matrix_transpose, matrix.context, matrix.handle, int(conjugate))
+
+
+def symmetrise(a: Any, how: Symmetry = "union", *, context: Context | None = None) -> Matrix:
+    """A symmetric matrix from a square one: entries of A or A^H (the larger of both), A + A^H, half of that, entries of
+    both (the smaller), or of one triangle its mirror image too."""
+    matrix = of(a, context)
+    return _made(lib.purlin_matrix_symmetrise, matrix.context, matrix.handle, choice("how", how, _SYMMETRIES))
+
+
+def permute(
+    a: Any,
+    rows: npt.ArrayLike | None = None,
+    cols: npt.ArrayLike | None = None,
+    *,
+    context: Context | None = None,
+) -> Matrix:
+    """`A[rows][:, cols]` for permutations."""
+    matrix = of(a, context)
+    lists = []
+    for name, given, size in (("rows", rows, matrix.shape[0]), ("cols", cols, matrix.shape[1])):
+        array = None if given is None else _indices(name, given).astype(np.int64)
+        if array is not None and array.size != size:
+            raise ValueError(f"{name}: has {array.size} elements, expected {size}")
+        lists.append(array)
+    addresses = [None if array is None else array.ctypes.data for array in lists]
+    return _made(lib.purlin_matrix_permute, matrix.context, matrix.handle, *addresses)
+
+
+def select(
+    a: Any,
+    rows: npt.ArrayLike | None = None,
+    cols: npt.ArrayLike | None = None,
+    *,
+    context: Context | None = None,
+) -> Matrix:
+    """`A[rows][:, cols]` for lists of different indices."""
+    matrix = of(a, context)
+    lists = [None if given is None else _indices("list", given).astype(np.int64) for given in (rows, cols)]
+    arguments: list[Any] = []
+    for array in lists:
+        arguments += [0, None] if array is None else [array.size, array.ctypes.data]
+    return _made(lib.purlin_matrix_select, matrix.context, matrix.handle, *arguments)
+
+
+def set_values(a: Matrix, values: npt.ArrayLike) -> None:
+    """New values for a matrix of the library's own memory; the structure stays."""
+    array = np.ascontiguousarray(values, a.dtype)
+    with Tensor.borrow(array, context=a.context) as tensor:
+        a.context.finish(lib.purlin_matrix_set_values(a.handle, tensor.handle))
+
+
+def read_market(
+    path: str | os.PathLike[str], dtype: npt.DTypeLike | None = None, *, context: Context | None = None
+) -> Matrix:
+    """A Matrix Market file of coordinates, plain or compressed by gzip; `dtype` None = float64, or complex128."""
+    context = context or default_context()
+    number = c.DTYPE_OF_FILE if dtype is None else memory.dtype_number(dtype)
+    return _made(lib.purlin_matrix_read_market, context, context.handle, os.fsencode(path), number)
+
+
+def write_market(
+    a: Any, path: str | os.PathLike[str], *, symmetric: bool = False, context: Context | None = None
+) -> None:
+    """Writes a Matrix Market file, with `symmetric` the lower triangle alone."""
+    matrix = of(a, context)
+    status = lib.purlin_matrix_write_market(matrix.handle, os.fsencode(path), int(symmetric))
+    matrix.context.finish(status)
+
+
+def read_edges(
+    path: str | os.PathLike[str],
+    *,
+    weighted: bool = False,
+    duplicates: Duplicates = "first",
+    relabel: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    context: Context | None = None,
+) -> tuple[Matrix, Array | None]:
+    """A directed graph from an edge list. With `relabel` vertices are numbered as they first come, and the second result
+    has the number in the file of each."""
+    context = context or default_context()
+    made, names = c_void_p(), c_void_p()
+    status = lib.purlin_matrix_read_edges(
+        context.handle,
+        os.fsencode(path),
+        memory.dtype_number(dtype),
+        int(weighted),
+        choice("duplicates", duplicates, _DUPLICATES),
+        ctypes.byref(made),
+        ctypes.byref(names) if relabel else None,
+    )
+    matrix = Matrix(made.value, context)
+    vertices = Tensor(names.value, context) if relabel else None
+    context.finish(status)
+    return matrix, None if vertices is None else vertices.numpy()
+
+
+def write_edges(
+    a: Any, path: str | os.PathLike[str], *, symmetric: bool = False, context: Context | None = None
+) -> None:
+    """Writes the entries as edges, with `symmetric` each edge once."""
+    matrix = of(a, context)
+    status = lib.purlin_matrix_write_edges(matrix.handle, os.fsencode(path), int(symmetric))
+    matrix.context.finish(status)
+
+
+def norm(a: Any, kind: NormKind = "frobenius", *, context: Context | None = None) -> float:
+    """A norm, in double precision."""
+    matrix, value = of(a, context), c_double()
+    status = lib.purlin_matrix_norm(matrix.handle, choice("kind", kind, _NORMS), ctypes.byref(value))
+    matrix.context.finish(status)
+    return value.value
+
+
+def is_symmetric(a: Any, tolerance: float = 0.0, *, context: Context | None = None) -> bool:
+    """Whether A = A^H, within `tolerance` times the largest modulus."""
+    matrix, answer = of(a, context), c_int32()
+    matrix.context.finish(lib.purlin_matrix_is_symmetric(matrix.handle, tolerance, ctypes.byref(answer)))
+    return bool(answer.value)
+
+
+def _vector(function: Any, matrix: Matrix, size: int) -> Array:
+    out = np.zeros(size, matrix.dtype)
+    with Tensor.borrow(out, context=matrix.context) as tensor:
+        matrix.context.finish(function(matrix.handle, tensor.handle))
+    return out
+
+
+def row_sums(a: Any, *, context: Context | None = None) -> Array:
+    """Sums of the rows: the degrees of a graph."""
+    matrix = of(a, context)
+    return _vector(lib.purlin_matrix_row_sums, matrix, matrix.shape[0])
+
+
+def diagonal(a: Any, *, context: Context | None = None) -> Array:
+    """The diagonal."""
+    matrix = of(a, context)
+    return _vector(lib.purlin_matrix_diagonal, matrix, min(matrix.shape))
+
+
+__all__ = [
+    "canonical",
+    "diagonal",
+    "from_coordinates",
+    "from_dense",
+    "is_symmetric",
+    "norm",
+    "pattern",
+    "permute",
+    "read_edges",
+    "read_market",
+    "row_sums",
+    "select",
+    "set_values",
+    "symmetrise",
+    "to_dense",
+    "transpose",
+    "write_edges",
+    "write_market",
+]

@@ -1,0 +1,147 @@
+"""Products of sparse matrices with vectors, planned once and used many times.
+
+    plan = purlin.spmv.Plan(A)
+    y = plan @ x
+    plan.apply(x, y, alpha=2.0, beta=1.0)    # y = 2 A x + y, in place
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_void_p
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from ._context import Context, Handle, Stream, _word, choice, initialised
+from ._error import check
+from ._lib import lib
+from ._matrix import Matrix
+from ._memory import Array
+from ._structs import SpmvInfo, SpmvOptions
+from ._tensor import Tensor
+from .sparse import of
+
+Algorithm = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split"]
+
+_ALGORITHMS = {
+    "auto": c.SPMV_ALGORITHM_AUTO,
+    "scalar": c.SPMV_ALGORITHM_SCALAR,
+    "vector": c.SPMV_ALGORITHM_VECTOR,
+    "row_group": c.SPMV_ALGORITHM_ROW_GROUP,
+    "row_bin": c.SPMV_ALGORITHM_ROW_BIN,
+    "merge": c.SPMV_ALGORITHM_MERGE,
+    "entry_split": c.SPMV_ALGORITHM_ENTRY_SPLIT,
+}
+_OPS = {"plain": c.SPMV_PLAIN, "transpose": c.SPMV_TRANSPOSE, "adjoint": c.SPMV_ADJOINT}
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a plan found: lengths of the rows, the algorithm and why; shares, bytes and seconds of the plan."""
+
+    algorithm: str
+    reason: str
+    group: int
+    rows: int
+    nnz: int
+    longest: int
+    empty: int
+    mean: float
+    deviation: float
+    short_rows: float
+    beyond_32: float
+    beyond_1024: float
+    tiles: int
+    bytes: int
+    seconds: float
+
+
+class Plan(Handle):
+    """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`."""
+
+    def __init__(
+        self,
+        a: Any,
+        *,
+        algorithm: Algorithm = "auto",
+        op: Literal["plain", "transpose", "adjoint"] = "plain",
+        symmetric: bool = False,
+        context: Context | None = None,
+    ) -> None:
+        matrix = of(a, context)
+        options = initialised(SpmvOptions, "spmv_options")
+        options.algorithm = choice("algorithm", algorithm, _ALGORITHMS)
+        options.op = choice("op", op, _OPS)
+        options.symmetric = int(symmetric)
+        made = c_void_p()
+        status = lib.purlin_spmv_create(matrix.handle, ctypes.byref(options), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_spmv_destroy, matrix.context._sinks)
+        self.context = matrix.context
+        self.matrix = matrix
+        rows, cols = matrix.shape
+        self.shape = (rows, cols) if op == "plain" else (cols, rows)
+        self.context.finish(status)
+
+    @property
+    def info(self) -> Info:
+        """What the plan found."""
+        raw = initialised(SpmvInfo, "spmv_info")
+        check(lib.purlin_spmv_properties(self.handle, ctypes.byref(raw)))
+        given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
+        given["algorithm"] = _word(raw.algorithm, _ALGORITHMS)
+        given["reason"] = raw.reason.decode()
+        return Info(**given)
+
+    def update(self, a: Any) -> None:
+        """Other products are with `a`, of the same structure: new values, say."""
+        matrix = of(a, self.context)
+        self.context.finish(lib.purlin_spmv_update(self.handle, matrix.handle))
+        self.matrix = matrix
+
+    def apply(
+        self,
+        x: npt.ArrayLike,
+        y: Array | None = None,
+        *,
+        alpha: complex = 1.0,
+        beta: complex = 0.0,
+        stream: Stream | None = None,
+    ) -> Array:
+        """y = alpha A x + beta y, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
+        columns are read once for all of them. Without `y` a new array."""
+        dtype = self.matrix.dtype
+        given = np.asarray(x, dtype)
+        if given.ndim not in (1, 2):
+            raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
+        if y is None:
+            if beta != 0:
+                raise ValueError("beta: needs y")
+            order: Literal["C", "F"] = "F" if given.ndim == 2 and not given.flags.c_contiguous else "C"
+            y = np.empty((self.shape[0], *given.shape[1:]), dtype, order=order)
+        elif not isinstance(y, np.ndarray) or y.dtype != dtype:
+            raise ValueError(f"y: an array of {dtype} is needed")
+        factors = [np.array(value, dtype) for value in (alpha, beta)]
+        made: Any = Tensor.borrow if given.ndim == 1 else Matrix.dense
+        function = lib.purlin_spmv_apply if given.ndim == 1 else lib.purlin_spmv_apply_block
+        with made(given, context=self.context) as source, made(y, context=self.context) as target:
+            status = function(
+                self.handle,
+                stream.handle if stream else None,
+                factors[0].ctypes.data,
+                self.matrix.handle,
+                source.handle,
+                factors[1].ctypes.data,
+                target.handle,
+            )
+            self.context.finish(status)
+        return y
+
+    def __matmul__(self, x: npt.ArrayLike) -> Array:
+        return self.apply(x)
+
+
+__all__ = ["Algorithm", "Info", "Plan"]

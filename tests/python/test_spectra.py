@@ -1,0 +1,325 @@
+"""Sparse matrices, their products, eigenpairs, and graphs: against NumPy, closed forms and recorded values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import purlin
+from purlin import graph, lanczos, sparse, spmv
+
+GOLDEN = ROOT / "tests" / "golden" / "spectral"
+RECORDED = json.loads((GOLDEN / "reference.json").read_text())
+
+
+def random_dense(rows: int, cols: int, dtype: Any = np.float64, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((rows, cols)) + (1j * rng.standard_normal((rows, cols)) if np.dtype(dtype).kind == "c" else 0)
+    return (values * (rng.random((rows, cols)) < 0.2)).astype(dtype)
+
+
+def path(n: int, context: purlin.Context) -> purlin.Matrix:
+    i = np.arange(n - 1)
+    return sparse.from_coordinates(
+        np.r_[i, i + 1], np.r_[i + 1, i], np.ones(2 * (n - 1)), (n, n), duplicates="refuse", context=context
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_conversions_keep_every_entry(cpu: purlin.Context, dtype: Any) -> None:
+    full = random_dense(13, 7, dtype)
+    row, col = np.nonzero(full)
+    order = np.random.default_rng(1).permutation(row.size)
+    made = sparse.from_coordinates(row[order], col[order], full[row, col][order], full.shape, context=cpu)
+    assert made.storage == "csr" and made.dtype == dtype and made.nnz == row.size
+    np.testing.assert_array_equal(sparse.to_dense(made), full)
+    np.testing.assert_array_equal(sparse.to_dense(sparse.from_dense(full, context=cpu)), full)
+    np.testing.assert_array_equal(sparse.to_dense(sparse.transpose(made, conjugate=True)), full.conj().T)
+    np.testing.assert_array_equal(sparse.to_dense(sparse.pattern(made)), full != 0)
+    rows, cols = np.random.default_rng(2).permutation(13), [5, 0, 3]
+    np.testing.assert_array_equal(sparse.to_dense(sparse.permute(made, rows)), full[rows])
+    np.testing.assert_array_equal(sparse.to_dense(sparse.select(made, rows[:4], cols)), full[rows[:4]][:, cols])
+    assert sparse.norm(made) == pytest.approx(np.linalg.norm(full.astype(np.complex128)), rel=1e-6)
+    assert sparse.norm(made, "one") == pytest.approx(np.abs(full).sum(0).max(), rel=1e-6)
+    np.testing.assert_allclose(sparse.row_sums(made), full.sum(1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(sparse.diagonal(made), np.diag(full))
+    sparse.set_values(made, made.arrays()[2] * 2)
+    np.testing.assert_array_equal(sparse.to_dense(made), 2 * full)
+    square = sparse.from_dense(random_dense(9, 9, dtype, 5), context=cpu)
+    both = sparse.symmetrise(square, "sum")
+    whole = sparse.to_dense(square)
+    np.testing.assert_allclose(sparse.to_dense(both), whole + whole.conj().T, rtol=1e-6)
+    assert sparse.is_symmetric(both) and not sparse.is_symmetric(square)
+
+
+def test_duplicates_and_patterns(cpu: purlin.Context) -> None:
+    row, col, values = [0, 0, 1], [1, 1, 0], [1.0, 3.0, 2.0]
+    for how, kept in (("sum", 4.0), ("first", 1.0), ("last", 3.0), ("max", 3.0)):
+        made = sparse.from_coordinates(row, col, values, (2, 2), duplicates=how, context=cpu)  # type: ignore[arg-type]
+        assert sparse.to_dense(made)[0, 1] == kept
+    with pytest.raises(purlin.InvalidArgument, match="elements 0 and 1 are both row 0, column 1"):
+        sparse.from_coordinates(row, col, values, (2, 2), duplicates="refuse", context=cpu)
+    assert sparse.from_coordinates(row, col, None, (2, 2), context=cpu).arrays()[2] is None
+    with pytest.raises(ValueError, match="col: has shape"):
+        sparse.from_coordinates(row, col[:2], values, (2, 2), context=cpu)
+    with pytest.raises(ValueError, match="row: is float64"):
+        sparse.from_coordinates([0.5], [1], [1.0], (2, 2), context=cpu)
+    with pytest.raises(ValueError, match="duplicates: is 'all'"):
+        sparse.from_coordinates(row, col, values, (2, 2), duplicates="all", context=cpu)  # type: ignore[arg-type]
+
+
+def test_files_come_back(cpu: purlin.Context, tmp_path: Path) -> None:
+    full = random_dense(11, 11)
+    made = sparse.from_dense(full, context=cpu)
+    sparse.write_market(made, tmp_path / "a.mtx")
+    np.testing.assert_array_equal(sparse.to_dense(sparse.read_market(tmp_path / "a.mtx", context=cpu)), full)
+    sparse.write_edges(made, tmp_path / "a.txt")
+    back, names = sparse.read_edges(tmp_path / "a.txt", weighted=True, context=cpu)
+    size = back.shape[0]
+    assert names is None
+    np.testing.assert_array_equal(sparse.to_dense(back), full[:size, :size])
+    (tmp_path / "b.txt").write_text("70 5\n5 9\n")
+    back, names = sparse.read_edges(tmp_path / "b.txt", relabel=True, context=cpu)
+    assert names is not None and list(names) == [70, 5, 9] and back.nnz == 2
+    with pytest.raises(purlin.FileError, match=r"nothing\.mtx"):
+        sparse.read_market(tmp_path / "nothing.mtx", context=cpu)
+
+
+def test_scipy_matrices_are_used_in_place(cpu: purlin.Context) -> None:
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    rows = scipy_sparse.random(40, 30, 0.2, "csr", random_state=1)
+    lent = purlin.Matrix.from_scipy(rows, context=cpu)
+    assert lent.info.data == rows.data.ctypes.data and lent.info.col_idx == rows.indices.ctypes.data
+    np.testing.assert_array_equal(sparse.to_dense(purlin.Matrix.of(rows.tocsc(), context=cpu)), rows.toarray())
+    np.testing.assert_array_equal(sparse.to_dense(rows.tocoo(), context=cpu), rows.toarray())
+    made = sparse.transpose(lent)
+    shown = made.scipy(copy=False)
+    assert shown.data.ctypes.data == made.info.data and shown.indices.ctypes.data == made.info.col_idx
+    del made
+    np.testing.assert_array_equal(shown.toarray(), rows.toarray().T)
+    symmetric = (rows @ rows.T).tocsc()
+    columns = lanczos.operand(symmetric, cpu)
+    assert columns.info.data == symmetric.data.ctypes.data
+    values, _ = lanczos.solve(symmetric, 3, context=cpu)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(symmetric.toarray())[::-1][:3], rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("op", ["plain", "transpose", "adjoint"])
+def test_products(cpu: purlin.Context, dtype: Any, op: Any) -> None:
+    full = random_dense(31, 17, dtype)
+    matrix = sparse.from_dense(full, context=cpu)
+    by = {"plain": full, "transpose": full.T, "adjoint": full.conj().T}[op]
+    tolerance = 1e-5 if np.dtype(dtype).itemsize in (4, 8) and dtype != np.float64 else 1e-13
+    rng = np.random.default_rng(3)
+    for algorithm in ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split"):
+        plan = spmv.Plan(matrix, algorithm=algorithm, op=op)  # type: ignore[arg-type]
+        assert plan.shape == by.shape and plan.info.nnz == matrix.nnz
+        x = rng.standard_normal(by.shape[1]).astype(dtype)
+        np.testing.assert_allclose(plan @ x, by @ x, atol=20 * tolerance)
+        y = rng.standard_normal(by.shape[0]).astype(dtype)
+        expected = 2 * (by @ x) - y
+        np.testing.assert_allclose(plan.apply(x, y, alpha=2, beta=-1), expected, atol=20 * tolerance)
+        for order in "CF":
+            block = np.asarray(rng.standard_normal((by.shape[1], 3)).astype(dtype), order=order)  # type: ignore[call-overload]
+            np.testing.assert_allclose(plan @ block, by @ block, atol=20 * tolerance)
+    assert spmv.Plan(matrix, op=op).info.algorithm != "auto"
+    with pytest.raises(purlin.InvalidArgument, match="x: has dimensions"):
+        plan.apply(np.zeros(5, dtype))
+    with pytest.raises(ValueError, match="beta: needs y"):
+        plan.apply(x, beta=1)
+
+
+def test_nothing_is_read_that_is_multiplied_by_zero(cpu: purlin.Context) -> None:
+    plan = spmv.Plan(random_dense(6, 6), context=cpu)
+    y = np.full(6, np.nan)
+    plan.apply(np.ones(6), y)
+    assert np.isfinite(y).all()
+    y[:] = 2
+    plan.apply(np.full(6, np.nan), y, alpha=0, beta=0.5)
+    np.testing.assert_array_equal(y, 1)
+
+
+@pytest.mark.parametrize("name", ["as-caida20071105", "ca-AstroPh-cc", "email-Enron"])
+def test_graphs_have_the_recorded_eigenvalues(cpu: purlin.Context, name: str) -> None:
+    a = sparse.read_market(GOLDEN / f"{name}.mtx.gz", np.float64, context=cpu)
+    solution = lanczos.run(a, 10)
+    np.testing.assert_allclose(solution.pairs.values, RECORDED[name]["A_LA"][:10], atol=1e-10 * solution.info.norm)
+    assert solution.info.reason == "converged" and solution.info.converged == 10 and solution.info.products < 140
+    x = solution.pairs.vectors
+    assert x is not None
+    plan = spmv.Plan(a)
+    left = plan @ x - x * solution.pairs.values
+    np.testing.assert_allclose(np.linalg.norm(left, axis=0), solution.residuals, atol=1e-12)
+    np.testing.assert_allclose(x.T @ x, np.eye(10), atol=1e-12)
+    assert solution.residuals.max() < 1e-8
+
+
+def test_which_ends_and_kinds(cpu: purlin.Context) -> None:
+    n = 120
+    a = path(n, cpu)
+    of_path = 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
+    laplacian = 2 - 2 * np.cos(np.pi * np.arange(n) / n)
+    values = lanczos.solve(a, 4, "smallest", basis=60)[0]
+    np.testing.assert_allclose(values, of_path[::-1][:4], atol=1e-9)
+    values = lanczos.solve(a, 5, "both_ends", basis=60)[0]
+    np.testing.assert_allclose(values, np.r_[of_path[:3], of_path[-2:]], atol=1e-9)
+    values = lanczos.solve(a, 3, "smallest", kind="laplacian", basis=70, vectors=False)
+    assert values.vectors is None
+    np.testing.assert_allclose(values.values, laplacian[:3], atol=1e-9)
+    full = sparse.to_dense(a)
+    d = full.sum(1) ** -0.5
+    scaled = np.linalg.eigvalsh(d[:, None] * full * d)
+    values = lanczos.solve(a, 3, kind="normalised_adjacency", basis=70, shift=1.0)[0]
+    np.testing.assert_allclose(values, 1 + scaled[::-1][:3], atol=1e-9)
+    signless = np.linalg.eigvalsh(np.diag(full.sum(1)) + full)
+    np.testing.assert_allclose(lanczos.solve(a, 2, kind="signless_laplacian", basis=70)[0], signless[::-1][:2], atol=1e-9)
+    run = lanczos.run(a, 4, "largest_magnitude", basis=70)
+    assert np.all(np.diff(np.abs(run.pairs.values)) < 1e-9)
+    assert np.all(np.diff(run.sorted_by_value().values) > 0)
+
+
+def test_known_vectors_start_and_single_precision(cpu: purlin.Context) -> None:
+    full = random_dense(150, 150, np.complex64, 4)
+    full += full.conj().T
+    exact = np.linalg.eigvalsh(full.astype(np.complex128))[::-1]
+    first = lanczos.solve(sparse.from_dense(full, context=cpu), 4)
+    np.testing.assert_allclose(first.values, exact[:4], atol=1e-4)
+    assert first.vectors is not None and first.vectors.dtype == np.complex64
+    again = lanczos.solve(full, 3, known=first.vectors, start=np.ones(150), context=cpu)
+    np.testing.assert_allclose(again.values, exact[4:7], atol=1e-4)
+
+
+def test_operators_and_what_they_raise(cpu: purlin.Context) -> None:
+    diagonal = np.arange(300.0)
+    made = purlin.Matrix.from_operator(lambda x: diagonal[:, None] * x, lambda x: diagonal[:, None] * x, (300, 300), context=cpu)
+    np.testing.assert_allclose(lanczos.solve(made, 3, basis=60).values, [299, 298, 297], rtol=1e-10)
+
+    def fails(x: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        lanczos.solve(purlin.Matrix.from_operator(fails, fails, (300, 300), context=cpu), 3)
+    with pytest.raises(purlin.Cancelled):
+        lanczos.solve(made, 3, progress=lambda *_: True)
+
+
+def test_what_has_converged_is_handed_over(cpu: purlin.Context) -> None:
+    with pytest.raises(lanczos.Unfinished, match="of 5 eigenpairs") as told:
+        lanczos.solve(path(300, cpu), 5, "smallest", kind="laplacian", restarts=1)
+    solution = told.value.solution
+    assert solution.info.reason == "restarts" and solution.info.converged < 5
+    assert solution.pairs.values.size == solution.info.count == solution.residuals.size
+
+
+def test_every_copy_is_found(cpu: purlin.Context) -> None:
+    v = np.arange(1024)
+    bits = 1 << np.arange(10)
+    cube = sparse.from_coordinates(
+        np.repeat(v, 10), (v[:, None] ^ bits).ravel(), np.ones(10240), (1024, 1024), context=cpu
+    )
+    solution = lanczos.run(cube, 12, basis=40)
+    np.testing.assert_allclose(solution.pairs.values, [10] + [8] * 10 + [6], atol=1e-9)
+    assert solution.info.recovered > 0
+    blind = lanczos.solve(cube, 12, basis=40, verify="off").values
+    assert np.count_nonzero(np.abs(blind - 8) < 1e-6) < 10
+
+
+def test_the_plain_recurrence_and_its_filter(cpu: purlin.Context) -> None:
+    a = sparse.read_market(GOLDEN / "as-caida20071105.mtx.gz", np.float64, context=cpu)
+    alpha, beta = lanczos.tridiagonalise(a, 120)
+    assert alpha.size == beta.size == 120
+    accepted = lanczos.cullum_willoughby(alpha, beta)
+    np.testing.assert_allclose(accepted.values[::-1][:3], [69.643448747, 51.131864981, 41.371202093], rtol=1e-9)
+    assert accepted.copies[-1] > 1 and accepted.residuals[-1] < 1e-6
+    rng = np.random.default_rng(0)
+    d, e = rng.standard_normal(12), rng.standard_normal(11)
+    values, first, last = lanczos.tridiagonal_eigenvalues(d, e)
+    exact, vectors = np.linalg.eigh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))
+    np.testing.assert_allclose(values, exact, atol=1e-13)
+    np.testing.assert_allclose(np.abs([first, last]), np.abs(vectors[[0, -1]]), atol=1e-12)
+    with pytest.raises(ValueError, match="off: has shape"):
+        lanczos.tridiagonal_eigenvalues(alpha, beta)
+
+
+def three_cliques(context: purlin.Context) -> tuple[purlin.Matrix, Any]:
+    label = np.arange(60) // 20
+    full = (label[:, None] == label).astype(float) - np.eye(60)
+    full[0, 20] = full[20, 0] = full[40, 59 - 20] = full[59 - 20, 40] = 1
+    return sparse.from_dense(full, context=context), label
+
+
+def same_groups(found: Any, truth: Any) -> bool:
+    return len(set(zip(found, truth, strict=True))) == len(set(truth)) == len(set(found))
+
+
+@pytest.mark.parametrize("how", ["k_means", "pivoted_qr"])
+def test_clusters(cpu: purlin.Context, how: Any) -> None:
+    w, truth = three_cliques(cpu)
+    found = graph.cluster(w, 3, how)
+    assert same_groups(found.labels, truth) and found.info is not None and found.info.converged == 3
+    embedding = graph.embed(w, 3, "unit_rows" if how == "k_means" else "none")
+    again = graph.k_means(embedding.coordinates, 3) if how == "k_means" else graph.pivoted_qr(embedding.coordinates)
+    assert same_groups(again.labels, truth)
+    assert embedding.values[0] == pytest.approx(0, abs=1e-12) and embedding.values[1] > 1e-3
+
+
+def test_bisection_of_a_mesh(cpu: purlin.Context) -> None:
+    mesh = sparse.read_market(GOLDEN / "4elt.mtx.gz", np.float64, context=cpu)
+    found = graph.fiedler(mesh, basis=100, tolerance=1e-8, restarts=400)
+    assert found.value == pytest.approx(7.704323504e-4, rel=1e-5)
+    halves = graph.bisect(mesh, found.vector, "sign")
+    # As published for this mesh; the parts are 8790 and 6816.
+    assert halves.cut == 168 and sorted(np.bincount(halves.sides)) == [6816, 8790]
+    sweep = graph.bisect(mesh, found.vector, "sweep")
+    assert sweep.normalised_cut <= halves.normalised_cut
+    median = graph.bisect(mesh, found.vector, "median")
+    assert abs(np.diff(np.bincount(median.sides))[0]) <= 1
+
+
+def test_components(cpu: purlin.Context) -> None:
+    w = sparse.from_coordinates([0, 2, 4], [1, 3, 2], [1.0, 1.0, 1.0], (6, 6), context=cpu)
+    count, labels = graph.components(w)
+    assert count == 3 and list(labels) == [0, 0, 1, 1, 1, 2]
+    part, vertices = graph.component(w)
+    assert part.shape == (3, 3) and list(vertices) == [2, 3, 4]
+    with pytest.raises(purlin.InvalidArgument, match="which: is 3"):
+        graph.component(w, 3)
+
+
+def test_density_gives_traces(cpu: purlin.Context) -> None:
+    found = graph.density(path(200, cpu), 40, 30, kind="laplacian", seed=1)
+    assert np.sum(found.weights) == pytest.approx(1)
+    assert np.sum(found.weights * found.points) == pytest.approx(2 * 199 / 200, abs=0.1)
+    assert found.points.min() > -1e-10 and found.points.max() < 4
+
+
+def test_a_photo_in_two_halves(cpu: purlin.Context) -> None:
+    image = np.where(np.arange(30) < 13, 0.2, 0.8)[None] + 0.01 * np.random.default_rng(0).random((20, 30))
+    w = graph.of_image(image, radius=1.5, intensity=0.1, floor=1e-6, context=cpu)
+    x, y = np.meshgrid(np.arange(30), np.arange(20))
+    full = sparse.to_dense(w)
+    near = np.maximum(np.abs(x.ravel()[:, None] - x.ravel()), np.abs(y.ravel()[:, None] - y.ravel())) == 1
+    step = image.ravel()[:, None] - image.ravel()
+    np.testing.assert_allclose(full, near * (np.exp(-((step / 0.1) ** 2)) + 1e-6), atol=1e-14)
+    found = graph.cluster(w, 2, basis=60)
+    assert same_groups(found.labels, (x >= 13).ravel())
+
+
+def test_wrong_options_are_named(cpu: purlin.Context) -> None:
+    a = path(50, cpu)
+    with pytest.raises(ValueError, match="which: is 'top'"):
+        lanczos.solve(a, 2, "top")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="'colour' is not an option"):
+        lanczos.solve(a, 2, colour=1)  # type: ignore[call-arg]
+    with pytest.raises(purlin.InvalidArgument, match="count: is 0"):
+        lanczos.solve(a, 0)
+    with pytest.raises(purlin.InvalidArgument, match="a: is not symmetric"):
+        lanczos.solve(random_dense(70, 70), 2, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="kind: or shift is set"):
+        graph.embed(a, 2, kind="laplacian")
