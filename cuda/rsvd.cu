@@ -133,6 +133,35 @@ __device__ void convert(const purlin_rsvd_convert_params &p) {
   if (threadIdx.x == 0) tally.write(p.tallies, blockIdx.x);
 }
 
+// The tally of elements that are computed with as they come: loads and sums, and nothing else.
+template <class T>
+__device__ void scan(const purlin_rsvd_convert_params &p) {
+  constexpr int AHEAD = 8;
+  Tally tally;
+  const auto line = [&](const T *source, int64_t first, int64_t step, int64_t length) {
+    for (int64_t i = first; i < length; i += AHEAD * step) {
+      T values[AHEAD];
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) values[k] = i + k * step < length ? source[i + k * step] : T{};
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) {
+        const Wide value = Number<T>::widen(values[k]);
+        tally.add(value, value);
+      }
+    }
+  };
+  const T *source = at<const T>(p.source);
+  if (p.source_stride == p.inner || p.outer <= 1) {
+    const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    line(source, static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, step, p.inner * p.outer);
+  } else {
+    for (int64_t o = blockIdx.x; o < p.outer; o += gridDim.x)
+      line(source + o * p.source_stride, threadIdx.x, blockDim.x, p.inner);
+  }
+  tally.reduce();
+  if (threadIdx.x == 0) tally.write(p.tallies, blockIdx.x);
+}
+
 // Moments of the elements that a lane or thread walks over, as distances from the first of them: no cancellation where
 // the mean is large.
 struct Moments {
@@ -303,6 +332,10 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)
   extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)         \
       purlin_rsvd_convert_##suffix(const __grid_constant__ purlin_rsvd_convert_params p) { \
     purlin::rsvd::convert<T>(p);                                                   \
+  }                                                                                \
+  extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS, 4)      \
+      purlin_rsvd_scan_##suffix(const __grid_constant__ purlin_rsvd_convert_params p) { \
+    purlin::rsvd::scan<T>(p);                                                      \
   }                                                                                \
   extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_RSVD_THREADS)         \
       purlin_rsvd_along_##suffix(const __grid_constant__ purlin_rsvd_moments_params p) { \

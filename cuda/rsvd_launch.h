@@ -35,7 +35,8 @@
 #define PURLIN_LAUNCH_RSVD_RECORD 3         /* doubles of a record, and of a tally */
 
 /* Numbers as they come to the kernel's type: (x - center) * factor. A tally holds the sum of the squared moduli of the output, the
- * largest modulus of the input, and how many elements are not finite (left out of the other two). */
+ * largest modulus of the input, and how many elements are not finite (left out of the other two). purlin_rsvd_scan_* takes the
+ * tally alone, of numbers of the kernel's type without center and factor. */
 typedef struct purlin_rsvd_convert_params {
   uint64_t source;        /* [inner, outer] of `number` */
   uint64_t output;        /* the kernel's type, or 0: the tally alone */

@@ -214,7 +214,9 @@ impl Convert<'_> {
             flags,
             reserved: 0,
         };
-        let kernel = gpu.kernel("rsvd", &name::<T>("convert"))?;
+        let is_tally = self.output.is_none() && self.centre.is_none() && self.factor == 1.0 && self.dtype == T::DTYPE;
+        let kernel = if is_tally && self.tally.is_some() { "scan" } else { "convert" };
+        let kernel = gpu.kernel("rsvd", &name::<T>(kernel))?;
         let tiles = inner.div_ceil(size(c::RSVD_TILE_INNER)) * outer.div_ceil(size(c::RSVD_TILE_OUTER));
         // By the sizes alone, so that sums have the same order on every device.
         let blocks = tiles.min(size(c::RSVD_MOST_BLOCKS));
