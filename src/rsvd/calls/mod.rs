@@ -106,6 +106,7 @@ pub fn run<T: Scalar>(
                 let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, ops.planned_bytes());
                 let outcome = work.on_gpu(&mut ops, factor, &mut rescale);
+                let outcome = outcome.and_then(|outcome| ops.read_clocks().map(|()| outcome));
                 info.set_traffic(ops.traffic());
                 outcome
             }

@@ -33,9 +33,10 @@ pub(super) enum Use {
     OtherPanel,
 }
 
-/// Page-locked buffers, and bytes of each.
+/// Page-locked buffers, and bytes of each: enough for the link to be busy, and no more, as locking pages takes half a
+/// millisecond a megabyte.
 const RING: usize = 4;
-const RING_BYTES: usize = 8 << 20;
+const RING_BYTES: usize = 4 << 20;
 
 /// A device at work.
 pub(super) struct Site {

@@ -120,8 +120,11 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// Reads the clocks of the devices.
-    pub(super) fn read_clocks(&mut self) -> Result<()> {
+    /// Reads the clocks of the devices, which waits for them.
+    ///
+    /// # Errors
+    /// What the devices report of work that is still running.
+    pub fn read_clocks(&mut self) -> Result<()> {
         for part in &mut self.parts {
             let (link, work) = part.feed.seconds()?;
             self.traffic.seconds_link += link;

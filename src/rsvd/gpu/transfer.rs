@@ -21,6 +21,9 @@ use crate::scalar::Scalar;
 /// Bytes that travel at a time between a caller's matrix on the host and the device.
 const CHUNK_BYTES: usize = 64 << 20;
 
+/// Bytes that the driver fetches to pageable memory in less time than it takes to have page-locked buffers.
+const FEW_BYTES: usize = 4 << 20;
+
 /// How a caller's matrix is laid on one of purlin's.
 #[derive(Debug, Clone, Copy)]
 struct Placing {
@@ -102,7 +105,7 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
         Memory::Host(memory) => memory.as_mut_slice::<u8>()?,
     };
     let is_pinned = site.gpu.is_pinned(memory)?;
-    let mut pieces = if is_pinned { None } else { Some(site.take_ring()?) };
+    let mut pieces = None;
     let context = site.context.clone();
     let (lines, length) = if at.row <= at.column { (shape.1, shape.0) } else { (shape.0, shape.1) };
     for span in groups(lines, length, size) {
@@ -112,17 +115,18 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
         let source = Strided { memory: view.memory, row: 1, column: view.ld };
         let to = Strided { memory: packed.whole(), row, column };
         copy::<T>(&site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
-        match &mut pieces {
-            None => {
-                for k in 0..rows.count {
-                    let begin = rows.offset + k * rows.pitch;
-                    let line = memory.get_mut(begin..begin + rows.width).ok_or_else(beyond)?;
-                    site.gpu.download(&site.stream, &packed, k * rows.width, line)?;
-                }
+        if is_pinned || (rows.count == 1 && bytes <= FEW_BYTES) {
+            for k in 0..rows.count {
+                let begin = rows.offset + k * rows.pitch;
+                let line = memory.get_mut(begin..begin + rows.width).ok_or_else(beyond)?;
+                site.gpu.download(&site.stream, &packed, k * rows.width, line)?;
             }
-            Some(pieces) => pieces.download(&site.stream, &packed, 0, bytes, |from, part| {
+        } else {
+            let mut ring = pieces.take().map_or_else(|| site.take_ring(), Ok)?;
+            ring.download(&site.stream, &packed, 0, bytes, |from, part| {
                 context.pool().run(|| unpack(part, from, rows, memory))
-            })?,
+            })?;
+            pieces = Some(ring);
         }
         site.put(Use::Exchange, packed);
     }
@@ -263,8 +267,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         conjugate: bool,
     ) -> Result<()> {
         let at = placing::<T>("result", target, m.shape(), adjoint, conjugate)?;
-        store::<T>(self.site(), m.view(), target.dense_mut("result")?.memory, at, 0)?;
-        self.read_clocks()
+        store::<T>(self.site(), m.view(), target.dense_mut("result")?.memory, at, 0)
     }
 
     pub(super) fn read_tall(
@@ -342,7 +345,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
         }
         self.traffic.bytes_tall += moved;
-        self.read_clocks()
+        Ok(())
     }
 }
 

@@ -157,6 +157,11 @@ impl Feed {
         Ok(moved)
     }
 
+    /// Copies and pieces of work whose times were not read yet.
+    pub(super) fn clocks(&self) -> usize {
+        self.spans.len()
+    }
+
     /// Seconds that copies and work took since the last time; waits for them.
     pub(super) fn seconds(&mut self) -> Result<(f64, f64)> {
         let (mut link, mut work) = (0.0, 0.0);
