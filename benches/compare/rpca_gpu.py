@@ -6,7 +6,8 @@ The published time for a matrix of that shape (float64, 28 iterations, partial d
 is 994 s. What must be read and written in an iteration is M, Y and X once, Y and X written once, and X for three products
 more: 8 arrays of 8.3 GB, 15.5 ms at the 4.3 TB/s of an H200, beside 10 m n l operations.
 
-PURLIN_VTEST names OpenCV's sample video vtest.avi (in Debian's package opencv-doc), which opencv-python-headless decodes.
+PURLIN_VTEST names OpenCV's sample video vtest.avi (in Debian's package opencv-doc), which opencv-python-headless decodes, or
+a .npy of its grey frames, (frames, height, width) bytes.
 PURLIN_RPCA_SHAPE is another shape, as 500000x500.
 """
 
@@ -41,6 +42,19 @@ def generated(rows: int, columns: int) -> tuple[Any, Any, Any]:
         chance = random.random(part.shape, dtype=cupy.float32)
         m[first : first + step] = part + 5 * (chance < 1 / 16) - 5 * (chance > 15 / 16)
     return m.T, u, v
+
+
+def frames(path: str) -> Any:
+    """The grey frames of a video, one a column."""
+    if path.endswith(".npy"):
+        stored = np.load(path)
+        return stored.reshape(len(stored), -1).T
+    import cv2
+
+    capture, grey = cv2.VideoCapture(path), []
+    while (frame := capture.read())[0]:
+        grey.append(cv2.cvtColor(frame[1], cv2.COLOR_BGR2GRAY).ravel())
+    return np.array(grey).T
 
 
 def add(table: Table, case: str, took: float, info: rpca.Info, bytes_: int, **more: object) -> None:
@@ -89,18 +103,13 @@ def main() -> int:
     del m, u, v, parts, low
     path = os.environ.get("PURLIN_VTEST")
     if path:
-        import cv2
-
-        capture, grey = cv2.VideoCapture(path), []
-        while (frame := capture.read())[0]:
-            grey.append(cv2.cvtColor(frame[1], cv2.COLOR_BGR2GRAY).ravel())
-        video = np.array(grey).T
+        video = frames(path)
         for _ in range(2):
             began = time.perf_counter()
             _, info = rpca.run(video, scale=1 / 255, context=context)
             took = time.perf_counter() - began
         shape = "x".join(map(str, video.shape))
-        add(table, f"vtest.avi, {shape} bytes, from and to host memory", took, info, 4 * video.size)
+        add(table, f"{os.path.basename(path)}, {shape} bytes, from and to host memory", took, info, 4 * video.size)
     table.write()
     return 0
 
