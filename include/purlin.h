@@ -987,6 +987,11 @@
 #define PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT 6
 
 /**
+ * Products by columns, then sums by rows; in contexts on a GPU alone.
+ */
+#define PURLIN_SPMV_ALGORITHM_SWEEPS 7
+
+/**
  * Products with A.
  */
 #define PURLIN_SPMV_PLAIN 0

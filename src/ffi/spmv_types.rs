@@ -18,6 +18,8 @@ pub const PURLIN_SPMV_ALGORITHM_ROW_BIN: i32 = 4;
 pub const PURLIN_SPMV_ALGORITHM_MERGE: i32 = 5;
 /// Shares of as many entries.
 pub const PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT: i32 = 6;
+/// Products by columns, then sums by rows; in contexts on a GPU alone.
+pub const PURLIN_SPMV_ALGORITHM_SWEEPS: i32 = 7;
 
 /// Products with A.
 pub const PURLIN_SPMV_PLAIN: i32 = 0;

@@ -6,8 +6,10 @@
 //! | [`plan`] | statistics of the rows, the choice of an algorithm, tiles |
 //! | [`product`] | the calls |
 //! | [`cpu`] | the algorithms on threads |
+//! | [`gpu`] | the algorithms on a GPU |
 
 pub mod cpu;
+pub mod gpu;
 pub mod info;
 pub mod options;
 pub mod plan;
@@ -15,6 +17,7 @@ pub mod product;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use gpu::{DeviceFinish, Space};
 pub use info::Info;
 pub use options::{Algorithm, Op, Options};
 pub use plan::Plan;

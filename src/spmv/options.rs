@@ -20,6 +20,8 @@ pub enum Algorithm {
     Merge = 5,
     /// Shares of as many entries.
     EntrySplit = 6,
+    /// Products by columns, the part of x that they gather from at hand, then sums by rows. On GPUs alone.
+    Sweeps = 7,
 }
 
 /// What is multiplied by. The numbers are those of the C interface.
@@ -52,7 +54,7 @@ macro_rules! codes {
     };
 }
 
-codes!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit);
+codes!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, Sweeps);
 codes!(Op, Plain, Transpose, Adjoint);
 
 /// Options of a plan. The fields are those of the C interface.

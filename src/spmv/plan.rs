@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::gpu;
 use super::info::{Info, Statistics};
 use super::options::{Algorithm, Op, Options};
 use crate::alloc;
+use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{Rows, transpose};
 use crate::matrix::{Csr, Matrix, Storage};
+use crate::scalar::with_scalar;
 
 const WHAT: &str = "plan of a sparse product";
 
@@ -39,6 +42,8 @@ pub struct Plan {
     tiles: Vec<Tile>,
     /// For [`Algorithm::RowBin`]: the rows of each share, by length.
     order: Vec<u32>,
+    /// What is on the device, in a context on a GPU.
+    pub(super) device: Option<Box<gpu::Prepared>>,
 }
 
 pub(super) fn csr(matrix: &Matrix) -> Result<&Csr> {
@@ -50,10 +55,11 @@ pub(super) fn csr(matrix: &Matrix) -> Result<&Csr> {
 
 impl Plan {
     /// Looks at the rows of a sparse matrix, O(rows); with [`Op::Transpose`] or [`Op::Adjoint`] of one that is not symmetric
-    /// makes a copy of the transpose, O(nnz).
+    /// makes a copy of the transpose, O(nnz). In a context on a GPU the structure goes to the device, and the values if they
+    /// are not there.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for another storage; [`Error::InvalidArgument`] for `symmetric` and a matrix that is not
+    /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU; [`Error::InvalidArgument`] for `symmetric` and a matrix that is not
     /// square; [`Error::OutOfMemory`].
     pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
         let start = Instant::now();
@@ -68,33 +74,72 @@ impl Plan {
             _ if options.symmetric => None,
             op => Some(transpose(context, a, op == Op::Adjoint)?),
         };
-        let rows = Rows::new(other.as_ref().map(csr).transpose()?.unwrap_or(from))?;
+        let multiplied = other.as_ref().map(csr).transpose()?.unwrap_or(from);
+        let rows = Rows::new(multiplied)?;
         let statistics = statistics(&rows);
-        let (algorithm, reason) = match options.algorithm {
-            Algorithm::Auto => choose(&statistics),
-            forced => (forced, "asked for"),
-        };
-        let tiles = match algorithm {
-            Algorithm::Merge => tiles(&rows, |diagonal| search(&rows, diagonal), statistics.rows + statistics.nnz)?,
-            Algorithm::EntrySplit => tiles(&rows, |entry| row_of(&rows, entry), statistics.nnz)?,
-            _ => whole_rows(&rows)?,
-        };
-        let order = if algorithm == Algorithm::RowBin { binned(&rows, &tiles)? } else { Vec::new() };
+        let group = group(&statistics);
         let held = other.as_ref().map_or(0, |m| m.storage_bytes());
-        let info = Info {
-            algorithm,
-            reason,
-            group: group(&statistics),
-            statistics,
-            tiles: tiles.len() - 1,
-            bytes: size_of_val(&tiles[..]) + size_of_val(&order[..]) + held,
-            seconds: start.elapsed().as_secs_f64(),
+        let mut plan = Self {
+            context: Arc::clone(context),
+            options,
+            info: Info {
+                algorithm: options.algorithm,
+                reason: "asked for",
+                group,
+                statistics,
+                tiles: 0,
+                bytes: held,
+                seconds: 0.0,
+            },
+            shape: (a.rows(), a.cols(), from.nnz()),
+            other: None,
+            tiles: Vec::new(),
+            order: Vec::new(),
+            device: None,
         };
-        let shape = (a.rows(), a.cols(), from.nnz());
-        Ok(Self { context: Arc::clone(context), options, info, shape, other, tiles, order })
+        match context.backend() {
+            Backend::Cpu => plan.cut(&rows)?,
+            Backend::Gpu(gpu) => with_scalar!(a.dtype(), "a", T => {
+                if options.algorithm == Algorithm::Auto {
+                    (plan.info.algorithm, plan.info.reason) = gpu::choose::<T>(&statistics, multiplied.cols());
+                }
+                let made = gpu::Prepared::new::<T>(gpu, multiplied, plan.info.algorithm, group)?;
+                let (tiles, bytes) = made.figures();
+                plan.info.tiles = tiles;
+                plan.info.bytes += bytes;
+                plan.device = Some(Box::new(made));
+                Ok(())
+            })?,
+        }
+        plan.other = other;
+        plan.info.seconds = start.elapsed().as_secs_f64();
+        Ok(plan)
     }
 
-    /// Takes the values of a matrix of the same structure, where the plan holds a copy of the transpose; else does nothing.
+    /// Shares for threads.
+    fn cut(&mut self, rows: &Rows<'_>) -> Result<()> {
+        let statistics = &self.info.statistics;
+        let (algorithm, reason) = match self.options.algorithm {
+            Algorithm::Auto => choose(statistics),
+            Algorithm::Sweeps => {
+                return Err(Error::NotSupported("algorithm: Sweeps needs a context on a GPU".into()));
+            }
+            forced => (forced, "asked for"),
+        };
+        self.tiles = match algorithm {
+            Algorithm::Merge => tiles(rows, |diagonal| search(rows, diagonal), statistics.rows + statistics.nnz)?,
+            Algorithm::EntrySplit => tiles(rows, |entry| row_of(rows, entry), statistics.nnz)?,
+            _ => whole_rows(rows)?,
+        };
+        self.order = if algorithm == Algorithm::RowBin { binned(rows, &self.tiles)? } else { Vec::new() };
+        (self.info.algorithm, self.info.reason) = (algorithm, reason);
+        self.info.tiles = self.tiles.len() - 1;
+        self.info.bytes += size_of_val(&self.tiles[..]) + size_of_val(&self.order[..]);
+        Ok(())
+    }
+
+    /// Takes the values of a matrix of the same structure, where the plan holds a copy of the transpose or, on a device, of
+    /// the values; else does nothing.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -103,7 +148,13 @@ impl Plan {
         if self.other.is_some() {
             self.other = Some(transpose(&self.context, a, self.options.op == Op::Adjoint)?);
         }
-        Ok(())
+        let from = csr(self.other.as_ref().unwrap_or(a))?;
+        match (&mut self.device, self.context.backend()) {
+            (Some(device), Backend::Gpu(gpu)) => {
+                with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the plan found.

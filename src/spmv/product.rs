@@ -3,6 +3,7 @@
 use super::cpu::{self, Finish, Job};
 use super::plan::{Plan, csr};
 use crate::backend::Backend;
+use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
@@ -11,7 +12,8 @@ use crate::shape::{Order, product};
 use crate::tensor::Tensor;
 
 impl Plan {
-    /// y = alpha op(A) x + beta y for vectors on the host. With beta = 0 nothing of y is read, with alpha = 0 nothing of A
+    /// y = alpha op(A) x + beta y for vectors on the host, or on the device of a context on a GPU: then the product is
+    /// enqueued on the context's own queue where y is on the device, and complete on return where it is on the host. With beta = 0 nothing of y is read, with alpha = 0 nothing of A
     /// and x. O(rows + entries), rows * 8 + entries * 12 bytes in f64 with 32-bit indices.
     ///
     /// Sums are of the element type; shares and their order depend on the structure of A alone, so equal calls give equal
@@ -19,17 +21,17 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a matrix of another structure than the plan's, another type or length of x or y, or a
-    /// y that may not be written to; [`Error::NotSupported`] for a context on a GPU, or strided vectors.
+    /// y that may not be written to; [`Error::NotSupported`] for strided vectors.
     pub fn apply(&self, alpha: Complex<f64>, a: &Matrix, x: &Tensor, beta: Complex<f64>, y: &mut Tensor) -> Result<()> {
         self.expect(a)?;
-        if !matches!(self.context().backend(), Backend::Cpu) {
-            return Err(Error::NotSupported("a: products of sparse matrices on a GPU".into()));
-        }
         let (rows, cols) = self.size();
         x.expect_context("x", self.context())?;
         y.expect_context("y", self.context())?;
         x.expect_dims("x", &[cols])?;
         y.expect_dims("y", &[rows])?;
+        if let Backend::Gpu(gpu) = self.context().backend() {
+            return with_scalar!(a.dtype(), "a", T => self.apply_on_device::<T>(gpu, a, (alpha, beta), x, y));
+        }
         with_scalar!(a.dtype(), "a", T => {
             let x = packed("x", x.view::<T>("x")?.data(), x)?;
             let strided = y.layout().strides()[0] != 1 && rows > 1;
@@ -42,8 +44,9 @@ impl Plan {
         })
     }
 
-    /// Y = alpha op(A) X + beta Y for the columns of dense matrices on the host. Packed row-major ones are read once for all
-    /// columns; column-major ones with any leading dimension take a product a column.
+    /// Y = alpha op(A) X + beta Y for the columns of dense matrices, both on the host or, in a context on a GPU, both on its
+    /// device, where the products are enqueued on the context's own queue. Packed row-major ones are read once for all columns
+    /// (on the device with any leading dimension); column-major ones with any leading dimension take a product a column.
     ///
     /// # Errors
     /// As [`Plan::apply`]; [`Error::NotSupported`] for X and Y of different orders, or row-major with gaps.
@@ -56,9 +59,6 @@ impl Plan {
         y: &mut Matrix,
     ) -> Result<()> {
         self.expect(a)?;
-        if !matches!(self.context().backend(), Backend::Cpu) {
-            return Err(Error::NotSupported("a: products of sparse matrices on a GPU".into()));
-        }
         let ((rows, cols), width) = (self.size(), x.cols());
         x.expect_context("x", self.context())?;
         y.expect_context("y", self.context())?;
@@ -72,6 +72,9 @@ impl Plan {
         }
         if width == 0 {
             return Ok(());
+        }
+        if let (Memory::Device(_), Memory::Device(_)) = (x.memory, &*y.memory) {
+            return with_scalar!(a.dtype(), "a", T => self.apply_block_on_device::<T>(a, (alpha, beta), width, x, y));
         }
         with_scalar!(a.dtype(), "a", T => {
             let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
@@ -116,6 +119,9 @@ impl Plan {
                 return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
             }
         }
+        if let Backend::Gpu(gpu) = self.context().backend() {
+            return self.compute_block_on_device(gpu, a, (alpha, beta), width, x, y);
+        }
         if alpha == T::default() {
             let finish = Finish::plain(alpha, beta);
             self.context().pool().run(|| y.iter_mut().for_each(|y| *y = finish.rest(0, &[], *y)));
@@ -145,6 +151,9 @@ impl Plan {
                 return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
             }
         }
+        if let Backend::Gpu(gpu) = self.context().backend() {
+            return self.compute_on_device(gpu, a, finish, gathered, x, y);
+        }
         if finish.alpha == T::default() {
             // NaN times 0 would not be 0.
             self.context().pool().run(|| {
@@ -159,7 +168,7 @@ impl Plan {
     }
 }
 
-fn packed<'a, T>(argument: &str, data: &'a [T], tensor: &Tensor) -> Result<&'a [T]> {
+pub(super) fn packed<'a, T>(argument: &str, data: &'a [T], tensor: &Tensor) -> Result<&'a [T]> {
     let (length, stride) = (tensor.dims()[0], tensor.layout().strides()[0]);
     if stride != 1 && length > 1 {
         return Err(Error::NotSupported(format!("{argument}: has stride {stride}, 1 is needed")));

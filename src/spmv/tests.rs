@@ -16,7 +16,7 @@ pub(crate) fn cpu(threads: usize) -> Arc<Context> {
     Context::new(context::Options { backend: BackendChoice::Cpu, threads, ..context::Options::default() }).unwrap()
 }
 
-const ALL: [Algorithm; 7] = [
+pub(super) const ALL: [Algorithm; 7] = [
     Algorithm::Auto,
     Algorithm::Scalar,
     Algorithm::Vector,
@@ -27,9 +27,9 @@ const ALL: [Algorithm; 7] = [
 ];
 
 /// A matrix as lists of entries.
-struct Lists {
-    cols: usize,
-    rows: Vec<Vec<usize>>,
+pub(super) struct Lists {
+    pub(super) cols: usize,
+    pub(super) rows: Vec<Vec<usize>>,
 }
 
 fn noise(k: usize) -> usize {
@@ -39,12 +39,12 @@ fn noise(k: usize) -> usize {
     x ^ (x >> 29)
 }
 
-fn value(k: usize) -> f64 {
+pub(super) fn value(k: usize) -> f64 {
     (noise(k) % 2001) as f64 / 1000.0 - 1.0
 }
 
 /// Matrices with rows of every awkward kind.
-fn cases() -> Vec<(&'static str, Lists)> {
+pub(super) fn cases() -> Vec<(&'static str, Lists)> {
     let random = |rows: usize, cols: usize, most: usize, seed: usize| Lists {
         cols,
         rows: (0..rows)
@@ -79,7 +79,12 @@ fn stored<T: Element>(c: &Context, values: &[T]) -> HostMemory {
     m
 }
 
-fn matrix<T: Scalar, I: Index>(c: &Arc<Context>, lists: &Lists, base: i64, pattern: bool) -> (Matrix, Vec<T>) {
+pub(super) fn matrix<T: Scalar, I: Index>(
+    c: &Arc<Context>,
+    lists: &Lists,
+    base: i64,
+    pattern: bool,
+) -> (Matrix, Vec<T>) {
     let mut row_ptr = vec![base];
     let mut cols = Vec::new();
     for row in &lists.rows {
@@ -100,18 +105,18 @@ fn matrix<T: Scalar, I: Index>(c: &Arc<Context>, lists: &Lists, base: i64, patte
     (Matrix::from_csr(c, T::DTYPE, csr, true), values)
 }
 
-fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
+pub(super) fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
     let mut t = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, &[values.len()]).unwrap();
     t.view_mut::<T>("t").unwrap().data().copy_from_slice(values);
     t
 }
 
-fn entries<T: Scalar>(t: &Tensor) -> Vec<T> {
+pub(super) fn entries<T: Scalar>(t: &Tensor) -> Vec<T> {
     t.view::<T>("t").unwrap().data().to_vec()
 }
 
 /// alpha op(A) x + beta y in f64, and its bound: 2 (length + 2) eps (|alpha| |A| |x| + |beta| |y|).
-fn reference<T: Scalar>(
+pub(super) fn reference<T: Scalar>(
     lists: &Lists,
     values: &[T],
     op: Op,
@@ -148,23 +153,23 @@ fn reference<T: Scalar>(
         .collect()
 }
 
-fn check<T: Scalar, I: Index>(base: i64, pattern: bool, op: Op) {
-    let c = cpu(2);
+/// Every algorithm on every case, in a context.
+pub(super) fn check<T: Scalar, I: Index>(c: &Arc<Context>, all: &[Algorithm], base: i64, pattern: bool, op: Op) {
     let s = |re, im| if T::IS_COMPLEX { Complex::new(re, im) } else { Complex::new(re, 0.0) };
     for (name, lists) in cases() {
-        let (a, values) = matrix::<T, I>(&c, &lists, base, pattern);
+        let (a, values) = matrix::<T, I>(c, &lists, base, pattern);
         let (rows, cols) = if op == Op::Plain { (a.rows(), a.cols()) } else { (a.cols(), a.rows()) };
         let x: Vec<T> = (0..cols).map(|k| T::from_parts(value(k + 17), value(k + 33))).collect();
-        for algorithm in ALL {
-            let plan = Plan::new(&c, &a, Options { algorithm, op, symmetric: false }).unwrap();
+        for &algorithm in all {
+            let plan = Plan::new(c, &a, Options { algorithm, op, symmetric: false }).unwrap();
             for (alpha, beta) in [(s(1.0, 0.0), s(0.0, 0.0)), (s(-1.5, 0.5), s(0.25, 1.0)), (s(0.0, 0.0), s(2.0, 0.0))]
             {
                 let overwritten = beta == s(0.0, 0.0);
                 let old: Vec<T> = (0..rows)
                     .map(|k| if overwritten { T::from_parts(f64::NAN, f64::NAN) } else { T::from_parts(value(k), 1.0) })
                     .collect();
-                let mut y = vector(&c, &old);
-                plan.apply(alpha, &a, &vector(&c, &x), beta, &mut y).unwrap();
+                let mut y = vector(c, &old);
+                plan.apply(alpha, &a, &vector(c, &x), beta, &mut y).unwrap();
                 let expected = reference(&lists, &values, op, (alpha, beta), &x, &old);
                 for (i, (found, (want, bound))) in entries::<T>(&y).iter().zip(expected).enumerate() {
                     let off = (Complex::new(found.re(), found.im()) - want).norm();
@@ -177,34 +182,41 @@ fn check<T: Scalar, I: Index>(base: i64, pattern: bool, op: Op) {
 
 #[test]
 fn every_algorithm_keeps_to_its_bound_for_every_shape() {
-    check::<f64, i32>(0, false, Op::Plain);
-    check::<f32, i64>(1, false, Op::Plain);
-    check::<Complex<f64>, i32>(1, false, Op::Plain);
-    check::<Complex<f32>, i64>(0, false, Op::Plain);
+    let c = cpu(2);
+    check::<f64, i32>(&c, &ALL, 0, false, Op::Plain);
+    check::<f32, i64>(&c, &ALL, 1, false, Op::Plain);
+    check::<Complex<f64>, i32>(&c, &ALL, 1, false, Op::Plain);
+    check::<Complex<f32>, i64>(&c, &ALL, 0, false, Op::Plain);
 }
 
 #[test]
 fn patterns_multiply_by_ones() {
-    check::<f64, i32>(1, true, Op::Plain);
-    check::<f32, i32>(0, true, Op::Plain);
-    check::<Complex<f32>, i64>(0, true, Op::Plain);
+    let c = cpu(2);
+    check::<f64, i32>(&c, &ALL, 1, true, Op::Plain);
+    check::<f32, i32>(&c, &ALL, 0, true, Op::Plain);
+    check::<Complex<f32>, i64>(&c, &ALL, 0, true, Op::Plain);
 }
 
 #[test]
 fn transposes_and_adjoints_are_multiplied_by() {
-    check::<f64, i32>(0, false, Op::Transpose);
-    check::<f32, i32>(0, true, Op::Transpose);
-    check::<Complex<f64>, i64>(1, false, Op::Adjoint);
-    check::<Complex<f32>, i32>(0, false, Op::Transpose);
+    let c = cpu(2);
+    check::<f64, i32>(&c, &ALL, 0, false, Op::Transpose);
+    check::<f32, i32>(&c, &ALL, 0, true, Op::Transpose);
+    check::<Complex<f64>, i64>(&c, &ALL, 1, false, Op::Adjoint);
+    check::<Complex<f32>, i32>(&c, &ALL, 0, false, Op::Transpose);
 }
 
 #[test]
 fn blocks_are_vectors_side_by_side() {
-    let c = cpu(2);
+    check_blocks(&cpu(2), &[Algorithm::Scalar, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit]);
+}
+
+/// Blocks of vectors in a context.
+pub(super) fn check_blocks(c: &Arc<Context>, all: &[Algorithm]) {
     for (name, lists) in cases() {
-        let (a, values) = matrix::<f64, i32>(&c, &lists, 1, false);
-        for algorithm in [Algorithm::Scalar, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit] {
-            let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        let (a, values) = matrix::<f64, i32>(c, &lists, 1, false);
+        for &algorithm in all {
+            let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
             for width in [1usize, 3, 4, 8, 11, 16] {
                 let x: Vec<f64> = (0..a.cols() * width).map(value).collect();
                 let old: Vec<f64> = (0..a.rows() * width).map(|k| value(k + 5)).collect();
@@ -220,7 +232,7 @@ fn blocks_are_vectors_side_by_side() {
                 }
             }
         }
-        let plan = Plan::new(&c, &a, Options::default()).unwrap();
+        let plan = Plan::new(c, &a, Options::default()).unwrap();
         let (x, mut y) = (vec![f64::NAN; a.cols() * 2], vec![f64::NAN; a.rows() * 2]);
         plan.compute_block(&a, (0.0, 0.0), 2, &x, &mut y).unwrap();
         assert!(y.iter().all(|v| *v == 0.0), "{name}");
@@ -324,17 +336,21 @@ pub(crate) fn recorded(graph: &str, key: &str) -> Vec<f64> {
 
 #[test]
 fn graphs_give_the_recorded_sums() {
-    let c = cpu(2);
+    check_graphs(&cpu(2), &ALL);
+}
+
+/// The sums that are on record for real graphs, in a context.
+pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
     for name in ["as-caida20071105", "ca-AstroPh-cc", "email-Enron", "4elt", "bcsstk13"] {
-        let a = golden(&c, name);
+        let a = golden(c, name);
         let n = a.rows();
         let number = |key: &str| recorded(name, key)[0];
         assert_eq!((n as f64, plan::csr(&a).unwrap().nnz() as f64), (number("n"), number("nnz")), "{name}");
         let x: Vec<f64> =
             (0..n).map(|i| ((i * 2_654_435_761) % (1 << 32)) as f64 / (1u64 << 32) as f64 - 0.5).collect();
         let scale = norm(&a, Norm::Infinity).unwrap();
-        for algorithm in ALL {
-            let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        for &algorithm in all {
+            let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
             let mut y = vec![f64::NAN; n];
             plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
             let limit = 1e-13 * scale * (n as f64).sqrt();

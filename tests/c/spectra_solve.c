@@ -151,8 +151,8 @@ static void plans(void) {
   BAD_HANDLE("plan: was destroyed", purlin_spmv_destroy(plan));
   OK(purlin_spmv_destroy(NULL));
   OK(purlin_spmv_options_init(&o, sizeof o));
-  o.algorithm = 7;
-  BAD_ARGUMENT("algorithm: is 7, outside 0 to 6", purlin_spmv_create(a, &o, &plan));
+  o.algorithm = 8;
+  BAD_ARGUMENT("algorithm: is 8, outside 0 to 7", purlin_spmv_create(a, &o, &plan));
   OK(purlin_spmv_options_init(&o, sizeof o));
   o.op = -1;
   BAD_ARGUMENT("op: is -1", purlin_spmv_create(a, &o, &plan));

@@ -8,6 +8,7 @@ pub mod linear;
 pub mod rpca;
 pub mod rsvd;
 pub mod selftest;
+pub mod spmv;
 pub mod sshopm;
 pub mod symmetric;
 pub mod tt;

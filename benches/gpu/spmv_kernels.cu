@@ -1,0 +1,324 @@
+// Verifies and times the kernels of sparse products by themselves, without the library.
+//   nvcc -std=c++17 -O3 --expt-relaxed-constexpr -gencode arch=compute_90,code=sm_90 -cudart static -I../../cuda \
+//        -o spmv_kernels spmv_kernels.cu -ldl
+//   ./spmv_kernels verify | time | tune | all [FILE...]
+// Exit status 1 if a check failed. Verification compares every element with a loop in double precision, within
+// 2 (length + 2) eps of the sum of the moduli, in outputs that hold NaN. Times are medians of 15, by device events, of
+// products on resident data; cuSPARSE, where it is found, is timed on the same arrays after its own preprocessing. FILEs hold
+// matrices as spmv_graphs.cuh reads them.
+#include <complex>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+
+#include "spmv.cu"
+#include "spmv_peer.cuh"
+#include "spmv_plans.cuh"
+
+#define CHECK(call)                                                                                      \
+  do {                                                                                                   \
+    const cudaError_t error_ = (call);                                                                   \
+    if (error_ != cudaSuccess) {                                                                         \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_));    \
+      std::exit(2);                                                                                      \
+    }                                                                                                    \
+  } while (0)
+
+using Wide = std::complex<double>;
+using purlin::spmv::Pair;
+
+static int checks = 0, failures = 0;
+
+// Memory of the device that goes with its owner.
+struct Device {
+  void *at = nullptr;
+  size_t bytes = 0;
+  Device() = default;
+  Device(size_t size, int value) : bytes(size) {
+    CHECK(cudaMalloc(&at, size > 0 ? size : 16));
+    CHECK(cudaMemset(at, value, size));
+  }
+  template <class T>
+  explicit Device(const std::vector<T> &from) : Device(from.size() * sizeof(T), 0) {
+    if (bytes > 0) CHECK(cudaMemcpy(at, from.data(), bytes, cudaMemcpyHostToDevice));
+  }
+  Device(Device &&other) noexcept : at(other.at), bytes(other.bytes) { other.at = nullptr; }
+  Device &operator=(Device &&other) noexcept {
+    std::swap(at, other.at), std::swap(bytes, other.bytes);
+    return *this;
+  }
+  Device(const Device &) = delete;
+  ~Device() { cudaFree(at); }
+  uint64_t address() const { return reinterpret_cast<uint64_t>(at); }
+  template <class T>
+  std::vector<T> read() const {
+    std::vector<T> to(bytes / sizeof(T));
+    if (bytes > 0) CHECK(cudaMemcpy(to.data(), at, bytes, cudaMemcpyDeviceToHost));
+    return to;
+  }
+};
+
+template <class T>
+struct Element {
+  using Real = T;
+  static T make(Wide z) { return static_cast<T>(z.real()); }
+  static Wide wide(T x) { return x; }
+};
+template <class R>
+struct Element<Pair<R>> {
+  using Real = R;
+  static Pair<R> make(Wide z) { return {static_cast<R>(z.real()), static_cast<R>(z.imag())}; }
+  static Wide wide(Pair<R> x) { return {x.re, x.im}; }
+};
+
+// The kernels of a type: [whether offsets are int32][whether there are no values].
+template <class T>
+struct Kernels {
+  using Plain = void (*)(purlin_spmv_params);
+  using Block = void (*)(purlin_spmv_block_params);
+  Plain rows[2][2], bins[2][2], tiles[2][2], merge[2][2];
+  Block block[2][2], wide[2][2];
+  void (*collect[2])(purlin_spmv_collect_params);
+  Plain mend[2], join;
+  Block block_join;
+  void (*spread[2])(purlin_spmv_spread_params);
+};
+#define BOTH(NAME, S) {{purlin_spmv_##NAME##_##S, purlin_spmv_##NAME##_##S##_pattern}, {purlin_spmv_##NAME##_narrow_##S, purlin_spmv_##NAME##_narrow_##S##_pattern}}
+#define KERNELS(T, S)                                                                                             \
+  template <>                                                                                                     \
+  const Kernels<T> &kernels<T>() {                                                                                \
+    static const Kernels<T> all{BOTH(rows, S), BOTH(bins, S), BOTH(tiles, S), BOTH(merge, S), BOTH(block, S),      \
+                                BOTH(block_wide, S), {purlin_spmv_collect_##S, purlin_spmv_collect_narrow_##S},    \
+                                {purlin_spmv_mend_##S, purlin_spmv_mend_narrow_##S}, purlin_spmv_join_##S,         \
+                                purlin_spmv_block_join_##S, {purlin_spmv_spread_##S, purlin_spmv_spread_##S##_pattern}}; \
+    return all;                                                                                                   \
+  }
+template <class T>
+const Kernels<T> &kernels();
+KERNELS(float, f32)
+KERNELS(double, f64)
+#ifndef PURLIN_SPMV_REAL_ONLY
+KERNELS(Pair<float>, cf32)
+KERNELS(Pair<double>, cf64)
+#endif
+
+// What is asked of a product beside the matrix and x.
+struct Ask {
+  Wide alpha = 1.0, beta = 0.0;
+  double gamma = 0.0, shift = 0.0;
+  bool scale = false, diagonal = false;
+};
+
+// A matrix on the device, with vectors.
+template <class T>
+struct Case {
+  const Graph &g;
+  bool pattern, narrow;
+  std::vector<T> values, x, y, z;
+  std::vector<typename Element<T>::Real> scale, diagonal;
+  // A x in double precision, and the same of the moduli.
+  std::vector<Wide> sums;
+  std::vector<double> moduli;
+  Device row_ptr, columns, value, in, out, third, scales, diagonals, factor;
+
+  Case(const Graph &graph, bool is_pattern, bool is_narrow, unsigned seed)
+      : g(graph), pattern(is_pattern), narrow(is_narrow) {
+    std::mt19937 random(seed);
+    const auto number = [&] { return Element<T>::make(Wide(random() * 0x1p-32 - 0.5, random() * 0x1p-32 - 0.5)); };
+    const auto fill = [&](std::vector<T> &v, int64_t n) {
+      v.resize(n);
+      for (T &e : v) e = number();
+    };
+    fill(values, pattern ? 0 : g.nnz()), fill(x, std::max(g.cols, g.rows)), fill(y, g.rows), fill(z, g.rows);
+    scale.resize(g.rows), diagonal.resize(g.rows);
+    for (auto &s : scale) s = static_cast<typename Element<T>::Real>(random() * 0x1p-32);
+    for (auto &d : diagonal) d = static_cast<typename Element<T>::Real>(random() * 0x1p-32);
+    sums.resize(g.rows), moduli.resize(g.rows);
+    for (int64_t i = 0; i < g.rows; ++i)
+      for (int32_t k = g.row_ptr[i]; k < g.row_ptr[i + 1]; ++k) {
+        Wide term = Element<T>::wide(x[g.columns[k]]);
+        if (!pattern) term *= Element<T>::wide(values[k]);
+        sums[i] += term, moduli[i] += std::abs(term.real()) + std::abs(term.imag());
+      }
+    if (narrow) row_ptr = Device(g.row_ptr);
+    else row_ptr = Device(std::vector<int64_t>(g.row_ptr.begin(), g.row_ptr.end()));
+    columns = Device(g.columns), value = Device(values), in = Device(x), out = Device(y), third = Device(z);
+    scales = Device(scale), diagonals = Device(diagonal), factor = Device(std::vector<double>{0.75});
+  }
+  purlin_spmv_finish finish(const Ask &ask) const {
+    purlin_spmv_finish f{};
+    f.y = out.address();
+    if (ask.shift != 0.0 || ask.diagonal) f.x = in.address();
+    if (ask.gamma != 0.0) f.z = third.address(), f.gamma = ask.gamma, f.gamma_factor = f.alpha_factor = factor.address();
+    if (ask.scale) f.scale = scales.address();
+    if (ask.diagonal) f.diagonal = diagonals.address();
+    f.alpha[0] = ask.alpha.real(), f.alpha[1] = ask.alpha.imag(), f.beta[0] = ask.beta.real(), f.beta[1] = ask.beta.imag();
+    f.shift = ask.shift;
+    return f;
+  }
+  purlin_spmv_params params(const Ask &ask) const {
+    purlin_spmv_params p{};
+    p.row_ptr = row_ptr.address(), p.columns = columns.address(), p.values = value.address(), p.gathered = in.address();
+    p.rows = g.rows, p.finish = finish(ask);
+    return p;
+  }
+  // Fills y anew: NaN where nothing of it may be read.
+  void reset(const Ask &ask) {
+    if (ask.beta == 0.0) CHECK(cudaMemset(out.at, 0xff, out.bytes));
+    else CHECK(cudaMemcpy(out.at, y.data(), out.bytes, cudaMemcpyHostToDevice));
+  }
+  void compare(const char *what, const Ask &ask) const {
+    const std::vector<T> got = out.template read<T>();
+    const double eps = sizeof(typename Element<T>::Real) == 4 ? 0x1p-23 : 0x1p-52;
+    const double f = ask.gamma != 0.0 ? 0.75 : 1.0;
+    double worst = 0.0;
+    int64_t where = 0;
+    for (int64_t i = 0; i < g.rows; ++i) {
+      const double r = ask.scale ? scale[i] : 1.0, d = ask.shift + (ask.diagonal ? diagonal[i] : 0.0);
+      const Wide kept = ask.beta == 0.0 ? 0.0 : ask.beta * Element<T>::wide(y[i]);
+      const Wide own = d * Element<T>::wide(x[i]), more = ask.gamma * f * Element<T>::wide(z[i]);
+      const Wide want = ask.alpha * f * r * sums[i] + own + more + kept;
+      const double size = std::abs(ask.alpha) * f * r * moduli[i] + std::abs(own) + std::abs(more) + std::abs(kept);
+      const double error = std::abs(Element<T>::wide(got[i]) - want), bound = 2.0 * (g.row_ptr[i + 1] - g.row_ptr[i] + 4) * eps * size;
+      const double ratio = error == 0.0 ? 0.0 : error / bound;
+      if (!(ratio <= worst)) worst = ratio, where = i;
+    }
+    ++checks;
+    if (!(worst <= 1.0)) {
+      ++failures;
+      std::printf("FAIL %s, %s: row %lld is off by %g of the bound\n", g.name.c_str(), what, static_cast<long long>(where), worst);
+    }
+  }
+};
+
+static unsigned blocks_for(int64_t items, int64_t threads) { return static_cast<unsigned>((items + threads - 1) / threads); }
+
+// A way to multiply, with what it has prepared.
+using Product = std::function<void(const Ask &)>;
+
+template <class T>
+Product by_rows(const Case<T> &c, int lanes) {
+  return [&c, lanes](const Ask &ask) {
+    purlin_spmv_params p = c.params(ask);
+    p.lanes = lanes;
+    if (c.g.rows > 0) kernels<T>().rows[c.narrow][c.pattern]<<<blocks_for(c.g.rows * lanes, PURLIN_LAUNCH_SPMV_THREADS), PURLIN_LAUNCH_SPMV_THREADS>>>(p);
+  };
+}
+
+template <class T>
+void launch_join(const Case<T> &c, const Ask &ask, const Device &longs, const Device &partials) {
+  const int count = static_cast<int>(longs.bytes / sizeof(purlin_spmv_long)) - 1;
+  if (count == 0) return;
+  purlin_spmv_params p = c.params(ask);
+  p.tiles = longs.address(), p.partials = partials.address(), p.count = count;
+  kernels<T>().join<<<blocks_for(32 * int64_t{count}, PURLIN_LAUNCH_SPMV_THREADS), PURLIN_LAUNCH_SPMV_THREADS>>>(p);
+}
+
+template <class T>
+Product by_tiles(const Case<T> &c) {
+  const Tiles tiles = cut_tiles(c.g, PURLIN_LAUNCH_SPMV_TILE, PURLIN_LAUNCH_SPMV_TILE_ROWS);
+  auto list = std::make_shared<Device>(tiles.list), longs = std::make_shared<Device>(tiles.longs);
+  auto partials = std::make_shared<Device>(tiles.pieces * sizeof(T), 0xff);
+  const int count = tiles.count();
+  return [&c, list, longs, partials, count](const Ask &ask) {
+    purlin_spmv_params p = c.params(ask);
+    p.tiles = list->address(), p.partials = partials->address(), p.count = count;
+    if (count > 0) kernels<T>().tiles[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_THREADS>>>(p);
+    launch_join(c, ask, *longs, *partials);
+  };
+}
+
+template <class T>
+Product by_merge(const Case<T> &c) {
+  const auto path = cut_path(c.g, PURLIN_LAUNCH_SPMV_MERGE_TILE);
+  auto list = std::make_shared<Device>(path);
+  const int count = static_cast<int>(path.size()) - 1;
+  auto partials = std::make_shared<Device>(count * sizeof(T), 0xff);
+  return [&c, list, partials, count](const Ask &ask) {
+    if (count == 0) return;
+    purlin_spmv_params p = c.params(ask);
+    p.tiles = list->address(), p.partials = partials->address(), p.count = count;
+    kernels<T>().merge[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_MERGE_THREADS>>>(p);
+    kernels<T>().mend[c.narrow]<<<blocks_for(count, PURLIN_LAUNCH_SPMV_THREADS), PURLIN_LAUNCH_SPMV_THREADS>>>(p);
+  };
+}
+
+template <class T>
+Product by_bins(const Case<T> &c) {
+  const Bins bins = cut_bins(c.g);
+  auto list = std::make_shared<Device>(bins.list), order = std::make_shared<Device>(bins.order), longs = std::make_shared<Device>(bins.longs);
+  auto partials = std::make_shared<Device>(bins.pieces * sizeof(T), 0xff);
+  const int count = static_cast<int>(bins.list.size());
+  return [&c, list, order, longs, partials, count](const Ask &ask) {
+    purlin_spmv_params p = c.params(ask);
+    p.tiles = list->address(), p.partials = partials->address(), p.order = order->address(), p.count = count;
+    if (count > 0) kernels<T>().bins[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_THREADS>>>(p);
+    launch_join(c, ask, *longs, *partials);
+  };
+}
+
+struct SweepChoice {
+  int64_t width;
+  int capacity;
+  int64_t panel;
+  int unit, lanes;
+};
+
+template <class T>
+Product by_sweeps(const Case<T> &c, SweepChoice choice) {
+  auto s = std::make_shared<Sweeps>(cut_sweeps(c.g, choice.width, choice.capacity, choice.panel, choice.unit));
+  std::vector<T> values;
+  if (!c.pattern) {
+    values.assign(s->source.size(), Element<T>::make(0.0));
+    for (size_t k = 0; k < values.size(); ++k)
+      if (s->source[k] >= 0) values[k] = c.values[s->source[k]];
+  }
+  struct Arrays {
+    Device units, columns, values, products, tiles, runs, offsets, places, partials, longs;
+  };
+  auto a = std::make_shared<Arrays>(Arrays{Device(s->units), Device(s->columns), Device(values), Device(s->most * sizeof(T), 0xff),
+                                           Device(s->tiles.list), Device(s->runs), Device(s->offsets), Device(s->places),
+                                           Device(s->tiles.pieces * sizeof(T), 0xff), Device(s->tiles.longs)});
+  s->source = {}, s->runs = {}, s->offsets = {}, s->places = {}, s->columns = {};
+  const size_t spread_shared = s->width * sizeof(T);
+  const size_t collect_shared = s->capacity * (sizeof(T) + 2) + s->blocks * 4 + (s->blocks + 1) * 2;
+  const auto allow = [](auto kernel, size_t shared) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) == cudaSuccess;
+  };
+  if (!allow(kernels<T>().spread[c.pattern], spread_shared) || !allow(kernels<T>().collect[c.narrow], collect_shared)) {
+    cudaGetLastError();
+    return {};
+  }
+  return [&c, s, a, spread_shared, collect_shared, choice](const Ask &ask) {
+    for (const Panel &panel : s->panels) {
+      purlin_spmv_spread_params q{};
+      q.units = a->units.address() + panel.first_unit * sizeof(purlin_spmv_unit);
+      q.columns = a->columns.address(), q.values = a->values.address(), q.gathered = c.in.address();
+      q.products = a->products.address(), q.length = c.g.cols, q.first = panel.first_entry, q.width = s->width;
+      if (panel.units > 0) kernels<T>().spread[c.pattern]<<<panel.units, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, spread_shared>>>(q);
+      purlin_spmv_collect_params p{};
+      p.row_ptr = c.row_ptr.address(), p.tiles = a->tiles.address() + panel.first_tile * sizeof(purlin_spmv_tile);
+      p.runs = a->runs.address() + panel.first_tile * s->blocks * 4;
+      p.offsets = a->offsets.address() + panel.first_tile * (s->blocks + 1) * 2;
+      p.places = a->places.address() + panel.first_tile * s->capacity * 2;
+      p.products = a->products.address(), p.partials = a->partials.address();
+      p.blocks = s->blocks, p.capacity = s->capacity, p.lanes = choice.lanes, p.finish = c.finish(ask);
+      kernels<T>().collect[c.narrow]<<<panel.tiles, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, collect_shared>>>(p);
+    }
+    launch_join(c, ask, a->longs, a->partials);
+  };
+}
+
+#include "spmv_time.cuh"
+#include "spmv_verify.cuh"
+
+int main(int count, char **arguments) {
+  const std::string mode = count > 1 ? arguments[1] : "all";
+  std::vector<std::string> files(arguments + std::min(count, 2), arguments + count);
+  if (mode == "verify" || mode == "all") verify_all();
+  std::fflush(stdout);
+  if (mode == "time" || mode == "all") time_all(files);
+  if (mode == "tune") tune_all();
+  std::printf("%d checks, %d failures\n", checks, failures);
+  return failures > 0 ? 1 : 0;
+}

@@ -1,0 +1,114 @@
+// Products with a block of vectors that lie side by side: what an entry gathers is one piece of memory.
+#ifndef PURLIN_SPMV_BLOCK_CUH
+#define PURLIN_SPMV_BLOCK_CUH
+
+#include "spmv_number.cuh"
+
+namespace purlin {
+namespace spmv {
+
+template <class T, int BYTES>
+struct alignas(BYTES) Words {
+  T at[BYTES / sizeof(T)];
+};
+// One load by the read-only path of what is as long as a word of the machine.
+template <class W>
+__device__ __forceinline__ W load_words(const W *from) {
+  W words;
+  if constexpr (sizeof(W) == 16) {
+    const uint4 bits = __ldg(reinterpret_cast<const uint4 *>(from));
+    memcpy(&words, &bits, sizeof words);
+  } else if constexpr (sizeof(W) == 8) {
+    const uint2 bits = __ldg(reinterpret_cast<const uint2 *>(from));
+    memcpy(&words, &bits, sizeof words);
+  } else {
+    const uint32_t bits = __ldg(reinterpret_cast<const uint32_t *>(from));
+    memcpy(&words, &bits, sizeof words);
+  }
+  return words;
+}
+
+// Dynamic shared memory: the products of a tile, `width` each. VECTOR numbers, which divides the width, are gathered at once.
+template <class T, class P, bool PATTERN, int VECTOR>
+__device__ void block(const purlin_spmv_block_params &p) {
+  using N = Number<T>;
+  using W = Words<T, VECTOR * static_cast<int>(sizeof(T))>;
+  constexpr int THREADS = PURLIN_LAUNCH_SPMV_THREADS;
+  extern __shared__ __align__(16) unsigned char spmv_block_shared[];
+  const purlin_spmv_tile *list = pointer<purlin_spmv_tile>(p.tiles);
+  const purlin_spmv_tile here = list[blockIdx.x], next = list[blockIdx.x + 1];
+  const int count = static_cast<int>(next.entry - here.entry), width = p.width, thread = threadIdx.x;
+  T *stage = reinterpret_cast<T *>(spmv_block_shared);
+  const int32_t *columns = pointer<int32_t>(p.columns) + here.entry;
+  const T *values = pointer<T>(p.values) + here.entry, *x = pointer<T>(p.x);
+  const int words = width / VECTOR;
+#pragma unroll 4
+  for (int item = thread; item < count * words; item += THREADS) {
+    const int k = item / words, w = item - k * words;
+    W product = load_words(reinterpret_cast<const W *>(x + __ldg(columns + k) * p.x_stride) + w);
+    if (!PATTERN) {
+      const T value = N::gather(values + k);
+#pragma unroll
+      for (int j = 0; j < VECTOR; ++j) product.at[j] = N::product(value, product.at[j]);
+    }
+    reinterpret_cast<W *>(stage)[item] = product;
+  }
+  __syncthreads();
+  const bool is_piece = here.piece >= 0;
+  const int rows = is_piece ? 1 : next.row - here.row, sums = rows * width;
+  // Threads that share a sum, each every slices-th entry.
+  const int slices = sums >= THREADS ? 1 : THREADS / sums;
+  const P *row_ptr = pointer<P>(p.row_ptr);
+  const T alpha = N::make(p.alpha[0], p.alpha[1]), beta = N::make(p.beta[0], p.beta[1]);
+  const bool reads_y = p.beta[0] != 0.0 || p.beta[1] != 0.0;
+  __shared__ T of_slices[THREADS];
+  for (int first = 0; first < sums; first += THREADS) {
+    const int at = slices == 1 ? first + thread : thread % sums, slice = slices == 1 ? 0 : thread / sums;
+    const int r = at / width, c = at - r * width;
+    T sum = N::zero();
+    if (at < sums && slice < slices) {
+      const int begin = is_piece ? 0 : static_cast<int>(row_ptr[here.row + r] - here.entry);
+      const int end = is_piece ? count : static_cast<int>(row_ptr[here.row + r + 1] - here.entry);
+      for (int k = begin + slice; k < end; k += slices) sum = N::sum(sum, stage[k * width + c]);
+    }
+    // Then there is one pass only.
+    if (slices > 1) {
+      of_slices[thread] = sum;
+      __syncthreads();
+      if (slice == 0)
+        for (int s = 1; s < slices; ++s) sum = N::sum(sum, of_slices[s * sums + at]);
+    }
+    if (at >= sums || slice > 0) continue;
+    if (is_piece) {
+      target<T>(p.partials)[static_cast<int64_t>(here.piece) * width + c] = sum;
+    } else {
+      T *y = target<T>(p.y) + (here.row + r) * p.y_stride + c;
+      T out = N::product(alpha, sum);
+      if (reads_y) out = N::add_product(out, beta, *y);
+      *y = out;
+    }
+  }
+}
+
+// Finishes the rows in pieces, a thread for each number; without a list `count` rows that have no sums.
+template <class T>
+__device__ void block_join(const purlin_spmv_block_params &p) {
+  using N = Number<T>;
+  const int64_t item = static_cast<int64_t>(blockIdx.x) * PURLIN_LAUNCH_SPMV_THREADS + threadIdx.x;
+  const int64_t at = item / p.width, c = item - at * p.width;
+  if (at >= p.count) return;
+  const purlin_spmv_long *list = pointer<purlin_spmv_long>(p.tiles);
+  T sum = N::zero();
+  if (list != nullptr)
+    for (int64_t k = list[at].piece; k < list[at + 1].piece; ++k)
+      sum = N::sum(sum, pointer<T>(p.partials)[k * p.width + c]);
+  T *y = target<T>(p.y) + (list != nullptr ? list[at].row : at) * p.y_stride + c;
+  T out = N::product(N::make(p.alpha[0], p.alpha[1]), sum);
+  if (p.beta[0] != 0.0 || p.beta[1] != 0.0) out = N::add_product(out, N::make(p.beta[0], p.beta[1]), *y);
+  *y = out;
+}
+
+}  // namespace spmv
+}  // namespace purlin
+
+#endif

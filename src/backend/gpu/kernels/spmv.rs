@@ -1,0 +1,590 @@
+//! The kernels of `cuda/spmv.cu`.
+
+use super::{constants as c, optional, product, size, small, span};
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar};
+use crate::shape::to_i64;
+
+/// Entries of a tile.
+pub const TILE: usize = size(c::SPMV_TILE);
+/// Most rows of a tile.
+pub const TILE_ROWS: usize = size(c::SPMV_TILE_ROWS);
+/// Rows and entries of a tile of the merge path.
+pub const MERGE_TILE: usize = size(c::SPMV_MERGE_TILE);
+/// Most entries of a piece of a bin.
+pub const PIECE: usize = size(c::SPMV_PIECE);
+/// Threads of most kernels.
+pub const THREADS: usize = size(c::SPMV_THREADS);
+/// Entries of a block of columns begin at multiples.
+pub const PAD: usize = size(c::SPMV_PAD);
+/// 64-bit words of a tile, a bin and a unit.
+pub const TILE_WORDS: usize = size(c::SPMV_TILE_BYTES) / 8;
+/// As above.
+pub const BIN_WORDS: usize = size(c::SPMV_BIN_BYTES) / 8;
+/// As above.
+pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
+/// Dynamic shared memory of a block of the products with several vectors.
+pub const BLOCK_SHARED: usize = 40 << 10;
+
+macro_rules! parameters {
+    ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, Default)]
+        #[repr(C)]
+        struct $name { $($field: $t,)* }
+
+        const _: () = assert!(size_of::<$name>() == size(c::$bytes));
+        // SAFETY: the same members in the same order as in cuda/spmv_launch.h, where the size is asserted too.
+        unsafe impl Parameters for $name {}
+    )*};
+}
+
+parameters! {
+    /// `purlin_spmv_finish`.
+    FinishParams SPMV_FINISH_BYTES {
+        y: u64,
+        x: u64,
+        z: u64,
+        scale: u64,
+        diagonal: u64,
+        alpha_factor: u64,
+        gamma_factor: u64,
+        alpha: [f64; 2],
+        beta: [f64; 2],
+        gamma: f64,
+        shift: f64,
+    }
+    /// `purlin_spmv_params`.
+    ProductParams SPMV_PARAMS_BYTES {
+        row_ptr: u64,
+        columns: u64,
+        values: u64,
+        gathered: u64,
+        tiles: u64,
+        partials: u64,
+        order: u64,
+        rows: i64,
+        count: i32,
+        lanes: i32,
+        finish: FinishParams,
+    }
+    /// `purlin_spmv_spread_params`.
+    SpreadParams SPMV_SPREAD_PARAMS_BYTES {
+        units: u64,
+        columns: u64,
+        values: u64,
+        gathered: u64,
+        products: u64,
+        length: i64,
+        first: i64,
+        width: i64,
+    }
+    /// `purlin_spmv_collect_params`.
+    CollectParams SPMV_COLLECT_PARAMS_BYTES {
+        row_ptr: u64,
+        tiles: u64,
+        runs: u64,
+        offsets: u64,
+        places: u64,
+        products: u64,
+        partials: u64,
+        blocks: i64,
+        capacity: i64,
+        lanes: i64,
+        finish: FinishParams,
+    }
+    /// `purlin_spmv_prepare_params`.
+    PrepareParams SPMV_PREPARE_PARAMS_BYTES {
+        columns: u64,
+        tiles: u64,
+        runs: u64,
+        offsets: u64,
+        places: u64,
+        totals: u64,
+        short_columns: u64,
+        sources: u64,
+        blocks: i64,
+        width: i64,
+        capacity: i64,
+        count: i64,
+    }
+    /// `purlin_spmv_permute_params`.
+    PermuteParams SPMV_PERMUTE_PARAMS_BYTES { sources: u64, values: u64, output: u64, count: i64, }
+    /// `purlin_spmv_block_params`.
+    BlockParams SPMV_BLOCK_PARAMS_BYTES {
+        row_ptr: u64,
+        columns: u64,
+        values: u64,
+        x: u64,
+        y: u64,
+        tiles: u64,
+        partials: u64,
+        x_stride: i64,
+        y_stride: i64,
+        count: i32,
+        width: i32,
+        alpha: [f64; 2],
+        beta: [f64; 2],
+    }
+}
+
+/// A matrix in compressed rows on the device, its indices from 0: offsets ascend from 0 to `entries`, columns are below
+/// `cols`.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    /// I32 (`narrow`) or I64, `rows + 1` of them.
+    pub row_ptr: Region<'a>,
+    /// Whether offsets are I32.
+    pub narrow: bool,
+    /// I32, one an entry.
+    pub columns: Region<'a>,
+    /// The values; all are 1 if there are none.
+    pub values: Option<Region<'a>>,
+    /// Number of entries.
+    pub entries: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+}
+
+impl Rows<'_> {
+    fn row_ptr(&self) -> Result<u64> {
+        self.row_ptr.array("row_ptr", self.rows + 1, if self.narrow { 4 } else { 8 })
+    }
+}
+
+/// What becomes of the sum s of row i: y_i = alpha f r_i s + (shift + d_i) x_i + gamma g z_i + beta y_i. With beta = 0
+/// nothing of y is read.
+#[derive(Clone, Copy)]
+pub struct Finish<'a> {
+    /// y, as many numbers as there are rows.
+    pub y: Region<'a>,
+    /// alpha.
+    pub alpha: Complex<f64>,
+    /// beta.
+    pub beta: Complex<f64>,
+    /// f, an F64 on the device; 1 if there is none.
+    pub alpha_factor: Option<Region<'a>>,
+    /// r, real parts; `None` for ones.
+    pub row_scale: Option<Region<'a>>,
+    /// shift.
+    pub shift: f64,
+    /// d, real parts; `None` for zeros.
+    pub diagonal: Option<Region<'a>>,
+    /// x; needed where a shift or a diagonal is added.
+    pub x: Option<Region<'a>>,
+    /// gamma and z.
+    pub more: Option<(f64, Region<'a>)>,
+    /// g, an F64 on the device; 1 if there is none.
+    pub gamma_factor: Option<Region<'a>>,
+}
+
+impl<'a> Finish<'a> {
+    /// y = alpha A x + beta y.
+    pub fn plain(y: Region<'a>, alpha: Complex<f64>, beta: Complex<f64>) -> Self {
+        Self {
+            y,
+            alpha,
+            beta,
+            alpha_factor: None,
+            row_scale: None,
+            shift: 0.0,
+            diagonal: None,
+            x: None,
+            more: None,
+            gamma_factor: None,
+        }
+    }
+
+    fn params<T: Scalar>(&self, rows: usize) -> Result<FinishParams> {
+        let is_diagonal = self.shift != 0.0 || self.diagonal.is_some();
+        if is_diagonal && self.x.is_none() {
+            return Err(Error::Internal("a diagonal without the vector that it multiplies".into()));
+        }
+        Ok(FinishParams {
+            y: self.y.array("y", rows, size_of::<T>())?,
+            x: optional::<T>("x", self.x.filter(|_| is_diagonal), rows)?,
+            z: optional::<T>("z", self.more.map(|m| m.1), rows)?,
+            scale: optional::<T::Part>("row_scale", self.row_scale, rows)?,
+            diagonal: optional::<T::Part>("diagonal", self.diagonal, rows)?,
+            alpha_factor: optional::<f64>("alpha_factor", self.alpha_factor, 1)?,
+            gamma_factor: optional::<f64>("gamma_factor", self.gamma_factor, 1)?,
+            alpha: [self.alpha.re, self.alpha.im],
+            beta: [self.beta.re, self.beta.im],
+            gamma: self.more.map_or(0.0, |m| m.0),
+            shift: self.shift,
+        })
+    }
+}
+
+/// Shares of the work on the device.
+#[derive(Clone, Copy)]
+pub struct Shares<'a> {
+    /// As the kernel has them.
+    pub list: Region<'a>,
+    /// How many there are.
+    pub count: usize,
+    /// Numbers that shares leave over.
+    pub partials: Region<'a>,
+    /// How many numbers there are.
+    pub parts: usize,
+    /// For bins: the rows, I32.
+    pub order: Option<Region<'a>>,
+}
+
+/// Which kernel multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Each row by some lanes, a power of two up to 32.
+    Rows(usize),
+    /// Rows of like length together.
+    Bins,
+    /// As many entries each.
+    Tiles,
+    /// As many rows and entries each.
+    Merge,
+}
+
+/// The kernel `what` for a type, offsets and values.
+fn kernel<T: Scalar>(gpu: &Gpu, what: &str, narrow: Option<bool>, pattern: bool) -> Result<Kernel> {
+    let narrow = if narrow == Some(true) { "narrow_" } else { "" };
+    let ending = if pattern { "_pattern" } else { "" };
+    gpu.kernel("spmv", &format!("purlin_spmv_{what}_{narrow}{}{ending}", T::DTYPE.name().to_lowercase()))
+}
+
+fn params<T: Scalar>(a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) -> Result<ProductParams> {
+    Ok(ProductParams {
+        row_ptr: a.row_ptr()?,
+        columns: a.columns.array("col_idx", a.entries, 4)?,
+        values: optional::<T>("values", a.values, a.entries)?,
+        gathered: gathered.array("x", a.cols, size_of::<T>())?,
+        rows: to_i64(a.rows),
+        finish: finish.params::<T>(a.rows)?,
+        ..ProductParams::default()
+    })
+}
+
+/// What `finish` makes of A times `gathered`. Rows in pieces are left to [`join`].
+///
+/// `shares` must be those of the form and of this matrix; [`Form::Rows`] has none.
+pub fn multiply<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    form: Form,
+    a: &Rows<'_>,
+    shares: Option<Shares<'_>>,
+    gathered: Region<'_>,
+    finish: &Finish<'_>,
+) -> Result<()> {
+    let mut p = params::<T>(a, gathered, finish)?;
+    let what = match form {
+        Form::Rows(_) => "rows",
+        Form::Bins => "bins",
+        Form::Tiles => "tiles",
+        Form::Merge => "merge",
+    };
+    let function = kernel::<T>(gpu, what, Some(a.narrow), a.values.is_none())?;
+    if let Form::Rows(lanes) = form {
+        if !lanes.is_power_of_two() || lanes > 32 {
+            return Err(Error::Internal(format!("{lanes} lanes of a row")));
+        }
+        p.lanes = small("lanes", lanes)?;
+        let grid = Grid::covering(product("rows", &[a.rows, lanes])?, c::SPMV_THREADS.unsigned_abs())?;
+        // SAFETY: vectors and arrays were checked against the matrix's sizes; its offsets and columns are inside.
+        return unsafe { launch(&function, stream, grid, &p) };
+    }
+    let shares = shares.ok_or_else(|| Error::Internal(format!("{form:?} without shares")))?;
+    p.count = small("tiles", shares.count)?;
+    let words = if form == Form::Bins { shares.count * BIN_WORDS } else { (shares.count + 1) * TILE_WORDS };
+    p.tiles = shares.list.array("tiles", words, 8)?;
+    let parts = if form == Form::Merge { shares.count } else { shares.parts };
+    p.partials = shares.partials.array("partials", parts, size_of::<T>())?;
+    p.order = optional::<i32>("order", shares.order, 0)?;
+    let threads = if form == Form::Merge { c::SPMV_MERGE_THREADS } else { c::SPMV_THREADS };
+    let grid = Grid::row(p.count.unsigned_abs(), threads.unsigned_abs(), 0);
+    // SAFETY: as above; the shares were cut from the same rows, and their order is one of rows.
+    unsafe { launch(&function, stream, grid, &p) }?;
+    if form == Form::Merge {
+        let function = kernel::<T>(gpu, "mend", Some(a.narrow), false)?;
+        // SAFETY: as above.
+        unsafe { launch(&function, stream, Grid::covering(shares.count, c::SPMV_THREADS.unsigned_abs())?, &p) }?;
+    }
+    Ok(())
+}
+
+/// What `finish` makes of sums that are 0: nothing of a matrix is read.
+pub fn rest<T: Scalar>(gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Finish<'_>) -> Result<()> {
+    let finish = finish.params::<T>(rows)?;
+    let p = ProductParams { rows: to_i64(rows), lanes: 1, finish, ..ProductParams::default() };
+    let function = kernel::<T>(gpu, "rows", Some(true), true)?;
+    // SAFETY: vectors were checked against the number of rows; without offsets the kernel reads nothing else.
+    unsafe { launch(&function, stream, Grid::covering(rows, c::SPMV_THREADS.unsigned_abs())?, &p) }
+}
+
+/// Finishes the rows that are in pieces: `count` rows and the end, in `longs`, as 64-bit words.
+pub fn join<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    (longs, count): (Region<'_>, usize),
+    (partials, pieces): (Region<'_>, usize),
+    rows: usize,
+    finish: &Finish<'_>,
+) -> Result<()> {
+    let p = ProductParams {
+        tiles: longs.array("long rows", count + 1, 8)?,
+        partials: partials.array("partials", pieces, size_of::<T>())?,
+        rows: to_i64(rows),
+        count: small("long rows", count)?,
+        finish: finish.params::<T>(rows)?,
+        ..ProductParams::default()
+    };
+    let grid = Grid::covering(product("long rows", &[count, 32])?, c::SPMV_THREADS.unsigned_abs())?;
+    // SAFETY: long rows are rows, and their pieces those that there are, as they were cut.
+    unsafe { launch(&kernel::<T>(gpu, "join", None, false)?, stream, grid, &p) }
+}
+
+/// What the two sweeps know of a matrix.
+#[derive(Clone, Copy)]
+pub struct Swept<'a> {
+    /// Tiles of up to `capacity` entries, and their end.
+    pub tiles: Region<'a>,
+    /// How many tiles there are.
+    pub count: usize,
+    /// U32: where the run of a tile and a block of columns begins.
+    pub runs: Region<'a>,
+    /// U16: where it goes to in shared memory, and the entries of the tile.
+    pub offsets: Region<'a>,
+    /// U16: where in shared memory each entry of the tile is.
+    pub places: Region<'a>,
+    /// U16: the column of each entry within its block.
+    pub columns: Region<'a>,
+    /// U32: the entry of the matrix.
+    pub sources: Region<'a>,
+    /// Entries, with what is between the blocks.
+    pub entries: usize,
+    /// Blocks of columns.
+    pub blocks: usize,
+    /// Columns of a block.
+    pub width: usize,
+    /// Most entries of a tile.
+    pub capacity: usize,
+}
+
+impl Swept<'_> {
+    fn table(&self, per_tile: usize) -> Result<usize> {
+        product("tiles", &[self.count, per_tile])
+    }
+
+    fn runs(&self) -> Result<u64> {
+        self.runs.array("runs", self.table(self.blocks)?, 4)
+    }
+
+    fn offsets(&self) -> Result<u64> {
+        self.offsets.array("offsets", self.table(self.blocks + 1)?, 2)
+    }
+
+    fn places(&self) -> Result<u64> {
+        self.places.array("places", self.table(self.capacity)?, 2)
+    }
+
+    fn tiles(&self) -> Result<u64> {
+        self.tiles.array("tiles", (self.count + 1) * TILE_WORDS, 8)
+    }
+
+    fn prepare(&self, a: &Rows<'_>, totals: Region<'_>) -> Result<PrepareParams> {
+        Ok(PrepareParams {
+            columns: a.columns.array("col_idx", a.entries, 4)?,
+            tiles: self.tiles()?,
+            runs: self.runs()?,
+            offsets: self.offsets()?,
+            places: self.places()?,
+            totals: totals.array("totals", self.blocks, 4)?,
+            short_columns: self.columns.array("short columns", self.entries, 2)?,
+            sources: self.sources.array("sources", self.entries, 4)?,
+            blocks: to_i64(self.blocks),
+            width: to_i64(self.width),
+            capacity: to_i64(self.capacity),
+            count: to_i64(self.count),
+        })
+    }
+}
+
+/// Counts the entries of each tile in each block of columns, and sums them: `totals`, U32, has the entries of each block.
+pub fn count(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, totals: Region<'_>) -> Result<()> {
+    let p = swept.prepare(a, totals)?;
+    let threads = c::SPMV_THREADS.unsigned_abs();
+    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, swept.blocks * 4);
+    // SAFETY: tiles were cut from the matrix, whose columns are below blocks * width.
+    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_count")?, stream, grid, &p) }?;
+    let grid = Grid::row(small("blocks", swept.blocks)?.unsigned_abs(), threads, 0);
+    // SAFETY: as above.
+    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_accumulate")?, stream, grid, &p) }
+}
+
+/// Puts the entries in their places, after [`count`]; `begins` says where each block of columns begins.
+pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, begins: Region<'_>) -> Result<()> {
+    let p = swept.prepare(a, begins)?;
+    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), c::SPMV_THREADS.unsigned_abs(), swept.blocks * 8);
+    // SAFETY: the counts were those of the same matrix, and blocks begin so that what they count fits.
+    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_place")?, stream, grid, &p) }
+}
+
+/// Values of the matrix in the order of the sweeps.
+pub fn permute<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    swept: &Swept<'_>,
+    (values, entries): (Region<'_>, usize),
+    output: Region<'_>,
+) -> Result<()> {
+    let p = PermuteParams {
+        sources: swept.sources.array("sources", swept.entries, 4)?,
+        values: values.array("values", entries, size_of::<T>())?,
+        output: output.array("values", swept.entries, size_of::<T>())?,
+        count: to_i64(swept.entries),
+    };
+    let grid = Grid::covering(swept.entries, c::SPMV_THREADS.unsigned_abs())?;
+    // SAFETY: sources are entries of the matrix that the sweeps were made for.
+    unsafe { launch(&kernel::<T>(gpu, "permute", None, false)?, stream, grid, &p) }
+}
+
+/// The shared memory of a block that collects.
+pub fn collect_shared<T>(blocks: usize, capacity: usize) -> usize {
+    capacity * (size_of::<T>() + 2) + blocks * 4 + (blocks + 1) * 2
+}
+
+/// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums. Rows in pieces are
+/// left to [`join`].
+#[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
+pub fn sweep<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    a: &Rows<'_>,
+    swept: &Swept<'_>,
+    (units, count): (Region<'_>, usize),
+    values: Option<Region<'_>>,
+    products: Region<'_>,
+    (partials, pieces): (Region<'_>, usize),
+    lanes: usize,
+    gathered: Region<'_>,
+    finish: &Finish<'_>,
+) -> Result<()> {
+    let products = products.array("products", swept.entries, size_of::<T>())?;
+    let p = SpreadParams {
+        units: units.array("units", count * UNIT_WORDS, 8)?,
+        columns: swept.columns.array("short columns", swept.entries, 2)?,
+        values: optional::<T>("values", values, swept.entries)?,
+        gathered: gathered.array("x", a.cols, size_of::<T>())?,
+        products,
+        length: to_i64(a.cols),
+        first: 0,
+        width: to_i64(swept.width),
+    };
+    let threads = c::SPMV_SPREAD_THREADS.unsigned_abs();
+    let grid = Grid::row(small("units", count)?.unsigned_abs(), threads, swept.width * size_of::<T>());
+    // SAFETY: units are of the entries that there are, and columns within blocks of `width`.
+    unsafe { launch(&kernel::<T>(gpu, "spread", None, values.is_none())?, stream, grid, &p) }?;
+    let p = CollectParams {
+        row_ptr: a.row_ptr()?,
+        tiles: swept.tiles()?,
+        runs: swept.runs()?,
+        offsets: swept.offsets()?,
+        places: swept.places()?,
+        products,
+        partials: partials.array("partials", pieces, size_of::<T>())?,
+        blocks: to_i64(swept.blocks),
+        capacity: to_i64(swept.capacity),
+        lanes: to_i64(lanes),
+        finish: finish.params::<T>(a.rows)?,
+    };
+    let shared = collect_shared::<T>(swept.blocks, swept.capacity);
+    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, shared);
+    // SAFETY: runs, offsets and places are those that `count` and `place` made of the same tiles.
+    unsafe { launch(&kernel::<T>(gpu, "collect", Some(a.narrow), false)?, stream, grid, &p) }
+}
+
+/// A block of vectors: element (r, k) at `r * stride + k`.
+#[derive(Clone, Copy)]
+pub struct Vectors<'a> {
+    /// The numbers.
+    pub memory: Region<'a>,
+    /// Numbers from one row to the next.
+    pub stride: usize,
+}
+
+/// Y = alpha A X + beta Y for `width` vectors; rows in pieces are finished too. Tiles have no more than
+/// [`block_entries`] entries; `longs` is as for [`join`], and partials hold `width` numbers a piece.
+#[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
+pub fn block<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    a: &Rows<'_>,
+    shares: Shares<'_>,
+    (longs, long_count): (Region<'_>, usize),
+    width: usize,
+    x: Vectors<'_>,
+    y: Vectors<'_>,
+    (alpha, beta): (Complex<f64>, Complex<f64>),
+) -> Result<()> {
+    let real = size_of::<T>();
+    let array = |what: &str, v: &Vectors<'_>, rows| v.memory.array(what, span(what, width, 1, rows, v.stride)?, real);
+    let mut p = BlockParams {
+        row_ptr: a.row_ptr()?,
+        columns: a.columns.array("col_idx", a.entries, 4)?,
+        values: optional::<T>("values", a.values, a.entries)?,
+        x: array("x", &x, a.cols)?,
+        y: array("y", &y, a.rows)?,
+        tiles: shares.list.array("tiles", (shares.count + 1) * TILE_WORDS, 8)?,
+        partials: shares.partials.array("partials", product("partials", &[shares.parts, width])?, real)?,
+        x_stride: to_i64(x.stride),
+        y_stride: to_i64(y.stride),
+        count: 0,
+        width: small("width", width)?,
+        alpha: [alpha.re, alpha.im],
+        beta: [beta.re, beta.im],
+    };
+    let is_wide = real < 16
+        && (width * real).is_multiple_of(16)
+        && (x.stride * real).is_multiple_of(16)
+        && p.x.is_multiple_of(16);
+    let function = kernel::<T>(gpu, if is_wide { "block_wide" } else { "block" }, Some(a.narrow), a.values.is_none())?;
+    let threads = c::SPMV_THREADS.unsigned_abs();
+    let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, BLOCK_SHARED);
+    // SAFETY: X, Y and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
+    unsafe { launch(&function, stream, grid, &p) }?;
+    p.tiles = longs.array("long rows", long_count + 1, 8)?;
+    p.count = small("long rows", long_count)?;
+    let grid = Grid::covering(product("long rows", &[long_count, width])?, threads)?;
+    // SAFETY: as above; the pieces are those of the tiles.
+    unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
+}
+
+/// Y = beta Y for `width` vectors; with beta = 0 nothing of Y is read.
+pub fn scale_block<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    rows: usize,
+    width: usize,
+    y: Vectors<'_>,
+    beta: Complex<f64>,
+) -> Result<()> {
+    let p = BlockParams {
+        y: y.memory.array("y", span("y", width, 1, rows, y.stride)?, size_of::<T>())?,
+        y_stride: to_i64(y.stride),
+        count: small("rows", rows)?,
+        width: small("width", width)?,
+        beta: [beta.re, beta.im],
+        ..BlockParams::default()
+    };
+    let grid = Grid::covering(product("rows", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
+    // SAFETY: Y was checked against the number of rows; without a list the kernel reads nothing else.
+    unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
+}
+
+/// Most entries of a tile for a block of `width` vectors.
+pub fn block_entries<T: Scalar>(width: usize) -> usize {
+    (BLOCK_SHARED / (width.max(1) * size_of::<T>())).min(TILE / 2)
+}

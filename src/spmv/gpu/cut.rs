@@ -1,0 +1,147 @@
+//! How the rows of a matrix are cut into shares of blocks of threads, as words for the device.
+
+use crate::alloc;
+use crate::backend::gpu::kernels::spmv::{MERGE_TILE, PIECE, THREADS};
+use crate::error::{Error, Result};
+use crate::matrix::sparse::Rows;
+use crate::shape::to_i64;
+
+const WHAT: &str = "plan of a sparse product";
+
+/// Longest row that a warp sums in a bin.
+const LONGEST_IN_BIN: usize = 1024;
+
+/// Shares of the work.
+#[derive(Default)]
+pub(super) struct Cut {
+    /// The shares: [`TILE_WORDS`](crate::backend::gpu::kernels::spmv::TILE_WORDS) or `BIN_WORDS` words each.
+    pub(super) words: Vec<i64>,
+    /// How many shares there are. Of tiles there is one more, which says where the last ends.
+    pub(super) count: usize,
+    /// Rows in pieces, and the end: a word each.
+    pub(super) longs: Vec<i64>,
+    /// How many pieces there are.
+    pub(super) pieces: usize,
+    /// For bins: the rows by length.
+    pub(super) order: Vec<i32>,
+}
+
+/// Two fields of 32 bits, the lower first.
+fn pair(low: usize, high: i32) -> Result<i64> {
+    let low = i32::try_from(low).map_err(|_| Error::NotSupported(format!("{low} rows or pieces on a GPU")))?;
+    Ok(i64::from(low.cast_unsigned()) | i64::from(high) << 32)
+}
+
+fn number(value: usize) -> Result<i32> {
+    i32::try_from(value).map_err(|_| Error::NotSupported(format!("{value} pieces of rows on a GPU")))
+}
+
+impl Cut {
+    fn tile(&mut self, entry: usize, row: usize, piece: i32) -> Result<()> {
+        alloc::push(WHAT, &mut self.words, to_i64(entry))?;
+        alloc::push(WHAT, &mut self.words, pair(row, piece)?)
+    }
+
+    fn long(&mut self, row: usize) -> Result<()> {
+        let piece = number(self.pieces)?;
+        alloc::push(WHAT, &mut self.longs, pair(row, piece)?)
+    }
+
+    /// Number of rows in pieces.
+    pub(super) fn long_count(&self) -> usize {
+        self.longs.len().saturating_sub(1)
+    }
+
+    /// Bytes on the device, `number` those of a number.
+    pub(super) fn bytes(&self, number: usize) -> usize {
+        8 * (self.words.len() + self.longs.len()) + 4 * self.order.len() + number * self.pieces
+    }
+
+    /// Whole rows of up to `entries` entries and `most_rows` rows together; longer rows in pieces.
+    pub(super) fn tiles(rows: &Rows<'_>, entries: usize, most_rows: usize) -> Result<Self> {
+        let mut cut = Self::default();
+        let (mut held, mut held_rows, mut open) = (0, 0, false);
+        for r in 0..rows.len() {
+            let row = rows.row(r);
+            if row.len() > entries {
+                cut.long(r)?;
+                for k in row.step_by(entries) {
+                    cut.tile(k, r, number(cut.pieces)?)?;
+                    cut.pieces += 1;
+                }
+                open = false;
+                continue;
+            }
+            if !open || held + row.len() > entries || held_rows == most_rows {
+                cut.tile(row.start, r, -1)?;
+                (held, held_rows, open) = (0, 0, true);
+            }
+            held += row.len();
+            held_rows += 1;
+        }
+        cut.count = cut.words.len() / 2;
+        cut.tile(rows.entry(rows.len()), rows.len(), -1)?;
+        cut.long(rows.len())?;
+        Ok(cut)
+    }
+
+    /// As many rows and entries each.
+    pub(super) fn merge(rows: &Rows<'_>) -> Result<Self> {
+        let mut cut = Self::default();
+        let (n, nnz) = (rows.len(), rows.entry(rows.len()));
+        let length = n + nnz;
+        let mut diagonal = 0;
+        loop {
+            let at = diagonal.min(length);
+            let (mut low, mut high) = (at.saturating_sub(nnz), at.min(n));
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if rows.entry(middle + 1) < at - middle { low = middle + 1 } else { high = middle }
+            }
+            cut.tile(at - low, low, -1)?;
+            if at == length {
+                break;
+            }
+            diagonal += MERGE_TILE;
+        }
+        cut.count = cut.words.len() / 2 - 1;
+        cut.pieces = cut.count;
+        Ok(cut)
+    }
+
+    /// Rows of like length together, long ones in pieces and first.
+    pub(super) fn bins(rows: &Rows<'_>) -> Result<Self> {
+        let mut cut = Self::default();
+        let is_long = |r: usize| rows.row(r).len() > LONGEST_IN_BIN;
+        for r in (0..rows.len()).filter(|&r| is_long(r)) {
+            cut.long(r)?;
+            let row = rows.row(r);
+            for k in row.clone().step_by(PIECE) {
+                let length = PIECE.min(row.end - k);
+                for word in [to_i64(k), to_i64(length), to_i64(cut.pieces)] {
+                    alloc::push(WHAT, &mut cut.words, word)?;
+                }
+                cut.pieces += 1;
+            }
+        }
+        cut.long(rows.len())?;
+        // Up to four entries a lane.
+        let lanes_of = |length: usize| length.div_ceil(4).clamp(1, 32).next_power_of_two();
+        cut.order = alloc::with_capacity(WHAT, rows.len())?;
+        for lanes in [32, 16, 8, 4, 2, 1] {
+            let first = cut.order.len();
+            for r in (0..rows.len()).filter(|&r| !is_long(r) && lanes_of(rows.row(r).len()) == lanes) {
+                cut.order.push(number(r)?);
+            }
+            let each = THREADS / lanes;
+            for at in (first..cut.order.len()).step_by(each) {
+                let count = each.min(cut.order.len() - at);
+                for word in [to_i64(at), to_i64(count) | to_i64(lanes) << 32, 0] {
+                    alloc::push(WHAT, &mut cut.words, word)?;
+                }
+            }
+        }
+        cut.count = cut.words.len() / 3;
+        Ok(cut)
+    }
+}

@@ -1,0 +1,171 @@
+//! Calls in a context on a GPU with vectors in host memory, or in tensors wherever they are.
+
+use super::DeviceFinish;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::backend::memory::Memory;
+use crate::error::{Error, Result};
+use crate::matrix::{Dense, DenseMut, Matrix};
+use crate::scalar::{Complex, Scalar};
+use crate::shape::{Layout, Order};
+use crate::spmv::cpu::Finish;
+use crate::spmv::plan::Plan;
+use crate::tensor::Tensor;
+
+const WHAT: &str = "vectors of a sparse product";
+
+fn wide<T: Scalar>(v: T) -> Complex<f64> {
+    Complex::new(v.re(), v.im())
+}
+
+/// A vector that is on the device, or a copy there.
+enum Vector<'a> {
+    There(&'a DeviceMemory),
+    Copied(DeviceMemory),
+}
+
+impl Vector<'_> {
+    fn memory(&self) -> &DeviceMemory {
+        match self {
+            Self::There(memory) => memory,
+            Self::Copied(memory) => memory,
+        }
+    }
+}
+
+fn vector<'a, T: Scalar>(gpu: &Gpu, stream: &GpuStream, argument: &str, t: &'a Tensor) -> Result<Vector<'a>> {
+    unit_stride(argument, t)?;
+    t.expect_dtype(argument, T::DTYPE)?;
+    Ok(match t.memory() {
+        Memory::Device(memory) => Vector::There(memory),
+        Memory::Host(memory) => {
+            Vector::Copied(gpu.upload_numbers(stream, WHAT, &memory.as_slice::<T>()?[..t.dims()[0]])?)
+        }
+    })
+}
+
+fn unit_stride(argument: &str, t: &Tensor) -> Result<()> {
+    let (length, stride) = (t.dims()[0], t.layout().strides()[0]);
+    if stride == 1 || length <= 1 {
+        return Ok(());
+    }
+    Err(Error::NotSupported(format!("{argument}: has stride {stride}, 1 is needed")))
+}
+
+impl Plan {
+    pub(in crate::spmv) fn apply_on_device<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        a: &Matrix,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        x: &Tensor,
+        y: &mut Tensor,
+    ) -> Result<()> {
+        let stream = gpu.default_stream();
+        a.expect_dtype("a", T::DTYPE)?;
+        y.check_writable("y")?;
+        unit_stride("y", y)?;
+        y.expect_dtype("y", T::DTYPE)?;
+        let x = vector::<T>(gpu, stream, "x", x)?;
+        let space = self.device_space::<T>(stream)?;
+        let rows = y.dims()[0];
+        let run = |y: &DeviceMemory| {
+            let finish = DeviceFinish::plain(y.whole(), alpha, beta);
+            self.multiply_device::<T>(a, stream, &space, x.memory().whole(), &finish)
+        };
+        match y.memory_mut("y")? {
+            Memory::Device(y) => run(y),
+            Memory::Host(y) => {
+                let y = &mut y.as_mut_slice::<T>()?[..rows];
+                let there = upload(gpu, stream, y, beta)?;
+                run(&there)?;
+                gpu.download_numbers(stream, &there, y)
+            }
+        }
+    }
+
+    /// The columns of matrices on the device, whose sizes and types were checked.
+    pub(in crate::spmv) fn apply_block_on_device<T: Scalar>(
+        &self,
+        a: &Matrix,
+        scalars: (Complex<f64>, Complex<f64>),
+        width: usize,
+        x: Dense<'_>,
+        y: DenseMut<'_>,
+    ) -> Result<()> {
+        let gpu = self.context().gpu("plan")?;
+        let stream = gpu.default_stream();
+        let (from, to) = (x.memory.device("x")?, y.memory.device("y")?);
+        if x.order == Order::RowMajor {
+            let (x, y) = ((from.whole(), x.layout.strides()[0]), (to.whole(), y.layout.strides()[0]));
+            return self.multiply_device_block::<T>(a, stream, scalars, width, x, y);
+        }
+        let space = self.device_space::<T>(stream)?;
+        for j in 0..width {
+            let gathered = part::<T>(from, x.layout, j)?;
+            let finish = DeviceFinish::plain(part::<T>(to, y.layout, j)?, scalars.0, scalars.1);
+            self.multiply_device::<T>(a, stream, &space, gathered, &finish)?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::spmv) fn compute_on_device<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        a: &Matrix,
+        finish: Finish<'_, T>,
+        gathered: &[T],
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        let stream = gpu.default_stream();
+        a.expect_dtype("a", T::DTYPE)?;
+        let numbers = |numbers: &[T]| gpu.upload_numbers(stream, WHAT, numbers);
+        let parts = |parts: Option<&[T::Part]>| parts.map(|p| gpu.upload_numbers(stream, WHAT, p)).transpose();
+        let is_diagonal = finish.shift != 0.0 || finish.diagonal.is_some();
+        let (scale, diagonal) = (parts(finish.row_scale)?, parts(finish.diagonal)?);
+        let own = if is_diagonal { Some(numbers(x)?) } else { None };
+        let gathered = numbers(gathered)?;
+        let there = upload(gpu, stream, y, wide(finish.beta))?;
+        let device = DeviceFinish {
+            row_scale: scale.as_ref().map(DeviceMemory::whole),
+            shift: finish.shift,
+            diagonal: diagonal.as_ref().map(DeviceMemory::whole),
+            x: own.as_ref().map(DeviceMemory::whole),
+            ..DeviceFinish::plain(there.whole(), wide(finish.alpha), wide(finish.beta))
+        };
+        let space = self.device_space::<T>(stream)?;
+        self.multiply_device::<T>(a, stream, &space, gathered.whole(), &device)?;
+        gpu.download_numbers(stream, &there, y)
+    }
+
+    pub(in crate::spmv) fn compute_block_on_device<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        a: &Matrix,
+        (alpha, beta): (T, T),
+        width: usize,
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        let stream = gpu.default_stream();
+        a.expect_dtype("a", T::DTYPE)?;
+        let from = gpu.upload_numbers(stream, WHAT, x)?;
+        let there = upload(gpu, stream, y, wide(beta))?;
+        let scalars = (wide(alpha), wide(beta));
+        self.multiply_device_block::<T>(a, stream, scalars, width, (from.whole(), width), (there.whole(), width))?;
+        gpu.download_numbers(stream, &there, y)
+    }
+}
+
+/// Column j of a column-major matrix.
+fn part<'a, T>(memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Region<'a>> {
+    memory.region(j * layout.strides()[1] * size_of::<T>(), layout.dims()[0] * size_of::<T>())
+}
+
+/// Memory for y on the device; with beta = 0 whatever is in it.
+fn upload<T: Scalar>(gpu: &Gpu, stream: &GpuStream, y: &[T], beta: Complex<f64>) -> Result<DeviceMemory> {
+    if beta == Complex::new(0.0, 0.0) {
+        return gpu.allocate_uninitialised(WHAT, size_of_val(y));
+    }
+    gpu.upload_numbers(stream, WHAT, y)
+}

@@ -1,0 +1,127 @@
+//! A sparse matrix in device memory.
+
+use crate::alloc;
+use crate::backend::gpu::kernels::spmv::Rows as DeviceRows;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
+use crate::backend::memory::Memory;
+use crate::error::{Error, Result};
+use crate::matrix::Csr;
+use crate::matrix::sparse::Indices;
+use crate::scalar::Scalar;
+
+/// Offsets and columns, from 0. Where the values are is another matter.
+pub(super) struct Structure {
+    row_ptr: DeviceMemory,
+    narrow: bool,
+    columns: DeviceMemory,
+    pub(super) entries: usize,
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+}
+
+const WHAT: &str = "indices of a sparse matrix";
+
+/// Indices less `base`, as `I`, on the device.
+fn upload<I>(gpu: &Gpu, stream: &GpuStream, from: Indices<'_>, base: i64, count: usize) -> Result<DeviceMemory>
+where
+    I: crate::matrix::sparse::Index + TryFrom<i64>,
+{
+    let mut numbers = alloc::with_capacity(WHAT, count)?;
+    for k in 0..count {
+        let index = I::try_from(from.at(k) - base);
+        numbers.push(index.map_err(|_| Error::NotSupported(format!("index {} of 32 bits on a GPU", from.at(k))))?);
+    }
+    gpu.upload_numbers(stream, WHAT, &numbers)
+}
+
+impl Structure {
+    /// Copies the structure of a matrix to the device.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for more than 2^31 - 1 rows or columns; [`Error::OutOfDeviceMemory`].
+    pub(super) fn new(gpu: &Gpu, stream: &GpuStream, csr: &Csr) -> Result<Self> {
+        for (name, size) in [("rows", csr.rows()), ("cols", csr.cols())] {
+            if i32::try_from(size).is_err() {
+                let problem = format!("{name}: is {size}, sparse matrices on a GPU have up to {}", i32::MAX);
+                return Err(Error::NotSupported(problem));
+            }
+        }
+        let parts = csr.parts();
+        let base = csr.index_base();
+        let row_ptr = Indices::new(&parts.row_ptr, parts.row_ptr_type)?;
+        let columns = Indices::new(&parts.col_idx, parts.col_idx_type)?;
+        let (count, nnz) = (csr.rows() + 1, csr.nnz());
+        let narrow = i32::try_from(nnz).is_ok();
+        let row_ptr = match row_ptr {
+            // What is in the form already is copied as it is.
+            Indices::I32(r) if base == 0 => gpu.upload_numbers(stream, WHAT, &r[..count])?,
+            r if narrow => upload::<i32>(gpu, stream, r, base, count)?,
+            r => upload::<i64>(gpu, stream, r, base, count)?,
+        };
+        let columns = match columns {
+            Indices::I32(c) if base == 0 => gpu.upload_numbers(stream, WHAT, &c[..nnz])?,
+            c => upload::<i32>(gpu, stream, c, base, nnz)?,
+        };
+        Ok(Self { row_ptr, narrow, columns, entries: nnz, rows: csr.rows(), cols: csr.cols() })
+    }
+
+    /// With these values, or none.
+    pub(super) fn with<'a>(&'a self, values: Option<&'a DeviceMemory>) -> DeviceRows<'a> {
+        DeviceRows {
+            row_ptr: self.row_ptr.whole(),
+            narrow: self.narrow,
+            columns: self.columns.whole(),
+            values: values.map(DeviceMemory::whole),
+            entries: self.entries,
+            rows: self.rows,
+            cols: self.cols,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.row_ptr.bytes() + self.columns.bytes()
+    }
+}
+
+/// Where the values of a matrix are.
+pub(super) enum Values {
+    /// Nowhere: all are 1.
+    Ones,
+    /// In the memory of the matrix, as they are.
+    Matrix,
+    /// In the plan's memory.
+    Own(DeviceMemory),
+}
+
+impl Values {
+    /// The values of the plan's matrix, which come to the device if they are not there.
+    pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, csr: &Csr) -> Result<Self> {
+        Ok(match &csr.parts().values {
+            None => Self::Ones,
+            Some(Memory::Device(_)) => Self::Matrix,
+            Some(Memory::Host(host)) => {
+                let values = &host.as_slice::<T>()?[..csr.nnz()];
+                Self::Own(gpu.upload_numbers(stream, "values of a sparse matrix", values)?)
+            }
+        })
+    }
+
+    /// The values, `a` being the matrix that a product is called with.
+    pub(super) fn held<'a>(&'a self, a: &'a Csr) -> Result<Option<&'a DeviceMemory>> {
+        match (self, &a.parts().values) {
+            (Self::Ones, _) => Ok(None),
+            (Self::Own(memory), _) => Ok(Some(memory)),
+            (Self::Matrix, Some(values)) => values.device("a").map(Some),
+            (Self::Matrix, None) => {
+                Err(Error::invalid("a", "has no values, the plan was made for a matrix with values"))
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Own(memory) => memory.bytes(),
+            Self::Ones | Self::Matrix => 0,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Sparse products on a GPU: what a plan has on the device, and the calls that stay there.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `matrix` | the matrix on the device |
+//! | `cut` | shares of the work |
+//! | `sweeps` | products by columns, then sums by rows |
+//! | `host` | calls with vectors in host memory |
+
+mod cut;
+mod host;
+mod matrix;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::info::Statistics;
+use super::options::Algorithm;
+use super::plan::{Plan, csr};
+use crate::backend::gpu::kernels::spmv::{self as kernels, Form, Shares, TILE, TILE_ROWS, Vectors};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::matrix::sparse::Rows;
+use crate::matrix::{Csr, Matrix};
+use crate::scalar::{Complex, DType, Scalar};
+use crate::shape::product;
+use cut::Cut;
+use matrix::{Structure, Values};
+use sweeps::Sweeps;
+
+pub use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
+
+const WHAT: &str = "plan of a sparse product";
+
+/// Shares of the work on the device.
+struct DeviceCut {
+    list: DeviceMemory,
+    count: usize,
+    longs: DeviceMemory,
+    long_count: usize,
+    pieces: usize,
+    order: Option<DeviceMemory>,
+    bytes: usize,
+}
+
+impl DeviceCut {
+    fn new(gpu: &Gpu, stream: &GpuStream, cut: &Cut) -> Result<Self> {
+        Ok(Self {
+            list: gpu.upload_numbers(stream, WHAT, &cut.words)?,
+            count: cut.count,
+            longs: gpu.upload_numbers(stream, WHAT, &cut.longs)?,
+            long_count: cut.long_count(),
+            pieces: cut.pieces,
+            order: if cut.order.is_empty() { None } else { Some(gpu.upload_numbers(stream, WHAT, &cut.order)?) },
+            bytes: cut.bytes(0),
+        })
+    }
+
+    fn shares<'a>(&'a self, partials: Region<'a>) -> Shares<'a> {
+        Shares {
+            list: self.list.whole(),
+            count: self.count,
+            partials,
+            parts: self.pieces,
+            order: self.order.as_ref().map(DeviceMemory::whole),
+        }
+    }
+}
+
+/// How rows are shared out.
+enum Method {
+    /// Each by some lanes.
+    Rows(usize),
+    /// In shares of a form.
+    Shares(Form, Box<DeviceCut>),
+    /// By columns, then by rows.
+    Sweeps(Box<Sweeps>),
+}
+
+/// What a plan has on the device.
+pub(super) struct Prepared {
+    structure: Structure,
+    values: Values,
+    method: Method,
+    dtype: DType,
+    /// Tiles for blocks of vectors, by how many entries they have.
+    blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
+}
+
+/// Memory that the products of a plan work in. Those of one queue can share it.
+pub struct Space {
+    partials: DeviceMemory,
+    products: DeviceMemory,
+}
+
+/// The lengths of the rows and the type say which algorithm suits.
+pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'static str) {
+    let gathers = cols.saturating_mul(size_of::<T>());
+    if s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0) {
+        (Algorithm::EntrySplit, "rows of like length")
+    } else if s.nnz > 1 << 22 && gathers > 4 << 20 && sweeps::fits::<T>(cols, s.nnz) {
+        (Algorithm::Sweeps, "gathers from all over a long vector")
+    } else {
+        (Algorithm::EntrySplit, "no row is too long for a share")
+    }
+}
+
+impl Prepared {
+    /// Copies what the algorithm needs to the device.
+    pub(super) fn new<T: Scalar>(gpu: &Gpu, a: &Csr, algorithm: Algorithm, group: usize) -> Result<Self> {
+        let stream = gpu.default_stream();
+        let structure = Structure::new(gpu, stream, a)?;
+        let values = Values::new::<T>(gpu, stream, a)?;
+        let rows = Rows::new(a)?;
+        let shares =
+            |form, cut: Cut| Ok::<_, Error>(Method::Shares(form, Box::new(DeviceCut::new(gpu, stream, &cut)?)));
+        let method = match algorithm {
+            Algorithm::Scalar => Method::Rows(1),
+            Algorithm::Vector => Method::Rows(32),
+            Algorithm::RowGroup => Method::Rows(group),
+            Algorithm::RowBin => shares(Form::Bins, Cut::bins(&rows)?)?,
+            Algorithm::Merge => shares(Form::Merge, Cut::merge(&rows)?)?,
+            Algorithm::Auto | Algorithm::EntrySplit => shares(Form::Tiles, Cut::tiles(&rows, TILE, TILE_ROWS)?)?,
+            Algorithm::Sweeps => {
+                let held = values.held(a)?;
+                Method::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(held), held)?))
+            }
+        };
+        Ok(Self { structure, values, method, dtype: T::DTYPE, blocks: Mutex::new(Vec::new()) })
+    }
+
+    /// Takes new values of the matrix.
+    pub(super) fn update<T: Scalar>(&mut self, gpu: &Gpu, a: &Csr) -> Result<()> {
+        let stream = gpu.default_stream();
+        self.values = Values::new::<T>(gpu, stream, a)?;
+        if let Method::Sweeps(sweeps) = &mut self.method {
+            let held = self.values.held(a)?;
+            sweeps.update::<T>(gpu, stream, held, a.nnz())?;
+            stream.synchronize()?;
+        }
+        Ok(())
+    }
+
+    /// Shares that the work is cut into, and bytes on the device.
+    pub(super) fn figures(&self) -> (usize, usize) {
+        let own = self.structure.bytes() + self.values.bytes();
+        match &self.method {
+            Method::Rows(_) => (self.structure.rows, own),
+            Method::Shares(_, cut) => (cut.count, own + cut.bytes),
+            Method::Sweeps(sweeps) => (sweeps.tiles(), own + sweeps.bytes()),
+        }
+    }
+
+    fn expect<T: Scalar>(&self) -> Result<()> {
+        if T::DTYPE == self.dtype {
+            return Ok(());
+        }
+        Err(Error::invalid("a", format!("is {}, the plan is for {}", T::DTYPE.name(), self.dtype.name())))
+    }
+
+    /// Tiles for a block of `width` vectors.
+    fn block_tiles<T: Scalar>(&self, gpu: &Gpu, a: &Csr, width: usize) -> Result<Arc<DeviceCut>> {
+        let entries = 1usize << kernels::block_entries::<T>(width).max(1).ilog2();
+        let mut made = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = made.iter().find(|m| m.0 == entries) {
+            return Ok(Arc::clone(&found.1));
+        }
+        let cut = Cut::tiles(&Rows::new(a)?, entries, TILE_ROWS)?;
+        let cut = Arc::new(DeviceCut::new(gpu, gpu.default_stream(), &cut)?);
+        crate::alloc::push(WHAT, &mut made, (entries, Arc::clone(&cut)))?;
+        Ok(cut)
+    }
+}
+
+/// Most vectors that a block kernel takes at once.
+const MOST_WIDTH: usize = 16;
+
+impl Plan {
+    fn prepared(&self) -> Result<(&Gpu, &Prepared)> {
+        let gpu = self.context().gpu("plan")?;
+        let prepared = self.device.as_deref();
+        Ok((gpu, prepared.ok_or_else(|| Error::Internal("a plan on a GPU with nothing there".into()))?))
+    }
+
+    /// Memory for the products of this plan on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
+    pub fn device_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
+        let (gpu, prepared) = self.prepared()?;
+        let (pieces, products) = match &prepared.method {
+            Method::Rows(_) => (0, 0),
+            Method::Shares(_, cut) => (cut.pieces, 0),
+            Method::Sweeps(sweeps) => (sweeps.pieces, sweeps.entries),
+        };
+        let memory =
+            |count| gpu.allocate_uninitialised_on(stream, "work space", product("products", count, size_of::<T>())?);
+        Ok(Space { partials: memory(pieces)?, products: memory(products)? })
+    }
+
+    /// What `finish` makes of op(A) `gathered`, all on the device, in the order of `stream`. Nothing waits and nothing is
+    /// allocated. With alpha = 0 nothing of A and `gathered` is read.
+    ///
+    /// Sums are added in an order that follows from the structure of A: equal calls give equal bits. O(rows + entries).
+    /// Values that were on the host when the plan was made, or [`Plan::update`] called, are those of that time.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on the
+    /// CPU; [`Error::Cuda`]. Vectors that are too short are [`Error::Internal`].
+    pub fn multiply_device<T: Scalar>(
+        &self,
+        a: &Matrix,
+        stream: &GpuStream,
+        space: &Space,
+        gathered: Region<'_>,
+        finish: &DeviceFinish<'_>,
+    ) -> Result<()> {
+        self.expect(a)?;
+        let (gpu, prepared) = self.prepared()?;
+        prepared.expect::<T>()?;
+        if finish.alpha == Complex::new(0.0, 0.0) {
+            return kernels::rest::<T>(gpu, stream, prepared.structure.rows, finish);
+        }
+        let (partials, products) = (space.partials.whole(), space.products.whole());
+        let rows = prepared.structure.with(prepared.values.held(csr(self.matrix(a))?)?);
+        match &prepared.method {
+            Method::Rows(lanes) => {
+                kernels::multiply::<T>(gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
+            }
+            Method::Shares(form, cut) => {
+                kernels::multiply::<T>(gpu, stream, *form, &rows, Some(cut.shares(partials)), gathered, finish)?;
+                let longs = (cut.longs.whole(), cut.long_count);
+                kernels::join::<T>(gpu, stream, longs, (partials, cut.pieces), rows.rows, finish)
+            }
+            Method::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, products, partials, gathered, finish),
+        }
+    }
+
+    /// Y = alpha op(A) X + beta Y on the device for `width` vectors side by side: element (r, k) of X at
+    /// `x[r * x_stride + k]`, of Y likewise, in numbers. The same bits for equal calls.
+    ///
+    /// # Errors
+    /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for no vectors or strides below their number.
+    pub fn multiply_device_block<T: Scalar>(
+        &self,
+        a: &Matrix,
+        stream: &GpuStream,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        width: usize,
+        (x, x_stride): (Region<'_>, usize),
+        (y, y_stride): (Region<'_>, usize),
+    ) -> Result<()> {
+        self.expect(a)?;
+        let (gpu, prepared) = self.prepared()?;
+        prepared.expect::<T>()?;
+        if width == 0 {
+            return Err(Error::invalid("width", "is 0, at least 1 is needed"));
+        }
+        for (name, stride) in [("x_stride", x_stride), ("y_stride", y_stride)] {
+            if stride < width {
+                return Err(Error::invalid(name, format!("is {stride}, less than width = {width}")));
+            }
+        }
+        let own = csr(self.matrix(a))?;
+        let rows = prepared.structure.with(prepared.values.held(own)?);
+        if alpha == Complex::new(0.0, 0.0) {
+            return kernels::scale_block::<T>(
+                gpu,
+                stream,
+                rows.rows,
+                width,
+                Vectors { memory: y, stride: y_stride },
+                beta,
+            );
+        }
+        for first in (0..width).step_by(MOST_WIDTH) {
+            let count = MOST_WIDTH.min(width - first);
+            let cut = prepared.block_tiles::<T>(gpu, own, count)?;
+            let bytes = product("partials", product("partials", cut.pieces, count)?, size_of::<T>())?;
+            let partials = gpu.allocate_uninitialised_on(stream, "work space", bytes)?;
+            kernels::block::<T>(
+                gpu,
+                stream,
+                &rows,
+                cut.shares(partials.whole()),
+                (cut.longs.whole(), cut.long_count),
+                count,
+                columns::<T>(x, x_stride, first)?,
+                columns::<T>(y, y_stride, first)?,
+                (alpha, beta),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The vectors of a block from `first` on.
+fn columns<T>(memory: Region<'_>, stride: usize, first: usize) -> Result<Vectors<'_>> {
+    let skip = (first * size_of::<T>()).min(memory.bytes());
+    Ok(Vectors { memory: memory.part(skip, memory.bytes() - skip)?, stride })
+}

@@ -1,0 +1,199 @@
+//! The two sweeps: entries sorted by blocks of columns, and the way back to the rows.
+
+use super::cut::Cut;
+use crate::alloc;
+use crate::backend::gpu::kernels::spmv::{self as kernels, Finish, PAD, Rows as DeviceRows, Swept, UNIT_WORDS};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::matrix::sparse::Rows;
+use crate::scalar::Scalar;
+use crate::shape::{product, to_i64};
+
+const WHAT: &str = "plan of a sparse product";
+
+/// Bytes of the part of x that a block of threads holds.
+const WIDTH_BYTES: usize = 64 << 10;
+/// Entries of a unit of work of the first sweep.
+const UNIT: usize = 1 << 14;
+/// Most rows of a tile of the second.
+const MOST_ROWS: usize = 1 << 14;
+/// Lanes that take a run of products together.
+const LANES: usize = 16;
+
+/// Entries of a tile of the second sweep.
+const fn capacity<T>() -> usize {
+    match size_of::<T>() {
+        4 => 8192,
+        8 => 6144,
+        _ => 4096,
+    }
+}
+
+/// A matrix as the sweeps read it.
+pub(super) struct Sweeps {
+    tiles: DeviceMemory,
+    count: usize,
+    longs: DeviceMemory,
+    long_count: usize,
+    pub(super) pieces: usize,
+    runs: DeviceMemory,
+    offsets: DeviceMemory,
+    places: DeviceMemory,
+    columns: DeviceMemory,
+    sources: DeviceMemory,
+    units: DeviceMemory,
+    unit_count: usize,
+    values: Option<DeviceMemory>,
+    /// Entries, with what is between blocks of columns.
+    pub(super) entries: usize,
+    blocks: usize,
+    width: usize,
+    capacity: usize,
+}
+
+/// Whether the sweeps can take a matrix: its products are counted in 32 bits, and the table of runs is to be small.
+pub(super) fn fits<T>(cols: usize, entries: usize) -> bool {
+    let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
+    let room = u32::MAX as usize - blocks * PAD;
+    entries < room && kernels::collect_shared::<T>(blocks, capacity::<T>()) <= 200 << 10
+}
+
+impl Sweeps {
+    /// Sorts the entries of a matrix. O(entries) on the device, O(rows) on the host.
+    pub(super) fn new<T: Scalar>(
+        gpu: &Gpu,
+        stream: &GpuStream,
+        rows: &Rows<'_>,
+        a: &DeviceRows<'_>,
+        values: Option<&DeviceMemory>,
+    ) -> Result<Self> {
+        if !fits::<T>(a.cols, a.entries) {
+            let problem = format!("algorithm: Sweeps of {} entries in {} columns", a.entries, a.cols);
+            return Err(Error::NotSupported(problem));
+        }
+        let (width, capacity) = (WIDTH_BYTES / size_of::<T>(), capacity::<T>());
+        let blocks = a.cols.div_ceil(width).max(1);
+        let cut = Cut::tiles(rows, capacity, MOST_ROWS)?;
+        let count = cut.count;
+        let room = |each: usize, bytes: usize| product(WHAT, product(WHAT, count, each)?, bytes);
+        // Every block of columns is filled up to a multiple.
+        let most = a.entries + blocks * (PAD - 1);
+        let mut made = Self {
+            tiles: gpu.upload_numbers(stream, WHAT, &cut.words)?,
+            count,
+            longs: gpu.upload_numbers(stream, WHAT, &cut.longs)?,
+            long_count: cut.long_count(),
+            pieces: cut.pieces,
+            runs: gpu.allocate_uninitialised(WHAT, room(blocks, 4)?)?,
+            offsets: gpu.allocate_uninitialised(WHAT, room(blocks + 1, 2)?)?,
+            places: gpu.allocate_uninitialised(WHAT, room(capacity, 2)?)?,
+            columns: gpu.allocate(WHAT, 2 * most)?,
+            sources: gpu.allocate_uninitialised(WHAT, 4 * most)?,
+            units: gpu.allocate_uninitialised(WHAT, 0)?,
+            unit_count: 0,
+            values: None,
+            entries: most,
+            blocks,
+            width,
+            capacity,
+        };
+        gpu.fill(stream, &mut made.sources, 0, 4 * most, 0xff)?;
+        let totals = gpu.allocate(WHAT, 4 * blocks)?;
+        kernels::count(gpu, stream, a, &made.swept(), totals.whole())?;
+        let mut counts = alloc::filled(WHAT, blocks, 0u32)?;
+        gpu.download_numbers(stream, &totals, &mut counts)?;
+        let (mut begins, mut units) = (alloc::with_capacity(WHAT, blocks)?, Vec::new());
+        let mut at = 0;
+        for (block, count) in counts.iter().enumerate() {
+            begins.push(u32::try_from(at).map_err(|_| Error::Internal("a sweep of 2^32 entries".into()))?);
+            let filled = usize::try_from(*count).unwrap_or(usize::MAX).next_multiple_of(PAD);
+            for first in (0..filled).step_by(UNIT) {
+                alloc::push(WHAT, &mut units, to_i64(at + first))?;
+                alloc::push(WHAT, &mut units, to_i64(UNIT.min(filled - first)) | to_i64(block) << 32)?;
+            }
+            at += filled;
+        }
+        made.entries = at;
+        made.unit_count = units.len() / UNIT_WORDS;
+        made.units = gpu.upload_numbers(stream, WHAT, &units)?;
+        let begins = gpu.upload_numbers(stream, WHAT, &begins)?;
+        kernels::place(gpu, stream, a, &made.swept(), begins.whole())?;
+        made.update::<T>(gpu, stream, values, a.entries)?;
+        stream.synchronize()?;
+        Ok(made)
+    }
+
+    /// Takes the values of the matrix, in its own order.
+    pub(super) fn update<T: Scalar>(
+        &mut self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        values: Option<&DeviceMemory>,
+        entries: usize,
+    ) -> Result<()> {
+        let Some(values) = values else {
+            self.values = None;
+            return Ok(());
+        };
+        let sorted = match self.values.take() {
+            Some(memory) => memory,
+            None => gpu.allocate_uninitialised(WHAT, product(WHAT, self.entries, size_of::<T>())?)?,
+        };
+        kernels::permute::<T>(gpu, stream, &self.swept(), (values.whole(), entries), sorted.whole())?;
+        self.values = Some(sorted);
+        Ok(())
+    }
+
+    fn swept(&self) -> Swept<'_> {
+        Swept {
+            tiles: self.tiles.whole(),
+            count: self.count,
+            runs: self.runs.whole(),
+            offsets: self.offsets.whole(),
+            places: self.places.whole(),
+            columns: self.columns.whole(),
+            sources: self.sources.whole(),
+            entries: self.entries,
+            blocks: self.blocks,
+            width: self.width,
+            capacity: self.capacity,
+        }
+    }
+
+    /// One product. `products` and `partials` are memory to work in.
+    #[expect(clippy::too_many_arguments, reason = "a product and the memory that it works in")]
+    pub(super) fn multiply<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        a: &DeviceRows<'_>,
+        products: Region<'_>,
+        partials: Region<'_>,
+        gathered: Region<'_>,
+        finish: &Finish<'_>,
+    ) -> Result<()> {
+        let values = self.values.as_ref().map(DeviceMemory::whole);
+        let parts = (partials, self.pieces);
+        let units = (self.units.whole(), self.unit_count);
+        kernels::sweep::<T>(gpu, stream, a, &self.swept(), units, values, products, parts, LANES, gathered, finish)?;
+        kernels::join::<T>(gpu, stream, (self.longs.whole(), self.long_count), parts, a.rows, finish)
+    }
+
+    pub(super) fn tiles(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let arrays = [
+            &self.tiles,
+            &self.longs,
+            &self.runs,
+            &self.offsets,
+            &self.places,
+            &self.columns,
+            &self.sources,
+            &self.units,
+        ];
+        arrays.into_iter().chain(&self.values).map(DeviceMemory::bytes).sum()
+    }
+}

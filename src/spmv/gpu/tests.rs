@@ -1,0 +1,313 @@
+//! Products on a GPU against sums in double precision: every algorithm, all types, awkward rows.
+
+use std::sync::Arc;
+
+use super::{DeviceFinish, Plan};
+use crate::backend::BackendChoice;
+use crate::backend::gpu::{DeviceMemory, Gpu};
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::{Context, Options as ContextOptions};
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Storage};
+use crate::scalar::{Complex, DType, Real, Scalar};
+use crate::shape::Order;
+use crate::spmv::cpu::Finish;
+use crate::spmv::tests::{
+    ALL, Lists, cases, check, check_blocks, check_graphs, entries, matrix, reference, value, vector,
+};
+use crate::spmv::{Algorithm, Op, Options};
+use crate::tensor::{Location, Tensor};
+
+const ALGORITHMS: [Algorithm; 8] = {
+    let [a, b, c, d, e, f, g] = ALL;
+    [a, b, c, d, e, f, g, Algorithm::Sweeps]
+};
+
+/// A context on a GPU whose free memory holds NaN: nothing may be read before it is written.
+fn gpu() -> Arc<Context> {
+    let backend = BackendChoice::Cuda;
+    let context = Context::new(ContextOptions { backend, threads: 2, ..ContextOptions::default() }).unwrap();
+    let gpu = context.gpu("test").unwrap();
+    let stream = gpu.default_stream();
+    let mut memory = gpu.allocate_on(stream, "poison", 256 << 20).unwrap();
+    gpu.fill(stream, &mut memory, 0, 256 << 20, 0xff).unwrap();
+    context
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn every_algorithm_keeps_to_its_bound_for_every_shape() {
+    let c = gpu();
+    check::<f64, i32>(&c, &ALGORITHMS, 0, false, Op::Plain);
+    check::<f32, i64>(&c, &ALGORITHMS, 1, false, Op::Plain);
+    check::<Complex<f64>, i32>(&c, &ALGORITHMS, 1, false, Op::Plain);
+    check::<Complex<f32>, i64>(&c, &ALGORITHMS, 0, false, Op::Plain);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn patterns_multiply_by_ones() {
+    let c = gpu();
+    check::<f64, i32>(&c, &ALGORITHMS, 1, true, Op::Plain);
+    check::<f32, i32>(&c, &ALGORITHMS, 0, true, Op::Plain);
+    check::<Complex<f64>, i64>(&c, &ALGORITHMS, 0, true, Op::Plain);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn transposes_and_adjoints_are_multiplied_by() {
+    let c = gpu();
+    check::<f64, i32>(&c, &ALGORITHMS, 0, false, Op::Transpose);
+    check::<f32, i32>(&c, &ALGORITHMS, 0, true, Op::Transpose);
+    check::<Complex<f64>, i64>(&c, &ALGORITHMS, 1, false, Op::Adjoint);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn blocks_are_vectors_side_by_side() {
+    check_blocks(&gpu(), &[Algorithm::EntrySplit, Algorithm::Sweeps]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn graphs_give_the_recorded_sums() {
+    check_graphs(&gpu(), &ALGORITHMS);
+}
+
+fn upload<T: Scalar>(gpu: &Gpu, values: &[T]) -> DeviceMemory {
+    gpu.upload_numbers(gpu.default_stream(), "test", values).unwrap()
+}
+
+fn download<T: Scalar>(gpu: &Gpu, memory: &DeviceMemory, count: usize) -> Vec<T> {
+    let mut values = vec![T::default(); count];
+    gpu.download_numbers(gpu.default_stream(), memory, &mut values).unwrap();
+    values
+}
+
+/// y = alpha f r (A x) + (shift + d) x + gamma g z + beta y, all of it at once and in parts.
+fn finishes<T: Scalar>(c: &Arc<Context>) {
+    let gpu = c.gpu("test").unwrap();
+    let stream = gpu.default_stream();
+    let n = 5003;
+    let lists = Lists {
+        cols: n,
+        rows: (0..n)
+            .map(|i| (0..if i == 77 { 4000 } else { i % 9 }).map(|k| (i * 31 + k * 17) % n).collect())
+            .collect(),
+    };
+    let (a, values) = matrix::<T, i32>(c, &lists, 0, false);
+    let numbers = |seed: usize| (0..n).map(|k| T::from_parts(value(k + seed), value(k + seed + 7))).collect::<Vec<T>>();
+    let parts = |seed: usize| (0..n).map(|k| T::Part::from_f64(value(k + seed))).collect::<Vec<T::Part>>();
+    let (x, y, z, scale, diagonal) = (numbers(1), numbers(2), numbers(3), parts(4), parts(5));
+    let factors = gpu.upload_numbers(stream, "test", &[0.5f64, -2.0]).unwrap();
+    let (own, third) = (upload(gpu, &x), upload(gpu, &z));
+    let scales = gpu.upload_numbers(stream, "test", &scale).unwrap();
+    let diagonals = gpu.upload_numbers(stream, "test", &diagonal).unwrap();
+    let one = Complex::new(1.0, 0.0);
+    let zero = Complex::new(0.0, 0.0);
+    for algorithm in ALGORITHMS {
+        let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        let space = plan.device_space::<T>(stream).unwrap();
+        for case in 0..16 {
+            let on = |bit: usize| case & bit != 0;
+            let (alpha, beta) = if on(8) { (zero, zero) } else { (Complex::new(-1.5, 0.0), one) };
+            let old = if beta == zero { vec![T::from_parts(f64::NAN, f64::NAN); n] } else { y.clone() };
+            let there = upload(gpu, &old);
+            let finish = DeviceFinish {
+                row_scale: on(1).then(|| scales.whole()),
+                diagonal: on(2).then(|| diagonals.whole()),
+                shift: if on(2) { 0.75 } else { 0.0 },
+                x: Some(own.whole()),
+                more: on(4).then(|| (3.0, third.whole())),
+                alpha_factor: on(4).then(|| factors.region(0, 8).unwrap()),
+                gamma_factor: on(4).then(|| factors.region(8, 8).unwrap()),
+                ..DeviceFinish::plain(there.whole(), alpha, beta)
+            };
+            plan.multiply_device::<T>(&a, stream, &space, own.whole(), &finish).unwrap();
+            let found = download::<T>(gpu, &there, n);
+            let sums = reference(&lists, &values, Op::Plain, (one, zero), &x, &old);
+            for (i, (found, (sum, bound))) in found.iter().zip(sums).enumerate() {
+                let wide = |v: T| Complex::new(v.re(), v.im());
+                let f = alpha * if on(4) { 0.5 } else { 1.0 } * if on(1) { scale[i].to_f64() } else { 1.0 };
+                let d = if on(2) { 0.75 + diagonal[i].to_f64() } else { 0.0 };
+                let more = wide(z[i]) * if on(4) { -6.0 } else { 0.0 };
+                let kept = if beta == zero { zero } else { beta * wide(old[i]) };
+                let want = if alpha == zero { zero } else { f * sum } + wide(x[i]) * d + more + kept;
+                let limit =
+                    2.0 * bound * f.norm() + 16.0 * T::Part::EPSILON.to_f64() * (3.0 + more.norm() + sum.norm());
+                let off = (wide(*found) - want).norm();
+                assert!(off <= limit, "{algorithm:?} case {case} row {i}: {found:?}, not {want} +- {limit}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_rest_of_a_row_is_added_to_its_sum() {
+    let c = gpu();
+    finishes::<f32>(&c);
+    finishes::<f64>(&c);
+    finishes::<Complex<f32>>(&c);
+    finishes::<Complex<f64>>(&c);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn host_slices_are_taken_as_on_the_cpu() {
+    let (c, host) = (gpu(), crate::spmv::tests::cpu(2));
+    for (name, lists) in cases().into_iter().filter(|c| c.1.cols >= c.1.rows.len()) {
+        let (a, _) = matrix::<f64, i32>(&c, &lists, 0, false);
+        let (b, _) = matrix::<f64, i32>(&host, &lists, 0, false);
+        let numbers = |count: usize, seed: usize| (0..count).map(|k| value(k + seed)).collect::<Vec<f64>>();
+        let (x, gathered) = (numbers(a.cols(), 1), numbers(a.cols(), 2));
+        let (scale, diagonal) = (numbers(a.rows(), 3), numbers(a.rows(), 4));
+        let finish = Finish { alpha: 2.0, beta: -1.0, row_scale: Some(&scale), shift: 0.5, diagonal: Some(&diagonal) };
+        let (mut found, mut want) = (numbers(a.rows(), 5), numbers(a.rows(), 5));
+        Plan::new(&c, &a, Options::default()).unwrap().compute(&a, finish, &gathered, &x, &mut found).unwrap();
+        Plan::new(&host, &b, Options::default()).unwrap().compute(&b, finish, &gathered, &x, &mut want).unwrap();
+        for (i, (found, want)) in found.iter().zip(&want).enumerate() {
+            // Neither rounds a row more often than it has entries, each at most 2.
+            let limit = 8.0 * f64::EPSILON * (lists.rows[i].len() as f64 + 4.0).powi(2);
+            assert!((found - want).abs() <= limit, "{name} row {i}: {found}, not {want}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn equal_calls_and_equal_plans_give_equal_bits() {
+    let c = gpu();
+    let gpu = c.gpu("test").unwrap();
+    let stream = gpu.default_stream();
+    let lists = cases().into_iter().find(|c| c.0 == "hub").unwrap().1;
+    let (a, _) = matrix::<f64, i32>(&c, &lists, 0, false);
+    let x: Vec<f64> = (0..a.cols()).map(value).collect();
+    let from = upload(gpu, &x);
+    for algorithm in ALGORITHMS {
+        let mut first: Option<Vec<u64>> = None;
+        for _ in 0..2 {
+            let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+            let space = plan.device_space::<f64>(stream).unwrap();
+            for _ in 0..5 {
+                let y = upload(gpu, &vec![f64::NAN; a.rows()]);
+                let finish = DeviceFinish::plain(y.whole(), Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
+                plan.multiply_device::<f64>(&a, stream, &space, from.whole(), &finish).unwrap();
+                let bits: Vec<u64> = download::<f64>(gpu, &y, a.rows()).iter().map(|v| v.to_bits()).collect();
+                assert!(first.get_or_insert_with(|| bits.clone()) == &bits, "{algorithm:?}");
+            }
+        }
+    }
+}
+
+/// The same matrix with its values on the device.
+fn on_device(c: &Arc<Context>, a: &Matrix, values: &[f64]) -> Matrix {
+    let Storage::Csr(csr) = a.storage() else { unreachable!("a sparse matrix") };
+    let copied = |m: &HostMemory| {
+        let mut copy = HostMemory::allocate("test", m.bytes(), c.host_budget()).unwrap();
+        copy.as_mut_slice::<u8>().unwrap().copy_from_slice(m.as_slice().unwrap());
+        copy
+    };
+    let parts = csr.parts();
+    let parts = CsrParts {
+        row_ptr: copied(&parts.row_ptr),
+        row_ptr_type: parts.row_ptr_type,
+        col_idx: copied(&parts.col_idx),
+        col_idx_type: parts.col_idx_type,
+        values: Some(Memory::Device(upload(c.gpu("test").unwrap(), values))),
+    };
+    let csr = Csr::new(parts, csr.rows(), csr.cols(), csr.nnz(), csr.index_base()).unwrap();
+    Matrix::from_csr(c, DType::F64, csr, true)
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn values_come_from_the_device_and_change() {
+    let c = gpu();
+    let lists = cases().into_iter().find(|c| c.0 == "short").unwrap().1;
+    let (a, values) = matrix::<f64, i32>(&c, &lists, 1, false);
+    let there = on_device(&c, &a, &values);
+    let doubled: Vec<f64> = values.iter().map(|v| 2.0 * v).collect();
+    let more = on_device(&c, &a, &doubled);
+    let x: Vec<f64> = (0..a.cols()).map(value).collect();
+    let (one, zero) = (Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
+    let mut device_y = Tensor::create(&c, DType::F64, Location::Device, Order::ColumnMajor, &[a.rows()]).unwrap();
+    let mut device_x = Tensor::create(&c, DType::F64, Location::Device, Order::ColumnMajor, &[a.cols()]).unwrap();
+    crate::tensor::copy(&c, None, &vector(&c, &x), &mut device_x).unwrap();
+    for algorithm in ALGORITHMS {
+        let mut plan = Plan::new(&c, &there, Options { algorithm, ..Options::default() }).unwrap();
+        for (matrix, values) in [(&there, &values), (&more, &doubled)] {
+            plan.update(matrix).unwrap();
+            let mut y = vector(&c, &vec![f64::NAN; a.rows()]);
+            plan.apply(one, matrix, &vector(&c, &x), zero, &mut y).unwrap();
+            plan.apply(one, matrix, &device_x, zero, &mut device_y).unwrap();
+            let mut back = vector(&c, &vec![0.0f64; a.rows()]);
+            crate::tensor::copy(&c, None, &device_y, &mut back).unwrap();
+            let (y, back) = (entries::<f64>(&y), entries::<f64>(&back));
+            assert_eq!(y, back, "{algorithm:?}");
+            let want = reference(&lists, values, Op::Plain, (one, zero), &x, &y);
+            for (i, (found, (want, bound))) in y.iter().zip(want).enumerate() {
+                assert!((found - want.re).abs() <= bound, "{algorithm:?} row {i}: {found}, not {want}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_does_not_fit_is_refused() {
+    let c = gpu();
+    let gpu = c.gpu("test").unwrap();
+    let stream = gpu.default_stream();
+    let lists = Lists { cols: 3, rows: vec![vec![0, 2], vec![1]] };
+    let (a, _) = matrix::<f64, i32>(&c, &lists, 0, false);
+    let (b, _) = matrix::<f32, i32>(&c, &lists, 0, false);
+    let plan = Plan::new(&c, &a, Options::default()).unwrap();
+    let (x, y) = (upload(gpu, &[1.0f64; 3]), upload(gpu, &[0.0f64; 2]));
+    let one = Complex::new(1.0, 0.0);
+    let finish = DeviceFinish::plain(y.whole(), one, one);
+    let space = plan.device_space::<f64>(stream).unwrap();
+    assert!(plan.multiply_device::<f32>(&b, stream, &space, x.whole(), &finish).is_err());
+    let short = x.region(0, 16).unwrap();
+    assert!(plan.multiply_device::<f64>(&a, stream, &space, short, &finish).is_err());
+    let shifted = DeviceFinish { shift: 1.0, ..finish };
+    assert!(plan.multiply_device::<f64>(&a, stream, &space, x.whole(), &shifted).is_err());
+    let blocks = ((x.whole(), 1), (y.whole(), 1));
+    assert!(plan.multiply_device_block::<f64>(&a, stream, (one, one), 0, blocks.0, blocks.1).is_err());
+    assert!(plan.multiply_device_block::<f64>(&a, stream, (one, one), 2, blocks.0, blocks.1).is_err());
+    assert_eq!(download::<f64>(gpu, &y, 2), [0.0; 2]);
+}
+
+/// More entries than 32 bits count.
+#[test]
+#[ignore = "needs a GPU, and 12 GB of host and device memory"]
+fn entries_beyond_32_bits_are_reached() {
+    let c = gpu();
+    let (rows, cols) = (40_009usize, 70_001usize);
+    let each = (1usize << 31) / rows + 2;
+    let nnz = rows * each;
+    let allocate = |bytes| HostMemory::allocate("test", bytes, c.host_budget()).unwrap();
+    let (mut row_ptr, mut col_idx) = (allocate(8 * (rows + 1)), allocate(4 * nnz));
+    for (i, p) in row_ptr.as_mut_slice::<i64>().unwrap().iter_mut().enumerate() {
+        *p = (i * each) as i64;
+    }
+    // Row i has columns i, i + 1, ..., around the end.
+    for (k, c) in col_idx.as_mut_slice::<i32>().unwrap().iter_mut().enumerate() {
+        *c = ((k / each + k % each) % cols) as i32;
+    }
+    let parts = CsrParts { row_ptr, row_ptr_type: IndexType::I64, col_idx, col_idx_type: IndexType::I32, values: None };
+    let a = Matrix::from_csr(&c, DType::F64, Csr::new(parts, rows, cols, nnz, 0).unwrap(), true);
+    // Whole numbers, whose sums are exact in any order.
+    let x: Vec<f64> = (0..cols).map(|j| (j % 1000) as f64).collect();
+    let mut before = vec![0.0; 2 * cols + 1];
+    for j in 0..2 * cols {
+        before[j + 1] = before[j] + x[j % cols];
+    }
+    for algorithm in [Algorithm::RowGroup, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit] {
+        let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        let mut y = vec![f64::NAN; rows];
+        plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
+        for (i, found) in y.iter().enumerate() {
+            assert_eq!(*found, before[i % cols + each] - before[i % cols], "{algorithm:?} row {i}");
+        }
+    }
+}
