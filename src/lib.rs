@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
+//! | [`session`] | what objects share that are made once and used for many calls |
 //! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
 //! | [`sshopm`] | eigenpairs of symmetric tensors |
@@ -23,6 +24,7 @@
 pub mod alloc;
 pub mod backend;
 pub mod blocks;
+mod choice;
 pub mod context;
 pub mod dense;
 pub mod dwi;
@@ -40,6 +42,7 @@ pub mod rng;
 pub mod rpca;
 pub mod rsvd;
 pub mod scalar;
+pub mod session;
 pub mod shape;
 pub mod spmv;
 pub mod sshopm;

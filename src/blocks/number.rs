@@ -1,5 +1,6 @@
 //! Numbers as files and callers hold them, and their way to the types that purlin computes with.
 
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Element};
 
@@ -105,18 +106,11 @@ pub enum Endianness {
     Big = 1,
 }
 
+numbered!(Endianness, Little, Big);
+
 impl Endianness {
     /// That of this machine.
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
-
-    /// The order whose number is `code`.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        match code {
-            0 => Ok(Self::Little),
-            1 => Ok(Self::Big),
-            other => Err(Error::invalid(argument, format!("is {other}, outside 0 (little) to 1 (big)"))),
-        }
-    }
 
     /// Turns elements of this order into the machine's, or back.
     pub fn swap_to_native(self, number: Number, bytes: &mut [u8]) {

@@ -42,7 +42,7 @@ pub mod session;
 pub mod weights;
 
 pub use info::{Info, KernelKind};
-pub use session::{CancelHandle, Fdk, Projections, Volume};
+pub use session::{Fdk, Projections, Volume};
 
 #[cfg(test)]
 mod tests;

@@ -2,32 +2,13 @@
 
 use super::ramp::Window;
 use super::weights::Redundancy;
-use crate::error::{Error, Result};
+use crate::choice::numbered;
 
-/// `from_code` of an enum whose values count from 0.
-macro_rules! codes {
-    ($name:ident, $($variant:ident),*) => {
-        impl $name {
-            /// The choice whose number is `code`.
-            ///
-            /// # Errors
-            /// [`Error::InvalidArgument`] with the numbers that there are.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                let all = [$(Self::$variant),*];
-                let last = all.len() - 1;
-                all.into_iter()
-                    .find(|c| *c as i32 == code)
-                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
-            }
-        }
-    };
-}
-
-codes!(Edge, Zero, Skip);
-codes!(Mode, Fdk, RabbitCt);
-codes!(Interpolation, Exact, Fast);
-codes!(Precision, F32, F64);
-codes!(Redundancy, Auto, None, Full, Short, HalfFan);
+numbered!(Edge, Zero, Skip);
+numbered!(Mode, Fdk, RabbitCt);
+numbered!(Interpolation, Exact, Fast);
+numbered!(Precision, F32, F64);
+numbered!(Redundancy, Auto, None, Full, Short, HalfFan);
 
 /// What a sample outside the panel counts as. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

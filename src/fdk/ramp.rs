@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 use realfft::RealFftPlanner;
 
 use crate::alloc;
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 
 /// Apodisation of the ramp. The numbers are those of the C interface.
@@ -23,15 +24,9 @@ pub enum Window {
     Hann = 4,
 }
 
-impl Window {
-    /// The window whose number is `code`.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::None, Self::SheppLogan, Self::Cosine, Self::Hamming, Self::Hann]
-            .into_iter()
-            .find(|w| *w as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 4")))
-    }
+numbered!(Window, None, SheppLogan, Cosine, Hamming, Hann);
 
+impl Window {
     /// The window at x, the frequency over the cut-off; 0 beyond.
     pub fn at(self, x: f64) -> f64 {
         if x > 1.0 {

@@ -1,7 +1,6 @@
 //! A checked geometry, grid and options on one or several contexts: made once, used for many scans.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::counts::Counts;
 use super::geometry::{Geometry, Grid};
@@ -18,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::log::Level;
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
+use crate::session::{CancelHandle, differing, expect_new};
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
@@ -36,21 +36,6 @@ pub enum Volume<'a> {
     Tensor(&'a mut Tensor),
     /// Anything that is written in blocks; it is finished when all slices are written.
     Sink(&'a mut (dyn Sink + 'a)),
-}
-
-/// Cancels what runs, from any thread and without waiting for it.
-#[derive(Debug, Clone, Default)]
-pub struct CancelHandle(Arc<AtomicU64>);
-
-impl CancelHandle {
-    /// Cancels the call that runs now, and the scan that is being pushed.
-    pub fn cancel(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn epoch(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// A reconstruction that is set up.
@@ -99,17 +84,14 @@ impl Fdk {
             return Err(Error::invalid("context", "cannot be added while a scan is being pushed"));
         }
         let contexts = &mut self.setting.contexts;
-        if contexts.iter().any(|c| Arc::ptr_eq(c, &context)) {
-            return Err(Error::invalid("context", "is one of the reconstruction's already"));
-        }
+        expect_new(contexts, "reconstruction", &context)?;
         let kind = |c: &Context| match c.backend() {
             Backend::Cpu => format!("the CPU with {:?}", c.isa()),
             Backend::Gpu(gpu) => gpu.name().to_owned(),
         };
         let (first, other) = (kind(&contexts[0]), kind(&context));
         if first != other {
-            let problem = format!("is on {other}, the others are on {first}: results would differ");
-            return Err(Error::invalid("context", problem));
+            return Err(differing(&first, &other));
         }
         contexts.push(context);
         let cut = self.setting.usual_cut().inspect_err(|_| {
@@ -184,12 +166,7 @@ impl Fdk {
 
     /// Progress of a call that began, or of a scan whose cancel counter then stood at `start`.
     pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>, start: u64) -> Progress<'p> {
-        let contexts = &self.setting.contexts;
-        let first = contexts[0].progress(report).and(&self.cancel.0, start);
-        contexts[1..].iter().fold(first, |p, c| {
-            let epoch = c.cancel_epoch();
-            p.and(epoch, epoch.load(Ordering::Relaxed))
-        })
+        self.cancel.progress(&self.setting.contexts, report, start)
     }
 
     pub(super) fn epoch(&self) -> u64 {

@@ -9,9 +9,10 @@ use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, options, overlap, purlin_context, purlin_status};
 use crate::error::{Error, Result};
+use crate::fdk::Fdk;
 use crate::fdk::counts::Counts;
-use crate::fdk::{CancelHandle, Fdk};
 use crate::progress::ProgressFn;
+use crate::session::CancelHandle;
 
 /// A cone-beam reconstruction: a checked geometry, grid and options on a context. Made once, used for many scans.
 pub struct purlin_fdk {

@@ -11,8 +11,9 @@ use super::{context, guard, options, purlin_context, purlin_status, purlin_strea
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
-use crate::rsvd::session::{CancelHandle, Rsvd};
+use crate::rsvd::session::Rsvd;
 use crate::rsvd::sketch::sketch;
+use crate::session::CancelHandle;
 
 /// A randomized singular value decomposition: options on a context, for matrices of any shape. It keeps its workspaces:
 /// a second call of the same shape allocates little.

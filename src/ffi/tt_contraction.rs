@@ -10,8 +10,8 @@ use super::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options}
 use super::{context, guard, options, purlin_context, purlin_status};
 use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
+use crate::session::CancelHandle;
 use crate::tt::Contraction;
-use crate::tt::session::CancelHandle;
 
 /// Contractions of tensor trains: options on a context, made once and used for many trains. It keeps the plan and the
 /// workspace of its last call: calls of the same shapes plan and allocate nothing.

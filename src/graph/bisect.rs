@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::alloc;
+use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
@@ -27,7 +28,7 @@ pub enum Cut {
     Sweep = 2,
 }
 
-super::embed::codes!(Cut, Sign, Median, Sweep);
+numbered!(Cut, Sign, Median, Sweep);
 
 /// The second eigenvector of a Laplacian.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cluster::{Labels, k_means, pivoted_qr};
 use crate::alloc;
+use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
@@ -37,27 +38,8 @@ pub enum Assignment {
     PivotedQr = 1,
 }
 
-macro_rules! codes {
-    ($name:ident, $($variant:ident),*) => {
-        impl $name {
-            /// The choice whose number is `code`.
-            ///
-            /// # Errors
-            /// [`Error::InvalidArgument`] with the numbers that there are.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                let all = [$(Self::$variant),*];
-                let last = all.len() - 1;
-                all.into_iter()
-                    .find(|c| *c as i32 == code)
-                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
-            }
-        }
-    };
-}
-pub(super) use codes;
-
-codes!(Scaling, None, UnitRows, Degrees);
-codes!(Assignment, KMeans, PivotedQr);
+numbered!(Scaling, None, UnitRows, Degrees);
+numbered!(Assignment, KMeans, PivotedQr);
 
 /// Coordinates of n vertices.
 #[derive(Debug, Clone, PartialEq)]

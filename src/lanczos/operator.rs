@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::alloc;
+use crate::choice::numbered;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
@@ -39,31 +40,18 @@ pub enum Kind {
     Augmented = 8,
 }
 
-impl Kind {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
-        Self::Matrix,
-        Self::Laplacian,
-        Self::NormalisedLaplacian,
-        Self::SignlessLaplacian,
-        Self::NormalisedAdjacency,
-        Self::Modularity,
-        Self::Gram,
-        Self::OuterGram,
-        Self::Augmented,
-    ];
-
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {}", Self::ALL.len() - 1)))
-    }
-}
+numbered!(
+    Kind,
+    Matrix,
+    Laplacian,
+    NormalisedLaplacian,
+    SignlessLaplacian,
+    NormalisedAdjacency,
+    Modularity,
+    Gram,
+    OuterGram,
+    Augmented
+);
 
 enum Products<'a, T> {
     Sparse { matrix: &'a Matrix, plan: Box<Plan> },

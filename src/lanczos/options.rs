@@ -1,5 +1,6 @@
 //! Which eigenvalues, and how they are found.
 
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 
@@ -64,29 +65,11 @@ pub enum Verify {
     Off = 2,
 }
 
-macro_rules! codes {
-    ($name:ident, $($variant:ident),*) => {
-        impl $name {
-            /// The choice whose number is `code`.
-            ///
-            /// # Errors
-            /// [`Error::InvalidArgument`] with the numbers that there are.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                let all = [$(Self::$variant),*];
-                let last = all.len() - 1;
-                all.into_iter()
-                    .find(|c| *c as i32 == code)
-                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
-            }
-        }
-    };
-}
-
-codes!(Which, Largest, Smallest, LargestMagnitude, BothEnds, Nearest);
-codes!(Verify, Auto, On, Off);
-codes!(Method, ThickRestart, Plain);
-codes!(Orthogonality, Full, Partial);
-codes!(Filter, Off, Chebyshev);
+numbered!(Which, Largest, Smallest, LargestMagnitude, BothEnds, Nearest);
+numbered!(Verify, Auto, On, Off);
+numbered!(Method, ThickRestart, Plain);
+numbered!(Orthogonality, Full, Partial);
+numbered!(Filter, Off, Chebyshev);
 
 impl Which {
     /// Orders eigenvalues by how much they are wanted, the most wanted first. Of both ends the first is the largest,

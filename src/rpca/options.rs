@@ -1,5 +1,6 @@
 //! Options and results of robust PCA.
 
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 
@@ -13,19 +14,7 @@ pub enum Frames {
     Rows = 1,
 }
 
-impl Frames {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        match code {
-            0 => Ok(Self::Columns),
-            1 => Ok(Self::Rows),
-            other => Err(Error::invalid(argument, format!("is {other}, outside 0 to 1"))),
-        }
-    }
-}
+numbered!(Frames, Columns, Rows);
 
 /// How a matrix is split into low rank and sparse.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,39 +3,21 @@
 use std::path::PathBuf;
 
 use super::data::Resident;
+use crate::choice::numbered;
 use crate::dense::orthonormal::{Counts, Kind};
 use crate::dense::sketch::Distribution;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 
-/// `from_code` of an enum whose values count from 0.
-macro_rules! codes {
-    ($name:ident, $($variant:ident),*) => {
-        impl $name {
-            /// The choice whose number is `code`.
-            ///
-            /// # Errors
-            /// [`Error::InvalidArgument`] with the numbers that there are.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                let all = [$(Self::$variant),*];
-                let last = all.len() - 1;
-                all.into_iter()
-                    .find(|c| *c as i32 == code)
-                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
-            }
-        }
-    };
-}
-
-codes!(
+numbered!(
     Method, Auto, Basic, Fifo, RowFused, Gram, Brsvd, Range, Fused, Merge, Krylov, OnePass, Direct, Nystrom, Rayleigh
 );
-codes!(Orthonormalization, Auto, Householder, Cholesky2, ShiftedCholesky3);
-codes!(Centering, None, Columns, Rows);
-codes!(Sign, None, VMax, UMax);
-codes!(Right, V, Vh);
-codes!(ErrorKind, None, Identity, Probes, Power);
-codes!(IterationPrecision, Full, Fast);
+numbered!(Orthonormalization, Auto, Householder, Cholesky2, ShiftedCholesky3);
+numbered!(Centering, None, Columns, Rows);
+numbered!(Sign, None, VMax, UMax);
+numbered!(Right, V, Vh);
+numbered!(ErrorKind, None, Identity, Probes, Power);
+numbered!(IterationPrecision, Full, Fast);
 
 /// How the factors are found. The numbers are those of the C interface. l stands for rank + oversampling, q for the
 /// power iterations.

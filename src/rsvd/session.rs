@@ -1,7 +1,6 @@
 //! Options on one or several contexts: made once, used for many matrices.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Work};
@@ -9,25 +8,14 @@ use super::info::Info;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request};
-use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, Scalar, with_scalar};
+use crate::session::{CancelHandle, expect_another_gpu};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
-
-/// Cancels what runs, from any thread and without waiting for it.
-#[derive(Debug, Clone, Default)]
-pub struct CancelHandle(Arc<AtomicU64>);
-
-impl CancelHandle {
-    /// Cancels the call that runs now.
-    pub fn cancel(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
 
 /// Decompositions with given options.
 pub struct Rsvd {
@@ -54,19 +42,7 @@ impl Rsvd {
     /// [`Error::InvalidArgument`] for a context that is there already or is on another kind of device, and for a second
     /// one on the CPU.
     pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
-        context.check_alive()?;
-        if self.contexts.iter().any(|c| Arc::ptr_eq(c, &context)) {
-            return Err(Error::invalid("context", "is one of the decomposition's already"));
-        }
-        match (self.contexts[0].backend(), context.backend()) {
-            (Backend::Gpu(first), Backend::Gpu(other)) if first.name() == other.name() => {}
-            (Backend::Gpu(first), Backend::Gpu(other)) => {
-                let problem =
-                    format!("is on {}, the others are on {}: results would differ", other.name(), first.name());
-                return Err(Error::invalid("context", problem));
-            }
-            _ => return Err(Error::invalid("context", "is not a second GPU: rows are spread over GPUs alone")),
-        }
+        expect_another_gpu(&self.contexts, "decomposition", "rows", &context)?;
         self.contexts.push(context);
         Ok(())
     }
@@ -293,12 +269,7 @@ impl Rsvd {
     }
 
     fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
-        let own = self.cancel.0.load(Ordering::Relaxed);
-        let first = self.contexts[0].progress(report).and(&self.cancel.0, own);
-        self.contexts[1..].iter().fold(first, |p, c| {
-            let epoch = c.cancel_epoch();
-            p.and(epoch, epoch.load(Ordering::Relaxed))
-        })
+        self.cancel.progress(&self.contexts, report, self.cancel.epoch())
     }
 
     pub(super) fn contexts(&self) -> &[Arc<Context>] {

@@ -1,6 +1,6 @@
 //! How a product is computed.
 
-use crate::error::{Error, Result};
+use crate::choice::numbered;
 
 /// How rows are shared out and summed. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,26 +36,8 @@ pub enum Op {
     Adjoint = 2,
 }
 
-macro_rules! codes {
-    ($name:ident, $($variant:ident),*) => {
-        impl $name {
-            /// The choice whose number is `code`.
-            ///
-            /// # Errors
-            /// [`Error::InvalidArgument`] with the numbers that there are.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                let all = [$(Self::$variant),*];
-                let last = all.len() - 1;
-                all.into_iter()
-                    .find(|c| *c as i32 == code)
-                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
-            }
-        }
-    };
-}
-
-codes!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, Sweeps);
-codes!(Op, Plain, Transpose, Adjoint);
+numbered!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, Sweeps);
+numbered!(Op, Plain, Transpose, Adjoint);
 
 /// Options of a plan. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

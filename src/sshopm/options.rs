@@ -1,7 +1,6 @@
 //! Options, results and information of the eigenpair solvers. The numbers of the enumerations are those of the C
 //! interface.
 
-use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
 macro_rules! choice {
@@ -11,15 +10,7 @@ macro_rules! choice {
         #[repr(i32)]
         pub enum $name { $($(#[$vdoc])* $variant = $code),* }
 
-        impl $name {
-            /// The choice whose number is `code`, or an error that names `argument`.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                match code {
-                    $($code => Ok(Self::$variant),)*
-                    _ => Err(Error::invalid(argument, format!("is {code}, no such choice"))),
-                }
-            }
-        }
+        crate::choice::numbered!($name, $($variant),*);
     };
 }
 

@@ -12,7 +12,7 @@ use super::info::{Info, Kernel, Outcome};
 use super::ops::Item;
 use super::options::{Algorithm, Conjugate};
 use super::scaled::Scaled;
-use super::session::{Call, Contraction, Goal, is_single, progress};
+use super::session::{Call, Contraction, Goal, is_single};
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
@@ -107,7 +107,7 @@ impl Contraction {
         let mut lists = Lists::new(self, x, y)?;
         let contexts = self.contexts.clone();
         let cancel = self.cancel.clone();
-        let progress = progress(&contexts, &cancel, report);
+        let progress = cancel.progress(&contexts, report, cancel.epoch());
         progress.check()?;
         let mut chunk = alloc::with_capacity("batch of contractions", CHUNK.min(count))?;
         for k in 0..count {

@@ -1,32 +1,13 @@
 //! How a contraction is computed.
 
 use super::info::Kernel;
-use crate::error::{Error, Result};
+use crate::choice::numbered;
 
-/// `from_code` of an enum whose values count from 0.
-macro_rules! codes {
-    ($name:ident, $($variant:ident),*) => {
-        impl $name {
-            /// The choice whose number is `code`.
-            ///
-            /// # Errors
-            /// [`Error::InvalidArgument`] with the numbers that there are.
-            pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-                let all = [$(Self::$variant),*];
-                let last = all.len() - 1;
-                all.into_iter()
-                    .find(|c| *c as i32 == code)
-                    .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {last}")))
-            }
-        }
-    };
-}
-
-codes!(Algorithm, Auto, Open, Full, Reduced, Blocked, Halves, Power);
-codes!(Scaling, Auto, Always, Never);
-codes!(Conjugate, Bra, None);
-codes!(Math, Default, Tf32, Tf32x3, Gemm3m);
-codes!(NormWay, Auto, Inner, Triangle, Qr);
+numbered!(Algorithm, Auto, Open, Full, Reduced, Blocked, Halves, Power);
+numbered!(Scaling, Auto, Always, Never);
+numbered!(Conjugate, Bra, None);
+numbered!(Math, Default, Tf32, Tf32x3, Gemm3m);
+numbered!(NormWay, Auto, Inner, Triangle, Qr);
 
 /// How an inner product is contracted. The numbers are those of the C interface. P stands for the number of boundary
 /// pairs, r_c s_c at the cut.

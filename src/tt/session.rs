@@ -15,21 +15,11 @@ use super::scaled::Scaled;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::ProgressFn;
 use crate::scalar::{Complex, DType};
+use crate::session::{CancelHandle, expect_another_gpu};
 use crate::stream::{self, Stream};
 use crate::tensor::train::{Shape, TensorTrain};
-
-/// Cancels what runs, from any thread and without waiting for it.
-#[derive(Debug, Clone, Default)]
-pub struct CancelHandle(Arc<AtomicU64>);
-
-impl CancelHandle {
-    /// Cancels the call that runs now.
-    pub fn cancel(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
 
 /// Contractions with given options. It keeps the plan and the workspace of the last call, so that calls of the same
 /// shapes plan and allocate nothing.
@@ -89,19 +79,7 @@ impl Contraction {
     /// [`Error::InvalidArgument`] for a context that is there already or is on another kind of device, and for a second
     /// one on the CPU.
     pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
-        context.check_alive()?;
-        if self.contexts.iter().any(|c| Arc::ptr_eq(c, &context)) {
-            return Err(Error::invalid("context", "is one of the contraction's already"));
-        }
-        match (self.contexts[0].backend(), context.backend()) {
-            (Backend::Gpu(first), Backend::Gpu(other)) if first.name() == other.name() => {}
-            (Backend::Gpu(first), Backend::Gpu(other)) => {
-                let problem =
-                    format!("is on {}, the others are on {}: results would differ", other.name(), first.name());
-                return Err(Error::invalid("context", problem));
-            }
-            _ => return Err(Error::invalid("context", "is not a second GPU: pairs are spread over GPUs alone")),
-        }
+        expect_another_gpu(&self.contexts, "contraction", "pairs", &context)?;
         self.machines.push(machine(&context, &self.options)?);
         self.contexts.push(context);
         self.last = None;
@@ -200,7 +178,7 @@ impl Contraction {
         run: impl FnOnce(&mut [Box<dyn ContractOps>], &Work<'_>) -> Result<R> + Send,
     ) -> Result<R> {
         stream::select(&self.contexts[0], stream)?;
-        let progress = progress(&self.contexts, &self.cancel, report);
+        let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
         progress.check()?;
         let abandoned = Arc::new(AtomicU64::new(0));
         let (cancel, done) = (progress.flag().and(&abandoned), AtomicU64::new(0));
@@ -297,18 +275,6 @@ fn machine(context: &Arc<Context>, options: &Options) -> Result<Box<dyn Contract
         Backend::Cpu => Ok(Box::new(CpuContraction::new(context))),
         Backend::Gpu(_) => Ok(Box::new(GpuContraction::new(context, options.math)?)),
     }
-}
-
-pub(super) fn progress<'p>(
-    contexts: &[Arc<Context>],
-    cancel: &CancelHandle,
-    report: Option<&'p ProgressFn<'p>>,
-) -> Progress<'p> {
-    let first = contexts[0].progress(report).and(&cancel.0, cancel.0.load(Ordering::Relaxed));
-    contexts[1..].iter().fold(first, |p, c| {
-        let epoch = c.cancel_epoch();
-        p.and(epoch, epoch.load(Ordering::Relaxed))
-    })
 }
 
 pub(super) fn is_single(dtype: DType) -> bool {

@@ -6,6 +6,7 @@ use super::entries::{Entries, WHAT, offsets, sort_rows};
 use super::index::Indices;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
+use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -28,18 +29,7 @@ pub enum Duplicates {
     Refuse = 4,
 }
 
-impl Duplicates {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::Sum, Self::First, Self::Last, Self::Max, Self::Refuse]
-            .into_iter()
-            .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 4")))
-    }
-}
+numbered!(Duplicates, Sum, First, Last, Max, Refuse);
 
 /// Entries by their rows and columns, in any order.
 pub struct Coordinates<'a> {

@@ -4,6 +4,7 @@ use super::entries::{WHAT, csr, value_at, values};
 use super::index::Rows;
 use super::transform::transposed;
 use crate::alloc;
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, Scalar, with_scalar};
@@ -22,18 +23,7 @@ pub enum Norm {
     Infinity = 3,
 }
 
-impl Norm {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::Frobenius, Self::One, Self::Max, Self::Infinity]
-            .into_iter()
-            .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 3")))
-    }
-}
+numbered!(Norm, Frobenius, One, Max, Infinity);
 
 /// A norm of a sparse matrix, in f64; entries at one place count each on its own. NaN if an entry is.
 ///

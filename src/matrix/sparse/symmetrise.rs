@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::entries::{Entries, WHAT, csr, offsets, sort_rows, value_at, values};
 use super::index::Rows;
 use crate::alloc;
+use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -26,18 +27,7 @@ pub enum Symmetrise {
     Mirror = 4,
 }
 
-impl Symmetrise {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::Union, Self::Sum, Self::Average, Self::Intersection, Self::Mirror]
-            .into_iter()
-            .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 4")))
-    }
-}
+numbered!(Symmetrise, Union, Sum, Average, Intersection, Mirror);
 
 /// Entries of A and A^H together: `source` counts those of A from 0 and those of A^H from nnz on.
 fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use super::options::Options;
 use super::outputs::{check_vector, write_vector};
 use super::session::Rsvd;
+use crate::choice::numbered;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::{self, Matrix};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::stream::Stream;
@@ -26,19 +27,7 @@ pub enum Samples {
     Columns = 1,
 }
 
-impl Samples {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        match code {
-            0 => Ok(Self::Rows),
-            1 => Ok(Self::Columns),
-            _ => Err(Error::invalid(argument, format!("is {code}, outside 0 to 1"))),
-        }
-    }
-}
+numbered!(Samples, Rows, Columns);
 
 /// How components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

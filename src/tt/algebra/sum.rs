@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::place::{Place, begin, common_type, finish, is_complex, is_single, read_as};
 use super::structure::{host_copy, parts_mut, sizes};
 use crate::alloc;
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
@@ -25,18 +26,7 @@ pub enum Spread {
     Even = 2,
 }
 
-impl Spread {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::Auto, Self::First, Self::Even]
-            .into_iter()
-            .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 2")))
-    }
-}
+numbered!(Spread, Auto, First, Even);
 
 /// Refuses a factor that is not finite, and one with an imaginary part for a real type.
 pub(super) fn check_factor(argument: &str, factor: Complex<f64>, dtype: DType) -> Result<()> {

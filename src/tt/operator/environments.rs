@@ -11,6 +11,7 @@ use super::slots::Slots;
 use super::trains::{Trains, complex_of};
 use super::value;
 use crate::alloc;
+use crate::choice::numbered;
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
@@ -28,19 +29,7 @@ pub enum Side {
     Right = 1,
 }
 
-impl Side {
-    /// The side whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`].
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        match code {
-            0 => Ok(Self::Left),
-            1 => Ok(Self::Right),
-            _ => Err(Error::invalid(argument, format!("is {code}, 0 (left) or 1 (right) is needed"))),
-        }
-    }
-}
+numbered!(Side, Left, Right);
 
 type Kept<T> = Held<CpuMatrix<T>>;
 
