@@ -59,10 +59,14 @@ fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix>
         return Ok(w);
     }
     let mut w = run.omega(width, 0)?;
-    run.orthonormalize(&mut w)?;
-    for _ in 0..run.task.iterations {
+    // All but the last only have to span.
+    for _ in 1..run.task.iterations {
         w = run.product(&g, Op::Plain, &w, Op::Plain)?;
-        run.orthonormalize(&mut w)?;
+        run.span(&mut w)?;
     }
+    if run.task.iterations > 0 {
+        w = run.product(&g, Op::Plain, &w, Op::Plain)?;
+    }
+    run.orthonormalize(&mut w)?;
     Ok(w)
 }

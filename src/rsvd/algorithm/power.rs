@@ -30,27 +30,31 @@ pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
     last_product(run, &w)
 }
 
-/// The basis after the task's fused passes. Where its span is all that is needed, the sketch is taken as it is.
+/// The basis after the task's fused passes. Only the last has to be orthonormal, and that only where the basis is needed
+/// and not its span alone; the sketch is iterated with as it is drawn.
 #[inline(never)]
 pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) -> Result<O::Matrix> {
-    let begun = match need {
-        Need::Basis => None,
-        Need::Span => run.resume()?,
-    };
-    let (first, mut w) = match (begun, need) {
-        (Some(resumed), _) => resumed,
-        (None, Need::Basis) => run.begin()?,
-        (None, Need::Span) => (0, run.omega(run.task.columns, 0)?),
+    let iterations = run.task.iterations;
+    let (first, mut w) = match run.resume()? {
+        Some(resumed) => resumed,
+        None => {
+            let mut w = run.omega(run.task.columns, 0)?;
+            if iterations == 0 && need == Need::Basis {
+                run.orthonormalize(&mut w)?;
+            }
+            (0, w)
+        }
     };
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), run.task.columns)?;
-    for i in first..run.task.iterations {
+    for i in first..iterations {
         run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         std::mem::swap(&mut w, &mut t);
-        match need {
-            Need::Basis => run.orthonormalize(&mut w)?,
-            Need::Span => run.span(&mut w)?,
-        };
+        if i + 1 == iterations && need == Need::Basis {
+            run.orthonormalize(&mut w)?;
+        } else {
+            run.span(&mut w)?;
+        }
         run.pass_done(Some((i + 1, &w)))?;
     }
     Ok(w)
