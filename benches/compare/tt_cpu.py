@@ -31,6 +31,8 @@ D, N = 50, 2
 OPEN_RANKS = (4, 8, 16, 32, 64, 128, 256)
 RING_RANKS = (8, 16)
 BATCH = 256
+# It multiplies Kronecker products of the cores, rank^4 of memory a site: beyond, one call takes minutes.
+TENEVA_RANK = 32
 
 
 def cores(rank: int, ring: bool, seed: int) -> list[Any]:
@@ -107,7 +109,7 @@ def shortest(work: Callable[[], Any], calls: int = 5) -> float:
     return min(times)
 
 
-def peers(x: list[Any], y: list[Any], ring: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
+def peers(x: list[Any], y: list[Any], rank: int, ring: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Those that are installed."""
     if not ring:
         row_x, row_y = ([np.ascontiguousarray(a) for a in t] for t in (x, y))
@@ -140,6 +142,8 @@ def peers(x: list[Any], y: list[Any], ring: bool) -> Iterator[tuple[str, Callabl
         yield f"TeNPy {tenpy.__version__}", lambda: tx.overlap(ty, ignore_form=True)
     except ImportError:
         pass
+    if rank > TENEVA_RANK:
+        return
     try:
         import teneva
 
@@ -154,7 +158,7 @@ def compare(table: Any, session: Any, make: Callable[[list[Any]], Any], rank: in
     value = own()
     works = [("purlin", partial(shortest, own))]
     off: list[str | None] = [None]
-    for name, work in peers(x, y, ring):
+    for name, work in peers(x, y, rank, ring):
         # TeNPy normalises some of the tensors that it is given: the work is the same, the number is another.
         off.append(f"{abs(complex(work()).real / value - 1):.1e}")
         works.append((name, partial(shortest, work, 1 if ring else 3)))

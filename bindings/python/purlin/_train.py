@@ -89,6 +89,7 @@ class _Cores(Handle):
     def __init__(self, handle: int | None, context: Context, *keep: object) -> None:
         super().__init__(handle, self._destroy, context._sinks, *keep)
         self.context = context
+        self._dtype: np.dtype[Any] | None = None
 
     @classmethod
     def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Self:
@@ -118,7 +119,10 @@ class _Cores(Handle):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return memory.dtype_of(self.info.dtype)
+        # It never changes, and asking takes as long as a small contraction.
+        if self._dtype is None:
+            self._dtype = memory.dtype_of(self.info.dtype)
+        return self._dtype
 
     @property
     def location(self) -> Location:

@@ -149,6 +149,7 @@ class Info:
     reason: str
 
 
+_Parts = c_double * 2
 _INFO_WORDS = {"algorithm": ALGORITHMS, "kernel": KERNELS, "outcome": OUTCOMES}
 _FLAGS = ("halved", "two_ended", "scaled")
 
@@ -185,8 +186,6 @@ class Contraction(Handle):
     the `_scaled` calls never do.
     """
 
-    info: Info | None = None
-
     def __init__(
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
@@ -199,6 +198,15 @@ class Contraction(Handle):
         status = lib.purlin_tt_contraction_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, self._relay)
         self.context.finish(status)
+        # A small contraction takes microseconds: one struct for all reports, looked at when asked for.
+        self._report = initialised(TtContractionInfo, "tt_contraction_info")
+        self._report_at = ctypes.addressof(self._report)
+        self._reported = False
+
+    @property
+    def info(self) -> Info | None:
+        """The report of the last call that had one."""
+        return _info(self._report) if self._reported else None
 
     def __enter__(self) -> Contraction:
         return self
@@ -323,21 +331,20 @@ class Contraction(Handle):
         return (stream.handle if stream else None,)
 
     def _run(self, call: Any, *arguments: Any) -> None:
-        raw = initialised(TtContractionInfo, "tt_contraction_info")
         if self._relay is None:
-            status = call(self.handle, *arguments, ctypes.byref(raw))
+            status = call(self.handle, *arguments, self._report_at)
         else:
             with self._relay:
-                status = call(self.handle, *arguments, ctypes.byref(raw))
+                status = call(self.handle, *arguments, self._report_at)
         if status in (c.SUCCESS, c.ERROR_NUMERICAL):
-            self.info = _info(raw)
+            self._reported = True
         self._finish(status)
 
     def _finish(self, status: int) -> None:
         self.context.finish(status, self._relay)
 
     def _number(self, is_complex: bool, call: Any, *arguments: Any) -> Any:
-        parts = (c_double * 2)()
+        parts = _Parts()
         self._run(call, *arguments, parts)
         return complex(*parts) if is_complex else parts[0]
 
