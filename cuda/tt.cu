@@ -1,30 +1,10 @@
 // Inner products of tensor trains. See tt_launch.h.
 #include "tt_chain.cuh"
 #include "tt_grid.cuh"
+#include "tt_sum.cuh"
 
 namespace purlin {
 namespace tt {
-
-// Sum over the block of both numbers, for thread 0: lanes, then warps in order.
-__device__ void block_sum(double &re, double &im) {
-  double *warps = reinterpret_cast<double *>(shared_memory());
-#pragma unroll
-  for (int step = 16; step > 0; step >>= 1) {
-    re += __shfl_xor_sync(0xffffffffu, re, step);
-    im += __shfl_xor_sync(0xffffffffu, im, step);
-  }
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  if (threadIdx.x % 32 == 0) {
-    warps[2 * warp] = re;
-    warps[2 * warp + 1] = im;
-  }
-  __syncthreads();
-  re = im = 0.0;
-  for (int w = 0; w < static_cast<int>(blockDim.x / 32); ++w) {
-    re += warps[2 * w];
-    im += warps[2 * w + 1];
-  }
-}
 
 template <class T>
 __device__ void join(const purlin_tt_join_params &p) {
@@ -154,6 +134,19 @@ __device__ void promote(const purlin_tt_promote_params &p) {
     output[j] = {input[j], R(0)};
 }
 
+template <class R>
+__device__ void split(const purlin_tt_split_params &p) {
+  const float *input = reinterpret_cast<const float *>(p.input);
+  float *high = reinterpret_cast<float *>(p.high), *low = reinterpret_cast<float *>(p.low);
+  const int64_t count = p.rows * p.cols, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < count; j += step) {
+    const float x = input[p.rows == p.ld ? j : j % p.rows + p.ld * (j / p.rows)];
+    const float most = rounded_to_tf32(x);
+    high[j] = most;
+    low[j] = rounded_to_tf32(x - most);
+  }
+}
+
 }  // namespace tt
 }  // namespace purlin
 
@@ -195,3 +188,4 @@ KERNELS(cf32, tt::Complex<float>)
 KERNELS(cf64, tt::Complex<double>)
 PLAIN(f32, promote, float, purlin_tt_promote_params)
 PLAIN(f64, promote, double, purlin_tt_promote_params)
+PLAIN(f32, split, float, purlin_tt_split_params)

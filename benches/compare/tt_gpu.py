@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Inner products of tensor trains on GPUs: open ones against a loop of torch's matrix products, rings against torch.bmm over
-the boundary pairs and against the rate of torch's own product of large matrices, several GPUs against one.
+the boundary pairs and against the rate of torch's own product of large matrices, many small ones in a call against calls
+one by one and against torch.bmm over the products, f32 as three products of TF32, several GPUs against one.
 
-Arguments choose among open, ring, norm, calls and several. Cores lie on the device; times are those of whole calls, the
+Arguments choose among open, ring, norm, calls, batch, tf32 and several. Cores lie on the device; times are those of whole calls, the
 result on the host. Cores are scaled so that no environment overflows, which the loops need.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
 import purlin
 from purlin.tt import Contraction, Train
 from report import Table, median_seconds
@@ -181,6 +183,88 @@ def calls(table: Table, torch: Any, context: purlin.Context) -> None:
         table.add(f"open, d=50 rank {rank}, a call", "1/s", 1 / took, "torch loop", 1 / theirs)
 
 
+def batch(table: Table, torch: Any, context: purlin.Context) -> None:
+    """Many products of small ranks."""
+    d, n, rank, count = 50, 2, 16, 10_000
+    ranks = [1] + [rank] * (d - 1) + [1]
+    sizes = [ranks[k] * n * ranks[k + 1] for k in range(d)]
+    scale = torch.cat([torch.full((size,), (n * ranks[k]) ** -0.5) for k, size in enumerate(sizes)]).cuda()
+    generator = torch.Generator(device="cuda").manual_seed(1)
+
+    def made() -> tuple[list[Train], list[Any]]:
+        """Trains, each in one piece, and the same cores stacked site by site in torch's own order."""
+        flat = torch.randn(count, sum(sizes), dtype=torch.float64, device="cuda", generator=generator) * scale
+        stacks, at = [], 0
+        for k, size in enumerate(sizes):
+            part = flat[:, at : at + size].reshape(count, ranks[k + 1], n, ranks[k])
+            stacks.append(part.permute(0, 3, 2, 1).contiguous())
+            at += size
+        trains = []
+        for row in flat.cpu().numpy():
+            cores_, at = [], 0
+            for k, size in enumerate(sizes):
+                cores_.append(row[at : at + size].reshape(ranks[k], n, ranks[k + 1], order="F"))
+                at += size
+            with Train(cores_, context=context) as host:
+                train = Train.create([n] * d, ranks, "float64", "device", context=context)
+                host.copy_to(train)
+            trains.append(train)
+        return trains, stacks
+
+    (x, p), (y, q) = made(), made()
+
+    def by_bmm() -> Any:
+        e = torch.ones(count, 1, 1, dtype=torch.float64, device="cuda")
+        for a, b in zip(p, q, strict=True):
+            _, r, _, r2 = a.shape
+            s2 = b.shape[3]
+            t = torch.bmm(e.mT, a.reshape(count, r, n * r2)).reshape(count, -1, r2)
+            e = torch.bmm(t.mT, b.reshape(count, -1, s2))
+        return e.reshape(-1).cpu()
+
+    with Contraction(context=context) as session:
+        ours, theirs = session.inner_batch(x, y), by_bmm().numpy()
+        worst = float(abs(ours - theirs).max() / abs(theirs).max())
+        took = median_seconds(lambda: session.inner_batch(x, y), 9)
+        info = session.info
+        single = median_seconds(lambda: [session.inner(a, b) for a, b in zip(x[:500], y[:500], strict=True)], 5)
+    assert info is not None
+    facts = {"milliseconds": round(took * 1e3, 3), "inside_ms": round(info.seconds * 1e3, 3), "difference": f"{worst:.1e}"}
+    case = f"batch of {count}, d={d} n={n} rank {rank} float64"
+    table.add(case, "1/s", count / took, "torch.bmm", count / median_seconds(by_bmm, 9), **facts)
+    table.add(case, "1/s", count / took, "calls one by one", 500 / single, **facts)
+
+
+def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
+    """Single precision by three products of TF32, beside that by ordinary ones, against double precision."""
+    for rank in (512, 1024, 2048):
+        d = 100 if rank < 2048 else 20
+        x = cores(torch, d, 2, rank, False, torch.float32, 1)
+        y = [a + 0.1 * b for a, b in zip(x, cores(torch, d, 2, rank, False, torch.float32, 2), strict=True)]
+        wide_x, wide_y = ([a.double() for a in t] for t in (x, y))
+        took, error = {}, {}
+        with Contraction(context=context) as session:
+            lent = [Train([a.permute(2, 1, 0).contiguous().permute(2, 1, 0) for a in t], context=context) for t in (wide_x, wide_y)]
+            want = session.inner_scaled(*lent)
+            size = session.norm_scaled(lent[0]).log_abs + session.norm_scaled(lent[1]).log_abs
+        for math in ("default", "tf32", "tf32x3"):
+            options: Any = {"math": math}
+            with (
+                Contraction(context=context, **options) as session,
+                Train(x, context=context) as a,
+                Train([core.permute(2, 1, 0).contiguous().permute(2, 1, 0) for core in y], context=context) as b,
+            ):
+                got = session.inner_scaled(a, b)
+                took[math] = median_seconds(lambda session=session, a=a, b=b: session.inner_scaled(a, b), 7)
+            off = got.mantissa * 2.0 ** (got.exponent - want.exponent) - want.mantissa
+            error[math] = abs(off) * np.exp(want.exponent * np.log(2.0) - size)
+        p, q = packed(x), packed(y)
+        theirs = median_seconds(lambda p=p, q=q: loop(torch, p, q), 7)
+        for math in ("tf32x3", "tf32", "default"):
+            facts = {"milliseconds": round(took[math] * 1e3, 3), "error": f"{error[math]:.1e}"}
+            table.add(f"open, d={d} rank {rank} float32, {math}", "1/s", 1 / took[math], "torch loop", 1 / theirs, **facts)
+
+
 def several(table: Table, torch: Any, contexts: list[purlin.Context]) -> None:
     x, y = (cores(torch, 50, 2, 128, True, torch.float64, seed) for seed in (1, 2))
     one = None
@@ -207,7 +291,7 @@ def main() -> int:
         print("PyTorch is not installed: it makes the cores")
         return 77
     torch.backends.cuda.matmul.allow_tf32 = False
-    wanted = set(sys.argv[1:]) or {"open", "ring", "norm", "calls", "several"}
+    wanted = set(sys.argv[1:]) or {"open", "ring", "norm", "calls", "batch", "tf32", "several"}
     table = Table(
         "inner products of tensor trains on GPUs",
         gpus=len(gpus),
@@ -219,6 +303,8 @@ def main() -> int:
             ("ring", rings),
             ("norm", norms),
             ("calls", calls),
+            ("batch", batch),
+            ("tf32", tf32),
         ):
             if word in wanted:
                 work(table, torch, context)

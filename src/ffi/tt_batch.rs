@@ -65,7 +65,8 @@ fn expect_outputs(
         outputs.push(Range::of("exponents", exponents));
     }
     overlap::check(&[], &outputs)?;
-    for train in trains.iter().flat_map(|list| list.iter()) {
+    // The outputs are on the host.
+    for train in trains.iter().flat_map(|list| list.iter()).filter(|train| !train.is_device()) {
         overlap::check_many(&tt::ranges("x", train)?, &outputs)?;
     }
     Ok(())

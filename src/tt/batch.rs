@@ -1,7 +1,8 @@
 //! Many inner products in one call, and Gram matrices.
 //!
 //! Trains of one shape share a plan. Small contractions are dealt out over the threads, the largest first; large ones,
-//! which keep all threads busy on their own, follow one by one. Every result has the bits of a call of its own.
+//! which keep all threads busy on their own, follow one by one. On the CPU every result has the bits of a call of its own;
+//! on a GPU, which has other kernels for many, the same list gives the same bits.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -9,13 +10,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
 use super::info::{Info, Kernel, Outcome};
-use super::ops::Item;
+use super::ops::{ContractOps, Item};
 use super::options::{Algorithm, Conjugate};
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, is_single};
 use crate::alloc;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::{CancelFlag, Progress, ProgressFn};
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
@@ -166,7 +167,7 @@ impl Contraction {
         items.extend(order.iter().map(|&i| small[i].clone()));
         let mut sums = alloc::filled(what, small.len(), Scaled::ZERO)?;
         if !items.is_empty() {
-            self.machines[0].many(&items, &progress.flag(), &mut sums)?;
+            many(&mut self.machines, stream, &items, &progress.flag(), &mut sums)?;
         }
         let value = |sum: Scaled, conjugate: bool| if conjugate { sum.conj() } else { sum };
         for (&i, &sum) in order.iter().zip(&sums) {
@@ -182,6 +183,34 @@ impl Contraction {
         }
         Ok(())
     }
+}
+
+/// The items over all machines where their trains are on the host. On a device they stay: to bring the cores to another
+/// one takes longer than to contract them.
+fn many(
+    machines: &mut [Box<dyn ContractOps>],
+    stream: Option<&Stream>,
+    items: &[Item<'_>],
+    cancel: &CancelFlag,
+    sums: &mut [Scaled],
+) -> Result<()> {
+    let on_host = items.iter().all(|item| !item.x.is_device() && !item.y.is_device());
+    let shares = if on_host { machines.len().min(items.len()) } else { 1 };
+    let share = items.len().div_ceil(shares.max(1));
+    let machines = machines.iter_mut().take(shares);
+    std::thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(shares);
+        let mut all = Ok(());
+        for (i, ((machine, items), sums)) in machines.zip(items.chunks(share)).zip(sums.chunks_mut(share)).enumerate() {
+            if i + 1 < shares {
+                threads.push(scope.spawn(move || machine.many(stream, items, cancel, sums)));
+            } else {
+                all = machine.many(stream, items, cancel, sums);
+            }
+        }
+        let panicked = || Err(Error::Internal("a thread of a batch panicked".into()));
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|_| panicked())).fold(all, Result::and)
+    })
 }
 
 impl<'a> Lists<'a> {
@@ -224,6 +253,11 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
         (key(t), t.shape().modes(), t.shape().ranks()).hash(&mut hasher);
         hasher.finish()
     };
+    // Most batches have one class: then there is nothing to sort.
+    let is_first = |t: &TensorTrain| trains.first().is_some_and(|f| key(f) == key(t) && f.shape() == t.shape());
+    if trains.iter().all(|t| is_first(t)) {
+        return alloc::filled(what, trains.len(), 0);
+    }
     let mut order = alloc::with_capacity(what, trains.len())?;
     order.extend(trains.iter().enumerate().map(|(i, t)| (hash(t), i)));
     order.sort_unstable();

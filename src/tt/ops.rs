@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::plan::Plan;
 use super::scaled::Scaled;
 use crate::backend::cpu::Isa;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::progress::CancelFlag;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
@@ -32,6 +32,8 @@ pub struct Machine {
     pub vectors: Option<Isa>,
     /// Largest rank at which open trains are contracted from both ends.
     pub meet_rank: usize,
+    /// Whether factors of products in single precision are split into two parts, which takes room.
+    pub splits: bool,
 }
 
 /// One contraction.
@@ -81,14 +83,17 @@ pub trait ContractOps: Send {
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
 
     /// Whether a contraction is small enough to be one of many.
-    fn takes(&self, _: &Plan) -> bool {
-        false
-    }
+    fn takes(&self, plan: &Plan) -> bool;
 
-    /// S of each of many contractions that [`ContractOps::takes`] admits, to the same bits as one by one.
-    fn many(&mut self, _: &[Item<'_>], _: &CancelFlag, _: &mut [Scaled]) -> Result<()> {
-        Err(Error::Internal("many contractions on a backend that takes none".into()))
-    }
+    /// S of each of many contractions that [`ContractOps::takes`] admits: on the CPU to the same bits as one by one, on a
+    /// GPU, which has other kernels for many, to the same bits whenever the same list is given.
+    fn many(
+        &mut self,
+        stream: Option<&Stream>,
+        items: &[Item<'_>],
+        cancel: &CancelFlag,
+        sums: &mut [Scaled],
+    ) -> Result<()>;
 
     /// S by way of the dense tensors of both trains, each from the dense tensors of its sites before and from
     /// [`Plan::split`] on.

@@ -226,6 +226,16 @@ impl<'a> Planner<'a> {
         elements * self.dtype.size() as f64
     }
 
+    /// Elements of both parts of both factors of a product, with environments of so many elements.
+    fn parts(&self, environment: f64) -> f64 {
+        let single = matches!(self.dtype, DType::F32 | DType::CF32);
+        if !(self.request.machine.splits && single) {
+            return 0.0;
+        }
+        let cores = |shape: &Shape| (0..shape.len()).map(|k| shape.core_len(k)).max().unwrap_or(1);
+        4.0 * environment.max(cores(self.request.x.0) as f64).max(cores(self.request.y.0) as f64)
+    }
+
     fn repeat(&self) -> u64 {
         self.request.options.repeat
     }
@@ -327,7 +337,8 @@ impl<'a> Planner<'a> {
         let max_rank = self.request.x.0.max_rank().max(self.request.y.0.max_rank());
         let all = self.pairs.len();
         let (environment, product) = self.sizes.largest(self.cut, self.repeat());
-        let single = self.bytes(environment + product);
+        let parts = if max_rank <= machine.chain_rank { 0.0 } else { self.parts(environment.max(product)) };
+        let single = self.bytes(environment + product + parts);
         self.expect_room(single)?;
         if max_rank <= machine.chain_rank {
             plan.kernel = Kernel::Chain;
@@ -345,7 +356,7 @@ impl<'a> Planner<'a> {
             }
             return Ok(plan);
         }
-        let each = self.bytes(3.0 * environment);
+        let each = self.bytes(3.0 * environment + parts);
         // More than one pair at a time needs three environments each, one pair n + 1 of them.
         let allowed = ((self.limit as f64 / each) as usize).clamp(1, all);
         plan.block = match algorithm {
@@ -438,7 +449,7 @@ impl<'a> Planner<'a> {
         }
         plan.flops -= ahead[0] + ahead[1];
         plan.meet = d - plan.grow[1];
-        let both = 2.0 * self.bytes(environment + product);
+        let both = 2.0 * self.bytes(environment + product + self.parts(environment.max(product)));
         if d >= 4 && max_rank <= self.request.machine.meet_rank && both <= self.limit as f64 {
             let half = (0..d).map(|i| sizes.site(core(i)).0).sum::<f64>() + ahead[1] - ahead[0];
             let (mut left, mut meet) = (0.0, 1);

@@ -154,6 +154,12 @@ impl DeviceMemory {
         Region { address: self.address, bytes: self.bytes, memory: PhantomData }
     }
 
+    /// `bytes` bytes from the first on, for a kernel, where the caller has found that other memories, which live as long,
+    /// follow without a gap: for arrays that were borrowed piece by piece.
+    pub fn reaching(&self, bytes: usize) -> Region<'_> {
+        Region { address: self.address, bytes, memory: PhantomData }
+    }
+
     /// Address of the byte at `offset`, if `bytes` bytes from there lie inside.
     pub(super) fn range(&self, offset: usize, bytes: usize) -> Result<u64> {
         match offset.checked_add(bytes) {

@@ -14,8 +14,8 @@ use crate::tensor::{Location, allocate};
 enum Storage {
     /// One after another in purlin's memory; `set` says which have been given.
     Whole { memory: Memory, set: Vec<bool> },
-    /// Each in memory of its own: the caller's.
-    Each(Vec<Memory>),
+    /// Each in memory of its own: the caller's. `packed` if each begins where the one before ends.
+    Each { cores: Vec<Memory>, packed: bool },
 }
 
 /// A tensor train, open or cyclic as its ranks say, in the memory of the host or of the context's GPU.
@@ -79,7 +79,10 @@ impl TensorTrain {
                 return Err(Error::Internal(format!("{} bytes for core {k} of {needed}", core.bytes())));
             }
         }
-        let storage = Storage::Each(cores);
+        let follows = |k: usize| cores[k].address().checked_sub(cores[k - 1].address());
+        let packed =
+            (1..cores.len()).all(|k| follows(k) == Some(crate::shape::to_u64(shape.core_len(k - 1) * dtype.size())));
+        let storage = Storage::Each { cores, packed };
         Ok(Self { storage, shape, dtype, device, read_only, context: Arc::clone(context) })
     }
 
@@ -120,7 +123,7 @@ impl TensorTrain {
             Storage::Whole { memory, .. } => {
                 memory.address() + crate::shape::to_u64(self.shape.offset(k) * self.dtype.size())
             }
-            Storage::Each(cores) => cores[k].address(),
+            Storage::Each { cores, .. } => cores[k].address(),
         }
     }
 
@@ -128,7 +131,15 @@ impl TensorTrain {
     pub fn memory(&self, k: usize) -> (&Memory, usize) {
         match &self.storage {
             Storage::Whole { memory, .. } => (memory, self.shape.offset(k)),
-            Storage::Each(cores) => (&cores[k], 0),
+            Storage::Each { cores, .. } => (&cores[k], 0),
+        }
+    }
+
+    /// Whether the cores lie one after another, without gaps.
+    pub fn is_packed(&self) -> bool {
+        match &self.storage {
+            Storage::Whole { .. } => true,
+            Storage::Each { packed, .. } => *packed,
         }
     }
 
@@ -142,7 +153,7 @@ impl TensorTrain {
         }
         match &mut self.storage {
             Storage::Whole { memory, .. } => Ok((memory, self.shape.offset(k))),
-            Storage::Each(cores) => Ok((&mut cores[k], 0)),
+            Storage::Each { cores, .. } => Ok((&mut cores[k], 0)),
         }
     }
 
@@ -160,7 +171,7 @@ impl TensorTrain {
                 None => Ok(()),
                 Some(k) => Err(Error::invalid(argument, format!("core {k} has not been set"))),
             },
-            Storage::Each(_) => Ok(()),
+            Storage::Each { .. } => Ok(()),
         }
     }
 
@@ -240,7 +251,7 @@ impl TensorTrain {
                     rest = tail;
                 }
             }
-            Storage::Each(each) => {
+            Storage::Each { cores: each, .. } => {
                 refuse_overlap(argument, shape, T::DTYPE, each)?;
                 for (k, memory) in each.iter_mut().enumerate() {
                     cores.push(&mut memory.host_mut(argument)?.as_mut_slice::<T>()?[..shape.core_len(k)]);

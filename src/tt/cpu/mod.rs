@@ -34,6 +34,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use products::{Bra, Threads};
 use sweep::{Care, Pair, Room, Suspicious, Sweep};
@@ -191,6 +192,7 @@ impl ContractOps for CpuContraction {
             chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },
             vectors: Some(self.context.isa()),
             meet_rank: usize::MAX,
+            splits: false,
         }
     }
 
@@ -208,7 +210,7 @@ impl ContractOps for CpuContraction {
         plan.chain.is_some() && plan.flops < 1e8
     }
 
-    fn many(&mut self, items: &[Item<'_>], cancel: &CancelFlag, sums: &mut [Scaled]) -> Result<()> {
+    fn many(&mut self, _: Option<&Stream>, items: &[Item<'_>], cancel: &CancelFlag, sums: &mut [Scaled]) -> Result<()> {
         self.chains.many(&self.context, items, cancel, sums)
     }
 

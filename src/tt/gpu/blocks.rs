@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::products::{Products, adjoint};
 use super::{Call, Sums, is_single};
 use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Site};
-use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Scalars, Transpose, View};
+use crate::backend::gpu::{Blas, DeviceMemory, Region, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
@@ -15,42 +16,6 @@ use crate::tt::options::Math;
 const TERMS: usize = 1 << 16;
 /// Sites between two that are measured, in double precision: its range is wide enough.
 const INTERVAL: usize = 4;
-
-/// 1 and 0 in device memory.
-pub(super) struct Constants {
-    memory: DeviceMemory,
-}
-
-impl Constants {
-    pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
-        let mut memory = gpu.allocate_on(stream, "scalars of products", 32)?;
-        gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut memory, 0)?;
-        Ok(Self { memory })
-    }
-
-    pub(super) fn one(&self) -> Result<Region<'_>> {
-        self.memory.region(0, 16)
-    }
-
-    pub(super) fn zero(&self) -> Result<Region<'_>> {
-        self.memory.region(16, 16)
-    }
-
-    /// Scalars of a product: `alpha` or 1, and 1 where it is added to what is there.
-    pub(super) fn scalars<'a>(&'a self, alpha: Option<Region<'a>>, add: bool, math: Math) -> Result<Scalars<'a>> {
-        let alpha = match alpha {
-            Some(alpha) => alpha.part(0, 16)?,
-            None => self.one()?,
-        };
-        let beta = if add { self.one()? } else { self.zero()? };
-        Ok(Scalars { alpha, beta, three: math == Math::Gemm3m })
-    }
-}
-
-/// What y is taken as on the way to the next bond.
-pub(super) fn adjoint(conjugate: bool) -> Transpose {
-    if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
-}
 
 /// Slice i of a core r x n x r'.
 pub(super) fn slice<T>(core: Region<'_>, [left, right]: [usize; 2], n: usize, i: usize) -> Result<View<'_>> {
@@ -89,7 +54,6 @@ struct Room {
     g: DeviceMemory,
     t: DeviceMemory,
     state: DeviceMemory,
-    constants: Constants,
 }
 
 /// The terms of all pairs of these blocks. Says whether to go over them again with care.
@@ -112,8 +76,9 @@ pub(super) fn contract<T: Scalar>(
         g: work_space(environment)?,
         t: work_space(products)?,
         state: gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?,
-        constants: Constants::new::<T>(gpu, stream)?,
     };
+    let largest = product("pairs", environment.max(products), most)?.max(call.largest_core());
+    let products = Products::new::<T>(gpu, blas, math, largest)?;
     let capacity = TERMS.max(most);
     let results = call.results(capacity.min(plan.pairs.len()))?;
     let (mut from, mut held, mut doubt) = (plan.pairs.block(blocks.start, plan.block).start, 0, false);
@@ -126,7 +91,7 @@ pub(super) fn contract<T: Scalar>(
         let word = RESULT_WORDS * 8;
         let out = results.region(held * word, pairs.len() * word)?;
         held += pairs.len();
-        block::<T>(call, blas, math, &mut room, pairs, out)?;
+        block::<T>(call, &products, &mut room, pairs, out)?;
     }
     doubt |= sums.add(from, &call.read(&results, held)?)?;
     Ok(doubt && call.rescues())
@@ -135,8 +100,7 @@ pub(super) fn contract<T: Scalar>(
 /// Enqueues one block.
 fn block<T: Scalar>(
     call: &Call<'_>,
-    blas: &Blas,
-    math: Math,
+    products: &Products<'_>,
     room: &mut Room,
     pairs: Range<usize>,
     results: Region<'_>,
@@ -157,7 +121,7 @@ fn block<T: Scalar>(
     let mut measured = false;
     for i in 0..call.length - 1 {
         if i > 0 {
-            site::<T>(call, blas, math, room, i, count, measured)?;
+            site::<T>(call, products, room, i, count, measured)?;
             std::mem::swap(&mut room.f, &mut room.g);
             measured = false;
         }
@@ -176,8 +140,7 @@ fn block<T: Scalar>(
 /// G of the next bond from F; `measured` if F is to be multiplied by the state's factor.
 fn site<T: Scalar>(
     call: &Call<'_>,
-    blas: &Blas,
-    math: Math,
+    products: &Products<'_>,
     room: &Room,
     i: usize,
     count: usize,
@@ -192,17 +155,15 @@ fn site<T: Scalar>(
     for j in 0..n {
         let x = (slice::<T>(call.x[k], [r, r2], n, j)?, Transpose::Plain);
         let y = (slice::<T>(call.y[k], [s, s2], n, j)?, taken);
-        let first = room.constants.scalars(alpha, false, math)?;
-        let then = room.constants.scalars(None, j > 0, math)?;
         let plain = |memory, rows, cols| (View::packed(memory, rows, cols), Transpose::Plain);
         match plan.order[plan.core(to_u64(i))] {
             First::X => {
-                blas.multiply_by::<T>(first, plain(f, s * count, r), x, View::packed(t, s * count, r2))?;
-                blas.multiply_by::<T>(then, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
+                products.multiply::<T>(alpha, false, plain(f, s * count, r), x, View::packed(t, s * count, r2))?;
+                products.multiply::<T>(None, j > 0, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
             }
             First::Y => {
-                blas.multiply_by::<T>(first, y, plain(f, s, count * r), View::packed(t, s2, count * r))?;
-                blas.multiply_by::<T>(then, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
+                products.multiply::<T>(alpha, false, y, plain(f, s, count * r), View::packed(t, s2, count * r))?;
+                products.multiply::<T>(None, j > 0, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
             }
         }
     }

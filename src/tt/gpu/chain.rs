@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{Call, Sums, Term};
-use crate::backend::gpu::kernels::tt::{self, Form, GridSpace, STATE_BYTES, Tables};
+use crate::backend::gpu::Gpu;
+use crate::backend::gpu::kernels::tt::{self, Form, GridSpace, Places, STATE_BYTES, Site, Tables};
 use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::product;
@@ -14,11 +15,11 @@ const PAIRS: usize = 1 << 16;
 const FEW: usize = 264;
 
 /// The form of the chain kernel that suits `count` products; `None` if the ranks fit none on this device.
-pub(super) fn form_of<T: Scalar>(call: &Call<'_>, count: usize) -> Result<Option<Form>> {
-    let edge = tt::chain_edge(&call.sites, call.length);
+pub(super) fn form_of<T: Scalar>(gpu: &Gpu, sites: &[Site], length: usize, count: usize) -> Result<Option<Form>> {
+    let edge = tt::chain_edge(sites, length);
     let order = if count <= FEW { [Form::C, Form::D, Form::B, Form::A] } else { [Form::A, Form::B, Form::D, Form::C] };
     for form in order {
-        if tt::chain_fits::<T>(call.gpu, form, edge)? {
+        if tt::chain_fits::<T>(gpu, form, edge)? {
             return Ok(Some(form));
         }
     }
@@ -28,7 +29,8 @@ pub(super) fn form_of<T: Scalar>(call: &Call<'_>, count: usize) -> Result<Option
 fn tables<'a, T: Scalar>(call: &Call<'a>, careful: bool) -> Result<Tables<'a>> {
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
     let (x, y) = ([call.x.clone()], [call.y.clone()]);
-    let mut tables = Tables::new::<T>(call.gpu, call.stream, sites, &x, &y, &[(0, 0)])?;
+    let (x, y) = (Places::Cores(&x), Places::Cores(&y));
+    let mut tables = Tables::new::<T>(call.gpu, call.stream, sites, x, y, &[(0, 0)])?;
     if careful {
         tables.measure::<T>(call.gpu, call.stream)?;
     }
@@ -145,7 +147,7 @@ pub(super) fn one_by_one<T: Scalar>(
 /// Everything again, every product scaled by the largest numbers of the cores: for entries near the ends of the range.
 pub(super) fn careful<T: Scalar>(call: &Call<'_>, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<()> {
     sums.clear();
-    match form_of::<T>(call, terms.len())? {
+    match form_of::<T>(call.gpu, &call.sites, call.length, terms.len())? {
         Some(form) => {
             let tables = tables::<T>(call, true)?;
             swept::<T>(call, form, &tables, terms, true, sums).map(|_| ())

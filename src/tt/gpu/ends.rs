@@ -3,7 +3,8 @@
 //! From the left F[b, a] = sum x cj(y), from the right G[b, a] = sum cj(x) y: so every conjugation comes with a
 //! transposition, as the library has it, and S = sum F cj(G).
 
-use super::blocks::{Constants, adjoint, interval, slice};
+use super::blocks::{interval, slice};
+use super::products::{Products, adjoint};
 use super::{Call, Sums, chain};
 use crate::backend::gpu::kernels::tt::{self, STATE_BYTES, Site};
 use crate::backend::gpu::{Blas, DeviceMemory, GpuStream, Region, Transpose, View};
@@ -15,13 +16,11 @@ use crate::tt::options::Math;
 
 /// One end of the train on its way to the middle.
 struct End<'a> {
-    blas: &'a Blas,
+    products: Products<'a>,
     is_right: bool,
     f: DeviceMemory,
     t: DeviceMemory,
     state: Region<'a>,
-    constants: Constants,
-    math: Math,
     /// Whether the environment is to be multiplied by the state's factor.
     measured: bool,
 }
@@ -58,12 +57,12 @@ pub(super) fn contract<T: Scalar>(
     result
 }
 
-fn from_both<T: Scalar>(
-    call: &Call<'_>,
-    left: &Blas,
-    right: &Blas,
+fn from_both<'a, T: Scalar>(
+    call: &'a Call<'_>,
+    left: &'a Blas,
+    right: &'a Blas,
     math: Math,
-    states: &DeviceMemory,
+    states: &'a DeviceMemory,
     sums: &mut Sums<'_>,
 ) -> Result<bool> {
     let plan = call.plan();
@@ -72,21 +71,20 @@ fn from_both<T: Scalar>(
     let meet = plan.meet.min(d);
     // The other queue begins when the cores are there.
     right.stream().wait_for(call.stream)?;
-    let end = |blas, is_right: bool| -> Result<End<'_>> {
-        let stream = Blas::stream(blas);
+    let largest = environment.max(products).max(call.largest_core());
+    let end = |blas: &'a Blas, is_right: bool| -> Result<End<'a>> {
+        let stream = blas.stream();
         let space = |elements: usize| {
             let bytes = product("rank", elements, size_of::<T>())?;
             // Zeroed, as are those of blocks.
             call.gpu.allocate_on(stream, "work space of a contraction", bytes)
         };
         Ok(End {
-            blas,
+            products: Products::new::<T>(call.gpu, blas, math, largest)?,
             is_right,
             f: space(environment)?,
             t: space(products)?,
             state: states.region(if is_right { STATE_BYTES } else { 0 }, STATE_BYTES)?,
-            constants: Constants::new::<T>(call.gpu, stream)?,
-            math,
             measured: false,
         })
     };
@@ -128,7 +126,7 @@ fn from_both<T: Scalar>(
 
 impl End<'_> {
     fn stream(&self) -> &GpuStream {
-        self.blas.stream()
+        self.products.blas().stream()
     }
 
     /// Core of the i-th site from this end.
@@ -145,17 +143,16 @@ impl End<'_> {
     fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
         let (x, r, rows) = self.dense::<T>(call, sites, true)?;
         let (y, s, _) = self.dense::<T>(call, sites, false)?;
-        let scalars = self.constants.scalars(None, false, self.math)?;
         let taken = self.taken(call);
         let to = View::packed(self.f.whole(), s, r);
         if self.is_right {
             // G[b, a] = sum over m of R_y[b, m] cj(R_x[a, m]).
             let (x, y) = (View::packed(x.region(), r, rows), View::packed(y.region(), s, rows));
-            self.blas.multiply_by::<T>(scalars, (y, Transpose::Plain), (x, taken), to)
+            self.products.multiply::<T>(None, false, (y, Transpose::Plain), (x, taken), to)
         } else {
             // F[b, a] = sum over m of cj(L_y[m, b]) L_x[m, a].
             let (x, y) = (View::packed(x.region(), rows, r), View::packed(y.region(), rows, s));
-            self.blas.multiply_by::<T>(scalars, (y, taken), (x, Transpose::Plain), to)
+            self.products.multiply::<T>(None, false, (y, taken), (x, Transpose::Plain), to)
         }
     }
 
@@ -175,16 +172,15 @@ impl End<'_> {
             let elements = product("rank", product("rank", rows, n)?, far)?;
             let bytes = product("rank", elements, size_of::<T>())?;
             let memory = call.gpu.allocate_on(self.stream(), "end of a tensor train", bytes)?;
-            let scalars = self.constants.scalars(None, false, self.math)?;
             let from = tensor.region();
             if self.is_right {
                 let (a, b) = (View::packed(core(i), far * n, near), View::packed(from, near, rows));
                 let to = View::packed(memory.whole(), far * n, rows);
-                self.blas.multiply_by::<T>(scalars, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+                self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
             } else {
                 let (a, b) = (View::packed(from, rows, near), View::packed(core(i), near, n * far));
                 let to = View::packed(memory.whole(), rows, n * far);
-                self.blas.multiply_by::<T>(scalars, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+                self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
             }
             tensor = Grown::Made(memory);
             (rows, at) = (rows * n, far);
@@ -201,53 +197,57 @@ impl End<'_> {
         let (f, t) = (self.f.whole(), self.t.whole());
         let taken = self.taken(call);
         let alpha = self.measured.then_some(self.state);
-        let first = self.constants.scalars(alpha, false, self.math)?;
-        let then = |add| self.constants.scalars(None, add, self.math);
         let plain = |view| (view, Transpose::Plain);
         // The products with slices lie one after another.
         let part = |index: usize| {
             let bytes = s2 * r * size_of::<T>();
             t.part(index * bytes, bytes)
         };
-        let blas = self.blas;
+        let products = &self.products;
         match (self.is_right, plan.order[plan.core(to_u64(k))]) {
             (false, First::X) => {
                 // T[b, (i a')] = F[b, a] X[a, (i a')], F'[b', a'] = cj(Y[(b i), b']) T[(b i), a'].
                 let x = View::packed(core_x, r, n * r2);
-                blas.multiply_by::<T>(first, plain(View::packed(f, s, r)), plain(x), View::packed(t, s, n * r2))?;
+                products.multiply::<T>(
+                    alpha,
+                    false,
+                    plain(View::packed(f, s, r)),
+                    plain(x),
+                    View::packed(t, s, n * r2),
+                )?;
                 let y = View::packed(core_y, s * n, s2);
                 let t = plain(View::packed(t, s * n, r2));
-                blas.multiply_by::<T>(then(false)?, (y, taken), t, View::packed(f, s2, r2))?;
+                products.multiply::<T>(None, false, (y, taken), t, View::packed(f, s2, r2))?;
             }
             (false, First::Y) => {
                 // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
                 for j in 0..n {
                     let y = slice::<T>(core_y, [s, s2], n, j)?;
                     let to = View::packed(part(j)?, s2, r);
-                    blas.multiply_by::<T>(first, (y, taken), plain(View::packed(f, s, r)), to)?;
+                    products.multiply::<T>(alpha, false, (y, taken), plain(View::packed(f, s, r)), to)?;
                 }
                 let x = View::packed(core_x, r * n, r2);
                 let t = plain(View::packed(t, s2, r * n));
-                blas.multiply_by::<T>(then(false)?, t, plain(x), View::packed(f, s2, r2))?;
+                products.multiply::<T>(None, false, t, plain(x), View::packed(f, s2, r2))?;
             }
             (true, First::X) => {
                 // The order with the same product: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')] cj(X[a, (i a')]).
                 let y = View::packed(core_y, s * n, s2);
                 let to = View::packed(t, s * n, r2);
-                blas.multiply_by::<T>(first, plain(y), plain(View::packed(f, s2, r2)), to)?;
+                products.multiply::<T>(alpha, false, plain(y), plain(View::packed(f, s2, r2)), to)?;
                 let x = View::packed(core_x, r, n * r2);
                 let t = plain(View::packed(t, s, n * r2));
-                blas.multiply_by::<T>(then(false)?, t, (x, taken), View::packed(f, s, r))?;
+                products.multiply::<T>(None, false, t, (x, taken), View::packed(f, s, r))?;
             }
             (true, First::Y) => {
                 // T[b', (a i)] = G[b', a'] cj(X[(a i), a']), G[b, a] = sum over i of Y[b, i, b'] T[b', a, i].
                 let x = View::packed(core_x, r * n, r2);
                 let g = plain(View::packed(f, s2, r2));
-                blas.multiply_by::<T>(first, g, (x, taken), View::packed(t, s2, r * n))?;
+                products.multiply::<T>(alpha, false, g, (x, taken), View::packed(t, s2, r * n))?;
                 for j in 0..n {
                     let y = slice::<T>(core_y, [s, s2], n, j)?;
                     let t = plain(View::packed(part(j)?, s2, r));
-                    blas.multiply_by::<T>(then(j > 0)?, plain(y), t, View::packed(f, s, r))?;
+                    products.multiply::<T>(None, j > 0, plain(y), t, View::packed(f, s, r))?;
                 }
             }
         }

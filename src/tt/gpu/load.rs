@@ -24,6 +24,17 @@ pub(super) struct Loaded<'a> {
     own: Vec<Region<'a>>,
 }
 
+/// All cores in one region, where they lie one after another on the device of `context`, aligned to an element.
+pub(super) fn in_one<'a>(context: &Arc<Context>, train: &'a TensorTrain) -> Option<Region<'a>> {
+    let aligned = train.address(0).is_multiple_of(to_u64(train.dtype().size()));
+    match train.memory(0) {
+        (Memory::Device(memory), _) if train.is_packed() && aligned && Arc::ptr_eq(train.context(), context) => {
+            Some(memory.reaching(train.bytes()))
+        }
+        _ => None,
+    }
+}
+
 impl<'a> Loaded<'a> {
     /// The cores of `train` as `T`: where they are if they lie aligned on this device, else copied there. A train that
     /// lies on another device goes through host memory.

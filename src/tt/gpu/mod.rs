@@ -6,13 +6,17 @@
 //! |---|---|
 //! | `load` | cores in device memory |
 //! | `chain` | sweeps by purlin's own kernels |
+//! | `batch` | many of them at a time |
 //! | `blocks` | blocks of pairs by cuBLAS |
 //! | `ends` | open trains from both ends by cuBLAS |
+//! | `products` | products by cuBLAS, in one part or in several |
 
+mod batch;
 mod blocks;
 mod chain;
 mod ends;
 mod load;
+mod products;
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +26,7 @@ use std::sync::Arc;
 
 use super::cpu::CpuContraction;
 use super::info::Kernel;
-use super::ops::{ContractOps, Machine, Work};
+use super::ops::{ContractOps, Item, Machine, Work};
 use super::options::Math;
 use super::plan::Plan;
 use super::scaled::Scaled;
@@ -31,8 +35,10 @@ use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Precision, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelFlag;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::to_u64;
+use crate::stream::Stream;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use load::Loaded;
@@ -59,11 +65,8 @@ impl GpuContraction {
     /// The contractions of a context on a GPU.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for a context on the CPU, and for [`Math::Tf32x3`], which has no kernel.
+    /// [`Error::NotSupported`] for a context on the CPU.
     pub fn new(context: &Arc<Context>, math: Math) -> Result<Self> {
-        if math == Math::Tf32x3 {
-            return Err(Error::NotSupported("math: three products in TF32".into()));
-        }
         Ok(Self {
             context: Arc::clone(context),
             gpu: context.gpu("context")?.clone(),
@@ -75,8 +78,8 @@ impl GpuContraction {
     }
 
     /// The queue of a call: the caller's if it is one of this context.
-    fn stream(&self, work: &Work<'_>) -> GpuStream {
-        let given = work.stream.filter(|s| Arc::ptr_eq(s.context(), &self.context));
+    fn stream(&self, stream: Option<&Stream>) -> GpuStream {
+        let given = stream.filter(|s| Arc::ptr_eq(s.context(), &self.context));
         given.and_then(|s| s.gpu()).unwrap_or_else(|| self.gpu.default_stream()).clone()
     }
 
@@ -90,7 +93,10 @@ impl GpuContraction {
         self.libraries.retain(|l| Some(l.0) == side);
         match Blas::new(&self.gpu, stream) {
             Ok(blas) => {
-                let precision = if self.math == Math::Tf32 { Precision::Reduced } else { Precision::Full };
+                let precision = match self.math {
+                    Math::Tf32 | Math::Tf32x3 => Precision::Reduced,
+                    Math::Default | Math::Gemm3m => Precision::Full,
+                };
                 blas.set_precision(precision)?;
                 alloc::push("libraries", &mut self.libraries, (stream.raw(), blas))?;
                 Ok(true)
@@ -106,7 +112,7 @@ impl GpuContraction {
     }
 
     fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
-        let stream = self.stream(work);
+        let stream = self.stream(work.stream);
         let gpu = self.gpu.clone();
         if let (Some(given), false) = (work.stream, Arc::ptr_eq(work.x.context(), &self.context)) {
             // Cores of another device are read on that one's own queue.
@@ -120,7 +126,7 @@ impl GpuContraction {
         let terms = plan.pairs.block(blocks.start, plan.block).start..plan.pairs.block(blocks.end - 1, plan.block).end;
         let own = plan.kernel == Kernel::Chain || call.length == 1;
         let mut sums = Sums::new(plan, blocks.clone(), partials);
-        if own && let Some(form) = chain::form_of::<T>(&call, terms.len())? {
+        if own && let Some(form) = chain::form_of::<T>(&gpu, &call.sites, call.length, terms.len())? {
             let open = plan.pairs.len() == 1 && call.length == call.sites.len() && call.length >= 2;
             let careful = if open {
                 chain::two_ended::<T>(&call, form, &mut sums)?
@@ -178,22 +184,17 @@ impl<'a> Call<'a> {
         y: &'a Loaded<'_>,
     ) -> Result<Self> {
         let plan = work.plan;
-        let length = usize::try_from(plan.sites())
-            .ok()
-            .filter(|&n| n <= i32::MAX.unsigned_abs() as usize)
-            .ok_or_else(|| Error::NotSupported(format!("repeat: {} sites on a GPU", plan.sites())))?;
+        let length = length(plan)?;
         let (own_x, own_y) = (x.cores()?, y.cores()?);
         let what = "sites of a contraction";
-        let mut sites = alloc::with_capacity(what, plan.cores)?;
+        let sites = sites(plan, work.x.shape(), work.y.shape())?;
         let (mut in_x, mut in_y) = (alloc::with_capacity(what, plan.cores)?, alloc::with_capacity(what, plan.cores)?);
         for i in 0..plan.cores {
             let k = plan.core(to_u64(i));
-            let ([r, n, r2], [s, _, s2]) = (work.x.shape().core(k), work.y.shape().core(k));
-            sites.push(Site { r: [r, r2], s: [s, s2], n });
             in_x.push(own_x[k]);
             in_y.push(own_y[k]);
         }
-        let unscaled = !plan.scaled && !plan.rescue;
+        let unscaled = is_unscaled(plan);
         Ok(Self { work, gpu, stream, sites, x: in_x, y: in_y, length, unscaled })
     }
 
@@ -202,15 +203,7 @@ impl<'a> Call<'a> {
     }
 
     fn sweep(&self, middle: Option<usize>) -> tt::Sweep {
-        let plan = self.plan();
-        tt::Sweep {
-            length: self.length,
-            middle,
-            pairs_x: plan.pairs.r,
-            halved: plan.pairs.halved,
-            conjugate: plan.conjugate,
-            unscaled: self.unscaled,
-        }
+        tt::Sweep { middle, ..sweep(self.plan(), self.length) }
     }
 
     /// Sites from the left for which both ends have about as much to do.
@@ -227,6 +220,12 @@ impl<'a> Call<'a> {
             2.0 * left >= all
         });
         reached.map_or(1, |k| k + 1).clamp(1, self.sites.len().saturating_sub(1).max(1))
+    }
+
+    /// Elements of the largest core.
+    fn largest_core(&self) -> usize {
+        let sizes = |site: &Site| (site.r[0] * site.n * site.r[1]).max(site.s[0] * site.n * site.s[1]);
+        self.sites.iter().map(sizes).max().unwrap_or(1)
     }
 
     /// Whether a doubtful sum is to be computed again with more care.
@@ -247,16 +246,57 @@ impl<'a> Call<'a> {
 
     /// Waits for results, and reads them.
     fn read(&self, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
-        let mut words = alloc::filled("terms of a contraction", count * RESULT_WORDS, 0i64)?;
-        self.gpu.load_numbers(self.stream, memory, 0, &mut words)?;
-        let mut terms = alloc::with_capacity("terms of a contraction", count)?;
-        for word in words.chunks_exact(RESULT_WORDS) {
-            let number = |j: usize| f64::from_bits(u64::from_ne_bytes(word[j].to_ne_bytes()));
-            let value = Scaled::new(Complex::new(number(0), number(1)), word[2]);
-            let own = if value.is_zero() { 0 } else { value.exponent.saturating_sub(word[2]) };
-            terms.push(Term { value, own, doubt: word[3] != 0 || !value.is_finite() });
-        }
-        Ok(terms)
+        read(self.gpu, self.stream, memory, count)
+    }
+}
+
+/// Waits for results, and reads them.
+fn read(gpu: &Gpu, stream: &GpuStream, memory: &DeviceMemory, count: usize) -> Result<Vec<Term>> {
+    let mut words = alloc::filled("terms of a contraction", count * RESULT_WORDS, 0i64)?;
+    gpu.load_numbers(stream, memory, 0, &mut words)?;
+    let mut terms = alloc::with_capacity("terms of a contraction", count)?;
+    for word in words.chunks_exact(RESULT_WORDS) {
+        let number = |j: usize| f64::from_bits(u64::from_ne_bytes(word[j].to_ne_bytes()));
+        let value = Scaled::new(Complex::new(number(0), number(1)), word[2]);
+        let own = if value.is_zero() { 0 } else { value.exponent.saturating_sub(word[2]) };
+        terms.push(Term { value, own, doubt: word[3] != 0 || !value.is_finite() });
+    }
+    Ok(terms)
+}
+
+/// Sites of a sweep.
+fn length(plan: &Plan) -> Result<usize> {
+    usize::try_from(plan.sites())
+        .ok()
+        .filter(|&n| n <= i32::MAX.unsigned_abs() as usize)
+        .ok_or_else(|| Error::NotSupported(format!("repeat: {} sites on a GPU", plan.sites())))
+}
+
+/// Shapes of the cores of both trains, from the cut on.
+fn sites(plan: &Plan, x: &Shape, y: &Shape) -> Result<Vec<Site>> {
+    let mut sites = alloc::with_capacity("sites of a contraction", plan.cores)?;
+    for i in 0..plan.cores {
+        let k = plan.core(to_u64(i));
+        let ([r, n, r2], [s, _, s2]) = (x.core(k), y.core(k));
+        sites.push(Site { r: [r, r2], s: [s, s2], n });
+    }
+    Ok(sites)
+}
+
+/// Whether nothing is to be scaled.
+fn is_unscaled(plan: &Plan) -> bool {
+    !plan.scaled && !plan.rescue
+}
+
+/// A sweep over all sites from the left.
+fn sweep(plan: &Plan, length: usize) -> tt::Sweep {
+    tt::Sweep {
+        length,
+        middle: None,
+        pairs_x: plan.pairs.r,
+        halved: plan.pairs.halved,
+        conjugate: plan.conjugate,
+        unscaled: is_unscaled(plan),
     }
 }
 
@@ -346,7 +386,7 @@ impl GpuContraction {
         run: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<R>,
     ) -> Result<R> {
         // What the caller enqueued before may still write the cores.
-        self.stream(work).synchronize()?;
+        self.stream(work.stream).synchronize()?;
         let copy =
             |train: &TensorTrain, name| if train.is_device() { on_host(train, name).map(Some) } else { Ok(None) };
         let x = copy(work.x, "x")?;
@@ -368,6 +408,7 @@ impl ContractOps for GpuContraction {
             chain_rank: CHAIN_RANK,
             vectors: None,
             meet_rank: MEET_RANK,
+            splits: self.math == Math::Tf32x3,
         }
     }
 
@@ -376,6 +417,20 @@ impl ContractOps for GpuContraction {
             return Ok(());
         }
         with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
+    }
+
+    fn takes(&self, plan: &Plan) -> bool {
+        batch::takes(plan)
+    }
+
+    fn many(
+        &mut self,
+        stream: Option<&Stream>,
+        items: &[Item<'_>],
+        cancel: &CancelFlag,
+        sums: &mut [Scaled],
+    ) -> Result<()> {
+        self.batch(stream, items, cancel, sums)
     }
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
@@ -393,7 +448,7 @@ impl ContractOps for GpuContraction {
     }
 
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
-        self.stream(work).synchronize()?;
+        self.stream(work.stream).synchronize()?;
         let mut copies = alloc::with_capacity("trains of a norm", trains.len())?;
         for (train, _) in trains {
             copies.push(if train.is_device() { Some(on_host(train, "x")?) } else { None });

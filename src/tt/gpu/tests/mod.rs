@@ -1,5 +1,6 @@
 //! Contractions on a GPU against the same ones on the CPU: every path, all types, odd sizes, hard numbers.
 
+mod batch;
 mod hard;
 mod paths;
 

@@ -5,13 +5,13 @@ mod tables;
 
 use super::{constants as c, product, size, small};
 use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
-use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::backend::gpu::{Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, Scalar};
 use crate::shape::to_i64;
 
-use params::{ChainParams, EdgeParams, GridParams, JoinParams, KeysParams, MeasureParams, PromoteParams};
-pub use tables::{Site, Tables, Trains};
+use params::{ChainParams, EdgeParams, GridParams, JoinParams, KeysParams, MeasureParams, PromoteParams, SplitParams};
+pub use tables::{Places, Site, Tables};
 
 /// Bytes of what a contraction leaves beside its environment; the first 16 are the factor for a library's next product.
 pub const STATE_BYTES: usize = size(c::TT_STATE_BYTES);
@@ -135,10 +135,10 @@ fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<Cha
         environments: 0,
         states: 0,
         environment_stride: 0,
-        x_train_stride: to_i64(d),
-        y_train_stride: to_i64(d),
-        x_core_stride: 1,
-        y_core_stride: 1,
+        x_train_stride: to_i64(tables.strides(0).0),
+        y_train_stride: to_i64(tables.strides(1).0),
+        x_core_stride: to_i64(tables.strides(0).1),
+        y_core_stride: to_i64(tables.strides(1).1),
         first_pair: 0,
         pairs: 1,
         pairs_x: to_i64(sweep.pairs_x),
@@ -261,6 +261,9 @@ pub fn grid<T: Scalar>(
     }
     let elements = product("work space", &[2, 2 * environment + products])?;
     let chain = chain_params(tables, sweep, careful)?;
+    if (chain.x_core_stride, chain.y_core_stride) != (1, 1) {
+        return Err(Error::Internal("one product of cores without addresses of their own".into()));
+    }
     let parameters = GridParams {
         sites: chain.sites,
         x_bases: chain.x_bases,
@@ -487,6 +490,35 @@ pub fn promote<R: Real>(
     let kernel = gpu.kernel("tt", &format!("purlin_tt_promote_{}", suffix(R::DTYPE)?))?;
     let grid = Grid { blocks: over(count), threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
     // SAFETY: both arrays were checked.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}
+
+/// A matrix of 32-bit numbers, real or complex, as the sum of two of the same size that TF32 holds, packed in `high` and
+/// `low`.
+pub fn split<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    matrix: View<'_>,
+    high: Region<'_>,
+    low: Region<'_>,
+) -> Result<()> {
+    let parts = size_of::<T>() / size_of::<f32>();
+    if size_of::<T::Part>() != size_of::<f32>() {
+        return Err(Error::Internal(format!("{} split for TF32", T::DTYPE.name())));
+    }
+    let count = product("matrix", &[matrix.rows, matrix.cols])?;
+    let floats = product("matrix", &[count, parts])?;
+    let parameters = SplitParams {
+        input: matrix.address::<T>("matrix")?,
+        high: high.array("high", count, size_of::<T>())?,
+        low: low.array("low", count, size_of::<T>())?,
+        rows: to_i64(matrix.rows * parts),
+        cols: to_i64(matrix.cols),
+        ld: to_i64(product("matrix", &[matrix.ld, parts])?),
+    };
+    let kernel = gpu.kernel("tt", "purlin_tt_split_f32")?;
+    let grid = Grid { blocks: over(floats), threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
+    // SAFETY: all three arrays were checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 

@@ -20,8 +20,66 @@ pub struct Site {
     pub n: usize,
 }
 
-/// The cores of trains of one shape, in device memory.
-pub type Trains<'a> = [Vec<Region<'a>>];
+/// Where the cores of the trains of one side are, all of one shape.
+#[derive(Clone, Copy)]
+pub enum Places<'r, 'a> {
+    /// Each core of each train.
+    Cores(&'r [Vec<Region<'a>>]),
+    /// Each train: its cores begin at the same elements of it as those of all the others.
+    Trains(&'r [Region<'a>], &'r [usize]),
+}
+
+impl Places<'_, '_> {
+    fn trains(&self) -> usize {
+        match self {
+            Self::Cores(trains) => trains.len(),
+            Self::Trains(trains, _) => trains.len(),
+        }
+    }
+
+    /// Bytes from the start of a train to core `k`; 0 where that core has an address of its own.
+    fn offset<T>(&self, k: usize) -> Result<i64> {
+        let Self::Trains(_, offsets) = self else { return Ok(0) };
+        let bytes = offsets.get(k).and_then(|o| o.checked_mul(size_of::<T>()));
+        bytes.map(to_i64).ok_or_else(|| Error::Internal(format!("core {k} of {} in a train", offsets.len())))
+    }
+
+    /// Bases of a train and of a core in the list of addresses.
+    fn strides(&self, d: usize) -> (usize, usize) {
+        match self {
+            Self::Cores(_) => (d, 1),
+            Self::Trains(..) => (1, 0),
+        }
+    }
+
+    /// The addresses, if every core lies inside its memory.
+    fn list<T: Scalar>(&self, name: &str, sites: &[Site], is_x: bool, list: &mut Vec<i64>) -> Result<()> {
+        let address = |a: u64| i64::from_ne_bytes(a.to_ne_bytes());
+        match self {
+            Self::Cores(trains) => {
+                for train in *trains {
+                    if train.len() != sites.len() {
+                        return Err(Error::Internal(format!("{name}: {} cores, {} sites", train.len(), sites.len())));
+                    }
+                    for (core, site) in train.iter().zip(sites) {
+                        words(list, address(core.array(name, size(site, is_x)?, size_of::<T>())?))?;
+                    }
+                }
+            }
+            Self::Trains(trains, offsets) => {
+                let mut end = 0;
+                for (&offset, site) in offsets.iter().zip(sites) {
+                    let reach = offset.checked_add(size(site, is_x)?);
+                    end = end.max(reach.ok_or_else(|| Error::Internal(format!("{name}: a core at {offset}")))?);
+                }
+                for train in *trains {
+                    words(list, address(train.array(name, end, size_of::<T>())?))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Tables of numbers that kernels read, one after another.
 const WHAT: &str = "tables of tensor trains";
@@ -32,6 +90,8 @@ pub struct Tables<'a> {
     sites: Vec<Site>,
     /// Trains of x and of y.
     counts: [usize; 2],
+    /// Bases of a train and of a core, for x and y.
+    strides: [(usize, usize); 2],
     items: usize,
     /// Largest numbers of the cores of x, then of y.
     keys: Option<DeviceMemory>,
@@ -58,34 +118,27 @@ impl<'a> Tables<'a> {
         gpu: &Gpu,
         stream: &GpuStream,
         sites: Vec<Site>,
-        x: &Trains<'a>,
-        y: &Trains<'a>,
+        x: Places<'_, 'a>,
+        y: Places<'_, 'a>,
         items: &[(usize, usize)],
     ) -> Result<Self> {
         let d = sites.len();
-        let capacity = 5 * d + (x.len() + y.len()) * d + items.len() + 2;
+        let counts = [x.trains(), y.trains()];
+        let strides = [x.strides(d), y.strides(d)];
+        let bases = counts[0] * strides[0].0 + counts[1] * strides[1].0;
+        let capacity = 5 * d + bases + items.len() + 2;
         let mut list = alloc::with_capacity(WHAT, capacity)?;
-        for site in &sites {
-            words(&mut list, 0)?;
-            words(&mut list, 0)?;
+        for (k, site) in sites.iter().enumerate() {
+            words(&mut list, x.offset::<T>(k)?)?;
+            words(&mut list, y.offset::<T>(k)?)?;
             words(&mut list, pair("rank", site.r[0], site.r[1])?)?;
             words(&mut list, pair("rank", site.s[0], site.s[1])?)?;
             words(&mut list, pair("mode size", site.n, 0)?)?;
         }
-        for (name, trains, is_x) in [("x", x, true), ("y", y, false)] {
-            for train in trains {
-                if train.len() != d {
-                    return Err(Error::Internal(format!("{name}: {} cores, {d} sites", train.len())));
-                }
-                for (core, site) in train.iter().zip(&sites) {
-                    let address = core.array(name, size(site, is_x)?, size_of::<T>())?;
-                    words(&mut list, i64::from_ne_bytes(address.to_ne_bytes()))?;
-                }
-            }
-        }
-        for side in 0..2 {
+        x.list::<T>("x", &sites, true, &mut list)?;
+        y.list::<T>("y", &sites, false, &mut list)?;
+        for (side, &count) in counts.iter().enumerate() {
             let number = |j: usize| items.get(j).map_or(0, |i| if side == 0 { i.0 } else { i.1 });
-            let count = if side == 0 { x.len() } else { y.len() };
             if (0..items.len()).any(|j| number(j) >= count) {
                 return Err(Error::Internal(format!("a product of a train beyond {count}")));
             }
@@ -94,8 +147,7 @@ impl<'a> Tables<'a> {
             }
         }
         let memory = gpu.allocate_uninitialised_on(stream, WHAT, list.len() * 8)?;
-        let mut tables =
-            Self { memory, sites, counts: [x.len(), y.len()], items: items.len(), keys: None, trains: PhantomData };
+        let mut tables = Self { memory, sites, counts, strides, items: items.len(), keys: None, trains: PhantomData };
         gpu.store_numbers(stream, &list, &mut tables.memory, 0)?;
         Ok(tables)
     }
@@ -106,6 +158,9 @@ impl<'a> Tables<'a> {
             return Ok(());
         }
         let d = self.sites.len();
+        if self.strides != [(d, 1); 2] {
+            return Err(Error::Internal("largest numbers of cores without addresses of their own".into()));
+        }
         let all = (self.counts[0] + self.counts[1]) * d;
         let keys = gpu.allocate_on(stream, "largest numbers of cores", all * 8)?;
         let mut sizes = alloc::with_capacity(WHAT, all)?;
@@ -154,16 +209,21 @@ impl<'a> Tables<'a> {
         self.at(0)
     }
 
+    /// Bases of a train and of a core of a side in its list.
+    pub(super) fn strides(&self, side: usize) -> (usize, usize) {
+        self.strides[side]
+    }
+
     /// Bases of the cores of x (side 0) or y (side 1).
     pub(super) fn base(&self, side: usize) -> u64 {
         let d = self.sites.len();
-        self.at(5 * d + if side == 0 { 0 } else { self.counts[0] * d })
+        self.at(5 * d + if side == 0 { 0 } else { self.counts[0] * self.strides[0].0 })
     }
 
     /// Numbers of the trains of a side.
     pub(super) fn index(&self, side: usize) -> u64 {
-        let d = self.sites.len();
-        self.at((5 + self.counts[0] + self.counts[1]) * d + if side == 0 { 0 } else { self.items.div_ceil(2) })
+        let bases = self.counts[0] * self.strides[0].0 + self.counts[1] * self.strides[1].0;
+        self.at(5 * self.sites.len() + bases + if side == 0 { 0 } else { self.items.div_ceil(2) })
     }
 
     /// Keys of the cores of a side; 0 if they were not asked for.

@@ -1,0 +1,249 @@
+//! Many products at a time, a block of the device each. Trains on the host go to the device together.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::load::in_one;
+use super::{GpuContraction, Sums, chain, is_unscaled, length, read, sites, sweep};
+use crate::alloc;
+use crate::backend::gpu::kernels::tt::{self, Places, RESULT_WORDS, Tables};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::context::Context;
+use crate::error::Result;
+use crate::progress::CancelFlag;
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::{product, to_u64};
+use crate::stream::Stream;
+use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::info::Kernel;
+use crate::tt::ops::{ContractOps, Item, Work};
+use crate::tt::options::Algorithm;
+use crate::tt::plan::Plan;
+use crate::tt::scaled::Scaled;
+
+const WHAT: &str = "batch of contractions";
+/// Most boundary pairs of a product that is one of many: more keep the device busy on their own.
+const PAIRS: usize = 1 << 10;
+/// Most blocks of one launch.
+const BLOCKS: usize = 1 << 20;
+/// Bytes of cores that are brought from the host at a time, unless one product has more.
+const BYTES: usize = 64 << 20;
+
+/// Whether contractions by this plan are small enough for many at a time.
+pub(super) fn takes(plan: &Plan) -> bool {
+    let sums_pairs = !matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power);
+    plan.kernel == Kernel::Chain && sums_pairs && !plan.triangle && plan.pairs.len() <= PAIRS
+}
+
+/// The different trains of one side of some products, all of one shape.
+struct Side<'a> {
+    trains: Vec<&'a TensorTrain>,
+    numbers: HashMap<*const TensorTrain, usize>,
+    /// Bytes of those that are on the host.
+    host: usize,
+}
+
+impl<'a> Side<'a> {
+    fn new() -> Self {
+        Self { trains: Vec::new(), numbers: HashMap::new(), host: 0 }
+    }
+
+    /// The number of a train, and the bytes to be brought if it is new.
+    fn number(&mut self, train: &'a TensorTrain) -> Result<usize> {
+        let next = self.trains.len();
+        let key = std::ptr::from_ref(train);
+        // A list of different trains meets each once, in its order.
+        if self.trains.last().is_some_and(|last| std::ptr::eq(*last, train)) {
+            return Ok(next - 1);
+        }
+        let no_room = |_| alloc::out_of_memory(WHAT, size_of::<(usize, usize)>() * (next + 1));
+        self.numbers.try_reserve(1).map_err(no_room)?;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            alloc::push(WHAT, &mut self.trains, train)?;
+            self.host += if train.is_device() { 0 } else { train.bytes() };
+        }
+        Ok(number)
+    }
+}
+
+/// A side in device memory.
+enum Placed<'a> {
+    /// Each train in one piece.
+    Trains(Vec<Region<'a>>),
+    /// Each core wherever it is.
+    Cores(Vec<Vec<Region<'a>>>),
+}
+
+/// Copies of the trains of a side that are on the host, one after another.
+fn copies(gpu: &Gpu, stream: &GpuStream, side: &Side<'_>) -> Result<Option<DeviceMemory>> {
+    if side.host == 0 {
+        return Ok(None);
+    }
+    let mut bytes = alloc::with_capacity(WHAT, side.host)?;
+    for train in side.trains.iter().filter(|t| !t.is_device()) {
+        let element = train.dtype().size();
+        for k in 0..train.shape().len() {
+            let (memory, offset) = train.memory(k);
+            let size = train.shape().core_len(k) * element;
+            bytes.extend_from_slice(&memory.host("x")?.as_slice::<u8>()?[offset * element..offset * element + size]);
+        }
+    }
+    let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, bytes.len())?;
+    gpu.upload(stream, &bytes, &mut memory, 0)?;
+    Ok(Some(memory))
+}
+
+/// Where the trains of a side are; `None` if one of them has to be copied on its own.
+fn place<'a, T: Scalar>(
+    context: &Arc<Context>,
+    plan: &Plan,
+    side: &Side<'a>,
+    copies: Option<&'a DeviceMemory>,
+) -> Result<Option<Placed<'a>>> {
+    let is_here = |t: &TensorTrain| !t.is_device() || Arc::ptr_eq(t.context(), context);
+    if side.trains.iter().any(|t| t.dtype() != T::DTYPE || !is_here(t)) {
+        return Ok(None);
+    }
+    let mut regions = alloc::with_capacity(WHAT, side.trains.len())?;
+    let mut next = 0;
+    for &train in &side.trains {
+        match (train.is_device(), in_one(context, train), copies) {
+            (true, Some(region), _) => regions.push(region),
+            (false, _, Some(copies)) => {
+                regions.push(copies.region(next, train.bytes())?);
+                next += train.bytes();
+            }
+            _ => break,
+        }
+    }
+    if regions.len() == side.trains.len() {
+        return Ok(Some(Placed::Trains(regions)));
+    }
+    let mut cores = alloc::with_capacity(WHAT, side.trains.len())?;
+    for &train in &side.trains {
+        let aligned = (0..plan.cores).all(|k| train.address(k).is_multiple_of(to_u64(size_of::<T>())));
+        if !train.is_device() || !aligned {
+            return Ok(None);
+        }
+        let mut regions = alloc::with_capacity(WHAT, plan.cores)?;
+        for i in 0..plan.cores {
+            let k = plan.core(to_u64(i));
+            let (memory, offset) = train.memory(k);
+            let bytes = train.shape().core_len(k) * size_of::<T>();
+            regions.push(memory.device("x")?.region(offset * size_of::<T>(), bytes)?);
+        }
+        cores.push(regions);
+    }
+    Ok(Some(Placed::Cores(cores)))
+}
+
+/// Where the cores of a train in one piece begin, in the order of the sweep.
+fn offsets(plan: &Plan, shape: &Shape) -> Result<Vec<usize>> {
+    let mut offsets = alloc::with_capacity(WHAT, plan.cores)?;
+    offsets.extend((0..plan.cores).map(|i| shape.offset(plan.core(to_u64(i)))));
+    Ok(offsets)
+}
+
+impl<'a> Placed<'a> {
+    fn places<'r>(&'r self, offsets: &'r [usize]) -> Places<'r, 'a> {
+        match self {
+            Self::Trains(trains) => Places::Trains(trains, offsets),
+            Self::Cores(cores) => Places::Cores(cores),
+        }
+    }
+}
+
+impl GpuContraction {
+    /// Every product of `items`.
+    pub(super) fn batch(
+        &mut self,
+        stream: Option<&Stream>,
+        items: &[Item<'_>],
+        cancel: &CancelFlag,
+        sums: &mut [Scaled],
+    ) -> Result<()> {
+        let queue = self.stream(stream);
+        let mut first = 0;
+        while let Some(item) = items.get(first) {
+            // Trains of one plan have one shape and type.
+            let plan = Arc::clone(&item.plan);
+            let alike = items[first..].iter().take_while(|i| Arc::ptr_eq(&i.plan, &plan)).count();
+            let group = &items[first..first + alike];
+            let (mut x, mut y) = (Side::new(), Side::new());
+            let mut numbers = alloc::with_capacity(WHAT, alike)?;
+            for item in group {
+                let full = x.host + y.host > BYTES || (numbers.len() + 1) * plan.pairs.len() > BLOCKS;
+                if full && !numbers.is_empty() {
+                    break;
+                }
+                numbers.push((x.number(item.x)?, y.number(item.y)?));
+            }
+            let count = numbers.len();
+            let out = &mut sums[first..first + count];
+            let doubtful = with_scalar!(plan.dtype, "x", T => {
+                self.together::<T>(&queue, &plan, (&x, &y), &numbers, out)
+            })?;
+            for (j, sum) in out.iter_mut().enumerate().filter(|(j, _)| doubtful.get(*j).is_none_or(|d| *d)) {
+                self.alone(stream, &group[j], cancel, sum)?;
+            }
+            cancel.check()?;
+            first += count;
+        }
+        Ok(())
+    }
+
+    /// Products of trains of one shape in one launch. Says which are to be computed again, with more care; for nothing
+    /// if these trains cannot be taken together.
+    fn together<T: Scalar>(
+        &self,
+        queue: &GpuStream,
+        plan: &Plan,
+        (x, y): (&Side<'_>, &Side<'_>),
+        numbers: &[(usize, usize)],
+        sums: &mut [Scaled],
+    ) -> Result<Vec<bool>> {
+        let gpu = &self.gpu;
+        let (x_copies, y_copies) = (copies(gpu, queue, x)?, copies(gpu, queue, y)?);
+        let in_x = place::<T>(&self.context, plan, x, x_copies.as_ref())?;
+        let in_y = place::<T>(&self.context, plan, y, y_copies.as_ref())?;
+        let (Some(in_x), Some(in_y), Some(a), Some(b)) = (in_x, in_y, x.trains.first(), y.trains.first()) else {
+            return Ok(Vec::new());
+        };
+        let (shapes, length) = (sites(plan, a.shape(), b.shape())?, length(plan)?);
+        let pairs = plan.pairs.len();
+        let blocks = product("products", numbers.len(), pairs)?;
+        let Some(form) = chain::form_of::<T>(gpu, &shapes, length, blocks)? else {
+            return Ok(Vec::new());
+        };
+        let (x_offsets, y_offsets) = (offsets(plan, a.shape())?, offsets(plan, b.shape())?);
+        let (x_places, y_places) = (in_x.places(&x_offsets), in_y.places(&y_offsets));
+        let tables = Tables::new::<T>(gpu, queue, shapes, x_places, y_places, numbers)?;
+        let bytes = product("products", blocks, RESULT_WORDS * 8)?;
+        let results = gpu.allocate_uninitialised_on(queue, "terms of a contraction", bytes)?;
+        let all = (0, pairs);
+        tt::chain_pairs::<T>(gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
+        let terms = read(gpu, queue, &results, blocks)?;
+        let mut doubtful = alloc::with_capacity(WHAT, numbers.len())?;
+        let mut partials = alloc::filled(WHAT, plan.blocks(), Scaled::ZERO)?;
+        for (terms, sum) in terms.chunks_exact(pairs).zip(sums) {
+            partials.fill(Scaled::ZERO);
+            let doubt = Sums::new(plan, 0..plan.blocks(), &mut partials).add(0, terms)?;
+            *sum = partials.iter().copied().fold(Scaled::ZERO, Scaled::plus);
+            doubtful.push(doubt && !is_unscaled(plan));
+        }
+        Ok(doubtful)
+    }
+
+    /// One product in the way of a call of its own.
+    fn alone(&mut self, stream: Option<&Stream>, item: &Item<'_>, cancel: &CancelFlag, sum: &mut Scaled) -> Result<()> {
+        let plan = &*item.plan;
+        let done = AtomicU64::new(0);
+        let work = Work { plan, x: item.x, y: item.y, stream, cancel, done: &done };
+        let mut partials = alloc::filled(WHAT, plan.blocks(), Scaled::ZERO)?;
+        self.pairs(&work, 0..plan.blocks(), &mut partials)?;
+        *sum = partials.into_iter().fold(Scaled::ZERO, Scaled::plus);
+        Ok(())
+    }
+}
