@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::chain::{Chain, Held};
-use super::cpu::{CpuOps, Work};
+use super::device::{Environment, Ops, Work, on_device};
 use super::gather::Gather;
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
@@ -13,7 +13,6 @@ use super::value;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
-use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tt::options::Options;
@@ -31,7 +30,7 @@ pub enum Side {
 
 numbered!(Side, Left, Right);
 
-type Kept<T> = Held<CpuMatrix<T>>;
+type Kept<T> = Held<Environment<T>>;
 
 /// Environments at the bonds, where they have been built, and the room of steps.
 struct Store<T> {
@@ -53,6 +52,8 @@ pub struct Environments {
     slots: Slots,
     ranks: Option<Vec<usize>>,
     store: Box<dyn Any + Send + Sync>,
+    /// Whether they are on the context's GPU.
+    on_device: bool,
     /// Left environments are right up to this bond, right ones from the other on.
     valid: [usize; 2],
 }
@@ -70,18 +71,19 @@ impl Environments {
             None => Slots::identity(d)?,
             Some(ranks) => Slots::all(ranks)?,
         };
+        let ops = Ops::of(context, trains)?;
         let store = with_scalar!(dtype, "x", T => {
             let empty = || -> Result<Vec<Option<Kept<T>>>> {
                 let mut list = alloc::with_capacity("environments", d + 1)?;
                 list.resize_with(d + 1, || None);
                 Ok(list)
             };
-            let work = OperatorOps::<T>::work(&CpuOps::new(context), 1, false);
+            let work = OperatorOps::<T>::work(&ops, 1, false);
             let store: Box<dyn Any + Send + Sync> = Box::new(Store { left: empty()?, right: empty()?, work });
             Ok(store)
         })?;
         let (context, options) = (Arc::clone(context), options.clone());
-        Ok(Self { context, options, dtype, slots, ranks, store, valid: [0, d] })
+        Ok(Self { context, options, dtype, slots, ranks, store, on_device: on_device(trains), valid: [0, d] })
     }
 
     /// Element type of environments and vectors: complex if a train or the operator is.
@@ -106,7 +108,7 @@ impl Environments {
     ///
     /// # Errors
     /// As [`Trains::check`]; [`Error::InvalidArgument`] for a bond that there is not, other trains than the object was
-    /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for trains on a device; out of memory.
+    /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for an operator on a device; out of memory.
     pub fn build(&mut self, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
@@ -131,7 +133,7 @@ impl Environments {
     pub fn get<T: Scalar>(&mut self, trains: &Trains<'_>, side: Side, k: usize, out: &mut [T]) -> Result<i64> {
         self.build(trains, side, k)?;
         let group = self.group();
-        let ops = CpuOps::new(&self.context);
+        let ops = self.ops()?;
         let held = find::<T>(&*self.store, side, k)?;
         let count = held.extent.elements()?;
         if out.len() != count {
@@ -181,14 +183,13 @@ impl Environments {
             gathers.push(chain.gather(t, &self.slots, false)?);
         }
         let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
-        let group = self.group();
+        let (group, ops) = (self.group(), self.ops()?);
         let Some(Store { left, right, work }) = self.store.downcast_mut::<Store<T>>() else {
             return Err(wrong_type::<T>("v", self.dtype));
         };
         let (Some(left), Some(right)) = (&left[k], &right[k + sites]) else {
             return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
         };
-        let ops = CpuOps::new(&self.context);
         let (l, r) = ((&left.data, left.extent), (&right.data, right.extent));
         self.context.pool().run(|| ops.apply(work, l, &gathers, r, v, out))?;
         Ok(left.exponent[group] + right.exponent[group] + taken)
@@ -204,7 +205,7 @@ impl Environments {
         let split = self.slots.operator(k).len();
         with_scalar!(self.dtype, "x", T => {
             let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
-            let ops = CpuOps::new(&self.context);
+            let ops = self.ops()?;
             let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
             Ok(sums[self.group()])
         })
@@ -230,7 +231,7 @@ impl Environments {
             self.extend::<T>(&chain, Side::Left, k)?;
             self.extend::<T>(&chain, Side::Right, k + 1)?;
             let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
-            let ops = CpuOps::new(&self.context);
+            let ops = self.ops()?;
             let stepped = self.context.pool().run(|| {
                 let mut work = OperatorOps::<T>::work(&ops, 1, false);
                 let to = OperatorOps::<T>::environment(&ops, right.extent.elements()?)?;
@@ -239,6 +240,10 @@ impl Environments {
             })?;
             Ok(stepped[1])
         })
+    }
+
+    fn ops(&self) -> Result<Ops> {
+        Ops::new(&self.context, self.on_device)
     }
 
     /// Which exponent counts: the operator's, or the identity's where there is no operator.
@@ -260,13 +265,16 @@ impl Environments {
             let problem = format!("has {} cores, the environments {}", trains.len(), self.slots.bonds() - 1);
             return Err(Error::invalid("x", problem));
         }
+        if on_device(trains) != self.on_device {
+            return Err(Error::invalid("x", "lies on another device than the environments"));
+        }
         value::chain(&self.context, &self.options, *trains, dtype, 0)
     }
 
     fn extend<T: Scalar>(&mut self, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
         let d = chain.len();
         let pairs = chain.pairs();
-        let ops = CpuOps::new(&self.context);
+        let ops = self.ops()?;
         let Some(store) = self.store.downcast_mut::<Store<T>>() else { return Err(wrong_type::<T>("v", self.dtype)) };
         let work = &mut store.work;
         let (list, end, valid) = match side {

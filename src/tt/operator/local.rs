@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::chain::{Chain, Held};
-use super::cpu::CpuOps;
+use super::device::Ops;
 use super::environments::{expect_operator, is_real};
 use super::gather::Gather;
 use super::ops::OperatorOps;
@@ -127,7 +127,7 @@ fn run<S: Sums>(
     let chain = value::chain(context, &options, trains, dtype, cut_of(&trains, &options)?)?;
     let norm = with_scalar!(dtype, "x", T => {
         context.pool().run(|| {
-            let ops = CpuOps::new(context);
+            let ops = Ops::of(context, &chain.trains)?;
             over_pairs::<T, _, S>(&chain, &ops, limit_of(&options), sums)
         })
     })?;

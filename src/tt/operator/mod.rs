@@ -12,13 +12,16 @@
 //! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
 //! | [`slots`], [`gather`] | what stands at the operator's bonds; its part of a step |
 //! | [`ops`], [`cpu`], `kernels` | what a backend offers; that on the CPU |
+//! | [`gpu`], [`device`] | that on a GPU; on whichever the trains are |
 
 mod automaton;
 mod chain;
 mod cover;
 pub mod cpu;
+pub mod device;
 pub mod environments;
 pub mod gather;
+pub mod gpu;
 mod kernels;
 pub mod local;
 pub mod models;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::chain::{Chain, Half, Held};
-use super::cpu::CpuOps;
+use super::device::Ops;
 use super::ops::OperatorOps;
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
@@ -33,12 +33,12 @@ pub struct Rayleigh {
 /// <y|H|x>, y conjugated unless the options say otherwise; <y|x> without H. Real and complex trains and operators of one
 /// precision may be mixed: a real operator is used as it is, a real train beside complex numbers is widened core by core.
 ///
-/// The trains must lie on the host. Arithmetic is in the widest of the types, the last sums in f64. The outcome in the
+/// It runs where the trains are, on the GPU if one of them is; the operator lies on the host. Arithmetic is in the widest of the types, the last sums in f64. The outcome in the
 /// info is that of the plain result in that type.
 ///
 /// # Errors
 /// As [`Trains::check`]; [`Error::InvalidArgument`] for `cut`, and naming `workspace_limit` with the bytes that are
-/// needed; [`Error::NotSupported`] for trains on a device; [`Error::Cancelled`]; out of memory.
+/// needed; [`Error::NotSupported`] for an operator on a device; [`Error::Cancelled`]; out of memory.
 pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<(Scaled, Info)> {
     let start = Instant::now();
     let dtype = trains.check(context)?;
@@ -97,7 +97,7 @@ pub(super) fn contract(
     identity: bool,
 ) -> Result<([Scaled; 2], Info)> {
     let chain = chain(context, options, *trains, dtype, cut_of(trains, options)?)?;
-    with_scalar!(dtype, "x", T => context.pool().run(|| on_cpu::<T>(context, options, &chain, identity)))
+    with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(context, options, &chain, identity)))
 }
 
 /// The sites of a contraction.
@@ -119,13 +119,13 @@ pub(super) fn chain<'a>(
     Ok(Chain { trains, blocks, cut, dtype, conjugate, scaled, cancel })
 }
 
-fn on_cpu<T: Scalar>(
+fn where_they_are<T: Scalar>(
     context: &Arc<Context>,
     options: &Options,
     chain: &Chain<'_>,
     identity: bool,
 ) -> Result<([Scaled; 2], Info)> {
-    let ops = CpuOps::new(context);
+    let ops = Ops::of(context, &chain.trains)?;
     let plan = Plan::new::<T, _>(chain, &ops, options, identity)?;
     let mut sums = [Scaled::ZERO; 2];
     for slots in &plan.runs {

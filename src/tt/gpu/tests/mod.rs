@@ -2,6 +2,7 @@
 
 mod batch;
 mod hard;
+mod operators;
 mod paths;
 
 use std::sync::Arc;

@@ -1,0 +1,313 @@
+//! The kernels of `cuda/tt_operator.cu`: operators between trains.
+//!
+//! An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b.
+
+use super::super::{constants as c, product, size, small};
+use super::{SUM_SHARED, over, suffix};
+use crate::alloc;
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar};
+use crate::shape::{to_i64, to_u64};
+
+/// `purlin_tt_turn_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct TurnParams {
+    input: u64,
+    output: u64,
+    left: i64,
+    n: i64,
+    right: i64,
+    exponent: i64,
+    flags: i64,
+}
+
+/// `purlin_tt_gather_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct GatherParams {
+    input: u64,
+    output: u64,
+    starts: u64,
+    terms: u64,
+    column: i64,
+    inputs: i64,
+    count: i64,
+    pairs: i64,
+    cols: i64,
+    follow: i64,
+}
+
+/// `purlin_tt_peaks_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct PeaksParams {
+    environment: u64,
+    keys: u64,
+    bra: i64,
+    slots: i64,
+    split: i64,
+    count: i64,
+}
+
+/// `purlin_tt_shift_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ShiftParams {
+    environment: u64,
+    bra: i64,
+    slots: i64,
+    split: i64,
+    count: i64,
+    first: i32,
+    second: i32,
+}
+
+/// `purlin_tt_meet_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct MeetParams {
+    left: u64,
+    right: u64,
+    sums: u64,
+    bra: i64,
+    left_slots: i64,
+    right_slots: i64,
+    columns: i64,
+}
+
+const _: () = assert!(size_of::<TurnParams>() == size(c::TT_TURN_PARAMS_BYTES));
+const _: () = assert!(size_of::<GatherParams>() == size(c::TT_GATHER_PARAMS_BYTES));
+const _: () = assert!(size_of::<PeaksParams>() == size(c::TT_PEAKS_PARAMS_BYTES));
+const _: () = assert!(size_of::<ShiftParams>() == size(c::TT_SHIFT_PARAMS_BYTES));
+const _: () = assert!(size_of::<MeetParams>() == size(c::TT_MEET_PARAMS_BYTES));
+const _: () = assert!(size(c::TT_TERM_BYTES) == 3 * 8);
+
+// SAFETY: each has the same members in the same order as in cuda/tt_operator_launch.h, where the sizes are asserted too.
+unsafe impl Parameters for TurnParams {}
+// SAFETY: as above.
+unsafe impl Parameters for GatherParams {}
+// SAFETY: as above.
+unsafe impl Parameters for PeaksParams {}
+// SAFETY: as above.
+unsafe impl Parameters for ShiftParams {}
+// SAFETY: as above.
+unsafe impl Parameters for MeetParams {}
+
+/// # Safety
+/// As for [`launch`].
+unsafe fn start<T: Scalar, P: Parameters>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    name: &str,
+    blocks: [u32; 3],
+    shared: usize,
+    parameters: &P,
+) -> Result<()> {
+    let kernel = gpu.kernel("tt_operator", &format!("purlin_tt_{name}_{}", suffix(T::DTYPE)?))?;
+    let grid = Grid { blocks, threads: c::TT_SUM_THREADS.unsigned_abs(), shared };
+    // SAFETY: the caller's promise is the same.
+    unsafe { launch(&kernel, stream, grid, parameters) }
+}
+
+/// A core (left, n, right) times 2^-`exponent`, with its bonds exchanged if `mirror`; with `widen` the input is real.
+pub fn turn<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    input: Region<'_>,
+    [left, n, right]: [usize; 3],
+    (mirror, widen): (bool, bool),
+    exponent: i64,
+    output: Region<'_>,
+) -> Result<()> {
+    let count = product("core", &[left, n, right])?;
+    let parts = if widen { count } else { product("core", &[count, size_of::<T>() / size_of::<T::Part>()])? };
+    let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
+    let parameters = TurnParams {
+        input: input.array("core", parts, size_of::<T::Part>())?,
+        output: output.array("copy of a core", count, size_of::<T>())?,
+        left: to_i64(left),
+        n: to_i64(n),
+        right: to_i64(right),
+        exponent,
+        flags: flag(mirror, c::TT_TURN_MIRROR) | flag(widen, c::TT_TURN_WIDEN),
+    };
+    // SAFETY: both arrays were checked.
+    unsafe { start::<T, _>(gpu, stream, "turn", over(count), 0, &parameters) }
+}
+
+/// Sums of columns, in device memory: column `to` is that of the terms from `starts[to]` on.
+pub struct Terms {
+    memory: DeviceMemory,
+    count: usize,
+    /// Slots and ket indices that the terms stay below.
+    within: (usize, usize),
+}
+
+impl Terms {
+    /// The terms (slot, ket index, factor) of each of `count` columns.
+    ///
+    /// # Errors
+    /// Memory.
+    pub fn new<I: Iterator<Item = (u32, u32, Complex<f64>)>>(
+        gpu: &Gpu,
+        stream: &GpuStream,
+        count: usize,
+        of: impl Fn(usize) -> I,
+    ) -> Result<Self> {
+        let what = "terms of an operator";
+        let (mut words, mut terms) = (alloc::with_capacity(what, count + 1)?, Vec::new());
+        let mut within = (0, 0);
+        words.push(0i64);
+        for to in 0..count {
+            for (slot, column, value) in of(to) {
+                within = (within.0.max(slot as usize + 1), within.1.max(column as usize + 1));
+                let word = |x: f64| i64::from_ne_bytes(x.to_ne_bytes());
+                let place = u64::from(slot) | (u64::from(column) << 32);
+                for word in [i64::from_ne_bytes(place.to_ne_bytes()), word(value.re), word(value.im)] {
+                    alloc::push(what, &mut terms, word)?;
+                }
+            }
+            words.push(to_i64(terms.len() / 3));
+        }
+        let mut memory = gpu.allocate_uninitialised_on(stream, what, 8 * (words.len() + terms.len()))?;
+        gpu.store_numbers(stream, &words, &mut memory, 0)?;
+        gpu.store_numbers(stream, &terms, &mut memory, 8 * words.len())?;
+        Ok(Self { memory, count, within })
+    }
+}
+
+/// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f]. Sizes: c, q, p, j, f.
+pub fn gather<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    terms: &Terms,
+    [column, inputs, pairs, cols, follow]: [usize; 5],
+    input: Region<'_>,
+    output: Region<'_>,
+) -> Result<()> {
+    if terms.within.0 > inputs || terms.within.1 > cols {
+        return Err(Error::Internal(format!("terms of {:?} columns in {inputs} x {cols}", terms.within)));
+    }
+    let total = product("environment", &[column, terms.count, pairs, follow])?;
+    let starts = terms.memory.address();
+    let parameters = GatherParams {
+        input: input.array("input", product("environment", &[column, inputs, pairs, cols, follow])?, size_of::<T>())?,
+        output: output.array("output", total, size_of::<T>())?,
+        starts,
+        terms: starts + to_u64(8 * (terms.count + 1)),
+        column: to_i64(column),
+        inputs: to_i64(inputs),
+        count: to_i64(terms.count),
+        pairs: to_i64(pairs),
+        cols: to_i64(cols),
+        follow: to_i64(follow),
+    };
+    // SAFETY: both arrays were checked, and the terms when they were made and above.
+    unsafe { start::<T, _>(gpu, stream, "gather", many(total), 0, &parameters) }
+}
+
+/// Blocks for lists whose elements take some work each.
+fn many(count: usize) -> [u32; 3] {
+    let blocks = count.div_ceil(super::SUM_THREADS).clamp(1, 1 << 14);
+    [u32::try_from(blocks).unwrap_or(1), 1, 1]
+}
+
+/// Largest |re| or |im| of the slots before `split` and of the others; NaN if there is one. Waits.
+pub fn peaks<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    (bra, slots, split): (usize, usize, usize),
+    count: usize,
+) -> Result<[f64; 2]> {
+    if count == 0 {
+        return Ok([0.0; 2]);
+    }
+    let keys = gpu.allocate_on(stream, "largest numbers of an environment", 16)?;
+    let parameters = PeaksParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        keys: keys.whole().array("keys", 2, 8)?,
+        bra: to_i64(bra),
+        slots: to_i64(slots),
+        split: to_i64(split),
+        count: to_i64(count),
+    };
+    // SAFETY: both arrays were checked; groups are 0 and 1 for any sizes that are not 0.
+    unsafe { start::<T, _>(gpu, stream, "peaks", over(count), 0, &parameters)? };
+    let mut peaks = [0.0f64; 2];
+    gpu.load_numbers(stream, &keys, 0, &mut peaks)?;
+    Ok(peaks)
+}
+
+/// Multiplies the slots before `split` and the others by powers of two.
+pub fn shift<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    (bra, slots, split): (usize, usize, usize),
+    count: usize,
+    by: [i64; 2],
+) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    // Beyond these everything is 0 or infinite.
+    let exponent = |e: i64| i32::try_from(e.clamp(-5000, 5000)).unwrap_or(0);
+    let parameters = ShiftParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        bra: to_i64(bra),
+        slots: to_i64(slots),
+        split: to_i64(split),
+        count: to_i64(count),
+        first: exponent(by[0]),
+        second: exponent(by[1]),
+    };
+    // SAFETY: the array was checked.
+    unsafe { start::<T, _>(gpu, stream, "shift", over(count), 0, &parameters) }
+}
+
+/// sum over a and c of L[a, q, c] R[a, q, c] for each slot q of L; R has as many slots or one. Waits.
+pub fn meet<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    (left, left_slots): (Region<'_>, usize),
+    (right, right_slots): (Region<'_>, usize),
+    (bra, columns): (usize, usize),
+) -> Result<Vec<Complex<f64>>> {
+    let what = "sums of environments";
+    let mut sums = alloc::filled(what, left_slots, Complex::new(0.0, 0.0))?;
+    if right_slots != 1 && right_slots != left_slots {
+        return Err(Error::Internal(format!("{left_slots} and {right_slots} slots meet")));
+    }
+    let each = product("environment", &[bra, columns])?;
+    if each == 0 || left_slots == 0 {
+        return Ok(sums);
+    }
+    let blocks = over(each)[0];
+    let parts = product("environment", &[left_slots, blocks as usize, 2])?;
+    let memory = gpu.allocate_uninitialised_on(stream, what, parts * 8)?;
+    let parameters = MeetParams {
+        left: left.array("left", product("environment", &[each, left_slots])?, size_of::<T>())?,
+        right: right.array("right", product("environment", &[each, right_slots])?, size_of::<T>())?,
+        sums: memory.whole().array("sums", parts, 8)?,
+        bra: to_i64(bra),
+        left_slots: to_i64(left_slots),
+        right_slots: to_i64(right_slots),
+        columns: to_i64(columns),
+    };
+    let slots = u32::try_from(small("slots", left_slots)?).unwrap_or(1);
+    if slots > 65_535 {
+        return Err(Error::NotSupported(format!("h: {slots} slots at one bond, a GPU takes 65535")));
+    }
+    // SAFETY: the three arrays were checked.
+    unsafe { start::<T, _>(gpu, stream, "meet", [blocks, slots, 1], SUM_SHARED, &parameters)? };
+    let mut words = alloc::filled(what, parts, 0.0f64)?;
+    gpu.load_numbers(stream, &memory, 0, &mut words)?;
+    for (sum, parts) in sums.iter_mut().zip(words.chunks_exact(2 * blocks as usize)) {
+        *sum = parts.chunks_exact(2).fold(*sum, |s, part| s + Complex::new(part[0], part[1]));
+    }
+    Ok(sums)
+}

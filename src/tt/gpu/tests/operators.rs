@@ -1,0 +1,140 @@
+//! Operators between trains on a GPU against the same ones on the CPU.
+
+use super::*;
+use crate::scalar::Complex;
+use crate::tensor::train::TrainMatrix;
+use crate::tt::operator::models::Heisenberg;
+use crate::tt::operator::{
+    Environments, Side, Trains, correlation, expect_local, heisenberg, ising, rayleigh, sandwich,
+};
+
+/// Trains of spins, open and cyclic, whose ranks differ.
+fn cases() -> Vec<(Plain, Plain, bool)> {
+    [
+        (vec![1, 2, 4, 7, 9, 3, 1], vec![1, 2, 3, 8, 5, 2, 1], false),
+        (vec![3, 4, 2, 5, 3], vec![2, 6, 3, 2, 2], true),
+        (vec![1, 40, 70, 33, 1], vec![1, 50, 35, 60, 1], false),
+    ]
+    .into_iter()
+    .map(|(rx, ry, ring)| {
+        let modes = vec![2; rx.len() - 1];
+        (Plain::random(&modes, &rx, 3, 1.0), Plain::random(&modes, &ry, 4, 1.0), ring)
+    })
+    .collect()
+}
+
+fn operators(context: &Arc<Context>, dtype: DType, d: usize, ring: bool) -> Vec<TrainMatrix> {
+    let model = Heisenberg { couplings: [1.0, 0.7, -0.3], field: 0.4, ring, ..Heisenberg::default() };
+    vec![ising(context, dtype, d, 1.1, 0.6, ring).unwrap(), heisenberg(context, dtype, d, &model).unwrap()]
+}
+
+fn agree(what: &str, got: Complex<f64>, want: Complex<f64>, size: f64, dtype: DType) {
+    let off = (got - want).norm();
+    assert!(off <= 2e3 * epsilon(dtype) * size, "{what}: {got} for {want}, off by {off:e}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn sandwiches_and_quotients_agree_with_the_cpu() {
+    let (context, host) = (gpu(0), cpu());
+    for types in TYPES.map(|t| (t, t)).into_iter().chain([(DType::F64, DType::CF64), (DType::CF32, DType::F32)]) {
+        for (x, y, ring) in cases() {
+            let d = x.modes.len();
+            let real = if epsilon(types.0) > 1e-10 { DType::F32 } else { DType::F64 };
+            let here = operators(&context, real, d, ring);
+            let there = operators(&host, real, d, ring);
+            let (a, b) = (x.train(&context, types.0, Location::Device), y.train(&context, types.1, Location::Device));
+            let (c, e) = (x.train(&host, types.0, Location::Host), y.train(&host, types.1, Location::Host));
+            for (h, g) in here.iter().zip(&there) {
+                for options in [Options::default(), options(Algorithm::Reduced, Conjugate::None)] {
+                    let (got, _) = sandwich(&context, &options, &Trains::new(&b, Some(h), &a)).unwrap();
+                    let (want, _) = sandwich(&host, &options, &Trains::new(&e, Some(g), &c)).unwrap();
+                    let norms = expected(&x, &y, (types.0, types.1), Conjugate::Bra).1.times(Scaled::real(8.0));
+                    assert_close(&format!("{types:?} {ring}"), got, want, norms, 4.0 * bound(&x, &y, real));
+                }
+                let (got, want) = (
+                    rayleigh(&context, &Options::default(), &a, h).unwrap(),
+                    rayleigh(&host, &Options::default(), &c, g).unwrap(),
+                );
+                let plain = |s: Scaled| s.plain(DType::CF64).0;
+                agree(&format!("{types:?} {ring}"), plain(got.quotient), plain(want.quotient), 8.0, real);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn local_expectations_and_correlations_agree_with_the_cpu() {
+    let (context, host) = (gpu(0), cpu());
+    let number = |re: f64, im: f64| Complex::new(re, im);
+    let z = [number(1.0, 0.0), number(0.0, 0.0), number(0.0, 0.0), number(-1.0, 0.0)];
+    let y = [number(0.0, 0.0), number(0.0, 1.0), number(0.0, -1.0), number(0.0, 0.0)];
+    for dtype in TYPES {
+        for (x, _, _) in cases() {
+            let d = x.modes.len();
+            let sites: Vec<usize> = (0..d).collect();
+            let (a, c) = (x.train(&context, dtype, Location::Device), x.train(&host, dtype, Location::Host));
+            for op in [&z, &y] {
+                let got = expect_local(&context, &Options::default(), &a, op, &sites).unwrap();
+                let want = expect_local(&host, &Options::default(), &c, op, &sites).unwrap();
+                for k in 0..d {
+                    agree(&format!("{dtype:?} {k}"), got[k], want[k], 1.0, dtype);
+                }
+            }
+            let got = correlation(&context, &Options::default(), &a, &z, &y).unwrap();
+            let want = correlation(&host, &Options::default(), &c, &z, &y).unwrap();
+            for (k, (got, want)) in got.iter().zip(&want).enumerate() {
+                agree(&format!("{dtype:?} {k}"), *got, *want, 1.0, dtype);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn environments_on_a_device_serve_a_sweep() {
+    let (context, host) = (gpu(0), cpu());
+    for (x, y, ring) in cases() {
+        let d = x.modes.len();
+        let (h, g) = (&operators(&context, DType::F64, d, ring)[1], &operators(&host, DType::F64, d, ring)[1]);
+        let dtype = DType::CF64;
+        let (mut a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
+        let (mut c, e) = (x.train(&host, dtype, Location::Host), y.train(&host, dtype, Location::Host));
+        let mut ours = Environments::new(&context, &Options::default(), &Trains::new(&b, Some(h), &a)).unwrap();
+        let mut theirs = Environments::new(&host, &Options::default(), &Trains::new(&e, Some(g), &c)).unwrap();
+        for round in 0..2 {
+            for k in 0..d {
+                let (on, off) = (Trains::new(&b, Some(h), &a), Trains::new(&e, Some(g), &c));
+                let (got, want) = (ours.value(&on, k).unwrap(), theirs.value(&off, k).unwrap());
+                let difference = got.plus(want.times(Scaled::real(-1.0))).over(want);
+                assert!(difference.is_some_and(|q| q.log_abs() < (1e-9f64).ln()), "{k}: {got:?}, {want:?}");
+                let ranks = a.shape().ranks();
+                let v: Vec<Complex<f64>> = (0..ranks[k] * 2 * ranks[k + 1])
+                    .map(|j| Complex::new((j as f64).sin(), (j as f64 * 0.7).cos()))
+                    .collect();
+                let count = b.shape().ranks()[k] * 2 * b.shape().ranks()[k + 1];
+                let (mut p, mut q) = (vec![Complex::new(0.0, 0.0); count], vec![Complex::new(0.0, 0.0); count]);
+                let first = ours.apply(&on, k, 1, &v, &mut p).unwrap();
+                let second = theirs.apply(&off, k, 1, &v, &mut q).unwrap();
+                let most = q.iter().map(|z| z.norm()).fold(0.0, f64::max);
+                for (p, q) in p.iter().zip(&q) {
+                    let p = *p * 2.0f64.powi(i32::try_from(first - second).unwrap());
+                    assert!((p - q).norm() <= 1e-10 * most, "round {round}, {k}: {p}, {q}");
+                }
+                let dims = ours.dims(&on, k).unwrap();
+                let mut read = vec![Complex::new(0.0f64, 0.0); dims.iter().product()];
+                ours.get(&on, Side::Left, k, &mut read).unwrap();
+                assert!(read.iter().all(|z| z.re.is_finite() && z.im.is_finite()));
+            }
+            // Another core in the middle.
+            let other = Plain::random(&x.modes, &x.ranks, 90 + round, 1.0);
+            for (context, train) in [(&context, &mut a), (&host, &mut c)] {
+                let (memory, offset) = train.memory_mut("x", 1).unwrap();
+                put(context, memory, offset * 16, &other.typed::<Complex<f64>>(1));
+            }
+            ours.update_core(1);
+            theirs.update_core(1);
+        }
+    }
+}

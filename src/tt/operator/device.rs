@@ -1,0 +1,183 @@
+//! [`OperatorOps`] where the trains are.
+
+use std::sync::Arc;
+
+use super::cpu::{self, CpuOps};
+use super::gather::Gather;
+use super::gpu::{self, GpuOps};
+use super::ops::{Extent, OperatorOps, Room, Site};
+use super::trains::Trains;
+use crate::backend::gpu::DeviceMemory;
+use crate::context::Context;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar};
+
+/// The operations of one device.
+pub enum Ops {
+    /// The threads of the context.
+    Host(CpuOps),
+    /// Its GPU.
+    Device(GpuOps),
+}
+
+/// An environment on that device.
+pub enum Environment<T> {
+    /// In host memory.
+    Host(CpuMatrix<T>),
+    /// In that of the GPU.
+    Device(DeviceMemory),
+}
+
+/// Room for steps on that device.
+pub enum Work<T> {
+    /// Of the CPU.
+    Host(cpu::Work<T>),
+    /// Of the GPU.
+    Device(gpu::Work),
+}
+
+impl Ops {
+    /// On the GPU if `on_device`.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a device in a context on the CPU.
+    pub fn new(context: &Arc<Context>, on_device: bool) -> Result<Self> {
+        Ok(if on_device { Self::Device(GpuOps::new(context)?) } else { Self::Host(CpuOps::new(context)) })
+    }
+
+    /// Where the trains are: on the GPU if one of them is.
+    ///
+    /// # Errors
+    /// As [`Ops::new`].
+    pub fn of(context: &Arc<Context>, trains: &Trains<'_>) -> Result<Self> {
+        Self::new(context, on_device(trains))
+    }
+}
+
+/// Whether a train lies on a GPU.
+pub fn on_device(trains: &Trains<'_>) -> bool {
+    trains.bra.is_device() || trains.ket.is_device()
+}
+
+fn apart() -> Error {
+    Error::Internal("environments and operations on two devices".into())
+}
+
+impl<T: Scalar> OperatorOps<T> for Ops {
+    type Environment = Environment<T>;
+    type Work = Work<T>;
+
+    fn environment(&self, elements: usize) -> Result<Environment<T>> {
+        match self {
+            Self::Host(ops) => OperatorOps::<T>::environment(ops, elements).map(Environment::Host),
+            Self::Device(ops) => OperatorOps::<T>::environment(ops, elements).map(Environment::Device),
+        }
+    }
+
+    fn work(&self, halves: usize, narrow: bool) -> Work<T> {
+        match self {
+            Self::Host(ops) => Work::Host(OperatorOps::<T>::work(ops, halves, narrow)),
+            Self::Device(ops) => Work::Device(OperatorOps::<T>::work(ops, halves, narrow)),
+        }
+    }
+
+    fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+        match self {
+            Self::Host(ops) => OperatorOps::<T>::step_room(ops, halves, narrow, from, to, modes),
+            Self::Device(ops) => OperatorOps::<T>::step_room(ops, halves, narrow, from, to, modes),
+        }
+    }
+
+    fn boundary(&self, to: &mut Environment<T>, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
+        match (self, to) {
+            (Self::Host(ops), Environment::Host(to)) => ops.boundary(to, extent, first, starts),
+            (Self::Device(ops), Environment::Device(to)) => OperatorOps::<T>::boundary(ops, to, extent, first, starts),
+            _ => Err(apart()),
+        }
+    }
+
+    fn step(
+        &self,
+        work: &mut Work<T>,
+        site: &Site<'_>,
+        from: &Environment<T>,
+        extent: Extent,
+        to: &mut Environment<T>,
+    ) -> Result<i64> {
+        match (self, work, from, to) {
+            (Self::Host(ops), Work::Host(work), Environment::Host(from), Environment::Host(to)) => {
+                ops.step(work, site, from, extent, to)
+            }
+            (Self::Device(ops), Work::Device(work), Environment::Device(from), Environment::Device(to)) => {
+                OperatorOps::<T>::step(ops, work, site, from, extent, to)
+            }
+            _ => Err(apart()),
+        }
+    }
+
+    fn peaks(&self, environment: &Environment<T>, extent: Extent, split: usize) -> Result<[f64; 2]> {
+        match (self, environment) {
+            (Self::Host(ops), Environment::Host(environment)) => ops.peaks(environment, extent, split),
+            (Self::Device(ops), Environment::Device(environment)) => {
+                OperatorOps::<T>::peaks(ops, environment, extent, split)
+            }
+            _ => Err(apart()),
+        }
+    }
+
+    fn shift(&self, environment: &mut Environment<T>, extent: Extent, split: usize, by: [i64; 2]) -> Result<()> {
+        match (self, environment) {
+            (Self::Host(ops), Environment::Host(environment)) => ops.shift(environment, extent, split, by),
+            (Self::Device(ops), Environment::Device(environment)) => {
+                OperatorOps::<T>::shift(ops, environment, extent, split, by)
+            }
+            _ => Err(apart()),
+        }
+    }
+
+    fn join(&self, left: (&Environment<T>, Extent), right: (&Environment<T>, Extent)) -> Result<Vec<Complex<f64>>> {
+        match (self, left.0, right.0) {
+            (Self::Host(ops), Environment::Host(a), Environment::Host(b)) => ops.join((a, left.1), (b, right.1)),
+            (Self::Device(ops), Environment::Device(a), Environment::Device(b)) => {
+                OperatorOps::<T>::join(ops, (a, left.1), (b, right.1))
+            }
+            _ => Err(apart()),
+        }
+    }
+
+    fn apply(
+        &self,
+        work: &mut Work<T>,
+        left: (&Environment<T>, Extent),
+        gathers: &[Gather],
+        right: (&Environment<T>, Extent),
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<()> {
+        match (self, work, left.0, right.0) {
+            (Self::Host(ops), Work::Host(work), Environment::Host(a), Environment::Host(b)) => {
+                ops.apply(work, (a, left.1), gathers, (b, right.1), v, out)
+            }
+            (Self::Device(ops), Work::Device(work), Environment::Device(a), Environment::Device(b)) => {
+                ops.apply(work, (a, left.1), gathers, (b, right.1), v, out)
+            }
+            _ => Err(apart()),
+        }
+    }
+
+    fn read(&self, environment: &Environment<T>, out: &mut [T]) -> Result<()> {
+        match (self, environment) {
+            (Self::Host(ops), Environment::Host(environment)) => ops.read(environment, out),
+            (Self::Device(ops), Environment::Device(environment)) => ops.read(environment, out),
+            _ => Err(apart()),
+        }
+    }
+
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        match self {
+            Self::Host(ops) => OperatorOps::<T>::both(ops, a, b),
+            Self::Device(ops) => OperatorOps::<T>::both(ops, a, b),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! [`OperatorOps`] on a GPU: products by cuBLAS, purlin's kernels for what stands between them. One queue does everything.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::gather::Gather;
+use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use crate::alloc;
+use crate::backend::gpu::kernels::tt::operator::{self as kernels, Terms};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar};
+use crate::shape::{product, to_u64};
+use crate::tt::scaled::exponent_of;
+
+/// Operations on the GPU of a context.
+pub struct GpuOps {
+    gpu: Gpu,
+    stream: GpuStream,
+}
+
+/// The library, made at the first step.
+pub struct Work {
+    blas: Mutex<Option<Blas>>,
+    narrow: bool,
+}
+
+const STEP: &str = "workspace of a contraction with an operator";
+/// Bytes of T and U of a stretch of the ket's new bond.
+const STRETCH: usize = 256 << 20;
+/// Indices of the ket's new bond in the smallest stretch.
+const COLUMNS: usize = 64;
+
+impl GpuOps {
+    /// The operations of a context.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a context on the CPU.
+    pub fn new(context: &Context) -> Result<Self> {
+        let gpu = context.gpu("context")?.clone();
+        let stream = gpu.default_stream().clone();
+        Ok(Self { gpu, stream })
+    }
+
+    fn room<T>(&self, elements: usize) -> Result<DeviceMemory> {
+        self.gpu.allocate_uninitialised_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
+    }
+
+    /// A core as a step reads it: from the bond it comes from (fastest) to the one it goes to, in the contraction's type,
+    /// and the exponent taken out of it. Copied only where it has to be.
+    fn core<'r, T: Scalar>(
+        &self,
+        view: &CoreView<'r>,
+        site: &Site<'_>,
+        copy: &'r mut [Option<DeviceMemory>; 2],
+    ) -> Result<(Region<'r>, i64)> {
+        let count = view.dims[0] * view.dims[1] * view.dims[2];
+        let element = view.dtype.size();
+        let (first, bytes) = (view.offset * element, count * element);
+        let [brought, turned] = copy;
+        let source = match view.memory {
+            Memory::Device(memory) => memory.region(first, bytes)?,
+            Memory::Host(host) => {
+                let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, STEP, bytes)?;
+                let core = &host.as_slice::<u8>()?[first..first + bytes];
+                self.gpu.upload(&self.stream, core, &mut memory, 0)?;
+                brought.insert(memory).whole()
+            }
+        };
+        let widen = view.dtype != T::DTYPE;
+        let mut exponent = 0;
+        if let Some(limit) = site.limit {
+            let parts = bytes / size_of::<T::Part>();
+            let [peak, _] = kernels::peaks::<T::Part>(&self.gpu, &self.stream, source, (1, 1, 1), parts)?;
+            let found = exponent_of(peak);
+            exponent = if found.abs() > limit { found } else { 0 };
+        }
+        let aligned = (view.memory.address() + to_u64(first)).is_multiple_of(to_u64(size_of::<T>()));
+        let is_brought = matches!(view.memory, Memory::Host(_));
+        if !site.mirrored && !widen && exponent == 0 && (aligned || is_brought) {
+            return Ok((source, 0));
+        }
+        let to = turned.insert(self.room::<T>(count)?).whole();
+        let how = (site.mirrored, widen);
+        kernels::turn::<T>(&self.gpu, &self.stream, source, view.dims, how, exponent, to)?;
+        Ok((to, exponent))
+    }
+
+    /// The sums of an operator's core.
+    fn terms(&self, gather: &Gather) -> Result<Terms> {
+        Terms::new(&self.gpu, &self.stream, gather.rows * gather.outputs, |to| {
+            gather.of(to).iter().map(|t| (t.slot, t.column, t.value))
+        })
+    }
+
+    fn blas<'w>(&self, work: &'w mut Work) -> Result<&'w Blas> {
+        let blas = work.blas.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match blas {
+            Some(blas) => Ok(blas),
+            None => Ok(blas.insert(Blas::new(&self.gpu, &self.stream)?)),
+        }
+    }
+}
+
+/// Elements of T and of U for each index of the ket's new bond.
+fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
+    let rows = from.bra.saturating_mul(from.pairs);
+    (rows.saturating_mul(from.slots).saturating_mul(n), rows.saturating_mul(m).saturating_mul(slots))
+}
+
+/// Indices of the ket's new bond in a stretch.
+fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bool) -> usize {
+    let (t, u) = per_index(from, to.slots, modes);
+    let fitting = STRETCH / t.saturating_add(u).saturating_mul(size_of::<T>()).max(1);
+    (if narrow { 1 } else { fitting.max(COLUMNS) }).min(to.ket)
+}
+
+impl<T: Scalar> OperatorOps<T> for GpuOps {
+    type Environment = DeviceMemory;
+    type Work = Work;
+
+    fn environment(&self, elements: usize) -> Result<DeviceMemory> {
+        let bytes = product("x", elements, size_of::<T>())?;
+        self.gpu.allocate_on(&self.stream, "environments of a contraction with an operator", bytes)
+    }
+
+    fn work(&self, _: usize, narrow: bool) -> Work {
+        Work { blas: Mutex::new(None), narrow }
+    }
+
+    fn step_room(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+        let (t, u) = per_index(from, to.slots, modes);
+        let length = stretch::<T>(from, to, modes, narrow);
+        let bytes = |elements: f64| elements * size_of::<T>() as f64;
+        Room {
+            stretch: bytes((t as f64 + u as f64) * length as f64),
+            lanes: 1.0,
+            // As they come from the host, and turned.
+            cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
+                .map(|(r, n, s)| 2.0 * bytes(r as f64 * n as f64 * s as f64)),
+        }
+    }
+
+    fn boundary(&self, to: &mut DeviceMemory, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
+        let Extent { bra, slots, pairs, .. } = extent;
+        let mut values = alloc::filled("boundary of an environment", extent.elements()?, T::default())?;
+        for p in 0..pairs {
+            let (a, b) = ((first + p) % bra, (first + p) / bra);
+            for (q, _) in starts.iter().enumerate().filter(|(_, s)| **s) {
+                values[a + bra * (q + slots * (p + pairs * b))] = T::from_parts(1.0, 0.0);
+            }
+        }
+        self.gpu.store_numbers(&self.stream, &values, to, 0)
+    }
+
+    fn step(
+        &self,
+        work: &mut Work,
+        site: &Site<'_>,
+        from: &DeviceMemory,
+        extent: Extent,
+        to: &mut DeviceMemory,
+    ) -> Result<i64> {
+        let after = site.after(extent)?;
+        let gather = site.gather;
+        let (rows, width) = (extent.bra * extent.slots * extent.pairs, after.slots * extent.pairs);
+        let (m, n) = (gather.rows, gather.cols);
+        if after.elements()? == 0 || rows == 0 {
+            return Ok(0);
+        }
+        let (mut kets, mut bras) = ([None, None], [None, None]);
+        let (x, x_exponent) = self.core::<T>(&site.ket, site, &mut kets)?;
+        let (y, y_exponent) =
+            if site.bra.is_same(&site.ket) { (x, x_exponent) } else { self.core::<T>(&site.bra, site, &mut bras)? };
+        let from = (View::packed(from.whole(), rows, extent.ket), Transpose::Plain);
+        let x = View::packed(x, extent.ket, n * after.ket);
+        let taken = if site.conjugate { Transpose::Adjoint } else { Transpose::Transpose };
+        let y = (View::packed(y, extent.bra * m, after.bra), taken);
+        let terms = self.terms(gather)?;
+
+        let length = stretch::<T>(extent, after, [m, n], work.narrow);
+        let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
+        let (t, u) = (self.room::<T>(t_size * length)?, self.room::<T>(u_size * length)?);
+        let blas = self.blas(work)?;
+        for first in (0..after.ket).step_by(length) {
+            let now = length.min(after.ket - first);
+            let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
+            multiply::<T>(blas, from, x, View::packed(t.whole(), rows, n * now))?;
+            let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
+            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole())?;
+            let sums = (View::packed(u.whole(), extent.bra * m, width * now), Transpose::Plain);
+            let place = after.bra * width * size_of::<T>();
+            let out = View::packed(to.region(place * first, place * now)?, after.bra, width * now);
+            multiply::<T>(blas, y, sums, out)?;
+        }
+        Ok(x_exponent + y_exponent)
+    }
+
+    fn peaks(&self, environment: &DeviceMemory, extent: Extent, split: usize) -> Result<[f64; 2]> {
+        let groups = (extent.bra, extent.slots, split);
+        kernels::peaks::<T>(&self.gpu, &self.stream, environment.whole(), groups, extent.elements()?)
+    }
+
+    fn shift(&self, environment: &mut DeviceMemory, extent: Extent, split: usize, by: [i64; 2]) -> Result<()> {
+        let groups = (extent.bra, extent.slots, split);
+        kernels::shift::<T>(&self.gpu, &self.stream, environment.whole(), groups, extent.elements()?, by)
+    }
+
+    fn join(&self, left: (&DeviceMemory, Extent), right: (&DeviceMemory, Extent)) -> Result<Vec<Complex<f64>>> {
+        let (l, r) = (left.1, right.1);
+        if (l.bra, l.pairs, l.ket) != (r.bra, r.pairs, r.ket) || (r.slots != 1 && r.slots != l.slots) {
+            return Err(Error::Internal(format!("environments of {l:?} and {r:?} meet")));
+        }
+        let (a, b) = ((left.0.whole(), l.slots), (right.0.whole(), r.slots));
+        kernels::meet::<T>(&self.gpu, &self.stream, a, b, (l.bra, l.pairs * l.ket))
+    }
+
+    fn apply(
+        &self,
+        work: &mut Work,
+        left: (&DeviceMemory, Extent),
+        gathers: &[Gather],
+        right: (&DeviceMemory, Extent),
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<()> {
+        let (l, r) = (left.1, right.1);
+        let (rows, cols) = (l.bra * l.slots * l.pairs, v.len() / l.ket);
+        let blas = self.blas(work)?;
+        let mut vector = self.room::<T>(v.len())?;
+        self.gpu.store_numbers(&self.stream, v, &mut vector, 0)?;
+        let mut now = self.room::<T>(product("v", rows, cols)?)?;
+        let environment = (View::packed(left.0.whole(), rows, l.ket), Transpose::Plain);
+        let vector = (View::packed(vector.whole(), l.ket, cols), Transpose::Plain);
+        multiply::<T>(blas, environment, vector, View::packed(now.whole(), rows, cols))?;
+        // T[(a i..), q, p, (j.. b')], site by site.
+        let (mut column, mut follow) = (l.bra, cols);
+        for gather in gathers {
+            follow /= gather.cols;
+            let outputs = product("v", column * gather.rows * gather.outputs, l.pairs)?;
+            let next = self.room::<T>(product("v", outputs, follow)?)?;
+            let sizes = [column, gather.inputs, l.pairs, gather.cols, follow];
+            kernels::gather::<T>(&self.gpu, &self.stream, &self.terms(gather)?, sizes, now.whole(), next.whole())?;
+            column *= gather.rows;
+            now = next;
+        }
+        let width = r.slots * r.pairs * r.ket;
+        let made = (View::packed(now.whole(), column, width), Transpose::Plain);
+        let environment = (View::packed(right.0.whole(), r.bra, width), Transpose::Transpose);
+        let result = self.room::<T>(out.len())?;
+        multiply::<T>(blas, made, environment, View::packed(result.whole(), column, r.bra))?;
+        self.gpu.load_numbers(&self.stream, &result, 0, out)
+    }
+
+    fn read(&self, environment: &DeviceMemory, out: &mut [T]) -> Result<()> {
+        self.gpu.load_numbers(&self.stream, environment, 0, out)
+    }
+
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        (a(), b())
+    }
+}
+
+/// C = op(A) op(B).
+fn multiply<T: Scalar>(
+    blas: &Blas,
+    (a, op_a): (View<'_>, Transpose),
+    (b, op_b): (View<'_>, Transpose),
+    c: View<'_>,
+) -> Result<()> {
+    blas.multiply::<T>(1.0, a, op_a, b, op_b, 0.0, c)
+}
