@@ -6979,8 +6979,8 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
 /**
  * An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
  *
- * The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. The
- * trains lie on the host.
+ * The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. It is
+ * computed where the trains are, on a GPU if one of them is there; the operator lies on the host.
  *
  * @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
  *                          `assume_hermitian` count.
@@ -6989,7 +6989,7 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
  * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
  * @param[out] result       2 elements: real and imaginary part.
  * @param[out] info         what was done; may be NULL.
- * @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (trains on a device).
+ * @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device).
  *
  * @pre `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.
  */
@@ -7224,8 +7224,8 @@ purlin_status purlin_tt_environments_create(struct purlin_tt_contraction *contra
  * @param side          PURLIN_TT_LEFT: of the sites before the bond; PURLIN_TT_RIGHT: of those after it.
  * @param bond          0 to d.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE` (also a train that was destroyed),
- * `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (trains on a
- * device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (an operator
+ * on a device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_build(struct purlin_tt_environments *environments,

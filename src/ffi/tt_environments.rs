@@ -135,8 +135,8 @@ pub unsafe extern "C" fn purlin_tt_environments_create(
 /// @param side          PURLIN_TT_LEFT: of the sites before the bond; PURLIN_TT_RIGHT: of those after it.
 /// @param bond          0 to d.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE` (also a train that was destroyed),
-/// `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (trains on a
-/// device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (an operator
+/// on a device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_tt_environments_build(

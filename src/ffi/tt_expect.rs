@@ -54,8 +54,8 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 
 /// An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
 ///
-/// The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. The
-/// trains lie on the host.
+/// The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. It is
+/// computed where the trains are, on a GPU if one of them is there; the operator lies on the host.
 ///
 /// @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
 ///                          `assume_hermitian` count.
@@ -64,7 +64,7 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 /// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
 /// @param[out] result       2 elements: real and imaginary part.
 /// @param[out] info         what was done; may be NULL.
-/// @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (trains on a device).
+/// @return as purlin_tt_inner, and `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device).
 ///
 /// # Safety
 /// `result` is NULL or valid for 2 elements, `info` NULL or an initialised struct.

@@ -48,7 +48,7 @@ const CHAIN_RANK: usize = 64;
 /// Largest rank at which all multiprocessors together are faster than a library's product each.
 const GRID_RANK: usize = 384;
 /// Largest rank at which open trains are contracted from both ends.
-const MEET_RANK: usize = 800;
+const MEET_RANK: usize = 2048;
 
 /// The contractions of a context on its GPU.
 pub struct GpuContraction {
@@ -137,8 +137,10 @@ impl GpuContraction {
         }
         let is_open = plan.pairs.len() == 1;
         let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
-        // Where the caller wants the library, the plan has no chain kernel for ranks that one would take.
-        let small = is_open && (CHAIN_RANK + 1..=GRID_RANK).contains(&largest);
+        // Where the caller wants the library, the plan has no chain kernel for ranks that one would take. Complex ones of
+        // the largest of these ranks fit none.
+        let least = if own { 0 } else { CHAIN_RANK + 1 };
+        let small = is_open && (least..=GRID_RANK).contains(&largest);
         if small || !self.furnish(&stream)? {
             let doubt = chain::one_by_one::<T>(&call, terms.clone(), false, &mut sums)?;
             return if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
