@@ -1,0 +1,155 @@
+/// @file graph.hpp
+/// What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images.
+#ifndef PURLIN_GRAPH_HPP
+#define PURLIN_GRAPH_HPP
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lanczos.hpp"
+
+namespace purlin::graph {
+
+using lanczos::info;
+using lanczos::options;
+
+namespace detail {
+
+/// Runs a call that takes lanczos options.
+template <class Call>
+void with_options(const context& on, const options& settings, Call&& call) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_status status = call(&raw);
+  relay.rethrow();
+  on.finish(status);
+}
+
+}  // namespace detail
+
+/// Eigenvectors of the `count` smallest eigenvalues of the normalised Laplacian as coordinates, n x count; the eigenvalues
+/// into `values` unless that is empty.
+inline void embed(const context& on, const matrix& w, const matrix& coordinates, info& report,
+                  const options& settings = {}, std::int32_t scaling = PURLIN_GRAPH_SCALING_NONE,
+                  const tensor& values = {}, const stream& queue = {}) {
+  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
+    return purlin_graph_embed(w.get(), queue.get(), raw, scaling, coordinates.get(), values.get(), &report);
+  });
+}
+
+/// Labels, 0 to `count` - 1, of the vertices.
+inline std::vector<std::int64_t> cluster(const context& on, const matrix& w, const options& settings,
+                                         std::int32_t how = PURLIN_GRAPH_K_MEANS, std::int64_t starts = 10,
+                                         const stream& queue = {}) {
+  std::vector<std::int64_t> labels(purlin::detail::size(w.properties().rows));
+  const tensor target = tensor::borrow(on, labels);
+  info report;
+  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
+    return purlin_graph_cluster(w.get(), queue.get(), raw, how, starts, target.get(), nullptr, &report);
+  });
+  return labels;
+}
+
+/// Labels of the rows of a dense matrix by k-means, the best of `starts`.
+inline std::vector<std::int64_t> k_means(const context& on, const matrix& points, std::int64_t clusters,
+                                         std::int64_t starts = 10, std::uint64_t seed = 0) {
+  std::vector<std::int64_t> labels(purlin::detail::size(points.properties().rows));
+  const tensor target = tensor::borrow(on, labels);
+  on.finish(purlin_graph_k_means(points.get(), clusters, starts, seed, target.get(), nullptr));
+  return labels;
+}
+
+/// Labels of the rows of a matrix with orthonormal columns, by column-pivoted QR.
+inline std::vector<std::int64_t> pivoted_qr(const context& on, const matrix& points) {
+  std::vector<std::int64_t> labels(purlin::detail::size(points.properties().rows));
+  const tensor target = tensor::borrow(on, labels);
+  on.finish(purlin_graph_pivoted_qr(points.get(), target.get(), nullptr));
+  return labels;
+}
+
+/// The second smallest eigenvalue of a Laplacian and its vector.
+struct fiedler_pair {
+  double value = 0.0;
+  std::vector<double> vector;
+};
+
+inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalised = false, const options& settings = {},
+                            const stream& queue = {}) {
+  fiedler_pair found{0.0, std::vector<double>(purlin::detail::size(w.properties().rows))};
+  const tensor target = tensor::borrow(on, found.vector);
+  info report;
+  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
+    return purlin_graph_fiedler(w.get(), queue.get(), normalised ? 1 : 0, raw, &found.value, target.get(), &report);
+  });
+  return found;
+}
+
+/// Two sides of a graph, the weight between them, and cut/vol(S) + cut/vol(rest).
+struct bisection {
+  std::vector<std::int64_t> sides;
+  double cut = 0.0;
+  double normalised_cut = 0.0;
+};
+
+inline bisection bisect(const context& on, const matrix& w, const std::vector<double>& vector,
+                        std::int32_t how = PURLIN_GRAPH_CUT_SWEEP) {
+  bisection found{std::vector<std::int64_t>(purlin::detail::size(w.properties().rows)), 0.0, 0.0};
+  const tensor given = tensor::borrow(on, vector);
+  const tensor target = tensor::borrow(on, found.sides);
+  on.finish(purlin_graph_bisect(w.get(), given.get(), how, target.get(), &found.cut, &found.normalised_cut));
+  return found;
+}
+
+/// The connected component of each vertex, and their number.
+inline std::pair<std::vector<std::int64_t>, std::int64_t> components(const context& on, const matrix& w) {
+  std::vector<std::int64_t> labels(purlin::detail::size(w.properties().rows));
+  const tensor target = tensor::borrow(on, labels);
+  std::int64_t count = 0;
+  on.finish(purlin_graph_components(w.get(), target.get(), &count));
+  return {std::move(labels), count};
+}
+
+/// The graph of one component, -1 for the largest, and the vertices of the whole graph that it has.
+inline std::pair<matrix, tensor> component(const context& on, const matrix& w, std::int64_t which = -1) {
+  purlin_matrix* made = nullptr;
+  purlin_tensor* names = nullptr;
+  const purlin_status status = purlin_graph_component(w.get(), which, &made, &names);
+  tensor vertices(names);
+  matrix part = purlin::detail::adopt<matrix>(on, status, made);
+  return {std::move(part), std::move(vertices)};
+}
+
+/// Points and weights of a spectrum's density; the weights sum to 1.
+struct spectrum {
+  std::vector<double> points;
+  std::vector<double> weights;
+};
+
+inline spectrum density(const context& on, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
+                        const options& settings = {}, const stream& queue = {}) {
+  const std::size_t room = purlin::detail::size(steps, vectors);
+  spectrum found{std::vector<double>(room), std::vector<double>(room)};
+  const tensor points = tensor::borrow(on, found.points);
+  const tensor weights = tensor::borrow(on, found.weights);
+  std::int64_t count = 0;
+  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
+    return purlin_graph_density(a.get(), queue.get(), raw, steps, vectors, points.get(), weights.get(), &count);
+  });
+  found.points.resize(purlin::detail::size(count));
+  found.weights.resize(purlin::detail::size(count));
+  return found;
+}
+
+/// The graph of neighbouring pixels of a dense image; see purlin_graph_of_image.
+inline matrix of_image(const context& on, const matrix& image, double radius, double intensity, double distance,
+                       double floor = 0.0) {
+  purlin_matrix* made = nullptr;
+  const purlin_status status =
+      purlin_graph_of_image(on.get(), image.get(), radius, intensity, distance, floor, &made);
+  return purlin::detail::adopt<matrix>(on, status, made);
+}
+
+}  // namespace purlin::graph
+
+#endif

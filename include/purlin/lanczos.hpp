@@ -1,0 +1,106 @@
+/// @file lanczos.hpp
+/// Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, by Lanczos' method.
+#ifndef PURLIN_LANCZOS_HPP
+#define PURLIN_LANCZOS_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "matrix.hpp"
+#include "tensor.hpp"
+
+namespace purlin::lanczos {
+
+/// The C options with their defaults, and progress as a `std::function`, called with the pairs that have converged, those
+/// wanted, and the largest residual.
+struct options : purlin_lanczos_options {
+  purlin::progress on_progress;
+
+  options() : purlin_lanczos_options{} { check(purlin_lanczos_options_init(this, sizeof(purlin_lanczos_options))); }
+};
+
+/// A solve's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the first
+/// `count` of the outputs are then what was found.
+struct info : purlin_lanczos_info {
+  info() : purlin_lanczos_info{} { check(purlin_lanczos_info_init(this, sizeof(purlin_lanczos_info))); }
+};
+
+/// What is known before a solve; what is empty is not.
+struct given {
+  const tensor* start = nullptr;
+  const matrix* known = nullptr;
+  const matrix* solve = nullptr;
+};
+
+/// Eigenvalues, and eigenvectors and residuals where there is a place for them, as purlin_lanczos_solve.
+inline void solve(const context& on, const matrix& a, const tensor& values, const matrix& vectors,
+                  const tensor& residuals, info& report, const options& settings = {}, const given& before = {},
+                  const stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_status status = purlin_lanczos_solve(
+      a.get(), queue.get(), &raw, before.start != nullptr ? before.start->get() : nullptr,
+      before.known != nullptr ? before.known->get() : nullptr,
+      before.solve != nullptr ? before.solve->get() : nullptr, values.get(), vectors.get(), residuals.get(), &report);
+  relay.rethrow();
+  a.rethrow();
+  if (before.solve != nullptr) before.solve->rethrow();
+  on.finish(status);
+}
+
+/// The eigenvalues alone.
+inline std::vector<double> values(const context& on, const matrix& a, const options& settings = {}) {
+  std::vector<double> found(purlin::detail::size(settings.count));
+  info report;
+  solve(on, a, tensor::borrow(on, found), {}, {}, report, settings);
+  return found;
+}
+
+/// Coefficients of the plain recurrence: the diagonal, and what is beside it with the last that leads out.
+struct recurrence {
+  std::vector<double> alpha;
+  std::vector<double> beta;
+};
+
+/// At most `steps` steps, of which `kind`, `shift` and `seed` of the options say what with.
+inline recurrence tridiagonalise(const context& on, const matrix& a, std::int64_t steps, const options& settings = {},
+                                 const tensor& start = {}, const stream& queue = {}) {
+  recurrence found{std::vector<double>(purlin::detail::size(steps)), std::vector<double>(purlin::detail::size(steps))};
+  std::int64_t count = 0;
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_status status = purlin_lanczos_tridiagonalise(a.get(), queue.get(), &raw, steps, start.get(),
+                                                             found.alpha.data(), found.beta.data(), &count);
+  relay.rethrow();
+  a.rethrow();
+  on.finish(status);
+  found.alpha.resize(purlin::detail::size(count));
+  found.beta.resize(purlin::detail::size(count));
+  return found;
+}
+
+/// The eigenvalues of A among those of a recurrence, by the test of Cullum and Willoughby; ascending.
+inline std::vector<purlin_lanczos_accepted> filter(const recurrence& of, double cluster = 1e-12,
+                                                   double converged = 1e-6) {
+  if (of.alpha.size() != of.beta.size()) purlin::detail::refuse("beta: has another length than alpha");
+  std::vector<purlin_lanczos_accepted> found(of.alpha.size());
+  std::int64_t count = 0;
+  check(purlin_lanczos_filter(purlin::detail::length(of.alpha), of.alpha.data(), of.beta.data(), cluster, converged,
+                              found.data(), &count));
+  found.resize(purlin::detail::size(count));
+  return found;
+}
+
+/// Eigenvalues of a tridiagonal matrix, ascending; `off` is one shorter than `diagonal`.
+inline std::vector<double> tridiagonal_eigenvalues(const std::vector<double>& diagonal,
+                                                   const std::vector<double>& off) {
+  if (off.size() + 1 < diagonal.size()) purlin::detail::refuse("off: is too short");
+  std::vector<double> found(diagonal.size());
+  check(purlin_tridiagonal_eigenvalues(purlin::detail::length(diagonal), diagonal.data(), off.data(), found.data(),
+                                       nullptr, nullptr));
+  return found;
+}
+
+}  // namespace purlin::lanczos
+
+#endif

@@ -1,0 +1,190 @@
+// Sparse matrices, products, eigenpairs and graphs: two cliques that one edge joins, and the path.
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "expect.hpp"
+
+using purlin::context;
+using purlin::matrix;
+using purlin::tensor;
+
+namespace {
+
+struct stop : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct entries {
+  std::vector<std::int64_t> row, col;
+  std::vector<double> value;
+
+  void edge(std::int64_t i, std::int64_t j) {
+    row.insert(row.end(), {i, j});
+    col.insert(col.end(), {j, i});
+    value.insert(value.end(), {1.0, 1.0});
+  }
+
+  matrix made(const context& on, std::int64_t n) const {
+    return purlin::sparse::from_coordinates(
+        on, purlin::sparse::coordinates_view<double>{n, n, static_cast<std::int64_t>(row.size()), row.data(),
+                                                     col.data(), value.data(), 0});
+  }
+};
+
+matrix path(const context& on, std::int64_t n) {
+  entries e;
+  for (std::int64_t i = 1; i < n; ++i) e.edge(i - 1, i);
+  return e.made(on, n);
+}
+
+matrix cliques(const context& on, std::int64_t size) {
+  entries e;
+  for (std::int64_t i = 0; i < 2 * size; ++i)
+    for (std::int64_t j = 0; j < i; ++j)
+      if (i / size == j / size) e.edge(i, j);
+  e.edge(0, 2 * size - 1);
+  return e.made(on, 2 * size);
+}
+
+void matrices(const context& on) {
+  const std::vector<std::int32_t> starts = {1, 2, 4}, rows = {2, 1, 2};
+  const std::vector<float> values = {5.0F, 6.0F, 7.0F};
+  const matrix a = purlin::sparse::from_columns(
+      on, purlin::sparse::columns_view<float, std::int32_t>{3, 2, 3, starts.data(), rows.data(), values.data(), 1});
+  EXPECT(a.properties().nnz == 3 && purlin::sparse::norm(a, PURLIN_NORM_ONE) == 13.0);
+  std::vector<float> full(6), turned(6);
+  purlin::sparse::to_dense(a, matrix::borrow(on, full, 3, 2));
+  EXPECT(full == std::vector<float>({0.0F, 5.0F, 0.0F, 6.0F, 7.0F, 0.0F}));
+  const matrix t = purlin::sparse::transpose(on, a);
+  purlin::sparse::to_dense(t, matrix::borrow(on, turned, 2, 3, PURLIN_ROW_MAJOR));
+  EXPECT(turned == full);
+  const matrix again = purlin::sparse::from_dense(on, matrix::borrow(on, full, 3, 2), 5.5);
+  EXPECT(again.properties().nnz == 2);
+  const matrix part = purlin::sparse::select(on, a, {1, 0}, {1});
+  EXPECT(part.properties().rows == 2 && part.properties().nnz == 2);
+  EXPECT(purlin::sparse::permute(on, a, {}, {1, 0}).properties().nnz == 3);
+  EXPECT_ERROR(purlin::sparse::permute(on, a, {0, 1}), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::sparse::symmetrise(on, a), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT(purlin::sparse::pattern(on, a).properties().data == 0);
+  std::vector<float> doubled = {2.0F, 3.0F, 4.0F}, sums(3);
+  purlin::sparse::set_values(t, tensor::borrow(on, doubled));
+  EXPECT(purlin::sparse::norm(t, PURLIN_NORM_MAX) == 4.0);
+  purlin::sparse::row_sums(a, tensor::borrow(on, sums));
+  EXPECT(sums[1] == 12.0F && sums[2] == 0.0F);
+
+  const std::string file = "spectra_cpp.mtx";
+  const matrix p = path(on, 5);
+  purlin::sparse::write_market(p, file, true);
+  EXPECT(purlin::sparse::is_symmetric(purlin::sparse::read_market(on, file)));
+  purlin::sparse::write_edges(p, file);
+  tensor vertices;
+  EXPECT(purlin::sparse::read_edges(on, file, true, PURLIN_DUPLICATES_REFUSE, PURLIN_F64, &vertices).properties().nnz == 8);
+  EXPECT(vertices.properties().dtype == PURLIN_I64);
+  EXPECT_ERROR(purlin::sparse::read_market(on, "no/such/file"), PURLIN_ERROR_IO);
+  std::remove(file.c_str());
+}
+
+void products(const context& on) {
+  const std::int64_t n = 50;
+  const matrix a = path(on, n);
+  purlin::spmv::options settings;
+  settings.algorithm = PURLIN_SPMV_ALGORITHM_MERGE;
+  const purlin::spmv::plan plan(on, a, settings);
+  EXPECT(plan.properties().algorithm == PURLIN_SPMV_ALGORITHM_MERGE && plan.properties().longest == 2);
+  std::vector<double> x(50), y(50, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i);
+  plan.apply(a, tensor::borrow(on, x), tensor::borrow(on, y));
+  EXPECT(y[0] == 1.0 && y[7] == 36.0 + 64.0 && y[49] == 48.0 * 48.0);
+  plan.apply(2.0, a, tensor::borrow(on, x), -1.0, tensor::borrow(on, y));
+  EXPECT(y[7] == 100.0);
+  std::vector<double> block(100), out(100);
+  for (std::size_t i = 0; i < 50; ++i) block[2 * i] = x[i], block[2 * i + 1] = -x[i];
+  plan.apply(a, matrix::borrow(on, block, n, 2, PURLIN_ROW_MAJOR), matrix::borrow(on, out, n, 2, PURLIN_ROW_MAJOR));
+  EXPECT(out[14] == 100.0 && out[15] == -100.0);
+  EXPECT_ERROR(plan.apply(1.0F, a, tensor::borrow(on, x), 0.0F, tensor::borrow(on, y)), PURLIN_ERROR_INVALID_ARGUMENT);
+}
+
+void eigenpairs(const context& on) {
+  const std::int64_t n = 200;
+  const matrix a = path(on, n);
+  purlin::lanczos::options settings;
+  settings.count = 3;
+  settings.basis = 60;
+  const double angle = 3.14159265358979323846 / static_cast<double>(n + 1);
+  std::vector<double> values = purlin::lanczos::values(on, a, settings), vectors(600), residuals(3);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT(near(values[k], 2.0 * std::cos(angle * static_cast<double>(k + 1)), 1e-10));
+  purlin::lanczos::info report;
+  int calls = 0;
+  settings.on_progress = [&](std::int64_t, std::int64_t, double) {
+    ++calls;
+    return false;
+  };
+  const matrix found = matrix::borrow(on, vectors, n, 3);
+  purlin::lanczos::solve(on, a, tensor::borrow(on, values), found, tensor::borrow(on, residuals), report, settings);
+  EXPECT(report.converged == 3 && calls > 0 && residuals[0] < 1e-8);
+  std::vector<double> rest(3);
+  purlin::lanczos::given before;
+  before.known = &found;
+  purlin::lanczos::solve(on, a, tensor::borrow(on, rest), {}, {}, report, settings, before);
+  EXPECT(near(rest[0], 2.0 * std::cos(angle * 4.0), 1e-9));
+  settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };
+  bool stopped = false;
+  try {
+    purlin::lanczos::values(on, a, settings);
+  } catch (const stop&) {
+    stopped = true;
+  }
+  EXPECT(stopped);
+  settings = {};
+  settings.which = 9;
+  EXPECT_ERROR(purlin::lanczos::values(on, a, settings), PURLIN_ERROR_INVALID_ARGUMENT);
+
+  const auto coefficients = purlin::lanczos::tridiagonalise(on, a, 600);
+  const auto accepted = purlin::lanczos::filter(coefficients);
+  EXPECT(coefficients.alpha.size() >= 200 && !accepted.empty() && near(accepted.back().value, values[0], 1e-8));
+  EXPECT(near(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {-1.0})[0], 1.0, 1e-15));
+}
+
+void graphs(const context& on) {
+  const matrix w = cliques(on, 20);
+  const auto second = purlin::graph::fiedler(on, w);
+  const auto halves = purlin::graph::bisect(on, w, second.vector);
+  EXPECT(halves.cut == 1.0 && second.value > 0.0);
+  purlin::graph::options settings;
+  settings.count = 2;
+  for (const std::int32_t how : {PURLIN_GRAPH_K_MEANS, PURLIN_GRAPH_PIVOTED_QR}) {
+    const auto labels = purlin::graph::cluster(on, w, settings, how);
+    for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
+  }
+  std::vector<double> coordinates(80), values(2);
+  purlin::graph::info report;
+  const matrix points = matrix::borrow(on, coordinates, 40, 2);
+  purlin::graph::embed(on, w, points, report, settings, PURLIN_GRAPH_SCALING_NONE, tensor::borrow(on, values));
+  EXPECT(near(values[0], 0.0, 1e-12) && values[1] > 0.0);
+  for (const auto& labels : {purlin::graph::k_means(on, points, 2), purlin::graph::pivoted_qr(on, points)})
+    for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
+  EXPECT(purlin::graph::components(on, w).second == 1);
+  EXPECT(purlin::graph::component(on, w).first.properties().rows == 40);
+  const auto found = purlin::graph::density(on, w, 10, 2);
+  double total = 0.0;
+  for (const double weight : found.weights) total += weight;
+  EXPECT(near(total, 1.0, 1e-12));
+  const std::vector<double> pixels = {0.0, 1.0, 0.0, 1.0};
+  const matrix of = purlin::graph::of_image(on, matrix::borrow(on, pixels, 2, 2, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
+  EXPECT(of.properties().rows == 4 && of.properties().nnz == 8);
+}
+
+void tests() {
+  const context on = context::on(PURLIN_BACKEND_CPU);
+  matrices(on);
+  products(on);
+  eigenpairs(on);
+  graphs(on);
+}
+
+}  // namespace
+
+int main() { return run(tests); }
