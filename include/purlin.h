@@ -1155,12 +1155,12 @@
 /**
  * Labels by k-means from rows of length 1.
  */
-#define PURLIN_GRAPH_K_MEANS 0
+#define PURLIN_GRAPH_LABELS_K_MEANS 0
 
 /**
  * Labels by column-pivoted QR of the eigenvectors (Damle, Minden and Ying, Information and Inference 8, 2019).
  */
-#define PURLIN_GRAPH_PIVOTED_QR 1
+#define PURLIN_GRAPH_LABELS_PIVOTED_QR 1
 
 /**
  * A vector is cut at 0.
@@ -8490,7 +8490,7 @@ purlin_status purlin_graph_embed(const struct purlin_matrix *graph,
  * @param      stream    NULL for the context's own.
  * @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
  *                       are not to be set; k-means has the same seed.
- * @param      how       PURLIN_GRAPH_K_MEANS or PURLIN_GRAPH_PIVOTED_QR.
+ * @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
  * @param      restarts  starts of k-means, of which the best stays, at least 1; 10 is usual.
  * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
  * @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.

@@ -7,8 +7,8 @@
 !>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
-!> purlin_rsvd, purlin_pca, purlin_tt, purlin_tt_matrix, purlin_tt_contraction, purlin_tt_environments) own a handle of the library: see purlin_execution. Every call has
-!> optional `stat` and `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the
+!> purlin_rsvd, purlin_pca, purlin_spmv, purlin_tt, purlin_tt_matrix, purlin_tt_contraction, purlin_tt_environments) own a
+!> handle of the library: see purlin_execution. Every call has optional `stat` and `errmsg`, which work as in `allocate`: with `stat` absent a failure stops the program with the
 !> library's message. `stat` is a PURLIN_ERROR_* value.
 !>
 !> Numerical calls take arrays (purlin_arrays.inc, purlin_rsvd_arrays) or objects (purlin_symmetric, purlin_sshopm,
@@ -29,6 +29,11 @@ module purlin
   use purlin_pca_module
   use purlin_rpca_module
   use purlin_rsvd_arrays
+  use purlin_sparse_arrays
+  use purlin_sparse_module
+  use purlin_spmv_module, only: purlin_spmv
+  use purlin_lanczos_module
+  use purlin_graph_module
   use purlin_tt_cores, only: purlin_tt_core
   use purlin_tt_module, only: purlin_tt
   use purlin_tt_matrix_module, only: purlin_tt_matrix

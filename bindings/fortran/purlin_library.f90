@@ -8,6 +8,7 @@ module purlin_library
   use purlin_c_blocks
   use purlin_c_rsvd
   use purlin_c_tt
+  use purlin_c_spectra
   implicit none
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
@@ -24,6 +25,7 @@ module purlin_library
       init_rpca_info
     module procedure init_tt_info, init_tt_contraction_options, init_tt_contraction_info, init_tt_round_options, &
       init_tt_round_info
+    module procedure init_spmv_options, init_spmv_info, init_lanczos_options, init_lanczos_info
   end interface
 
   !> A Fortran string from a NUL-terminated one, given as an address or as an array.
@@ -300,6 +302,26 @@ contains
   subroutine init_tt_round_info(object)
     type(purlin_tt_round_info), intent(inout) :: object
     call initialised(c_tt_round_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_spmv_options(object)
+    type(purlin_spmv_options), intent(inout) :: object
+    call initialised(c_spmv_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_spmv_info(object)
+    type(purlin_spmv_info), intent(inout) :: object
+    call initialised(c_spmv_info_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_lanczos_options(object)
+    type(purlin_lanczos_options), intent(inout) :: object
+    call initialised(c_lanczos_options_init(object, c_sizeof(object)))
+  end subroutine
+
+  subroutine init_lanczos_info(object)
+    type(purlin_lanczos_info), intent(inout) :: object
+    call initialised(c_lanczos_info_init(object, c_sizeof(object)))
   end subroutine
 
   !> An initialiser fails only when the struct is unknown to the library, which nobody could handle at run time.

@@ -31,6 +31,7 @@ module purlin_tensors
     procedure :: borrow_symmetric_device => tensor_borrow_symmetric_device
     procedure :: from_dlpack => tensor_from_dlpack
     procedure :: to_dlpack => tensor_to_dlpack
+    procedure :: adopt => tensor_adopt
     procedure :: copy_from => tensor_copy_from
     procedure :: properties => tensor_properties
     procedure :: layout => tensor_layout
@@ -184,6 +185,18 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call absorb(o, c_tensor_copy(context%handle(), stream_key(stream), source%key, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Takes over a handle of the C interface.
+  subroutine tensor_adopt(self, key, stat, errmsg)
+    class(purlin_tensor), intent(inout) :: self
+    type(c_ptr), intent(in) :: key
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    self%key = key
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -255,6 +255,48 @@ module purlin_types
     integer(c_int64_t) :: max_rank
   end type
 
+  type, bind(c) :: purlin_spmv_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: algorithm, op, symmetric, reserved
+  end type
+
+  type, bind(c) :: purlin_spmv_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: algorithm, group
+    integer(c_int64_t) :: rows, nnz, longest, empty
+    real(c_double) :: mean, deviation, short_rows, beyond_32, beyond_1024
+    integer(c_int64_t) :: tiles, bytes
+    real(c_double) :: seconds
+    character(kind=c_char) :: reason(128)
+  end type
+
+  type, bind(c) :: purlin_lanczos_options
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: count
+    integer(c_int32_t) :: which, kind
+    real(c_double) :: shift, sigma, tolerance
+    integer(c_int64_t) :: basis, restarts, seed
+    integer(c_int32_t) :: verify, method
+    integer(c_int64_t) :: block
+    integer(c_int32_t) :: orthogonality, filter
+    integer(c_int64_t) :: degree
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_user
+  end type
+
+  type, bind(c) :: purlin_lanczos_info
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int32_t) :: reason, breakdowns
+    integer(c_int64_t) :: count, converged, products, restarts, recovered, basis, degree
+    real(c_double) :: norm, seconds
+  end type
+
+  !> A value that passed the test of Cullum and Willoughby. It needs no purlin_init.
+  type, bind(c) :: purlin_lanczos_accepted
+    real(c_double) :: value, residual
+    integer(c_int64_t) :: copies
+  end type
+
   abstract interface
     !> Reads one block of an array into `block`, packed: `first` and `count` point to one number an axis. Nonzero
     !> ends the run. It is called from a thread of the library, one call at a time.

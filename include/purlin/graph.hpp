@@ -40,7 +40,7 @@ inline void embed(const context& on, const matrix& w, const matrix& coordinates,
 
 /// Labels, 0 to `count` - 1, of the vertices.
 inline std::vector<std::int64_t> cluster(const context& on, const matrix& w, const options& settings,
-                                         std::int32_t how = PURLIN_GRAPH_K_MEANS, std::int64_t starts = 10,
+                                         std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                                          const stream& queue = {}) {
   std::vector<std::int64_t> labels(purlin::detail::size(w.properties().rows));
   const tensor target = tensor::borrow(on, labels);

@@ -29,9 +29,9 @@ pub const PURLIN_GRAPH_SCALING_UNIT_ROWS: i32 = 1;
 pub const PURLIN_GRAPH_SCALING_DEGREES: i32 = 2;
 
 /// Labels by k-means from rows of length 1.
-pub const PURLIN_GRAPH_K_MEANS: i32 = 0;
+pub const PURLIN_GRAPH_LABELS_K_MEANS: i32 = 0;
 /// Labels by column-pivoted QR of the eigenvectors (Damle, Minden and Ying, Information and Inference 8, 2019).
-pub const PURLIN_GRAPH_PIVOTED_QR: i32 = 1;
+pub const PURLIN_GRAPH_LABELS_PIVOTED_QR: i32 = 1;
 
 /// A vector is cut at 0.
 pub const PURLIN_GRAPH_CUT_SIGN: i32 = 0;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// @param      stream    NULL for the context's own.
 /// @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
 ///                       are not to be set; k-means has the same seed.
-/// @param      how       PURLIN_GRAPH_K_MEANS or PURLIN_GRAPH_PIVOTED_QR.
+/// @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
 /// @param      restarts  starts of k-means, of which the best stays, at least 1; 10 is usual.
 /// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
 /// @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.

@@ -449,7 +449,7 @@ static void applications(void) {
   for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   OK(purlin_graph_k_means(mc, 2, 10, 1, tl, &inertia));
   CHECK(inertia >= 0);
-  for (how = PURLIN_GRAPH_K_MEANS; how <= PURLIN_GRAPH_PIVOTED_QR; how++) {
+  for (how = PURLIN_GRAPH_LABELS_K_MEANS; how <= PURLIN_GRAPH_LABELS_PIVOTED_QR; how++) {
     memset(label, 0x7f, sizeof label);
     OK(purlin_graph_cluster(a, NULL, &o, (int32_t)how, 10, tl, &inertia, &info));
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));

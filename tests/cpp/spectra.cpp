@@ -155,7 +155,7 @@ void graphs(const context& on) {
   EXPECT(halves.cut == 1.0 && second.value > 0.0);
   purlin::graph::options settings;
   settings.count = 2;
-  for (const std::int32_t how : {PURLIN_GRAPH_K_MEANS, PURLIN_GRAPH_PIVOTED_QR}) {
+  for (const std::int32_t how : {PURLIN_GRAPH_LABELS_K_MEANS, PURLIN_GRAPH_LABELS_PIVOTED_QR}) {
     const auto labels = purlin::graph::cluster(on, w, settings, how);
     for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
   }

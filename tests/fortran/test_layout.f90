@@ -40,6 +40,11 @@ program test_layout
   type(purlin_tt_round_options), target :: tt_round_options
   type(purlin_tt_round_info), target :: tt_round_info
   type(purlin_tt_scaled), target :: tt_scaled
+  type(purlin_spmv_options), target :: spmv_options
+  type(purlin_spmv_info), target :: spmv_info
+  type(purlin_lanczos_options), target :: lanczos_options
+  type(purlin_lanczos_info), target :: lanczos_info
+  type(purlin_lanczos_accepted), target :: lanczos_accepted
 
   call compare(0, 'device_info', c_sizeof(device), c_loc(device), c_loc(device%name))
   call compare(1, 'context_options', c_sizeof(context_options), c_loc(context_options), c_loc(context_options%log_user))
@@ -75,6 +80,13 @@ program test_layout
     c_loc(tt_round_options%reserved))
   call compare(27, 'tt_round_info', c_sizeof(tt_round_info), c_loc(tt_round_info), c_loc(tt_round_info%max_rank))
   call compare(28, 'tt_scaled', c_sizeof(tt_scaled), c_loc(tt_scaled), c_loc(tt_scaled%phase_im))
+  call compare(29, 'spmv_options', c_sizeof(spmv_options), c_loc(spmv_options), c_loc(spmv_options%reserved))
+  call compare(30, 'spmv_info', c_sizeof(spmv_info), c_loc(spmv_info), c_loc(spmv_info%reason))
+  call compare(31, 'lanczos_options', c_sizeof(lanczos_options), c_loc(lanczos_options), &
+    c_loc(lanczos_options%progress_user))
+  call compare(32, 'lanczos_info', c_sizeof(lanczos_info), c_loc(lanczos_info), c_loc(lanczos_info%seconds))
+  call compare(33, 'lanczos_accepted', c_sizeof(lanczos_accepted), c_loc(lanczos_accepted), &
+    c_loc(lanczos_accepted%copies))
 
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
@@ -91,6 +103,8 @@ program test_layout
   call check(peaks_options%basis == 0, 'no basis')
   call purlin_init(sshopm_results)
   call check(.not. c_associated(sshopm_results%trace) .and. .not. c_associated(sshopm_results%count), 'no results')
+  call purlin_init(lanczos_options)
+  call check(lanczos_options%count == 6 .and. lanczos_options%block == 1, 'Lanczos')
   call purlin_init(rpca_options)
   call check(rpca_options%max_iterations == 500 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
   call purlin_init(rsvd_options)

@@ -34,7 +34,7 @@ _SCALINGS = {
     "unit_rows": c.GRAPH_SCALING_UNIT_ROWS,
     "degrees": c.GRAPH_SCALING_DEGREES,
 }
-_ASSIGNMENTS = {"k_means": c.GRAPH_K_MEANS, "pivoted_qr": c.GRAPH_PIVOTED_QR}
+_ASSIGNMENTS = {"k_means": c.GRAPH_LABELS_K_MEANS, "pivoted_qr": c.GRAPH_LABELS_PIVOTED_QR}
 _CUTS = {"sign": c.GRAPH_CUT_SIGN, "median": c.GRAPH_CUT_MEDIAN, "sweep": c.GRAPH_CUT_SWEEP}
 
 

@@ -1,0 +1,269 @@
+!> What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images. Labels,
+!> sides, components and vertices count from 1.
+module purlin_graph_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_double, c_int32_t, c_int64_t
+  use purlin_types
+  use purlin_c_spectra
+  use purlin_library
+  use purlin_execution
+  use purlin_tensors
+  use purlin_matrices
+  implicit none
+  private
+  public :: purlin_graph_embed, purlin_graph_cluster, purlin_graph_k_means, purlin_graph_pivoted_qr, &
+    purlin_graph_fiedler, purlin_graph_bisect, purlin_graph_components, purlin_graph_component, &
+    purlin_graph_density, purlin_graph_of_image
+
+contains
+
+  !> size(coordinates, 2) eigenvectors of the normalised Laplacian as coordinates of the vertices.
+  subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: graph
+    real(c_double), intent(inout), target :: coordinates(:, :)
+    real(c_double), intent(inout), contiguous, target, optional :: values(:)
+    integer(c_int32_t), intent(in), optional :: scaling
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_lanczos_options) :: settings
+    type(purlin_matrix) :: places
+    type(purlin_tensor) :: found
+    integer(c_int32_t) :: how
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    how = PURLIN_GRAPH_SCALING_NONE
+    if (present(scaling)) how = scaling
+    call prepare(settings, size(coordinates, 2, c_int64_t), options, info)
+    call places%borrow(context, coordinates, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(values)) call found%borrow(context, values, stat=o%status, &
+      errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(graph%handle(), c_null_ptr, settings, how, &
+      places%handle(), found%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR.
+  subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: graph
+    integer(c_int64_t), intent(in) :: clusters
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    integer(c_int32_t), intent(in), optional :: how
+    integer(c_int64_t), intent(in), optional :: starts
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_lanczos_options) :: settings
+    type(purlin_tensor) :: found
+    integer(c_int32_t) :: way
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    way = PURLIN_GRAPH_LABELS_K_MEANS
+    if (present(how)) way = how
+    call prepare(settings, clusters, options, info)
+    call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(graph%handle(), c_null_ptr, settings, way, &
+      many(starts), found%handle(), inertia, info))
+    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Labels 1 to `clusters` of the rows of `points`, by k-means, the best of `starts` (10).
+  subroutine purlin_graph_k_means(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: points(:, :)
+    integer(c_int64_t), intent(in) :: clusters
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    integer(c_int64_t), intent(in), optional :: starts, seed
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_matrix) :: given
+    type(purlin_tensor) :: found
+    integer(c_int64_t) :: first
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    first = 0
+    if (present(seed)) first = seed
+    call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_k_means(given%handle(), clusters, many(starts), first, &
+      found%handle(), inertia))
+    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Labels of the rows of `points`, whose columns are orthonormal, by column-pivoted QR: as many as columns.
+  subroutine purlin_graph_pivoted_qr(context, points, labels, inertia, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: points(:, :)
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_matrix) :: given
+    type(purlin_tensor) :: found
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_pivoted_qr(given%handle(), found%handle(), inertia))
+    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the degrees.
+  subroutine purlin_graph_fiedler(context, graph, vector, value, normalised, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: graph
+    real(c_double), intent(inout), contiguous, target :: vector(:)
+    real(c_double), intent(inout), optional :: value
+    logical, intent(in), optional :: normalised
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_tensor) :: found
+    integer(c_int32_t) :: scaled
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    scaled = 0
+    if (present(normalised)) scaled = merge(1, 0, normalised)
+    if (present(info)) call purlin_init(info)
+    call found%borrow(context, vector, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(graph%handle(), c_null_ptr, scaled, options, value, &
+      found%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Sides 1 and 2 of a graph, by a vector; `how` is one of PURLIN_GRAPH_CUT_*, SWEEP unless given.
+  subroutine purlin_graph_bisect(context, graph, vector, sides, how, cut, normalised_cut, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: graph
+    real(c_double), intent(in), contiguous, target :: vector(:)
+    integer(c_int64_t), intent(inout), contiguous, target :: sides(:)
+    integer(c_int32_t), intent(in), optional :: how
+    real(c_double), intent(inout), optional :: cut, normalised_cut
+    type(purlin_tensor) :: given, found
+    integer(c_int32_t) :: way
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    way = PURLIN_GRAPH_CUT_SWEEP
+    if (present(how)) way = how
+    call given%borrow(context, vector, flags=PURLIN_READ_ONLY, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call found%borrow(context, sides, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_bisect(graph%handle(), given%handle(), way, found%handle(), &
+      cut, normalised_cut))
+    if (o%status == PURLIN_SUCCESS) sides = sides + 1
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The connected component, from 1, of each vertex, and their number.
+  subroutine purlin_graph_components(context, graph, labels, count, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: graph
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    integer(c_int64_t), intent(inout), optional :: count
+    type(purlin_tensor) :: found
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_components(graph%handle(), found%handle(), count))
+    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The graph of component `which`, the largest unless given, and the vertices of the whole graph that it has: a tensor of
+  !> PURLIN_I64, which counts from 0.
+  subroutine purlin_graph_component(graph, component, which, vertices, stat, errmsg)
+    type(purlin_matrix), intent(in) :: graph
+    type(purlin_matrix), intent(inout) :: component
+    integer(c_int64_t), intent(in), optional :: which
+    type(purlin_tensor), intent(inout), optional :: vertices
+    type(c_ptr) :: made, place
+    type(c_ptr), target :: names
+    integer(c_int64_t) :: number
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    names = c_null_ptr
+    place = c_null_ptr
+    if (present(vertices)) place = c_loc(names)
+    number = -1
+    if (present(which)) then
+      if (which < 1) call refuse(o, 'which: is less than 1')
+      number = which - 1
+    end if
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_component(graph%handle(), number, made, place))
+    if (o%status == PURLIN_SUCCESS) call component%adopt(made)
+    if (o%status == PURLIN_SUCCESS .and. present(vertices)) call vertices%adopt(names)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The density of a spectrum: the first `count` of `points` and `weights`, which are steps * vectors long.
+  subroutine purlin_graph_density(context, a, steps, vectors, points, weights, count, options, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    integer(c_int64_t), intent(in) :: steps, vectors
+    real(c_double), intent(inout), contiguous, target :: points(:), weights(:)
+    integer(c_int64_t), intent(inout) :: count
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_tensor) :: at, of
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call at%borrow(context, points, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call of%borrow(context, weights, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(a%handle(), c_null_ptr, options, steps, vectors, &
+      at%handle(), of%handle(), count))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The graph of neighbouring pixels: of image(y, x) pixel (y, x) is vertex (x - 1) * size(image, 1) + y. Without
+  !> `distance` distances do not weigh.
+  subroutine purlin_graph_of_image(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: image(:, :)
+    type(purlin_matrix), intent(inout) :: graph
+    real(c_double), intent(in) :: radius, intensity
+    real(c_double), intent(in), optional :: distance, floor
+    type(purlin_matrix) :: given
+    type(c_ptr) :: made
+    real(c_double) :: far, least
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    ! exp(-(100 / far)^2) is 1 in double precision.
+    far = 1e30_c_double
+    if (present(distance)) far = distance
+    least = 0
+    if (present(floor)) least = floor
+    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_of_image(context%handle(), given%handle(), radius, &
+      intensity, far, least, made))
+    if (o%status == PURLIN_SUCCESS) call graph%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Options with as many pairs as are wanted, and a report to fill in.
+  subroutine prepare(settings, count, options, info)
+    type(purlin_lanczos_options), intent(inout) :: settings
+    integer(c_int64_t), intent(in) :: count
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    call purlin_init(settings)
+    if (present(options)) settings = options
+    settings%count = count
+    if (present(info)) call purlin_init(info)
+  end subroutine
+
+  pure function many(starts) result(number)
+    integer(c_int64_t), intent(in), optional :: starts
+    integer(c_int64_t) :: number
+    number = 10
+    if (present(starts)) number = starts
+  end function
+end module purlin_graph_module

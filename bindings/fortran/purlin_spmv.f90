@@ -1,0 +1,238 @@
+!> Products of sparse matrices with vectors and blocks of vectors, planned once and used many times.
+module purlin_spmv_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
+    c_double_complex, c_int32_t
+  use purlin_types
+  use purlin_c_spectra
+  use purlin_library
+  use purlin_execution
+  use purlin_tensors
+  use purlin_matrices
+  implicit none
+  private
+  public :: purlin_spmv
+
+  !> A plan: for every matrix of one structure, whatever its values. `apply` is y = alpha op(A) x + beta y of objects or of
+  !> arrays of A's type; without `alpha` and `beta` they are 1 and 0. Blocks of several vectors are matrix objects.
+  type :: purlin_spmv
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => spmv_create
+    procedure, private :: apply_objects, apply_blocks, apply_r32, apply_r64, apply_c32, apply_c64
+    generic :: apply => apply_objects, apply_blocks, apply_r32, apply_r64, apply_c32, apply_c64
+    procedure :: update => spmv_update
+    procedure :: properties => spmv_properties
+    procedure :: destroy => spmv_destroy
+    procedure :: handle => spmv_handle
+    procedure, private :: spmv_refuse_copy
+    generic :: assignment(=) => spmv_refuse_copy
+    final :: spmv_finalise
+  end type
+
+contains
+
+  subroutine spmv_create(self, a, options, stat, errmsg)
+    class(purlin_spmv), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_spmv_options), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_create(a%handle(), options, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Tells a plan that keeps a transpose of new values.
+  subroutine spmv_update(self, a, stat, errmsg)
+    class(purlin_spmv), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: a
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_spmv_update(self%key, a%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Vectors as objects; the product alone.
+  subroutine apply_objects(self, a, x, y, stream, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_tensor), intent(in) :: x
+    type(purlin_tensor), intent(inout) :: y
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_null_ptr, a%handle(), x%handle(), c_null_ptr, y%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Columns of dense matrices; the product alone. Row-major ones are read once for all of their columns.
+  subroutine apply_blocks(self, a, x, y, stream, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a, x
+    type(purlin_matrix), intent(inout) :: y
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_spmv_apply_block(self%key, stream_key(stream), c_null_ptr, a%handle(), x%handle(), c_null_ptr, &
+      y%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine apply_r32(self, context, a, x, y, alpha, beta, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    real(c_float), intent(in), contiguous, target :: x(:)
+    real(c_float), intent(inout), contiguous, target :: y(:)
+    real(c_float), intent(in), optional :: alpha, beta
+    real(c_float), target :: factor(2)
+    type(purlin_tensor) :: from, to
+    type(purlin_matrix_info) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    factor = [1, 0]
+    if (present(alpha)) factor(1) = alpha
+    if (present(beta)) factor(2) = beta
+    call a%properties(info, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_F32) call refuse(o, 'x: is not of the type of the matrix')
+    if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
+      errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
+      from%handle(), c_loc(factor(2)), to%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine apply_r64(self, context, a, x, y, alpha, beta, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    real(c_double), intent(in), contiguous, target :: x(:)
+    real(c_double), intent(inout), contiguous, target :: y(:)
+    real(c_double), intent(in), optional :: alpha, beta
+    real(c_double), target :: factor(2)
+    type(purlin_tensor) :: from, to
+    type(purlin_matrix_info) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    factor = [1, 0]
+    if (present(alpha)) factor(1) = alpha
+    if (present(beta)) factor(2) = beta
+    call a%properties(info, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_F64) call refuse(o, 'x: is not of the type of the matrix')
+    if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
+      errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
+      from%handle(), c_loc(factor(2)), to%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine apply_c32(self, context, a, x, y, alpha, beta, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    complex(c_float_complex), intent(in), contiguous, target :: x(:)
+    complex(c_float_complex), intent(inout), contiguous, target :: y(:)
+    complex(c_float_complex), intent(in), optional :: alpha, beta
+    complex(c_float_complex), target :: factor(2)
+    type(purlin_tensor) :: from, to
+    type(purlin_matrix_info) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    factor = [1, 0]
+    if (present(alpha)) factor(1) = alpha
+    if (present(beta)) factor(2) = beta
+    call a%properties(info, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_CF32) call refuse(o, 'x: is not of the type of the matrix')
+    if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
+      errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
+      from%handle(), c_loc(factor(2)), to%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine apply_c64(self, context, a, x, y, alpha, beta, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    complex(c_double_complex), intent(in), contiguous, target :: x(:)
+    complex(c_double_complex), intent(inout), contiguous, target :: y(:)
+    complex(c_double_complex), intent(in), optional :: alpha, beta
+    complex(c_double_complex), target :: factor(2)
+    type(purlin_tensor) :: from, to
+    type(purlin_matrix_info) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    factor = [1, 0]
+    if (present(alpha)) factor(1) = alpha
+    if (present(beta)) factor(2) = beta
+    call a%properties(info, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS .and. info%dtype /= PURLIN_CF64) call refuse(o, 'x: is not of the type of the matrix')
+    if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
+      errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
+      from%handle(), c_loc(factor(2)), to%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine spmv_properties(self, info, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_spmv_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_spmv_properties(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine spmv_destroy(self, stat, errmsg)
+    class(purlin_spmv), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function spmv_handle(self) result(key)
+    class(purlin_spmv), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine spmv_refuse_copy(left, right)
+    class(purlin_spmv), intent(inout) :: left
+    class(purlin_spmv), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_spmv: assigned to itself'
+    error stop 'purlin_spmv: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine spmv_finalise(self)
+    type(purlin_spmv), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_spmv_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop(self, o)
+    class(purlin_spmv), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_spmv_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+end module purlin_spmv_module

@@ -1,0 +1,279 @@
+! Sparse matrices, products, eigenpairs and graphs: the path, and two cliques that one edge joins.
+program test_spectra
+  use, intrinsic :: iso_c_binding
+  use purlin
+  use checks
+  implicit none
+
+  type(purlin_context) :: context
+
+  call context%create(backend=PURLIN_BACKEND_CPU)
+  call matrices()
+  call products()
+  call eigenpairs()
+  call graphs()
+  call refusals()
+  call context%destroy()
+  call check_none_live()
+
+contains
+
+  !> The undirected path of n vertices.
+  subroutine path(n, matrix)
+    integer(c_int64_t), intent(in) :: n
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t) :: i
+    integer(c_int64_t) :: rows(2 * n - 2), cols(2 * n - 2)
+    real(c_double) :: values(2 * n - 2)
+    do i = 1, n - 1
+      rows(2 * i - 1:2 * i) = [i, i + 1]
+      cols(2 * i - 1:2 * i) = [i + 1, i]
+    end do
+    values = 1
+    call purlin_from_coordinates(context, matrix, n, n, rows, cols, values, PURLIN_DUPLICATES_REFUSE)
+  end subroutine
+
+  subroutine cliques(matrix)
+    type(purlin_matrix), intent(inout) :: matrix
+    type(purlin_matrix) :: dense
+    real(c_double), target :: full(40, 40)
+    integer :: i
+    full = 0
+    full(:20, :20) = 1
+    full(21:, 21:) = 1
+    do i = 1, 40
+      full(i, i) = 0
+    end do
+    full(3, 33) = 1
+    full(33, 3) = 1
+    call dense%borrow(context, full)
+    call purlin_from_dense(dense, matrix, 0.0_c_double)
+  end subroutine
+
+  subroutine matrices()
+    type(purlin_matrix) :: a, b, dense
+    type(purlin_matrix_info) :: info
+    type(purlin_tensor) :: vector
+    type(purlin_tensor_info) :: names
+    complex(c_double_complex), target :: full(3, 4), found(3, 4), turned(4, 3), few(2, 1), sums(3)
+    real(c_float), target :: single(2, 3), singles(3)
+    real(c_double) :: norm
+    character(*), parameter :: file = 'spectra_fortran.mtx'
+    logical :: symmetric
+    integer :: unit
+    full = 0
+    full(1, 2) = (2, 1)
+    full(3, 1) = (-1, 0)
+    full(3, 4) = (0, 5)
+    call purlin_from_coordinates(context, a, 3_c_int64_t, 4_c_int64_t, [3_c_int32_t, 1_c_int32_t, 3_c_int32_t, &
+      1_c_int32_t], [4_c_int32_t, 2_c_int32_t, 1_c_int32_t, 2_c_int32_t], [full(3, 4), (1.0_c_double, 1.0_c_double), &
+      full(3, 1), (1.0_c_double, 0.0_c_double)])
+    call dense%borrow(context, found)
+    call purlin_to_dense(a, dense)
+    call check(all(abs(found - full) <= 0), 'coordinates')
+    call purlin_transpose(a, b, .true.)
+    call dense%borrow(context, turned)
+    call purlin_to_dense(b, dense)
+    call check(all(abs(turned - conjg(transpose(full))) <= 0), 'the conjugate transpose')
+    call purlin_select(a, b, [3_c_int64_t, 1_c_int64_t], [4_c_int64_t])
+    call dense%borrow(context, few)
+    call purlin_to_dense(b, dense)
+    call check(abs(few(1, 1) - full(3, 4)) <= 0 .and. abs(few(2, 1)) <= 0, 'a submatrix')
+    call purlin_norm(a, PURLIN_NORM_MAX, norm)
+    call check(abs(norm - 5) <= 0, 'a norm')
+    call vector%borrow(context, sums)
+    call purlin_row_sums(a, vector)
+    call check(abs(sums(3) - (-1, 5)) <= 0, 'sums of rows')
+    call purlin_set_values(context, a, [(1.0_c_double, 0.0_c_double), (2.0_c_double, 0.0_c_double), &
+      (3.0_c_double, 0.0_c_double)])
+    call purlin_norm(a, PURLIN_NORM_MAX, norm)
+    call check(abs(norm - 3) <= 0, 'new values')
+
+    call purlin_from_columns(context, a, 2_c_int64_t, [1_c_int32_t, 2_c_int32_t, 2_c_int32_t, 4_c_int32_t], &
+      [2_c_int32_t, 1_c_int32_t, 2_c_int32_t], [7.0_c_float, 8.0_c_float, 9.0_c_float])
+    call dense%borrow(context, single)
+    call purlin_to_dense(a, dense)
+    call check(all(abs(single - reshape([0.0, 7.0, 0.0, 0.0, 8.0, 9.0], [2, 3])) <= 0), 'compressed columns')
+    call purlin_permute(a, b, cols=[3_c_int64_t, 1_c_int64_t, 2_c_int64_t])
+    call purlin_to_dense(b, dense)
+    call check(abs(single(1, 1) - 8) <= 0 .and. abs(single(2, 2) - 7) <= 0, 'columns in another order')
+    call vector%borrow(context, singles(:2))
+    call purlin_diagonal(a, vector)
+    call check(abs(singles(1)) <= 0, 'the diagonal')
+    call purlin_pattern(a, b)
+    call b%properties(info)
+    call check(info%data == 0 .and. info%nnz == 3, 'a pattern')
+    call purlin_canonical(a, b)
+
+    call path(6_c_int64_t, a)
+    call purlin_write_market(a, file, .true.)
+    call purlin_read_market(context, b, file)
+    call purlin_is_symmetric(b, symmetric)
+    call b%properties(info)
+    call check(symmetric .and. info%nnz == 10 .and. info%dtype == PURLIN_F64, 'Matrix Market and back')
+    call purlin_write_edges(a, file)
+    call purlin_read_edges(context, b, file, .true., vertices=vector)
+    call b%properties(info)
+    call vector%properties(names)
+    call check(info%nnz == 10 .and. names%dtype == PURLIN_I64, 'edges and back')
+    call purlin_read_edges(context, b, file)
+    call b%properties(info)
+    call check(info%nnz == 10 .and. info%data == 0, 'edges without weights')
+    open (newunit=unit, file=file)
+    close (unit, status='delete')
+    call purlin_from_coordinates(context, a, 3_c_int64_t, 3_c_int64_t, [1_c_int64_t, 3_c_int64_t], &
+      [2_c_int64_t, 3_c_int64_t], [1.0_c_double, 1.0_c_double])
+    call purlin_symmetrise(a, b, PURLIN_SYMMETRISE_SUM)
+    call purlin_is_symmetric(b, symmetric)
+    call purlin_norm(b, PURLIN_NORM_MAX, norm)
+    call check(symmetric .and. abs(norm - 2) <= 0, 'loops count twice in a sum')
+  end subroutine
+
+  subroutine products()
+    type(purlin_matrix) :: a, block, out
+    type(purlin_spmv) :: plan
+    type(purlin_spmv_options) :: options
+    type(purlin_spmv_info) :: info
+    type(purlin_tensor) :: given, taken
+    real(c_double), target :: x(50), y(50), xs(50, 2), ys(50, 2)
+    integer :: i
+    call path(50_c_int64_t, a)
+    call purlin_init(options)
+    options%algorithm = PURLIN_SPMV_ALGORITHM_MERGE
+    call plan%create(a, options)
+    call plan%properties(info)
+    call check(info%algorithm == PURLIN_SPMV_ALGORITHM_MERGE .and. info%longest == 2 .and. info%nnz == 98, 'a plan')
+    x = [(real(i * i, c_double), i=1, 50)]
+    y = -1
+    call plan%apply(context, a, x, y)
+    call check(abs(y(1) - 4) <= 0 .and. all(abs(y(2:49) - x(:48) - x(3:)) <= 0), 'a product')
+    call plan%apply(context, a, x, y, 2.0_c_double, -1.0_c_double)
+    call check(all(abs(y(2:49) - x(:48) - x(3:)) <= 0), 'with alpha and beta')
+    call given%borrow(context, x)
+    call taken%borrow(context, y)
+    call plan%apply(a, given, taken)
+    call check(abs(y(50) - 49 * 49) <= 0, 'objects')
+    xs(:, 1) = x
+    xs(:, 2) = -x
+    call block%borrow(context, xs)
+    call out%borrow(context, ys)
+    call plan%apply(a, block, out)
+    call check(all(abs(ys(:, 1) - y) <= 0) .and. all(abs(ys(:, 2) + y) <= 0), 'columns')
+    call plan%update(a)
+  end subroutine
+
+  subroutine eigenpairs()
+    type(purlin_matrix) :: a, known
+    type(purlin_tensor) :: start
+    type(purlin_lanczos_options) :: options
+    type(purlin_lanczos_info) :: info
+    type(purlin_lanczos_accepted) :: accepted(600)
+    real(c_double), target :: values(4), vectors(202, 4), residuals(4), rest(2), first(200), alpha(600), beta(600)
+    real(c_double), parameter :: angle = acos(-1.0_c_double) / 201
+    real(c_double) :: three(3), ends(3)
+    integer(c_int64_t) :: steps, count
+    integer(c_int32_t) :: stat
+    integer :: i
+    call path(200_c_int64_t, a)
+    call purlin_init(options)
+    options%basis = 60
+    ! A section: the columns of the array are longer.
+    call purlin_lanczos_solve(context, a, values, vectors(:200, :), residuals, options, info)
+    call check(all([(abs(values(i) - 2 * cos(i * angle)) < 1e-10, i=1, 4)]), 'the path')
+    call check(info%converged == 4 .and. info%reason == PURLIN_LANCZOS_CONVERGED .and. all(residuals < 1e-8), 'report')
+    call check(abs(norm2(vectors(:200, 2)) - 1) < 1e-13, 'vectors')
+    call known%borrow(context, vectors(:200, :), PURLIN_READ_ONLY)
+    first = [(sin(real(i * i, c_double)), i=1, 200)]
+    call start%borrow(context, first)
+    call purlin_lanczos_solve(context, a, rest, options=options, known=known, start=start)
+    call check(abs(rest(1) - 2 * cos(5 * angle)) < 1e-9, 'known vectors are kept out')
+    options%which = PURLIN_LANCZOS_SMALLEST
+    options%kind = PURLIN_LANCZOS_LAPLACIAN
+    call purlin_lanczos_solve(context, a, rest, options=options)
+    call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'the Laplacian')
+    options%restarts = 1
+    options%basis = 0
+    call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)
+    call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%converged < 4, 'too few restarts')
+    call purlin_lanczos_tridiagonalise(a, alpha, beta, steps)
+    call purlin_lanczos_filter(alpha(:steps), beta(:steps), accepted, count)
+    call check(steps >= 200 .and. count > 0, 'the plain recurrence')
+    call check(abs(accepted(count)%value - 2 * cos(angle)) < 1e-6, 'its largest value')
+    call purlin_tridiagonal_eigenvalues([2.0_c_double, 2.0_c_double, 2.0_c_double], [-1.0_c_double, -1.0_c_double], &
+      three, first=ends)
+    call check(abs(three(2) - 2) < 1e-14 .and. abs(abs(ends(2)) - sqrt(0.5_c_double)) < 1e-14, 'tridiagonal')
+  end subroutine
+
+  subroutine graphs()
+    type(purlin_matrix) :: w, part, image
+    type(purlin_matrix_info) :: shape
+    type(purlin_lanczos_info) :: info
+    type(purlin_tensor) :: vertices
+    integer(c_int64_t) :: labels(40), count
+    real(c_double) :: vector(40), value, cut, coordinates(40, 2), values(2), points(20), weights(20), pixels(4, 3)
+    integer(c_int32_t) :: how
+    call cliques(w)
+    call purlin_graph_fiedler(context, w, vector, value, info=info)
+    call check(value > 0 .and. info%converged == 1, 'the Fiedler vector')
+    call purlin_graph_bisect(context, w, vector, labels, cut=cut)
+    call check(abs(cut - 1) <= 0 .and. apart(labels), 'two sides')
+    do how = PURLIN_GRAPH_LABELS_K_MEANS, PURLIN_GRAPH_LABELS_PIVOTED_QR
+      call purlin_graph_cluster(context, w, 2_c_int64_t, labels, how)
+      call check(apart(labels) .and. minval(labels) == 1 .and. maxval(labels) == 2, 'clusters')
+    end do
+    call purlin_graph_embed(context, w, coordinates, values)
+    call check(abs(values(1)) < 1e-12 .and. values(2) > 0, 'an embedding')
+    call purlin_graph_pivoted_qr(context, coordinates, labels)
+    call check(apart(labels), 'pivoted QR')
+    call purlin_graph_k_means(context, coordinates, 2_c_int64_t, labels, seed=3_c_int64_t)
+    call check(apart(labels), 'k-means')
+    call purlin_graph_components(context, w, labels, count)
+    call check(count == 1 .and. all(labels == 1), 'components')
+    call purlin_graph_component(w, part, 1_c_int64_t, vertices)
+    call part%properties(shape)
+    call check(shape%rows == 40, 'a component')
+    call purlin_graph_density(context, w, 10_c_int64_t, 2_c_int64_t, points, weights, count)
+    call check(abs(sum(weights(:count)) - 1) < 1e-12, 'a density')
+    pixels = 0
+    pixels(:, 3) = 1
+    call purlin_graph_of_image(context, pixels, image, 1.0_c_double, 0.5_c_double)
+    call image%properties(shape)
+    call check(shape%rows == 12 .and. shape%nnz == 2 * (3 * 3 + 4 * 2), 'the graph of an image')
+  end subroutine
+
+  pure logical function apart(labels)
+    integer(c_int64_t), intent(in) :: labels(:)
+    apart = all(labels(:20) == labels(1)) .and. all(labels(21:) /= labels(1))
+  end function
+
+  subroutine refusals()
+    type(purlin_matrix) :: a, b
+    type(purlin_spmv) :: plan
+    real(c_double) :: values(2), norm, short(2)
+    real(c_float) :: single(9)
+    integer(c_int32_t) :: stat
+    character(100) :: text
+    call path(9_c_int64_t, a)
+    text = ''
+    call purlin_from_coordinates(context, b, 2_c_int64_t, 2_c_int64_t, [1_c_int64_t], [3_c_int64_t], [1.0_c_double], &
+      stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'col_idx: element 0 is 3') == 1, 'out of range')
+    call purlin_from_coordinates(context, b, 2_c_int64_t, 2_c_int64_t, [1_c_int64_t], [1_c_int64_t], values, stat=stat, &
+      errmsg=text)
+    call check(index(text, 'values: not as many') == 1, 'too many values')
+    call purlin_permute(a, b, rows=[1_c_int64_t], stat=stat, errmsg=text)
+    call check(index(text, 'rows: not as many') == 1, 'too few rows')
+    call purlin_symmetrise(a, b, 9_c_int32_t, stat, text)
+    call check(index(text, 'how: is 9') == 1, 'an unknown way')
+    call purlin_read_market(context, b, 'no/such/file', stat=stat)
+    call check(stat == PURLIN_ERROR_IO, 'no such file')
+    call plan%create(a)
+    call plan%apply(context, a, single, single, stat=stat, errmsg=text)
+    call check(index(text, 'x: is not of the type') == 1, 'another type')
+    call plan%apply(context, a, short, values, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'another length')
+    call b%destroy()
+    call purlin_norm(b, PURLIN_NORM_MAX, norm, stat)
+    call check(stat == PURLIN_ERROR_INVALID_HANDLE, 'no matrix')
+  end subroutine
+end program test_spectra
