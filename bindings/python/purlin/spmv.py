@@ -25,7 +25,7 @@ from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
 from .sparse import of
 
-Algorithm = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split"]
+Algorithm = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps"]
 
 _ALGORITHMS = {
     "auto": c.SPMV_ALGORITHM_AUTO,
@@ -35,6 +35,7 @@ _ALGORITHMS = {
     "row_bin": c.SPMV_ALGORITHM_ROW_BIN,
     "merge": c.SPMV_ALGORITHM_MERGE,
     "entry_split": c.SPMV_ALGORITHM_ENTRY_SPLIT,
+    "sweeps": c.SPMV_ALGORITHM_SWEEPS,
 }
 _OPS = {"plain": c.SPMV_PLAIN, "transpose": c.SPMV_TRANSPOSE, "adjoint": c.SPMV_ADJOINT}
 
