@@ -14,6 +14,7 @@
 //! | `transform` | transposition, permutation, submatrices |
 //! | `symmetrise` | symmetric matrices of directed graphs |
 //! | `components` | connected components |
+//! | `order` | orders of the vertices |
 //! | `measures` | degrees, norms, symmetry |
 //! | `market`, `edges`, `lines` | Matrix Market files, edge lists |
 
@@ -27,6 +28,7 @@ mod index;
 mod lines;
 mod market;
 mod measures;
+mod order;
 mod symmetrise;
 #[cfg(test)]
 mod tests;
@@ -40,5 +42,6 @@ pub use edges::{EdgeList, read_edges, write_edges};
 pub use index::{Index, Indices, Rows};
 pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
+pub use order::{Ordering, order};
 pub use symmetrise::{Symmetrise, symmetrise};
 pub use transform::{from_columns, permute, select, transpose};

@@ -381,3 +381,60 @@ fn edge_lists_are_read_with_their_own_numbers_or_new_ones() {
     let e = read_edges(&c, &twice, EdgeList { duplicates: Duplicates::Refuse, ..how }).map(|_| ()).unwrap_err();
     assert!(matches!(e, crate::error::Error::Io { .. }));
 }
+
+/// Largest distance of an entry from the diagonal.
+fn bandwidth(m: &Matrix) -> usize {
+    let Storage::Csr(csr) = m.storage() else { panic!("{}", m.storage().name()) };
+    let rows = Rows::new(csr).unwrap();
+    (0..m.rows()).flat_map(|i| rows.row(i).map(move |k| rows.col(k).abs_diff(i))).max().unwrap_or(0)
+}
+
+#[test]
+fn orders_bring_hubs_to_the_front_and_neighbours_together() {
+    let c = context(2);
+    let (edge, path) = (20, 31);
+    let grid = edge * edge;
+    let n = grid + path + 3;
+    // A grid, a path, a pair and a vertex alone, under names that are all mixed up.
+    let name = |v: usize| v * 157 % n;
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    for v in 0..grid {
+        edges.extend((v % edge + 1 < edge).then_some((v, v + 1)));
+        edges.extend((v + edge < grid).then_some((v, v + edge)));
+    }
+    edges.extend((grid..grid + path - 1).map(|v| (v, v + 1)));
+    edges.push((n - 3, n - 2));
+    let mut entries: Vec<(usize, usize, f64)> = edges
+        .iter()
+        .flat_map(|&(u, v)| [(name(u), name(v), (u + 2 * v) as f64), (name(v), name(u), (u + 2 * v) as f64)])
+        .collect();
+    entries.push((name(5), name(5), 1.0));
+    let a = coordinates(&c, (n, n), &entries, Duplicates::Refuse).unwrap();
+    for how in [Ordering::Degree, Ordering::CuthillMckee] {
+        let list = order(&a, how).unwrap();
+        assert_eq!(list, order(&a, how).unwrap());
+        let mut sorted = list.clone();
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..n as i64), "{how:?}");
+        let b = permute(&c, &a, Some(&Indices::I64(&list)), Some(&Indices::I64(&list))).unwrap();
+        let Storage::Csr(csr) = b.storage() else { panic!("{}", b.storage().name()) };
+        let rows = Rows::new(csr).unwrap();
+        match how {
+            Ordering::Degree => assert!((1..n).all(|i| rows.row(i).len() <= rows.row(i - 1).len())),
+            // Diagonals of the grid are its levels.
+            Ordering::CuthillMckee => {
+                assert!(bandwidth(&b) <= edge + 1 && bandwidth(&a) > 4 * edge, "{}", bandwidth(&b))
+            }
+        }
+    }
+    let chain: Vec<_> =
+        (0..9).flat_map(|v| [(v * 7 % 10, (v + 1) * 7 % 10, 1.0), ((v + 1) * 7 % 10, v * 7 % 10, 1.0)]).collect();
+    let chain = coordinates(&c, (10, 10), &chain, Duplicates::Refuse).unwrap();
+    let list = order(&chain, Ordering::CuthillMckee).unwrap();
+    assert_eq!(bandwidth(&permute(&c, &chain, Some(&Indices::I64(&list)), Some(&Indices::I64(&list))).unwrap()), 1);
+    let none = coordinates(&c, (0, 0), &[], Duplicates::Refuse).unwrap();
+    assert!(order(&none, Ordering::CuthillMckee).unwrap().is_empty());
+    let wide = coordinates(&c, (2, 3), &[], Duplicates::Refuse).unwrap();
+    assert!(order(&wide, Ordering::Degree).is_err());
+    assert!(Ordering::from_code("order", 2).is_err());
+}
