@@ -10,6 +10,7 @@ function run_tests(golden, volume)
   test_rsvd();
   test_pca();
   test_rpca();
+  test_spectra(golden);
   test_tt();
   test_tt_contraction();
   purlin.release();

@@ -54,6 +54,20 @@
 %   PcaModel               - A principal component analysis fitted once, used for more data.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
 %
+% Sparse spectra
+%   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.
+%   spmv                   - Product of a sparse matrix with one or several vectors.
+%   graph_embed            - Coordinates of the vertices of a graph.
+%   graph_cluster          - Clusters of a graph by its eigenvectors.
+%   graph_fiedler          - The second eigenvector of the Laplacian of a graph.
+%   graph_bisect           - Cuts a graph in two by a vector.
+%   graph_components       - Connected components of a graph.
+%   graph_density          - The density of a spectrum.
+%   graph_of_image         - The graph of neighbouring pixels of an image.
+%   symmetrise             - A symmetric matrix from a square one.
+%   read_market            - A sparse matrix from a Matrix Market file.
+%   write_market           - A sparse matrix to a Matrix Market file.
+%
 % Tensor trains
 %   TT                     - A tensor train in memory of the library's own.
 %   TTMatrix               - A TT-matrix in memory of the library's own.

@@ -19,6 +19,7 @@ static purlin_source *source;
 static purlin_sink *sinks[2];
 static int sink_count;
 static purlin_rsvd *rsvd;
+static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
 /* Of a device that is added to a reconstruction, which keeps it. */
 static purlin_context *added;
@@ -31,6 +32,8 @@ void release_temporaries(void) {
   while (sink_count > 0) (void)!purlin_sink_destroy(sinks[--sink_count]);
   (void)!purlin_rsvd_destroy(rsvd);
   rsvd = NULL;
+  (void)!purlin_spmv_destroy(plan);
+  plan = NULL;
   (void)!purlin_tt_contraction_destroy(contraction);
   contraction = NULL;
   release_source();
@@ -133,6 +136,8 @@ purlin_sink *temporary_sink(purlin_sink *made) {
 }
 
 purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
+
+purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 
 purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *made) { return contraction = made; }
 

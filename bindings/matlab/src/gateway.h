@@ -34,6 +34,7 @@ purlin_matrix *temporary_matrix(purlin_matrix *matrix);
 purlin_source *temporary_source(purlin_source *source);
 purlin_sink *temporary_sink(purlin_sink *sink);
 purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
+purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
 purlin_context *temporary_context(purlin_context *context);
@@ -179,13 +180,13 @@ mxArray *gather_train(const purlin_tt *tt);
 purlin_tt_contraction *contraction_of(const mxArray *options, watch *w);
 
 /* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c tt_contraction.c
- * tt_algebra.c objects.c ---- */
+ * tt_algebra.c spectra.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
 extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
   pca_commands[], rpca_commands[], tt_commands[], tt_contraction_commands[],
-  tt_algebra_commands[], object_commands[];
+  tt_algebra_commands[], spectra_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

@@ -195,7 +195,12 @@ void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]) {
     }
   }
   space = space_of(plhs[2], info.dtype);
-  if (info.nnz > 0)
+  /* A pattern has no values: its entries are 1. */
+  for (int64_t k = 0; info.data == 0 && k < info.nnz; k++) {
+    if (info.dtype == PURLIN_F32 || info.dtype == PURLIN_CF32) ((float *)space)[info.dtype == PURLIN_F32 ? k : 2 * k] = 1;
+    else ((double *)space)[info.dtype == PURLIN_F64 ? k : 2 * k] = 1;
+  }
+  if (info.nnz > 0 && info.data != 0)
     memcpy(space, (const void *)(uintptr_t)info.data,
            (size_t)info.nnz * (info.dtype == PURLIN_CF64 ? 16 : info.dtype == PURLIN_F32 ? 4 : 8));
   unweave(plhs[2], info.dtype, space);

@@ -1,0 +1,17 @@
+function [sides, cut, ratio] = graph_bisect(W, v, how)
+%GRAPH_BISECT  Cuts a graph in two by a vector.
+%   sides = purlin.graph_bisect(W, v) is 1 or 2 for each vertex, cut where the normalised cut is least.
+%   [sides, cut, ratio] = purlin.graph_bisect(W, v, how) also has the weight of the edges between the sides, each once, and
+%   cut/vol(S) + cut/vol(rest). HOW is 'sweep', 'sign' or 'median'.
+%
+%   Errors: purlin:invalidArgument.
+%
+%   See also purlin.graph_fiedler.
+%
+%   Example
+%     [sides, cut] = purlin.graph_bisect(W, purlin.graph_fiedler(W), 'sign');
+  if nargin < 3
+    how = 'sweep';
+  end
+  [sides, cut, ratio] = purlin_mex('graph_bisect', purlin.internal.symmetric_matrix(W, 'W'), v, how);
+end

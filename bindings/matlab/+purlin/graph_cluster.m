@@ -1,0 +1,19 @@
+function [labels, inertia, info] = graph_cluster(W, k, varargin)
+%GRAPH_CLUSTER  Clusters of a graph by its eigenvectors.
+%   labels = purlin.graph_cluster(W, k) has a number from 1 to K for each vertex of the graph of the symmetric weights W.
+%   [labels, inertia, info] = purlin.graph_cluster(W, k, name, value, ...) also has the sum of squared distances from the
+%   centres, and tells of the solve. Names are those of purlin.lanczos but 'kind' and 'shift', and
+%     'how'     'k_means' or 'pivoted_qr'
+%     'starts'  of k-means, of which the best stays: 10
+%
+%   Errors: as purlin.lanczos.
+%
+%   See also purlin.graph_embed, purlin.graph_bisect.
+%
+%   Example
+%     labels = purlin.graph_cluster(W, 4, 'seed', 1);
+  purlin.internal.whole(k, 'k', 1);
+  opts = purlin.internal.lanczos_options(varargin, {'how', 'starts'});
+  [labels, inertia, info] = purlin_mex('graph_cluster', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
+  purlin.internal.solved(info, 'graph_cluster');
+end

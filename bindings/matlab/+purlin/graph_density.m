@@ -1,0 +1,19 @@
+function [points, weights] = graph_density(A, steps, vectors, varargin)
+%GRAPH_DENSITY  The density of a spectrum, by Lanczos recurrences from random vectors.
+%   [points, weights] = purlin.graph_density(A, steps, vectors) has weights that sum to 1: sum(weights .* f(points)) is about
+%   trace(f(A)) / n. STEPS points for each of VECTORS random vectors.
+%   purlin.graph_density(A, steps, vectors, name, value, ...) takes 'kind', 'shift', 'seed' and 'progress' of
+%   purlin.lanczos.
+%
+%   Errors: as purlin.lanczos.
+%
+%   See also purlin.lanczos.
+%
+%   Example
+%     [points, weights] = purlin.graph_density(W, 50, 10, 'kind', 'normalised_laplacian');
+  opts = purlin.internal.options({'kind', 'shift', 'seed', 'progress'}, varargin);
+  matrix = purlin.internal.symmetric_matrix(A, 'A');
+  [points, weights, count] = purlin_mex('graph_density', matrix, steps, vectors, opts);
+  points = points(1:count);
+  weights = weights(1:count);
+end

@@ -1,0 +1,20 @@
+function [X, values, info] = graph_embed(W, k, varargin)
+%GRAPH_EMBED  Coordinates of the vertices of a graph, in which those that hang together lie together.
+%   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalised Laplacian of the
+%   symmetric weights W.
+%   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and tells of the solve. Names
+%   are those of purlin.lanczos but 'kind' and 'shift', and 'scaling': 'none', 'unit_rows' (Ng, Jordan, Weiss) or 'degrees'
+%   (Shi, Malik).
+%
+%   Errors: as purlin.lanczos.
+%
+%   See also purlin.graph_cluster, purlin.lanczos.
+%
+%   Example
+%     X = purlin.graph_embed(W, 3);
+%     plot(X(:, 2), X(:, 3), '.');
+  purlin.internal.whole(k, 'k', 1);
+  opts = purlin.internal.lanczos_options(varargin, {'scaling'});
+  [X, values, info] = purlin_mex('graph_embed', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
+  purlin.internal.solved(info, 'graph_embed');
+end

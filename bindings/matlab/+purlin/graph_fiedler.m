@@ -1,0 +1,18 @@
+function [v, value, info] = graph_fiedler(W, varargin)
+%GRAPH_FIEDLER  The Fiedler vector of a graph: the second eigenvector of its Laplacian.
+%   v = purlin.graph_fiedler(W) is of D - W, W being symmetric weights and D the diagonal of their sums.
+%   [v, value, info] = purlin.graph_fiedler(W, name, value, ...) also has the eigenvalue, and tells of the solve. Names are
+%   those of purlin.lanczos but 'kind' and 'shift', and 'normalised': true for the normalised Laplacian, over the roots of
+%   the degrees.
+%
+%   Errors: as purlin.lanczos.
+%
+%   See also purlin.graph_bisect.
+%
+%   Example
+%     sides = purlin.graph_bisect(W, purlin.graph_fiedler(W));
+  opts = purlin.internal.lanczos_options(varargin, {'normalised'});
+  normalised = isfield(opts, 'normalised') && opts.normalised;
+  [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalised, opts);
+  purlin.internal.solved(info, 'graph_fiedler');
+end

@@ -1,0 +1,62 @@
+function [V, D, info] = lanczos(A, k, which, varargin)
+%LANCZOS  Some eigenvalues and eigenvectors of a symmetric or Hermitian matrix, or of a Laplacian of a graph.
+%   d = purlin.lanczos(A) is a column of the 6 largest eigenvalues of the sparse matrix A, in descending order.
+%   d = purlin.lanczos(A, k, which) has K of them: WHICH is 'largest', 'smallest' (ascending), 'largest_magnitude',
+%   'both_ends' or 'nearest'.
+%   [V, D] = purlin.lanczos(...) has A*V = V*D with D diagonal, as eigs does; columns have norm 1, and the entry of largest
+%   modulus of each is positive.
+%   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
+%     'kind'       of what: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalised_laplacian',
+%                  'signless_laplacian', 'normalised_adjacency', 'modularity', 'gram' (A'*A), 'outer_gram', 'augmented'
+%     'shift'      added to the diagonal
+%     'sigma'      where eigenvalues are looked for, with 'nearest'
+%     'tolerance'  1e-10: residuals at most this times the modulus of the value
+%     'basis'      vectors of the Krylov space, max(2*k + 10, 30) by default; more for crowded ends
+%     'restarts'   most of them. Where they were not enough there is a warning, purlin:noConvergence
+%     'verify'     'auto', 'on' or 'off': whether copies of multiple eigenvalues are looked for
+%     'known'      vectors to keep out of the search, as columns
+%     'start'      start vector
+%     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
+%     'chebyshev'), 'degree' as in the book
+%     'progress'   @(converged, k, residual) that returns true to cancel
+%   A real sparse A is used in place.
+%
+%   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
+%
+%   See also purlin.graph_fiedler, purlin.graph_cluster, eigs.
+%
+%   Example
+%     [V, D] = purlin.lanczos(A, 4, 'smallest', 'kind', 'laplacian', 'basis', 80);
+  if nargin < 2 || isempty(k)
+    k = 6;
+  end
+  if nargin < 3 || isempty(which)
+    which = 'largest';
+  end
+  purlin.internal.whole(k, 'k', 1);
+  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start'});
+  opts.which = which;
+  given = {[], []};
+  names = {'start', 'known'};
+  for n = 1:2
+    if isfield(opts, names{n})
+      given{n} = opts.(names{n});
+      opts = rmfield(opts, names{n});
+    end
+  end
+  if isfield(opts, 'kind') && any(strcmp(opts.kind, {'gram', 'outer_gram', 'augmented'}))
+    matrix = purlin.internal.matrix(A, 'A');
+  else
+    matrix = purlin.internal.symmetric_matrix(A, 'A');
+  end
+  [d, V, residuals, info] = purlin_mex('lanczos_solve', matrix, k, opts, given{:});
+  purlin.internal.solved(info, 'lanczos');
+  info.residuals = residuals(1:info.count);
+  d = d(1:info.count);
+  if nargout < 2
+    V = d;
+  else
+    V = V(:, 1:info.count);
+    D = diag(d);
+  end
+end

@@ -1,0 +1,13 @@
+function write_market(A, path, symmetric)
+%WRITE_MARKET  Writes a sparse matrix to a Matrix Market file, its values with all their digits.
+%   purlin.write_market(A, path)
+%   purlin.write_market(A, path, true) writes the lower triangle of a symmetric matrix.
+%
+%   Errors: purlin:invalidArgument, purlin:io.
+%
+%   See also purlin.read_market.
+%
+%   Example
+%     purlin.write_market(A + A', 'sum.mtx', true);
+  purlin_mex('write_market', purlin.internal.matrix(A, 'A'), path, nargin > 2 && symmetric);
+end

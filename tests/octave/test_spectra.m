@@ -1,0 +1,83 @@
+function test_spectra(golden)
+% TEST_SPECTRA  Sparse matrices, eigenpairs and graphs: the path, cliques that edges join, and recorded values.
+  purlin.configure('backend', 'cpu');
+  n = 200;
+  P = spdiags(ones(n, 2), [-1, 1], n, n);
+  exact = 2 * cos(pi * (1:n)' / (n + 1));
+  d = purlin.lanczos(P, 4, 'largest', 'basis', 60);
+  check(max(abs(d - exact(1:4))) < 1e-10, 'the path');
+  [V, D, info] = purlin.lanczos(P, 4, 'both_ends', 'basis', 60);
+  check(max(abs(diag(D) - exact([1, 2, n - 1, n]))) < 1e-9, 'both ends');
+  check(max(max(abs(P * V - V * D))) < 1e-8 && max(max(abs(V' * V - eye(4)))) < 1e-12, 'vectors');
+  check(info.converged == 4 && strcmp(info.reason, 'converged') && all(info.residuals < 1e-8), 'report');
+  again = purlin.lanczos(P, 2, 'largest', 'basis', 60, 'known', V(:, 1:2), 'start', sin((1:n)'.^2));
+  check(max(abs(again - exact(3:4))) < 1e-9, 'known vectors are kept out');
+  d = purlin.lanczos(P, 3, 'smallest', 'kind', 'laplacian', 'basis', 80);
+  check(max(abs(d - (2 - 2 * cos(pi * (0:2)' / n)))) < 1e-9, 'the Laplacian');
+  random = full(sprand(80, 80, 0.3));
+  A = sparse(random + random' + 1i * (random - random'));
+  d = purlin.lanczos(A, 3);
+  e = sort(eig(full(A)), 'descend');
+  check(max(abs(d - e(1:3))) < 1e-9, 'Hermitian');
+  [text, identifier] = lastwarn('');
+  state = warning('off', 'purlin:noConvergence');
+  [~, ~, info] = purlin.lanczos(P, 5, 'smallest', 'kind', 'laplacian', 'restarts', 1);
+  warning(state);
+  lastwarn(text, identifier);
+  check(info.converged < 5 && strcmp(info.reason, 'restarts'), 'too few restarts');
+  caida = purlin.read_market(fullfile(golden, 'spectral', 'as-caida20071105.mtx.gz'));
+  d = purlin.lanczos(caida, 3);
+  check(max(abs(d - [69.643448747; 51.131864981; 41.371202093])) < 1e-8, 'a recorded graph');
+
+  B = sprand(40, 30, 0.2);
+  X = rand(30, 3);
+  for algorithm = {'auto', 'scalar', 'vector', 'row_group', 'row_bin', 'merge', 'entry_split'}
+    check(max(max(abs(purlin.spmv(B, X, 'algorithm', algorithm{1}) - B * X))) < 1e-13, algorithm{1});
+  end
+  C = B + 2i * B;
+  check(max(max(abs(purlin.spmv(C, X) - C * X))) < 1e-12, 'complex products');
+  check(max(max(abs(purlin.spmv(B, X + 1i * X) - B * (X + 1i * X)))) < 1e-12, 'of complex vectors');
+
+  truth = kron([1; 2], ones(20, 1));
+  W = sparse(double(bsxfun(@eq, truth, truth')) - eye(40));
+  W(3, 33) = 1;
+  W(33, 3) = 1;
+  [v, value] = purlin.graph_fiedler(W);
+  [sides, cut] = purlin.graph_bisect(W, v);
+  check(value > 0 && cut == 1 && together(sides, truth), 'two sides');
+  check(together(purlin.graph_bisect(W, v, 'median'), truth), 'halves');
+  check(together(purlin.graph_cluster(W, 2), truth), 'clusters');
+  check(together(purlin.graph_cluster(W, 2, 'how', 'pivoted_qr'), truth), 'clusters by pivoted QR');
+  [coordinates, values] = purlin.graph_embed(W, 2, 'scaling', 'unit_rows');
+  check(abs(values(1)) < 1e-12 && max(abs(sum(coordinates.^2, 2) - 1)) < 1e-12, 'an embedding');
+  [labels, count] = purlin.graph_components(blkdiag(W, W));
+  check(count == 2 && all(labels == [ones(40, 1); 2 * ones(40, 1)]), 'components');
+  [points, weights] = purlin.graph_density(P, 40, 20, 'kind', 'laplacian', 'seed', 1);
+  check(abs(sum(weights) - 1) < 1e-12 && abs(sum(weights .* points) - 2) < 0.1, 'a density');
+  image = [zeros(6, 4), ones(6, 3)];
+  G = purlin.graph_of_image(image, 'floor', 1e-6);
+  check(nnz(G) == 2 * (5 * 7 + 6 * 6) && abs(G(1, 2) - 1 - 1e-6) < 1e-14 && G(19, 25) < 1e-5, 'the graph of an image');
+  check(together(purlin.graph_cluster(G, 2), 1 + image(:)), 'two halves of an image');
+  L = tril(W);
+  check(isequal(purlin.symmetrise(L, 'mirror'), W) && isequal(purlin.symmetrise(W, 'sum'), 2 * W), 'symmetrise');
+
+  folder = tempname();
+  mkdir(folder);
+  remove = onCleanup(@() rmdir(folder, 's'));
+  purlin.write_market(B, fullfile(folder, 'b.mtx'));
+  check(isequal(purlin.read_market(fullfile(folder, 'b.mtx')), B), 'Matrix Market and back');
+  purlin.write_market(W, fullfile(folder, 'w.mtx'), true);
+  check(isequal(purlin.read_market(fullfile(folder, 'w.mtx')), W), 'one triangle');
+  check_error('purlin:io', '', @() purlin.read_market(fullfile(folder, 'nothing')));
+  check_error('purlin:invalidArgument', 'which', @() purlin.lanczos(P, 2, 'top'));
+  check_error('purlin:invalidArgument', 'there is no colour', @() purlin.lanczos(P, 2, 'largest', 'colour', 1));
+  check_error('purlin:invalidArgument', 'not symmetric', @() purlin.lanczos(triu(sparse(random)), 2));
+  check_error('purlin:invalidArgument', 'X', @() purlin.spmv(B, rand(7, 1)));
+  check_error('purlin:cancelled', '', @() purlin.lanczos(P, 2, 'largest', 'progress', @(a, b, c) true));
+end
+
+function yes = together(found, truth)
+% The same groups, whatever their numbers.
+  pairs = unique([found(:), truth(:)], 'rows');
+  yes = size(pairs, 1) == numel(unique(truth)) && numel(unique(found)) == numel(unique(truth));
+end
