@@ -81,6 +81,33 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
+    /// Replaces the columns of a tall matrix by `after` columns that `work` makes of its rows, on each device by its number.
+    fn replace(
+        &mut self,
+        p: &mut Tall<T>,
+        after: usize,
+        mut work: impl FnMut(&mut Site, usize, View<'_>, View<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (width, mut moved) = (p.width, 0);
+        for (k, (part, piece)) in self.parts.iter_mut().zip(&mut p.pieces).enumerate() {
+            let site = &mut part.site;
+            if let Some(x) = piece.whole(width) {
+                let memory = site.take(Use::Products, bytes::<T>(x.rows, after)?)?;
+                work(site, k, x, packed::<T>(&memory, x.rows, after)?)?;
+                let before = piece.exchange(memory);
+                site.put(Use::Products, before);
+                continue;
+            }
+            for span in piece.chunks() {
+                piece.with(site, (Use::Panel, Access::Update), span, (width, after), &mut moved, |site, x| {
+                    in_place::<T>(site, x, after, |site, product| work(site, k, x, product))
+                })?;
+            }
+        }
+        self.traffic.bytes_tall += moved;
+        Ok(())
+    }
+
     pub(super) fn fill_tall(&mut self, p: &Tall<T>, sketch: &Sketch, first_column: u32) -> Result<()> {
         self.chunks(p, Access::Write, (p.width, p.width), |site, _, first, view| {
             site.algebra.draw::<T>(view, sketch, to_u64(first), first_column)
@@ -110,11 +137,9 @@ impl<T: Scalar> GpuOps<'_, T> {
         }
         let others = self.replicas(m)?;
         let after = m.cols();
-        self.chunks(p, Access::Update, (p.width, after), |site, k, _, x| {
+        self.replace(p, after, |site, k, x, product| {
             let m = on_device::<T>(m, &others, k)?;
-            in_place::<T>(site, x, after, |site, product| {
-                site.blas().multiply::<T>(1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
-            })
+            site.blas().multiply::<T>(1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
         })?;
         p.width = after;
         Ok(())
@@ -171,7 +196,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(peaks)
     }
 
-    pub(super) fn tall_step(&mut self, p: &Tall<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
+    pub(super) fn tall_step(&mut self, p: &mut Tall<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
         let width = p.width;
         if width == 0 {
             return Ok(Step::Done { spread: 1.0 });
@@ -213,13 +238,11 @@ impl<T: Scalar> GpuOps<'_, T> {
                 None => return Ok(Step::Failed),
             }
         }
-        self.chunks(p, Access::Update, (width, width), |site, k, _, x| {
-            let divisor = &divisors[k];
-            if !site.algebra.divides_by_inverse(divisor) {
-                return site.algebra.divide(x, divisor);
-            }
-            in_place::<T>(site, x, width, |site, q| site.algebra.divide_to(x, divisor, q))
-        })?;
+        if self.parts.iter().zip(&divisors).all(|(part, divisor)| part.site.algebra.divides_by_inverse(divisor)) {
+            self.replace(p, width, |site, k, x, q| site.algebra.divide_to(x, &divisors[k], q))?;
+        } else {
+            self.chunks(p, Access::Update, (width, width), |site, k, _, x| site.algebra.divide(x, &divisors[k]))?;
+        }
         Ok(Step::Done { spread: divisors.first().map_or(0.0, |d| d.spread()) })
     }
 }

@@ -76,6 +76,24 @@ impl<T: Scalar> Piece<T> {
         }
     }
 
+    /// Everything, if it is on the device and worked on at once.
+    pub(super) fn whole(&self, width: usize) -> Option<View<'_>> {
+        match &self.place {
+            Place::Device(memory, chunk) if *chunk >= self.share.rows => {
+                Some(View::packed(memory.whole(), self.share.rows, width))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes other memory of the device, which holds columns as long as these, and gives its own.
+    pub(super) fn exchange(&mut self, other: DeviceMemory) -> DeviceMemory {
+        match &mut self.place {
+            Place::Device(memory, _) => std::mem::replace(memory, other),
+            Place::Host(_) => other,
+        }
+    }
+
     /// Parts of the rows that cover them, as they can be worked on.
     pub(super) fn chunks(&self) -> Vec<Span> {
         match &self.place {
