@@ -74,7 +74,9 @@ __device__ void begin(const purlin_tt_edge_params &p) {
   const double flip = (p.flags & PURLIN_LAUNCH_TT_CONJUGATE) != 0 ? -1.0 : 1.0;
   const int64_t count = p.s * p.pairs * p.r, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < count; j += step) {
-    const int64_t b = j % p.s, pair = j / p.s % p.pairs, a = j / p.s / p.pairs;
+    const bool apart = (p.flags & PURLIN_LAUNCH_TT_APART) != 0;
+    const int64_t b = j % p.s, rest = j / p.s, inner = apart ? p.r : p.pairs;
+    const int64_t pair = apart ? rest / inner : rest % inner, a = apart ? rest % inner : rest / inner;
     int64_t pair_x, pair_y;
     boundary(p.first_pair + pair, p.pairs_x, static_cast<int>(p.flags), pair_x, pair_y);
     double re = 0.0, im = 0.0;
@@ -94,13 +96,15 @@ __device__ void end(const purlin_tt_edge_params &p) {
   boundary(p.first_pair + pair, p.pairs_x, static_cast<int>(p.flags), pair_x, pair_y);
   const T *x = reinterpret_cast<const T *>(p.x) + p.r * p.n * pair_x;
   const T *y = reinterpret_cast<const T *>(p.y) + p.s * p.n * pair_y;
-  const T *environment = reinterpret_cast<const T *>(p.environment) + p.s * pair;
+  const bool apart = (p.flags & PURLIN_LAUNCH_TT_APART) != 0;
+  const T *environment = reinterpret_cast<const T *>(p.environment) + p.s * pair * (apart ? p.r : 1);
+  const int64_t step = p.s * (apart ? 1 : p.pairs);
   double re = 0.0, im = 0.0;
   for (int64_t j = threadIdx.x; j < p.s * p.r; j += blockDim.x) {
     const int64_t b = j % p.s, a = j / p.s;
     double sum_re = 0.0, sum_im = 0.0;
     for (int64_t i = 0; i < p.n; ++i) add_product(sum_re, sum_im, x[a + p.r * i], y[b + p.s * i], flip);
-    const T value = environment[b + p.s * p.pairs * a];
+    const T value = environment[b + step * a];
     const Complex<double> scaled = {alpha * Number<T>::re(value), alpha * Number<T>::im(value)};
     add_product(re, im, scaled, Complex<double>{sum_re, sum_im}, 1.0);
   }

@@ -25,6 +25,8 @@
 #define PURLIN_LAUNCH_TT_TWO_ENDED 8
 /* purlin_tt_join: the second factor is conjugated */
 #define PURLIN_LAUNCH_TT_JOIN_CONJUGATE 16
+/* purlin_tt_begin and purlin_tt_end: the environment is F[b, a, p], pair after pair */
+#define PURLIN_LAUNCH_TT_APART 32
 
 #define PURLIN_LAUNCH_TT_DOUBT_SINGLE 60
 #define PURLIN_LAUNCH_TT_DOUBT_DOUBLE 500
@@ -173,7 +175,8 @@ typedef struct purlin_tt_measure_params {
 } purlin_tt_measure_params;
 #define PURLIN_TT_MEASURE_PARAMS_BYTES 32
 
-/* purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on.
+/* With APART F[b, a, p] stands for F[b, p, a].
+ * purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on.
  * purlin_tt_end: results[p] = alpha * sum over b, a, i of F[b, p, a] X[a, i, p_x] op(Y[b, i, p_y]), a block of TT_SUM_THREADS
  * threads a pair, with the state's exponent. */
 typedef struct purlin_tt_edge_params {

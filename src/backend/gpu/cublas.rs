@@ -15,6 +15,7 @@ use super::view::{Transpose, View};
 use super::{Gpu, library_fault};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
+use crate::shape::to_i64;
 
 type Handle = *mut c_void;
 /// handle, operations, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc
@@ -32,6 +33,27 @@ type Gemm = unsafe extern "C" fn(
     c_int,
     *const c_void,
     u64,
+    c_int,
+) -> i32;
+/// As [`Gemm`], with elements from matrix to matrix after each leading dimension, and their number.
+type BatchedGemm = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const c_void,
+    u64,
+    c_int,
+    i64,
+    u64,
+    c_int,
+    i64,
+    *const c_void,
+    u64,
+    c_int,
+    i64,
     c_int,
 ) -> i32;
 /// handle, triangle, operation, n, k, alpha, A, lda, beta, C, ldc
@@ -84,6 +106,14 @@ functions! {
         u64, c_int);
     cublasZgemm3m(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, u64, c_int, *const c_void,
         u64, c_int);
+    cublasSgemmStridedBatched(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, i64, u64, c_int, i64,
+        *const c_void, u64, c_int, i64, c_int);
+    cublasDgemmStridedBatched(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, i64, u64, c_int, i64,
+        *const c_void, u64, c_int, i64, c_int);
+    cublasCgemmStridedBatched(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, i64, u64, c_int, i64,
+        *const c_void, u64, c_int, i64, c_int);
+    cublasZgemmStridedBatched(Handle, c_int, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, i64, u64, c_int, i64,
+        *const c_void, u64, c_int, i64, c_int);
     cublasSsyrk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
     cublasDsyrk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
     cublasCherk_v2(Handle, c_int, c_int, c_int, c_int, *const c_void, u64, c_int, *const c_void, u64, c_int);
@@ -112,6 +142,16 @@ impl Functions {
             DType::CF64 => Ok(self.cublasZgemm3m),
             other => self.gemm(other),
         }
+    }
+
+    fn batched_gemm(&self, dtype: DType) -> Result<BatchedGemm> {
+        Ok(match dtype {
+            DType::F32 => self.cublasSgemmStridedBatched,
+            DType::F64 => self.cublasDgemmStridedBatched,
+            DType::CF32 => self.cublasCgemmStridedBatched,
+            DType::CF64 => self.cublasZgemmStridedBatched,
+            other => return Err(unknown(other)),
+        })
     }
 
     fn syrk(&self, dtype: DType) -> Result<Syrk> {
@@ -233,6 +273,15 @@ pub struct Scalars<'a> {
     pub beta: Region<'a>,
     /// Whether complex products are made of three real ones.
     pub three: bool,
+}
+
+/// Matrices of one shape: the first, and the elements from each to the next; 0 where all are the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Series<'a> {
+    /// The first.
+    pub first: View<'a>,
+    /// Elements to the next.
+    pub stride: usize,
 }
 
 /// cuBLAS on one stream, with a workspace of its own, so that the same calls give the same bits.
@@ -399,6 +448,67 @@ impl Blas {
         };
         check("cublasSetPointerMode", before)?;
         check("cublasXgemm", code)?;
+        check("cublasSetPointerMode", after)
+    }
+
+    /// [`Blas::multiply_by`] for each of `count` matrices.
+    pub fn multiply_all_by<T: Scalar>(
+        &self,
+        scalars: Scalars<'_>,
+        (a, op_a): (Series<'_>, Transpose),
+        (b, op_b): (Series<'_>, Transpose),
+        c: Series<'_>,
+        count: usize,
+    ) -> Result<()> {
+        let ((m, k), (inner, n)) = (op_a.shape(&a.first), op_b.shape(&b.first));
+        let (rows, cols) = (c.first.rows, c.first.cols);
+        if k != inner || (m, n) != (rows, cols) || (count > 1 && c.stride < rows * cols) {
+            return Err(Error::Internal(format!("products {m} x {k} times {inner} x {n} are no {rows} x {cols}")));
+        }
+        let from = a.first.address_of_all::<T>("a", a.stride, count)?;
+        let with = b.first.address_of_all::<T>("b", b.stride, count)?;
+        let to = c.first.address_of_all::<T>("c", c.stride, count)?;
+        let (alpha, beta) = (scalars.alpha.array("alpha", 1, 16)?, scalars.beta.array("beta", 1, 16)?);
+        if m == 0 || n == 0 || count == 0 {
+            return Ok(());
+        }
+        let sizes = [int("rows", m)?, int("columns", n)?, int("inner", k)?, int("matrices", count)?];
+        let ld = |series: &Series<'_>| int("ld", series.first.ld.max(1));
+        let steps = [ld(&a)?, ld(&b)?, ld(&c)?];
+        let [next_a, next_b, next_c] = [a, b, c].map(|series| to_i64(series.stride));
+        let gemm = self.functions.batched_gemm(T::DTYPE)?;
+        library_fault("cublasXgemmStridedBatched")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: a handle of this device; all matrices and both scalars lie inside their memories, as was checked. The
+        // mode is set back whatever becomes of the product.
+        let (before, code, after) = unsafe {
+            (
+                (self.functions.cublasSetPointerMode_v2)(self.handle, DEVICE_SCALARS),
+                gemm(
+                    self.handle,
+                    operation(op_a),
+                    operation(op_b),
+                    sizes[0],
+                    sizes[1],
+                    sizes[2],
+                    alpha as *const c_void,
+                    from,
+                    steps[0],
+                    next_a,
+                    with,
+                    steps[1],
+                    next_b,
+                    beta as *const c_void,
+                    to,
+                    steps[2],
+                    next_c,
+                    sizes[3],
+                ),
+                (self.functions.cublasSetPointerMode_v2)(self.handle, HOST_SCALARS),
+            )
+        };
+        check("cublasSetPointerMode", before)?;
+        check("cublasXgemmStridedBatched", code)?;
         check("cublasSetPointerMode", after)
     }
 

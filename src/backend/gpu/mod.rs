@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 use device::Device;
 
 pub use copy::{Lender, Rows, Transfers};
-pub use cublas::{Blas, Precision, Scalars};
+pub use cublas::{Blas, Precision, Scalars, Series};
 pub use cusolver::{Solver, Work};
 pub use device::DeviceInfo;
 pub use library::Library;

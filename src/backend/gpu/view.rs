@@ -82,6 +82,15 @@ impl<'a> View<'a> {
         self.part::<T>((from, 0), (count, self.cols))
     }
 
+    /// The address of the first of `count` matrices, `stride` elements from one to the next, if the memory holds them all.
+    pub(super) fn address_of_all<T: Element>(&self, what: &str, stride: usize, count: usize) -> Result<u64> {
+        let before = count.saturating_sub(1).checked_mul(stride);
+        let elements = self.elements()?;
+        let reach = before.and_then(|before| before.checked_add(elements));
+        let reach = reach.ok_or_else(|| Error::Internal(format!("{count} matrices, {stride} elements each")))?;
+        self.memory.array(what, reach, size_of::<T>())
+    }
+
     /// The address, if the memory holds the matrix with elements of type `T`, aligned to their size.
     pub(super) fn address<T: Element>(&self, what: &str) -> Result<u64> {
         self.memory.array(what, self.elements()?, size_of::<T>())

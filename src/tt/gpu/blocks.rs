@@ -1,11 +1,16 @@
-//! Blocks of boundary pairs by cuBLAS, in the merged layout F[b, p, a]: both products of a site see one matrix.
+//! Blocks of boundary pairs by cuBLAS, in one of two layouts.
+//!
+//! Pair after pair, F[b, a, p], a site is two products for each pair, all in one call, with the sum over the mode in the
+//! second. Merged, F[b, p, a], both products see one matrix, but come once for each value of the mode, and the second adds
+//! to what is there: for single pairs, for modes so large that products with all of a core have no room, and for arithmetic
+//! of which the library has no calls for many matrices.
 
 use std::ops::Range;
 
 use super::products::{Products, adjoint};
 use super::{Call, Sums, is_single};
 use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Site};
-use crate::backend::gpu::{Blas, DeviceMemory, Region, Transpose, View};
+use crate::backend::gpu::{Blas, DeviceMemory, Region, Series, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
@@ -48,10 +53,25 @@ fn room(call: &Call<'_>) -> Result<(usize, usize)> {
     Ok((environment, products))
 }
 
+/// Elements of the product of one pair's environment with all of a core, the largest of all sites.
+fn whole_products(call: &Call<'_>) -> Result<usize> {
+    let plan = call.plan();
+    let mut most = 1;
+    for (i, Site { r, s, n }) in call.sites.iter().copied().enumerate() {
+        let one = match plan.order[plan.core(to_u64(i))] {
+            First::X => product("rank", s[0], r[1])?,
+            First::Y => product("rank", r[0], s[1])?,
+        };
+        most = most.max(product("rank", one, n)?);
+    }
+    Ok(most)
+}
+
 /// Memory of the environments and products of a block.
 struct Room {
     f: DeviceMemory,
-    g: DeviceMemory,
+    /// Where the next environment goes; pair after pair it goes where the last one was.
+    g: Option<DeviceMemory>,
     t: DeviceMemory,
     state: DeviceMemory,
 }
@@ -71,14 +91,17 @@ pub(super) fn contract<T: Scalar>(
     let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
     // Zeroed: what a library makes of a factor 0 that it finds in device memory only when it runs is its own affair.
     let work_space = |elements| gpu.allocate_on(stream, "work space of a contraction", bytes(elements)?);
+    let largest = product("pairs", environment.max(products), most)?.max(call.largest_core());
+    let by_cublas = Products::new::<T>(gpu, blas, math, largest)?;
+    let whole = whole_products(call)?;
+    // No more than the plan says: three environments, two of them for products.
+    let apart = most > 1 && by_cublas.takes_many() && whole <= 2 * environment;
     let mut room = Room {
         f: work_space(environment)?,
-        g: work_space(environment)?,
-        t: work_space(products)?,
+        g: if apart { None } else { Some(work_space(environment)?) },
+        t: work_space(if apart { whole } else { products })?,
         state: gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?,
     };
-    let largest = product("pairs", environment.max(products), most)?.max(call.largest_core());
-    let products = Products::new::<T>(gpu, blas, math, largest)?;
     let capacity = TERMS.max(most);
     let results = call.results(capacity.min(plan.pairs.len()))?;
     let (mut from, mut held, mut doubt) = (plan.pairs.block(blocks.start, plan.block).start, 0, false);
@@ -91,7 +114,7 @@ pub(super) fn contract<T: Scalar>(
         let word = RESULT_WORDS * 8;
         let out = results.region(held * word, pairs.len() * word)?;
         held += pairs.len();
-        block::<T>(call, &products, &mut room, pairs, out)?;
+        block::<T>(call, &by_cublas, &mut room, pairs, out)?;
     }
     doubt |= sums.add(from, &call.read(&results, held)?)?;
     Ok(doubt && call.rescues())
@@ -107,7 +130,7 @@ fn block<T: Scalar>(
 ) -> Result<()> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let count = pairs.len();
-    let core = |i: usize| i % call.sites.len();
+    let (core, apart) = (|i: usize| i % call.sites.len(), room.g.is_none());
     let edge = |i: usize| Edge {
         x: call.x[core(i)],
         y: call.y[core(i)],
@@ -115,14 +138,21 @@ fn block<T: Scalar>(
         pairs: (pairs.start, count),
         halved: plan.pairs.halved,
         conjugate: plan.conjugate,
+        apart,
     };
     gpu.fill(stream, &mut room.state, 0, STATE_BYTES, 0)?;
     tt::begin::<T>(gpu, stream, &edge(0), room.f.whole())?;
     let mut measured = false;
     for i in 0..call.length - 1 {
         if i > 0 {
-            site::<T>(call, products, room, i, count, measured)?;
-            std::mem::swap(&mut room.f, &mut room.g);
+            if apart {
+                site_apart::<T>(call, products, room, i, count, measured)?;
+            } else {
+                site::<T>(call, products, room, i, count, measured)?;
+            }
+            if let Some(g) = &mut room.g {
+                std::mem::swap(&mut room.f, g);
+            }
             measured = false;
         }
         if i.is_multiple_of(interval(call)) || i + 2 == call.length {
@@ -149,7 +179,10 @@ fn site<T: Scalar>(
     let plan = call.plan();
     let k = i % call.sites.len();
     let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
-    let (f, g, t) = (room.f.whole(), room.g.whole(), room.t.whole());
+    let Some(g) = &room.g else {
+        return Err(Error::Internal("merged pairs without room for the next environment".into()));
+    };
+    let (f, g, t) = (room.f.whole(), g.whole(), room.t.whole());
     let alpha = measured.then(|| room.state.whole());
     let taken = adjoint(plan.conjugate);
     for j in 0..n {
@@ -168,4 +201,51 @@ fn site<T: Scalar>(
         }
     }
     Ok(())
+}
+
+/// The next environments in place of the last ones, pair after pair.
+fn site_apart<T: Scalar>(
+    call: &Call<'_>,
+    products: &Products<'_>,
+    room: &Room,
+    i: usize,
+    count: usize,
+    measured: bool,
+) -> Result<()> {
+    let plan = call.plan();
+    let k = i % call.sites.len();
+    let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
+    let (f, t) = (room.f.whole(), room.t.whole());
+    let alpha = measured.then(|| room.state.whole());
+    let taken = adjoint(plan.conjugate);
+    let all = |first, stride| Series { first, stride };
+    let (core_x, core_y) = (call.x[k], call.y[k]);
+    let next = all(View::packed(f, s2, r2), s2 * r2);
+    match plan.order[plan.core(to_u64(i))] {
+        First::X => {
+            // T[b, (i a')] = F[b, a] X[a, (i a')], F'[b', a'] = cj(Y[(b i), b']) T[(b i), a'].
+            let each = s * n * r2;
+            let from = (all(View::packed(f, s, r), s * r), Transpose::Plain);
+            let x = (all(View::packed(core_x, r, n * r2), 0), Transpose::Plain);
+            products.multiply_all::<T>(alpha, from, x, all(View::packed(t, s, n * r2), each), count)?;
+            let y = (all(View::packed(core_y, s * n, s2), 0), taken);
+            let made = (all(View::packed(t, s * n, r2), each), Transpose::Plain);
+            products.multiply_all::<T>(None, y, made, next, count)
+        }
+        First::Y => {
+            // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
+            let each = s2 * r * n;
+            for j in 0..n {
+                let y = (all(slice::<T>(core_y, [s, s2], n, j)?, 0), taken);
+                let from = (all(View::packed(f, s, r), s * r), Transpose::Plain);
+                let skip = j * s2 * r * size_of::<T>();
+                let part = t.part(skip, t.bytes() - skip)?;
+                products.multiply_all::<T>(alpha, y, from, all(View::packed(part, s2, r), each), count)?;
+            }
+            // The core as (a i) x a'.
+            let x = (all(View::packed(core_x, r * n, r2), 0), Transpose::Plain);
+            let made = (all(View::packed(t, s2, r * n), each), Transpose::Plain);
+            products.multiply_all::<T>(None, made, x, next, count)
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! shrink: the largest of the three is added up in panels, between which numbers are rounded as usual.
 
 use crate::backend::gpu::kernels::tt;
-use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Region, Scalars, Transpose, View};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Region, Scalars, Series, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
@@ -61,6 +61,29 @@ impl<'a> Products<'a> {
         self.blas
     }
 
+    /// Whether products of many matrices at a time are to be had.
+    pub(super) fn takes_many(&self) -> bool {
+        self.parts.is_none() && self.math != Math::Gemm3m
+    }
+
+    fn scalars<'s>(&'s self, alpha: Option<Region<'s>>, add: bool) -> Result<Scalars<'s>> {
+        let (one, zero) = (self.numbers.region(0, 16)?, self.numbers.region(16, 16)?);
+        let alpha = alpha.map_or(Ok(one), |alpha| alpha.part(0, 16))?;
+        Ok(Scalars { alpha, beta: if add { one } else { zero }, three: self.math == Math::Gemm3m })
+    }
+
+    /// C = alpha op(A) op(B) for each of `count` matrices, where [`Products::takes_many`].
+    pub(super) fn multiply_all<T: Scalar>(
+        &self,
+        alpha: Option<Region<'_>>,
+        a: (Series<'_>, Transpose),
+        b: (Series<'_>, Transpose),
+        c: Series<'_>,
+        count: usize,
+    ) -> Result<()> {
+        self.blas.multiply_all_by::<T>(self.scalars(alpha, false)?, a, b, c, count)
+    }
+
     /// C = alpha op(A) op(B), with `add` added to what is there. `alpha` is in device memory, read when the product runs; 1
     /// where there is none.
     pub(super) fn multiply<T: Scalar>(
@@ -71,16 +94,13 @@ impl<'a> Products<'a> {
         b: Factor<'_>,
         c: View<'_>,
     ) -> Result<()> {
-        let (one, zero) = (self.numbers.region(0, 16)?, self.numbers.region(16, 16)?);
-        let alpha = alpha.map_or(Ok(one), |alpha| alpha.part(0, 16))?;
-        let beta = if add { one } else { zero };
-        let scalars = Scalars { alpha, beta, three: self.math == Math::Gemm3m };
+        let scalars = self.scalars(alpha, add)?;
         let Some(parts) = &self.parts else {
             return self.blas.multiply_by::<T>(scalars, a, b, c);
         };
         let [a_high, a_low] = self.split::<T>(&parts[0], a)?;
         let [b_high, b_low] = self.split::<T>(&parts[1], b)?;
-        let more = Scalars { beta: one, ..scalars };
+        let more = Scalars { beta: self.numbers.region(0, 16)?, ..scalars };
         self.blas.multiply_by::<T>(scalars, a_high, b_low, c)?;
         self.blas.multiply_by::<T>(more, a_low, b_high, c)?;
         let inner = a.1.shape(&a.0).1;

@@ -409,6 +409,8 @@ pub struct Edge<'a> {
     pub halved: bool,
     /// Whether y is conjugated.
     pub conjugate: bool,
+    /// Whether the environment is F[b, a, p], pair after pair, and not F[b, p, a].
+    pub apart: bool,
 }
 
 impl Edge<'_> {
@@ -434,7 +436,9 @@ impl Edge<'_> {
             r: to_i64(r[inner]),
             s: to_i64(s[inner]),
             n: to_i64(n),
-            flags: flag(self.conjugate, c::TT_CONJUGATE) | flag(self.halved, c::TT_HALVED),
+            flags: flag(self.conjugate, c::TT_CONJUGATE)
+                | flag(self.halved, c::TT_HALVED)
+                | flag(self.apart, c::TT_APART),
         })
     }
 
