@@ -32,7 +32,9 @@ unsafe fn lock(argument: &str, count: usize, trains: *const *const purlin_tt) ->
     if count > 0 {
         // SAFETY: as promised by the caller.
         for (k, &handle) in unsafe { list(argument, count, trains) }?.iter().enumerate() {
-            locked.push(tt::input(&format!("{argument}[{k}]"), handle)?);
+            // A name for each of thousands of trains takes longer than to contract it.
+            let train = tt::input(argument, handle).or_else(|_| tt::input(&format!("{argument}[{k}]"), handle))?;
+            locked.push(train);
         }
     }
     Ok(locked)

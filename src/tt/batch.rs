@@ -218,9 +218,11 @@ impl<'a> Lists<'a> {
     fn new(session: &Contraction, x: &'a [&'a TensorTrain], y: &'a [&'a TensorTrain]) -> Result<Self> {
         for (name, list) in [("x", x), ("y", y)] {
             for (i, train) in list.iter().enumerate() {
-                let argument = format!("{name}[{i}]");
-                train.expect_context(&argument, &session.contexts[0])?;
-                train.expect_set(&argument)?;
+                let check = |argument: &str| {
+                    train.expect_context(argument, &session.contexts[0])?;
+                    train.expect_set(argument)
+                };
+                check(name).or_else(|_| check(&format!("{name}[{i}]")))?;
             }
         }
         Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new() })

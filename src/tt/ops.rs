@@ -28,6 +28,10 @@ pub struct Machine {
     pub workers: usize,
     /// Largest rank that [`super::info::Kernel::Chain`] takes; 0 without one.
     pub chain_rank: usize,
+    /// The same for rings, whose many pairs keep products busy that a single one does not.
+    pub ring_rank: usize,
+    /// Blocks of pairs, at least, for what shares them: threads or devices.
+    pub shares: usize,
     /// Vectors of the CPU's chain, which says itself what workspace it needs.
     pub vectors: Option<Isa>,
     /// Largest rank at which open trains are contracted from both ends.

@@ -187,7 +187,10 @@ impl<'a> Planner<'a> {
     fn new(mut request: Request<'a>) -> Result<Self> {
         match request.options.kernel {
             Some(Kernel::Products) => request.machine.chain_rank = 0,
-            Some(Kernel::Chain) if request.machine.chain_rank > 0 => request.machine.chain_rank = usize::MAX,
+            Some(Kernel::Chain) if request.machine.chain_rank > 0 => {
+                request.machine.chain_rank = usize::MAX;
+                request.machine.ring_rank = usize::MAX;
+            }
             _ => {}
         }
         let Request { options, machine, x, y, .. } = request;
@@ -337,12 +340,13 @@ impl<'a> Planner<'a> {
         let max_rank = self.request.x.0.max_rank().max(self.request.y.0.max_rank());
         let all = self.pairs.len();
         let (environment, product) = self.sizes.largest(self.cut, self.repeat());
-        let parts = if max_rank <= machine.chain_rank { 0.0 } else { self.parts(environment.max(product)) };
-        let single = self.bytes(environment + product + parts);
-        self.expect_room(single)?;
-        if max_rank <= machine.chain_rank {
+        let rank = if all > 1 { machine.chain_rank.min(machine.ring_rank) } else { machine.chain_rank };
+        if max_rank <= rank {
             plan.kernel = Kernel::Chain;
         }
+        let parts = if plan.kernel == Kernel::Chain { 0.0 } else { self.parts(environment.max(product)) };
+        let single = self.bytes(environment + product + parts);
+        self.expect_room(single)?;
         if let (Kernel::Chain, Some(isa)) = (plan.kernel, machine.vectors) {
             match self.by_chain(&mut plan, isa) {
                 true => return Ok(plan),
@@ -367,8 +371,8 @@ impl<'a> Planner<'a> {
                 let narrow = self.sizes.s.iter().copied().max().unwrap_or(1);
                 let filling = machine.fill_rows.div_ceil(narrow).max(1);
                 let cached = ((machine.cache as f64 / each) as usize).max(1);
-                // Enough blocks for every worker of a large machine, which leaves the block as it is on a small one.
-                filling.min(cached).min(all.div_ceil(64)).min(allowed)
+                // Blocks enough for all that share them on a large machine, which leaves the block as it is on a small one.
+                filling.min(cached).min(all.div_ceil(machine.shares)).min(allowed)
             }
         };
         let block = if plan.block == 1 { single } else { plan.block as f64 * each };

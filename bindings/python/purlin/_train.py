@@ -90,6 +90,7 @@ class _Cores(Handle):
         super().__init__(handle, self._destroy, context._sinks, *keep)
         self.context = context
         self._dtype: np.dtype[Any] | None = None
+        self._complex: bool | None = None
 
     @classmethod
     def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Self:
@@ -123,6 +124,13 @@ class _Cores(Handle):
         if self._dtype is None:
             self._dtype = memory.dtype_of(self.info.dtype)
         return self._dtype
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether its elements are complex."""
+        if self._complex is None:
+            self._complex = self.dtype.kind == "c"
+        return self._complex
 
     @property
     def location(self) -> Location:

@@ -171,12 +171,13 @@ def _scaled(raw: Any) -> Scaled:
 
 
 def _is_complex(*trains: Train | TrainMatrix) -> bool:
-    return any(train.dtype.kind == "c" for train in trains)
+    # A property of each of thousands takes as long as to contract them.
+    return any(train.is_complex if train._complex is None else train._complex for train in trains)
 
 
 def _handles(trains: Sequence[Train]) -> Any:
-    """A C array of handles."""
-    return (c_void_p * max(len(trains), 1))(*[train.handle for train in trains])
+    """A C array of handles. The library refuses those that are closed."""
+    return (c_void_p * max(len(trains), 1))(*[train._handle for train in trains])
 
 
 class Contraction(Handle):
@@ -262,7 +263,7 @@ class Contraction(Handle):
         """<x_k|y_k> of many pairs in one call."""
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
-        bras, kets = [Train.of(t, self.context) for t in x], [Train.of(t, self.context) for t in y]
+        bras, kets = self._trains(x), self._trains(y)
         numbers = _is_complex(*bras, *kets)
         values = np.zeros(len(bras), np.complex128 if numbers else np.float64)
         out = Tensor.borrow(values, context=self.context)
@@ -272,8 +273,8 @@ class Contraction(Handle):
 
     def gram(self, x: Sequence[object], y: Sequence[object] | None = None, *, stream: Stream | None = None) -> Array:
         """The matrix of all <x_i|y_j>; of x with itself without `y`, for half the work."""
-        bras = [Train.of(t, self.context) for t in x]
-        kets = bras if y is None else [Train.of(t, self.context) for t in y]
+        bras = self._trains(x)
+        kets = bras if y is None else self._trains(y)
         numbers = _is_complex(*bras, *kets)
         values = np.zeros((len(bras), len(kets)), np.complex128 if numbers else np.float64, order="F")
         out = Tensor.borrow(values, context=self.context)
@@ -325,6 +326,9 @@ class Contraction(Handle):
     def _pair(self, x: object, y: object) -> tuple[Train, Train]:
         first = Train.of(x, self.context)
         return first, first if y is x else Train.of(y, self.context)
+
+    def _trains(self, given: Sequence[object]) -> list[Train]:
+        return [t if type(t) is Train else Train.of(t, self.context) for t in given]
 
     @staticmethod
     def _queue(stream: Stream | None) -> tuple[int | None]:

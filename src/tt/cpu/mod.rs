@@ -190,6 +190,8 @@ impl ContractOps for CpuContraction {
             workers: self.context.pool().threads(),
             // Beyond, products pack their operands, which pays where those leave the first caches.
             chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },
+            ring_rank: usize::MAX,
+            shares: 64,
             vectors: Some(self.context.isa()),
             meet_rank: usize::MAX,
             splits: false,

@@ -45,6 +45,8 @@ use load::Loaded;
 
 /// Largest rank of the chain kernels.
 const CHAIN_RANK: usize = 64;
+/// Largest rank of rings for them: beyond, a library's products of many pairs are faster.
+const RING_RANK: usize = 32;
 /// Largest rank at which all multiprocessors together are faster than a library's product each.
 const GRID_RANK: usize = 384;
 /// Largest rank at which open trains are contracted from both ends.
@@ -408,6 +410,8 @@ impl ContractOps for GpuContraction {
             workspace: 256 << 20,
             workers: 1,
             chain_rank: CHAIN_RANK,
+            ring_rank: RING_RANK,
+            shares: 8,
             vectors: None,
             meet_rank: MEET_RANK,
             splits: self.math == Math::Tf32x3,
