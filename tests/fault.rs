@@ -22,6 +22,8 @@ mod fdk;
 mod fixture;
 #[path = "fault/rsvd.rs"]
 mod rsvd;
+#[path = "fault/spectra.rs"]
+mod spectra;
 #[path = "fault/tt.rs"]
 mod tt;
 

@@ -22,6 +22,8 @@ mod readers;
 mod rsvd;
 #[path = "fuzz/source.rs"]
 mod source;
+#[path = "fuzz/spectra.rs"]
+mod spectra;
 #[path = "fuzz/structs.rs"]
 mod structs;
 #[path = "fuzz/tt.rs"]

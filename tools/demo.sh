@@ -60,5 +60,8 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/tensor_trains.py" "$out" "$ROOT/tests/golden/tt" $table
     [ -s "$out/tensor_trains.html" ] || die "the example wrote no $out/tensor_trains.html"
     sed -i 's|</body>|<p><a href="tensor_trains.html">Tensor trains: a spin chain</a></p></body>|' "$out/index.html"
+    PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/spectra.py" "$out" "$ROOT/tests/golden/spectral"
+    [ -s "$out/spectra.html" ] || die "the example wrote no $out/spectra.html"
+    sed -i 's|</body>|<p><a href="spectra.html">Sparse spectra: a mesh, a photo, a network</a></p></body>|' "$out/index.html"
 fi
 say "demo: open file://$out/index.html"

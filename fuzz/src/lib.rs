@@ -16,6 +16,8 @@ pub mod readers;
 pub mod rsvd;
 #[path = "../../tests/fuzz/source.rs"]
 pub mod source;
+#[path = "../../tests/fuzz/spectra.rs"]
+pub mod spectra;
 #[path = "../../tests/fuzz/structs.rs"]
 pub mod structs;
 #[path = "../../tests/fuzz/tt.rs"]

@@ -3,7 +3,7 @@
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{self, input, purlin_matrix};
 use super::options;
-use super::overlap::{self, ranges};
+use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, purlin_status, purlin_stream, stream};
@@ -253,7 +253,8 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
             &[("vectors", vectors.as_deref())],
             &[("values", Some(&values)), ("residuals", residuals.as_deref())],
         );
-        overlap::check(&ranges(&[("known", known.as_deref())], &[("start", start.as_deref())]), &outputs)?;
+        let given = ranges(&[("known", known.as_deref())], &[("start", start.as_deref())]);
+        overlap::check(&[stored("a", &a), given].concat(), &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
         let call = Call {

@@ -2,8 +2,9 @@
 
 use super::matrix::dense_range;
 use crate::alloc;
+use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Storage};
 use crate::tensor::Tensor;
 
 /// Address range of an argument.
@@ -39,6 +40,15 @@ pub(super) fn ranges<'a>(
 ) -> Vec<Range<'a>> {
     let matrices = matrices.iter().filter_map(|(name, m)| m.and_then(|m| dense_range(name, m)));
     matrices.chain(tensors.iter().filter_map(|(name, t)| t.map(|t| Range::of(name, t)))).collect()
+}
+
+/// Address ranges of a matrix that is only read: its entries, or the three arrays of a sparse one.
+pub(super) fn stored<'a>(name: &'a str, matrix: &Matrix) -> Vec<Range<'a>> {
+    let Storage::Csr(csr) = matrix.storage() else { return ranges(&[(name, Some(matrix))], &[]) };
+    let parts = csr.parts();
+    let host = |memory: &HostMemory| Range::new(name, memory.address(), memory.bytes(), false);
+    let values = parts.values.iter().map(|v| Range::new(name, v.address(), v.bytes(), matches!(v, Memory::Device(_))));
+    [host(&parts.row_ptr), host(&parts.col_idx)].into_iter().chain(values).collect()
 }
 
 /// Refuses outputs that overlap an input, where there are many of both. Outputs may overlap one another.

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::handle::{self, Shared};
 use super::matrix::{input, lend, output, purlin_matrix, sizes};
+use super::overlap::{self, ranges, stored};
 use super::tensor::{purlin_dtype, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, tensor};
 use crate::backend::memory::{HostMemory, Memory};
@@ -273,6 +274,7 @@ pub extern "C" fn purlin_matrix_to_dense(a: *const purlin_matrix, out: *mut purl
         let a = alive("a", a)?;
         let mut out = output("out", out)?;
         out.expect_context("out", a.context())?;
+        overlap::check(&stored("a", &a), &ranges(&[("out", Some(&out))], &[]))?;
         sparse::to_dense(&a, &mut out)
     })
 }

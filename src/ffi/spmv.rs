@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::matrix::{input, output, purlin_matrix};
 use super::options::{self, fill_text, flag};
-use super::overlap::{self, ranges};
+use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::spmv_types::{purlin_spmv_info, purlin_spmv_options};
 use super::tensor::{self, purlin_tensor};
@@ -218,7 +218,8 @@ pub unsafe extern "C" fn purlin_spmv_apply(
         let beta = unsafe { factor("beta", a.dtype(), beta, 0.0) }?;
         let x = tensor::input("x", x)?;
         let mut y = tensor::output("y", y)?;
-        overlap::check(&ranges(&[], &[("x", Some(&x))]), &ranges(&[], &[("y", Some(&y))]))?;
+        let inputs = [stored("a", &a), ranges(&[], &[("x", Some(&x))])].concat();
+        overlap::check(&inputs, &ranges(&[], &[("y", Some(&y))]))?;
         plan.apply(alpha, &a, &x, beta, &mut y)
     })
 }
@@ -260,7 +261,8 @@ pub unsafe extern "C" fn purlin_spmv_apply_block(
         let beta = unsafe { factor("beta", a.dtype(), beta, 0.0) }?;
         let x = input("x", x)?;
         let mut y = output("y", y)?;
-        overlap::check(&ranges(&[("x", Some(&x))], &[]), &ranges(&[("y", Some(&y))], &[]))?;
+        let inputs = [stored("a", &a), ranges(&[("x", Some(&x))], &[])].concat();
+        overlap::check(&inputs, &ranges(&[("y", Some(&y))], &[]))?;
         plan.apply_block(alpha, &a, &x, beta, &mut y)
     })
 }

@@ -8,6 +8,7 @@ use crate::families;
 use crate::fdk;
 use crate::fixture::{Fixture, c, initialised, noise};
 use crate::rsvd;
+use crate::spectra;
 use crate::tt;
 
 /// One call on objects of a fixture's, which are made before. What it makes itself it destroys.
@@ -42,7 +43,7 @@ pub struct OnGpu {
 pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
     let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
-    let matrices = [rsvd::on_any_backend(), rsvd::on_host(), tt::on_host()];
+    let matrices = [rsvd::on_any_backend(), rsvd::on_host(), spectra::on_host(), tt::on_host()];
     let cases = families.into_iter().chain(scans).chain(matrices).flatten();
     base().into_iter().chain([copy_case()]).chain(cases).collect()
 }

@@ -132,6 +132,7 @@ impl Fixture {
                 match info.dtype {
                     PURLIN_F32 => (info.data as *mut f32).add(k).write(x as f32),
                     PURLIN_F64 => (info.data as *mut f64).add(k).write(x),
+                    PURLIN_I64 => (info.data as *mut i64).add(k).write(x as i64),
                     PURLIN_U8 => (info.data as *mut u8).add(k).write(x as u8),
                     _ => (info.data as *mut i32).add(k).write(x as i32),
                 }

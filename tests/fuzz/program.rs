@@ -10,6 +10,7 @@ use crate::families;
 use crate::fdk;
 use crate::rsvd;
 use crate::source::Source;
+use crate::spectra;
 use crate::tt;
 use crate::world::World;
 
@@ -53,10 +54,11 @@ pub fn run(bytes: &[u8], tally: &mut Tally) {
     let mut source = Source::new(bytes);
     let mut world = World::new();
     while !source.is_empty() {
-        let status = match source.below(8) {
+        let status = match source.below(10) {
             0 => families::call(&mut source, &mut world),
             1 => fdk::call(&mut source, &mut world),
             2 | 3 => rsvd::call(&mut source, &mut world),
+            8 | 9 => spectra::call(&mut source, &mut world),
             4 | 5 => tt::call(&mut source, &mut world),
             _ => base::call(&mut source, &mut world),
         };

@@ -34,7 +34,7 @@ impl<T> Kind<T> {
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
                 // Looks like a handle of some type. Should it be a live one of this type, that is as good.
-                let kind = source.below(15) << 56;
+                let kind = source.below(16) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
             _ if self.live.is_empty() => std::ptr::null_mut(),
@@ -73,6 +73,7 @@ pub struct World {
     pub fdks: Kind<purlin_fdk>,
     pub rsvds: Kind<purlin_rsvd>,
     pub pcas: Kind<purlin_pca>,
+    pub plans: Kind<purlin_spmv>,
     pub trains: Kind<purlin_tt>,
     pub train_matrices: Kind<purlin_tt_matrix>,
     pub contractions: Kind<purlin_tt_contraction>,
@@ -100,6 +101,7 @@ impl World {
             fdks: Kind::new(),
             rsvds: Kind::new(),
             pcas: Kind::new(),
+            plans: Kind::new(),
             trains: Kind::new(),
             train_matrices: Kind::new(),
             contractions: Kind::new(),
@@ -120,7 +122,7 @@ impl World {
     pub fn live(&self) -> i64 {
         let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
         let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
-        let components = self.rsvds.live.len() + self.pcas.live.len();
+        let components = self.rsvds.live.len() + self.pcas.live.len() + self.plans.live.len();
         let trains = self.trains.live.len() + self.train_matrices.live.len();
         let contractions = self.contractions.live.len() + self.environments.live.len();
         (count + self.matrices.live.len() + blocks + components + trains + contractions) as i64
@@ -201,6 +203,9 @@ impl World {
         }
         for rsvd in std::mem::take(&mut self.rsvds.live) {
             assert_eq!(c!(purlin_rsvd_destroy(rsvd)), purlin_status::PURLIN_SUCCESS);
+        }
+        for plan in std::mem::take(&mut self.plans.live) {
+            assert_eq!(c!(purlin_spmv_destroy(plan)), purlin_status::PURLIN_SUCCESS);
         }
         for environments in std::mem::take(&mut self.environments.live) {
             assert_eq!(c!(purlin_tt_environments_destroy(environments)), purlin_status::PURLIN_SUCCESS);
