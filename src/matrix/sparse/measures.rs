@@ -1,13 +1,16 @@
 //! Degrees, norms, symmetry.
 
+use std::ops::Range;
+
 use super::entries::{WHAT, csr, value_at, values};
 use super::index::Rows;
 use super::transform::transposed;
 use crate::alloc;
+use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
 
 /// A norm of a matrix. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,29 +117,61 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     }
     let limit = tolerance * norm(a, Norm::Max)?;
     let rows = Rows::new(from)?;
+    let held = values("a", from)?;
+    let ascending = |i: usize| rows.row(i).skip(1).all(|k| rows.col(k - 1) < rows.col(k));
+    if (0..rows.len()).all(ascending) {
+        let places = Places { rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
+        return places.mirrored(a.dtype(), held, limit);
+    }
     // The transpose has ascending columns, whatever the order of the matrix's own.
     let mirror = transposed(&rows, a.cols(), from.nnz())?;
-    let held = values("a", from)?;
-    let mut next = alloc::copied(WHAT, &mirror.row_ptr[..a.rows()])?;
-    with_scalar!(a.dtype(), "a", T => {
-        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
-        for j in 0..a.rows() {
-            // Column j of A from top to bottom is row j of the mirror; its partner in column i is the next of row i.
-            for at in mirror.row_ptr[j]..mirror.row_ptr[j + 1] {
-                let i = mirror.col_idx[at];
-                let place = next[i];
-                if place >= mirror.row_ptr[i + 1] || mirror.col_idx[place] != j {
-                    return Ok(false);
-                }
-                next[i] += 1;
-                let (x, y) = (value_at::<T>(held, mirror.source[at]), value_at::<T>(held, mirror.source[place]));
-                let far = (x.re() - y.re()).hypot(x.im() + y.im());
-                // A NaN is symmetric to nothing.
-                if far.is_nan() || far > limit {
-                    return Ok(false);
+    let places = Places {
+        rows: rows.len(),
+        row: |i| mirror.row_ptr[i]..mirror.row_ptr[i + 1],
+        col: |k| mirror.col_idx[k],
+        source: |k| mirror.source[k],
+    };
+    places.mirrored(a.dtype(), held, limit)
+}
+
+/// The entries of a matrix whose rows have ascending columns, and where their values are.
+struct Places<R, C, S> {
+    rows: usize,
+    row: R,
+    col: C,
+    source: S,
+}
+
+impl<R, C, S> Places<R, C, S>
+where
+    R: Fn(usize) -> Range<usize>,
+    C: Fn(usize) -> usize,
+    S: Fn(usize) -> usize,
+{
+    /// Whether every entry has its conjugate across the diagonal, to within `limit`.
+    fn mirrored(&self, dtype: DType, held: Option<&HostMemory>, limit: f64) -> Result<bool> {
+        let mut next = alloc::with_capacity(WHAT, self.rows)?;
+        next.extend((0..self.rows).map(|i| (self.row)(i).start));
+        with_scalar!(dtype, "a", T => {
+            let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+            for j in 0..self.rows {
+                // Rows come in order, so the partner of an entry in column i is the next of row i.
+                for at in (self.row)(j) {
+                    let i = (self.col)(at);
+                    let place = next[i];
+                    if place >= (self.row)(i).end || (self.col)(place) != j {
+                        return Ok(false);
+                    }
+                    next[i] += 1;
+                    let (x, y) = (value_at::<T>(held, (self.source)(at)), value_at::<T>(held, (self.source)(place)));
+                    let far = (x.re() - y.re()).hypot(x.im() + y.im());
+                    // A NaN is symmetric to nothing.
+                    if far.is_nan() || far > limit {
+                        return Ok(false);
+                    }
                 }
             }
-        }
-        Ok(true)
-    })
+            Ok(true)
+        })
+    }
 }
