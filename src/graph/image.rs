@@ -26,6 +26,54 @@ pub struct Weights {
     pub floor: f64,
 }
 
+impl Weights {
+    /// Refuses weights and images that make no graph.
+    pub(super) fn check(&self, pixels: &[f64], height: usize, width: usize) -> Result<()> {
+        let count = product("width", height, width)?;
+        if count == 0 || pixels.len() != count {
+            let problem = format!("has {} elements for an image of {height} x {width}", pixels.len());
+            return Err(Error::invalid("pixels", problem));
+        }
+        if let Some(i) = pixels.iter().position(|x| !x.is_finite()) {
+            return Err(Error::invalid("pixels", format!("element {i} is {}", pixels[i])));
+        }
+        if !(1.0..=100.0).contains(&self.radius) {
+            return Err(Error::invalid("radius", format!("is {}, outside 1 to 100", self.radius)));
+        }
+        for (name, scale) in [("intensity", self.intensity), ("distance", self.distance)] {
+            if scale.is_nan() || scale <= 0.0 {
+                return Err(Error::invalid(name, format!("is {scale}, more than 0 is needed")));
+            }
+        }
+        if !(self.floor >= 0.0 && self.floor.is_finite()) {
+            return Err(Error::invalid("floor", format!("is {}, at least 0 is needed", self.floor)));
+        }
+        Ok(())
+    }
+
+    /// The weight of two pixels whose intensities differ by `difference`, at the distance that [`offsets`] gave.
+    pub(super) fn of(&self, difference: f64, far: f64) -> f64 {
+        let step = difference / self.intensity;
+        (-step * step - far).exp() + self.floor
+    }
+}
+
+/// Where the neighbours of a pixel are, rows down and columns to the right, and the square of their distance over that of the
+/// weights.
+pub(super) fn offsets(weights: &Weights) -> Vec<(i64, i64, f64)> {
+    let reach = weights.radius as i64;
+    let mut offsets = Vec::new();
+    for dy in -reach..=reach {
+        for dx in -reach..=reach {
+            let squared = (dx * dx + dy * dy) as f64;
+            if squared > 0.0 && squared <= weights.radius * weights.radius {
+                offsets.push((dy, dx, squared / (weights.distance * weights.distance)));
+            }
+        }
+    }
+    offsets
+}
+
 /// The weighted graph of an image of `height` rows of `width` pixels, row by row: vertex i is pixel i, and neighbours p and
 /// q have weight exp(-(I_p - I_q)^2 / intensity^2) exp(-|p - q|^2 / distance^2) + floor (Shi and Malik, IEEE PAMI 22,
 /// 2000). F64, symmetric, no loops.
@@ -40,35 +88,9 @@ pub fn image_graph(
     width: usize,
     weights: Weights,
 ) -> Result<Matrix> {
+    weights.check(pixels, height, width)?;
     let count = product("width", height, width)?;
-    if count == 0 || pixels.len() != count {
-        let problem = format!("has {} elements for an image of {height} x {width}", pixels.len());
-        return Err(Error::invalid("pixels", problem));
-    }
-    if let Some(i) = pixels.iter().position(|x| !x.is_finite()) {
-        return Err(Error::invalid("pixels", format!("element {i} is {}", pixels[i])));
-    }
-    if !(1.0..=100.0).contains(&weights.radius) {
-        return Err(Error::invalid("radius", format!("is {}, outside 1 to 100", weights.radius)));
-    }
-    for (name, scale) in [("intensity", weights.intensity), ("distance", weights.distance)] {
-        if scale.is_nan() || scale <= 0.0 {
-            return Err(Error::invalid(name, format!("is {scale}, more than 0 is needed")));
-        }
-    }
-    if !(weights.floor >= 0.0 && weights.floor.is_finite()) {
-        return Err(Error::invalid("floor", format!("is {}, at least 0 is needed", weights.floor)));
-    }
-    let reach = weights.radius as i64;
-    let mut offsets = Vec::new();
-    for dy in -reach..=reach {
-        for dx in -reach..=reach {
-            let squared = (dx * dx + dy * dy) as f64;
-            if squared > 0.0 && squared <= weights.radius * weights.radius {
-                offsets.push((dy, dx, squared / (weights.distance * weights.distance)));
-            }
-        }
-    }
+    let offsets = offsets(&weights);
     let room = product(WHAT, count, offsets.len())?;
     let mut rows = alloc::with_capacity(WHAT, room)?;
     let mut cols = alloc::with_capacity(WHAT, room)?;
@@ -82,10 +104,9 @@ pub fn image_graph(
                     continue;
                 }
                 let there = (y + dy) * wide + x + dx;
-                let step = (pixels[here as usize] - pixels[there as usize]) / weights.intensity;
                 rows.push(here);
                 cols.push(there);
-                values.push((-step * step - far).exp() + weights.floor);
+                values.push(weights.of(pixels[here as usize] - pixels[there as usize], far));
             }
         }
     }

@@ -5,7 +5,7 @@
 //! | [`embed`] | coordinates of the vertices |
 //! | [`cluster`] | labels from coordinates: k-means++ and pivoted QR |
 //! | [`bisect`] | the Fiedler vector, and the cuts it gives |
-//! | [`image`] | the graph of neighbouring pixels |
+//! | [`image`], [`stencil`] | the graph of neighbouring pixels, as a matrix and without one |
 //! | [`density`] | the density of a spectrum |
 
 pub mod bisect;
@@ -13,5 +13,6 @@ pub mod cluster;
 pub mod density;
 pub mod embed;
 pub mod image;
+pub mod stencil;
 #[cfg(test)]
 mod tests;

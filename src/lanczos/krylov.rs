@@ -1,6 +1,8 @@
 //! What the methods need of a backend: an operator, and columns of n numbers to keep vectors in.
 
+use crate::alloc;
 use crate::error::Result;
+use crate::scalar::Scalar;
 
 /// How a vector lies to those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,23 +15,112 @@ pub struct Projection {
     pub after: f64,
 }
 
+/// y = scale (A - center) x + keep y. With keep 0 nothing of y is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Affine {
+    /// What the product is multiplied by.
+    pub scale: f64,
+    /// What is taken off the diagonal.
+    pub center: f64,
+    /// What stays of y.
+    pub keep: f64,
+}
+
+impl Affine {
+    /// y = A x.
+    pub const PLAIN: Self = Self { scale: 1.0, center: 0.0, keep: 0.0 };
+}
+
+/// The columns of a space, and what its steps have shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Space {
+    /// Columns before it that it is kept orthogonal to.
+    pub locked: usize,
+    /// Largest norm of A v so far.
+    pub norm: f64,
+    /// Unit roundoff.
+    pub epsilon: f64,
+}
+
+impl Space {
+    /// Whether a remainder is rounding alone.
+    pub fn is_rounding(&self, rest: f64) -> bool {
+        rest <= 10.0 * self.epsilon * self.norm
+    }
+}
+
+/// Double precision of the numbers of a backend.
+pub type Wide<K> = <<K as Krylov>::Number as Scalar>::Wide;
+
+/// Any backend for numbers of type `T`: the methods are compiled once for all of them.
+pub type Columns<'a, T> = dyn Krylov<Number = T> + 'a;
+
 /// A Hermitian operator and columns of n numbers. Columns are numbered from 0; none is read before it is written.
 pub trait Krylov {
+    /// Type of the numbers.
+    type Number: Scalar;
+
     /// Order n of the operator.
     fn order(&self) -> usize;
 
     /// Fills column `to` with random numbers: those of vector `vector` for the seed, whatever the backend.
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()>;
 
+    /// What `step` says, x being column `from` and y column `to`.
+    fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()>;
+
+    /// Column `to` = (A - sigma I)^-1 times column `from`, by the caller's solve.
+    ///
+    /// # Errors
+    /// What the solve reports; [`crate::error::Error::NotSupported`] where there is none.
+    fn invert(&mut self, from: usize, to: usize) -> Result<()>;
+
     /// Column `to` = A times column `from`.
-    fn apply(&mut self, from: usize, to: usize) -> Result<()>;
+    fn apply(&mut self, from: usize, to: usize) -> Result<()> {
+        self.affine(Affine::PLAIN, from, to)
+    }
+
+    /// Columns `to ..` = A times columns `from ..`, `count` of each, none of which is both.
+    fn apply_block(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
+        (0..count).try_for_each(|c| self.apply(from + c, to + c))
+    }
 
     /// Makes column `column` orthogonal to the first `count`, which are orthonormal and stand before it, by two passes of
     /// classical Gram-Schmidt.
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection>;
 
+    /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made orthogonal to
+    /// all before it, and of norm 1. Ends early after a step that leaves rounding alone, whose column is then of no use.
+    fn extend(&mut self, mut space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+        let mut steps = alloc::with_capacity("Lanczos steps", to - from)?;
+        for j in space.locked + from..space.locked + to {
+            self.apply(j, j + 1)?;
+            let step = self.orthogonalise(j + 1, j + 1)?;
+            steps.push(step);
+            space.norm = space.norm.max(step.before);
+            // What is not finite ends the steps too.
+            if step.after.is_nan() || space.is_rounding(step.after) {
+                break;
+            }
+            self.scale(j + 1, 1.0 / step.after)?;
+        }
+        Ok(steps)
+    }
+
+    /// One pass of classical Gram-Schmidt: W -= V H with H = V^H W, V being the `count` columns from `first` on and W the
+    /// `width` from `column` on. H, count-by-width, is written to `h`, column-major; returns the norms of the columns of W
+    /// after it.
+    fn project(
+        &mut self,
+        first: usize,
+        count: usize,
+        column: usize,
+        width: usize,
+        h: &mut [Wide<Self>],
+    ) -> Result<Vec<f64>>;
+
     /// One step of the three-term recurrence: column w = A v - beta u, then alpha = w . v, w -= alpha v. Returns alpha and
-    /// the norm of w. Without `u` nothing is subtracted first.
+    /// the norm of w. Without `u` nothing is subtracted first; u may be w itself.
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)>;
 
     /// Multiplies a column.
@@ -38,9 +129,21 @@ pub trait Krylov {
     /// Column `to` = column `from`.
     fn copy(&mut self, from: usize, to: usize) -> Result<()>;
 
+    /// Columns `to + i` += `weights[i]` times column `from`, or without `add` = that.
+    fn spread(&mut self, from: usize, weights: &[f64], to: usize, add: bool) -> Result<()>;
+
     /// Columns `first .. first + l` = columns `first .. first + m` times `y`, m-by-l, column-major, l <= m.
-    fn rotate(&mut self, first: usize, m: usize, y: &[f64], l: usize) -> Result<()>;
+    fn rotate(&mut self, first: usize, m: usize, y: &[Wide<Self>], l: usize) -> Result<()>;
+
+    /// V^H V of the `count` columns from `first` on, column-major.
+    fn gram(&mut self, first: usize, count: usize) -> Result<Vec<Wide<Self>>>;
 
     /// ||column `w` - lambda column `x`||.
     fn distance(&mut self, w: usize, lambda: f64, x: usize) -> Result<f64>;
+
+    /// Copies a column to host memory, n numbers.
+    fn read(&mut self, column: usize, to: &mut [Self::Number]) -> Result<()>;
+
+    /// Fills a column from host memory, n numbers.
+    fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
 }

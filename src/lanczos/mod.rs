@@ -10,9 +10,9 @@
 //! | [`options`], [`info`] | which eigenvalues and how; what came of it |
 //! | [`krylov`] | what the methods need of a backend |
 //! | [`algorithm`] | the methods, for every backend |
-//! | [`operator`] | matrices, and operators of graphs that are never formed |
+//! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
-//! | [`solve`] | the calls |
+//! | [`solve`], [`singular`] | the calls |
 //! | [`cpu`] | [`krylov::Krylov`] on the threads of a context |
 
 pub mod algorithm;
@@ -21,6 +21,7 @@ pub mod info;
 pub mod krylov;
 pub mod operator;
 pub mod options;
+pub mod singular;
 pub mod solve;
 #[cfg(test)]
 mod tests;
@@ -28,4 +29,5 @@ pub mod tridiagonal;
 
 pub use info::{Info, Pairs, Reason};
 pub use options::{Filter, Method, Options, Orthogonality, Verify, Which};
+pub use singular::{Through, Triplets, singular_triplets};
 pub use solve::eigenpairs;

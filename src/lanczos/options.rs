@@ -184,6 +184,8 @@ pub struct Settings {
     pub block: usize,
     /// How the space is kept orthogonal.
     pub orthogonality: Orthogonality,
+    /// Random vectors that were drawn before: another search has to start from another one, or it finds the same copies.
+    pub drawn: u32,
 }
 
 impl Options {
@@ -211,7 +213,6 @@ impl Options {
             return Err(Error::invalid("sigma", format!("is {}, a finite number is needed", self.sigma)));
         }
         self.compatible()?;
-        let block = self.block.max(1);
         if self.method == Method::Plain {
             let steps = if self.basis == 0 { room.min((10 * k).max(100)) } else { self.basis };
             return Ok(self.settled(steps, 1, n, dtype));
@@ -228,12 +229,13 @@ impl Options {
             // Three more than are wanted, or nothing is left to turn over in a restart.
             self.basis.max(k + 3).min(room)
         };
-        // Of blocks whole ones; one that is cut by the whole space is the caller's to avoid, not to know.
-        let block = if basis == room { 1 } else { block };
-        let basis = if block == 1 {
-            basis
-        } else {
-            (basis.max(k + 2 * block).div_ceil(block) * block).min(room / block * block)
+        let block = self.block.max(1);
+        // Whole blocks, one of which leads out of the space; where there is no room to turn over two, the whole space.
+        let most = room.saturating_sub(block) / block * block;
+        let (basis, block) = match block {
+            1 => (basis, 1),
+            _ if basis == room || most < k + 3 * block => (room, 1),
+            _ => (basis.max(k + 3 * block).next_multiple_of(block).min(most), block),
         };
         Ok(self.settled(basis, block, n, dtype))
     }
@@ -252,6 +254,7 @@ impl Options {
             verify: self.verify,
             block,
             orthogonality: self.orthogonality,
+            drawn: 0,
         }
     }
 
@@ -273,6 +276,13 @@ impl Options {
         }
         if self.filter == Filter::Chebyshev && matches!(self.which, Which::LargestMagnitude | Which::BothEnds) {
             return refuse("which", "has two ends, a filter has one place");
+        }
+        let transformed = self.filter == Filter::Chebyshev || self.which == Which::Nearest;
+        if transformed && self.orthogonality == Orthogonality::Partial {
+            return refuse("orthogonality", "is partial, an operator that is transformed takes few vectors");
+        }
+        if self.filter == Filter::Chebyshev && self.block > 1 {
+            return refuse("block", "is set, a filter has single vectors");
         }
         if self.block > 1 && self.orthogonality == Orthogonality::Partial {
             return refuse("orthogonality", "is partial, blocks are orthogonalised in full");

@@ -1,16 +1,14 @@
 //! The calls.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::algorithm::cullum::{Recurrence, recurrence};
-use super::algorithm::finite;
-use super::algorithm::verify::{columns, solve};
+use super::algorithm::pairs::Job;
 use super::cpu::CpuKrylov;
-use super::info::{Info, Pairs};
-use super::krylov::Krylov;
-use super::operator::Symmetric;
-use super::options::{Filter, Method, Options, Orthogonality, Which};
+use super::info::Pairs;
+use super::krylov::Columns;
+use super::operator::{Kind, Symmetric};
+use super::options::Options;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
@@ -39,30 +37,19 @@ impl<T> Default for Given<'_, T> {
     }
 }
 
-fn on_cpu(context: &Context) -> Result<()> {
-    match context.backend() {
-        Backend::Cpu => Ok(()),
-        Backend::Gpu(_) => Err(Error::NotSupported("a: eigenvalues on a GPU".into())),
-    }
-}
-
-fn check_vector<T: Scalar>(argument: &str, v: &[T], n: usize) -> Result<()> {
-    if v.len() != n {
-        return Err(Error::invalid(argument, format!("has {} elements, {n} are needed", v.len())));
-    }
-    match v.iter().position(|x| !(x.re().is_finite() && x.im().is_finite())) {
-        Some(i) => Err(Error::invalid(argument, format!("element {i} is not finite"))),
-        None => Ok(()),
-    }
-}
-
-/// k eigenpairs of a Hermitian operator by thick-restart Lanczos: about as many products as ARPACK, n (m + k + 1) numbers
-/// of memory, 6 n m^2 operations of orthogonalisation a cycle. Where not all pairs converge, those that did come first;
-/// [`Info::converged`] counts them. Results depend on the seed, not on the number of threads.
+/// k eigenpairs of a Hermitian operator: by default by thick-restart Lanczos, in about as many products as ARPACK, with memory
+/// for n (m + k) numbers and 6 n m^2 operations of orthogonalisation a cycle. Where not all pairs converge, those that did
+/// come first, and [`super::Info::converged`] counts them. Of [`super::Method::Plain`] fewer pairs than k come where fewer
+/// passed. Results depend on the seed, not on the number of threads.
+///
+/// A pair has converged when its residual, as the method knows it, is at most the tolerance times the eigenvalue's modulus;
+/// with a filter, and of the plain recurrence, times the operator's norm; with the caller's solve, when that of 1 / (lambda -
+/// sigma) is.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] naming an option out of range or a vector that is zero or not finite; [`Error::Numerical`] for
-/// products that are not finite; [`Error::OutOfMemory`]; [`Error::Cancelled`]; what the caller's operator reports.
+/// [`Error::InvalidArgument`] naming an option out of range or one that excludes another, a vector that is zero or not
+/// finite, or a solve that solves something else; [`Error::Numerical`] for products that are not finite;
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`]; what the caller's operators report.
 pub fn eigenpairs<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
@@ -70,107 +57,33 @@ pub fn eigenpairs<T: Scalar>(
     given: &Given<'_, T>,
     progress: &Progress<'_>,
 ) -> Result<Pairs<T>> {
-    let begin = Instant::now();
-    on_cpu(context)?;
     let n = operator.order();
-    let later = [
-        ("method", options.method != Method::ThickRestart),
-        ("block", options.block > 1),
-        ("orthogonality", options.orthogonality != Orthogonality::Full),
-        ("filter", options.filter != Filter::Off),
-        ("which", options.which == Which::Nearest),
-        ("solve", given.solve.is_some()),
-    ];
-    if let Some((name, _)) = later.iter().find(|(_, asked)| *asked) {
-        return Err(Error::NotSupported(format!("{name}: not in this version")));
-    }
-    if !given.deflate.len().is_multiple_of(n) {
-        return Err(Error::invalid(
-            "deflate",
-            format!("has {} elements, a multiple of {n} is needed", given.deflate.len()),
-        ));
-    }
-    let known = given.deflate.len() / n;
-    let settings = options.settle(n, known, T::DTYPE)?;
-    let mut krylov = CpuKrylov::new(context, operator, columns(&settings, known))?;
-    for (j, column) in given.deflate.chunks_exact(n).enumerate() {
-        check_vector("deflate", column, n)?;
-        lock(&mut krylov, "deflate", column, j)?;
-    }
-    if let Some(start) = given.start {
-        check_vector("start", start, n)?;
-        lock(&mut krylov, "start", start, known)?;
+    let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?;
+    let inverse = given.solve.map(|a| Symmetric::new(context, a, Kind::Matrix, 0.0)).transpose()?;
+    if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != n) {
+        return Err(Error::invalid("solve", format!("is of order {found}, {n} is needed")));
     }
     let mut algebra = CpuAlgebra::new(context);
-    let mut small = |order: usize, t: &[f64]| -> Result<(Vec<f64>, Vec<f64>)> {
-        let t: <CpuAlgebra as Algebra<f64>>::Matrix = algebra.upload("projected matrix", order, order, t, order)?;
-        let (values, vectors) = Algebra::<f64>::eigen(&mut algebra, &t)?;
+    let mut small = |order: usize, t: &[T::Wide]| -> Result<(Vec<f64>, Vec<T::Wide>)> {
+        let t: <CpuAlgebra as Algebra<T::Wide>>::Matrix = algebra.upload("projected matrix", order, order, t, order)?;
+        let (values, vectors) = Algebra::<T::Wide>::eigen(&mut algebra, &t)?;
         Ok((values, alloc::copied("projected matrix", vectors.slice()?)?))
     };
     let mut report = |converged: usize, worst: f64| {
-        progress.report(to_i64(converged), to_i64(settings.count), worst)?;
+        progress.report(to_i64(converged), to_i64(options.count), worst)?;
         progress.check()
     };
-    let solved = solve(&mut krylov, &settings, known, given.start.is_some(), &mut small, &mut report)?;
-    let count = solved.values.len();
-    let mut residuals = alloc::with_capacity("residuals", count)?;
-    let mut vectors = alloc::with_capacity("eigenvectors", n * count)?;
-    let work = known + count;
-    for (i, &value) in solved.values.iter().enumerate() {
-        krylov.apply(known + i, work)?;
-        residuals.push(finite(krylov.distance(work, value, known + i)?, "a residual")?);
-        vectors.extend_from_slice(krylov.column(known + i)?);
-    }
-    vectors.chunks_exact_mut(n).for_each(orient);
-    let info = Info {
-        reason: solved.reason,
-        converged: solved.converged,
-        products: solved.counts.products,
-        restarts: solved.counts.restarts,
-        breakdowns: solved.counts.breakdowns,
-        recovered: solved.recovered,
-        basis: settings.basis,
-        degree: 0,
-        norm: solved.counts.norm,
-        seconds: begin.elapsed().as_secs_f64(),
-    };
-    Ok(Pairs { values: solved.values, vectors, residuals, info })
-}
-
-/// Puts a vector into column `j`, orthogonal to those before it and of norm 1.
-fn lock<T: Scalar>(krylov: &mut CpuKrylov<'_, '_, T>, argument: &str, v: &[T], j: usize) -> Result<()> {
-    krylov.column_mut(j)?.copy_from_slice(v);
-    let p = krylov.orthogonalise(j, j)?;
-    // Rounding alone leaves this much of a vector that depends on the others.
-    if p.after <= 1e-6 * p.before || p.before == 0.0 {
-        let problem = if p.before == 0.0 { "is 0" } else { "depends on the vectors before it" };
-        return Err(Error::invalid(argument, format!("vector {j} {problem}")));
-    }
-    krylov.scale(j, 1.0 / p.after)?;
-    let again = krylov.orthogonalise(j, j)?;
-    krylov.scale(j, 1.0 / again.after)
-}
-
-fn epsilon<T: Scalar>() -> f64 {
-    T::Part::EPSILON.to_f64()
-}
-
-/// Makes the entry of largest modulus real and positive, the first of those that are about as large.
-fn orient<T: Scalar>(v: &mut [T]) {
-    let size = |x: &T| x.re().hypot(x.im());
-    let largest = v.iter().map(size).fold(0.0, f64::max);
-    let near = largest * (1.0 - 8.0 * epsilon::<T>());
-    if let Some(&x) = v.iter().find(|x| size(x) >= near) {
-        let modulus = size(&x);
-        if modulus > 0.0 {
-            let turn = T::from_parts(x.re() / modulus, -x.im() / modulus);
-            v.iter_mut().for_each(|v| *v = turn * *v);
+    match context.backend() {
+        Backend::Cpu => {
+            let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns())?;
+            job.run(&mut krylov, &mut small, &mut report)
         }
+        Backend::Gpu(_) => Err(Error::NotSupported("a: eigenvalues on a GPU".into())),
     }
 }
 
 /// `steps` steps of the plain three-term recurrence from a random start vector, or a given one: for
-/// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Three vectors of memory; no
+/// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Two vectors of memory; no
 /// reorthogonalisation, so the coefficients are those of rounding as well.
 ///
 /// # Errors
@@ -183,22 +96,37 @@ pub fn tridiagonalise<T: Scalar>(
     start: Option<&[T]>,
     progress: &Progress<'_>,
 ) -> Result<Recurrence> {
-    on_cpu(context)?;
     let n = operator.order();
     if steps == 0 {
         return Err(Error::invalid("steps", "is 0, at least 1 is needed"));
     }
-    let mut krylov = CpuKrylov::new(context, operator, 3)?;
+    if let Some(start) = start.filter(|s| s.len() != n) {
+        return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
+    }
+    match context.backend() {
+        Backend::Cpu => run(&mut CpuKrylov::new(context, operator, None, 2)?, steps, seed, start, progress),
+        Backend::Gpu(_) => Err(Error::NotSupported("a: eigenvalues on a GPU".into())),
+    }
+}
+
+fn run<T: Scalar>(
+    krylov: &mut Columns<'_, T>,
+    steps: usize,
+    seed: u64,
+    start: Option<&[T]>,
+    progress: &Progress<'_>,
+) -> Result<Recurrence> {
     match start {
-        Some(start) => {
-            check_vector("start", start, n).and_then(|()| krylov.column_mut(0).map(|c| c.copy_from_slice(start)))?
-        }
+        Some(start) => krylov.write(start, 0)?,
         None => krylov.random(seed, 0, 0)?,
     }
     let norm = krylov.orthogonalise(0, 0)?.after;
-    if norm == 0.0 {
-        return Err(Error::invalid("start", "is 0"));
+    if !norm.is_finite() || norm == 0.0 {
+        return Err(Error::invalid("start", if norm == 0.0 { "is 0" } else { "is not finite" }));
     }
     krylov.scale(0, 1.0 / norm)?;
-    recurrence(&mut krylov, steps, epsilon::<T>(), &mut |step| progress.report(to_i64(step), to_i64(steps), 0.0))
+    recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), &mut |_, step, _| {
+        progress.report(to_i64(step), to_i64(steps), 0.0)?;
+        progress.check()
+    })
 }

@@ -1,5 +1,5 @@
 //! Eigenvalues of symmetric tridiagonal matrices, with the first and last components of the eigenvectors: all that the
-//! residuals of a Lanczos recurrence need, in O(m^2).
+//! residuals of a Lanczos recurrence need, in O(m^2). Single eigenvectors by inverse iteration, in O(m).
 
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -41,11 +41,14 @@ pub fn ends(diagonal: &[f64], off: &[f64]) -> Result<Ends> {
     if m > 0 {
         (first[0], last[m - 1]) = (1.0, 1.0);
     }
+    let norm = diagonal.iter().chain(off).fold(0.0f64, |most, x| most.max(x.abs()));
     for l in 0..m {
         let mut sweep = 0;
         loop {
             // The first place from l on where the matrix falls apart.
-            let split = |k: usize| e[k].abs() <= f64::EPSILON * (d[k].abs() + d[k + 1].abs());
+            // Beside entries near 0 the rounding of large ones can stay for good: in the end it counts as what it is.
+            let noise = if sweep > SWEEPS / 2 { norm } else { 0.0 };
+            let split = |k: usize| e[k].abs() <= f64::EPSILON * (d[k].abs() + d[k + 1].abs()).max(noise);
             let end = (l..m - 1).find(|&k| split(k)).unwrap_or(m - 1);
             if end == l {
                 break;
@@ -97,4 +100,85 @@ pub fn ends(diagonal: &[f64], off: &[f64]) -> Result<Ends> {
         Ok(to)
     };
     Ok(Ends { values: sorted(&d)?, first: sorted(&first)?, last: sorted(&last)? })
+}
+
+/// Where leading parts of a tridiagonal matrix have the eigenvalue `theta` to within `near`: the order of the least that has
+/// it, and of the least that has it twice; 0 for none. By Sturm sequences, O(m).
+pub fn first_orders(diagonal: &[f64], off: &[f64], theta: f64, near: f64) -> (usize, usize) {
+    let mut orders = (0, 0);
+    let (mut low, mut high) = (1.0f64, 1.0f64);
+    let mut inside = 0i64;
+    for (j, d) in diagonal.iter().enumerate() {
+        let coupling = if j == 0 { 0.0 } else { off[j - 1] * off[j - 1] };
+        let next = |x: f64, pivot: f64| {
+            let q = d - x - if j == 0 { 0.0 } else { coupling / pivot };
+            // A pivot of 0 stands for a small one of either sign.
+            if q == 0.0 { -f64::MIN_POSITIVE } else { q }
+        };
+        (low, high) = (next(theta - near, low), next(theta + near, high));
+        inside += i64::from(high < 0.0) - i64::from(low < 0.0);
+        if inside >= 1 && orders.0 == 0 {
+            orders.0 = j + 1;
+        }
+        if inside >= 2 {
+            orders.1 = j + 1;
+            break;
+        }
+    }
+    orders
+}
+
+/// The eigenvector of norm 1 of the eigenvalue `theta`, which is known to rounding, by inverse iteration with Gaussian
+/// elimination and row exchanges.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn vector(diagonal: &[f64], off: &[f64], theta: f64) -> Result<Vec<f64>> {
+    const WHAT: &str = "eigenvector of a tridiagonal matrix";
+    let m = diagonal.len();
+    let norm = diagonal.iter().chain(off).fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    let tiny = f64::EPSILON * norm;
+    // Upper triangle with two bands above the diagonal; what each row was eliminated with, and whether it was exchanged.
+    let mut bands = alloc::filled(WHAT, m, [0.0f64; 3])?;
+    let mut steps = alloc::filled(WHAT, m, (0.0f64, false))?;
+    let beside = |j: usize| off.get(j).copied().unwrap_or(0.0);
+    let mut row = [diagonal.first().map_or(0.0, |d| d - theta), beside(0), 0.0];
+    for j in 0..m {
+        if j + 1 == m {
+            bands[j] = row;
+            break;
+        }
+        let below = [off[j], diagonal[j + 1] - theta, if j + 2 < m { off[j + 1] } else { 0.0 }];
+        let exchanged = below[0].abs() > row[0].abs();
+        let (top, other) = if exchanged { (below, row) } else { (row, below) };
+        let pivot = if top[0] == 0.0 { tiny } else { top[0] };
+        let factor = other[0] / pivot;
+        bands[j] = [pivot, top[1], top[2]];
+        steps[j] = (factor, exchanged);
+        row = [other[1] - factor * top[1], other[2] - factor * top[2], 0.0];
+    }
+    let mut x = alloc::with_capacity(WHAT, m)?;
+    // A start without symmetry, so that it has a part along every eigenvector.
+    x.extend((0..m).map(|j| 1.0 + 0.5 * ((j as f64) * 0.7548776662466927).fract()));
+    for turn in 0..3 {
+        // The first right-hand side is taken as eliminated already.
+        for j in 0..m.saturating_sub(1) {
+            if turn > 0 {
+                let (factor, exchanged) = steps[j];
+                if exchanged {
+                    x.swap(j, j + 1);
+                }
+                x[j + 1] -= factor * x[j];
+            }
+        }
+        for j in (0..m).rev() {
+            let after =
+                bands[j][1] * x.get(j + 1).copied().unwrap_or(0.0) + bands[j][2] * x.get(j + 2).copied().unwrap_or(0.0);
+            let pivot = if bands[j][0].abs() < tiny { tiny.copysign(bands[j][0]) } else { bands[j][0] };
+            x[j] = (x[j] - after) / pivot;
+        }
+        let length = x.iter().fold(0.0f64, |s, v| s.hypot(*v)).max(f64::MIN_POSITIVE);
+        x.iter_mut().for_each(|v| *v /= length);
+    }
+    Ok(x)
 }

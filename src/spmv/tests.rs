@@ -293,7 +293,8 @@ fn the_rest_of_a_row_is_added_to_its_sum() {
     let (a, values) = matrix::<f64, i32>(&c, &lists, 0, false);
     let x = [1.0, -2.0, 3.0, 0.5];
     let (scale, diagonal) = ([2.0, 3.0, 4.0, 5.0], [0.5, 0.25, -1.0, 7.0]);
-    let finish = Finish { alpha: -1.0, beta: 0.0, row_scale: Some(&scale), shift: 10.0, diagonal: Some(&diagonal) };
+    let finish =
+        Finish { alpha: -1.0, beta: 0.0, row_scale: Some(&scale), shift: 10.0, diagonal: Some(&diagonal), weight: 1.0 };
     for algorithm in ALL {
         let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
         let mut y = [f64::NAN; 4];

@@ -1,13 +1,28 @@
 //! The methods, for every backend.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `pairs` | a whole call |
+//! | `restart`, `partial` | thick-restart Lanczos, with full and with partial orthogonality |
+//! | `block` | the same with blocks |
+//! | `verify` | the search and the check for copies of multiple eigenvalues |
+//! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
+//! | `cullum`, `plain` | the plain recurrence with its test; eigenpairs from it |
 
+pub mod block;
 pub mod cullum;
+pub mod filter;
+pub mod pairs;
+mod partial;
+pub mod plain;
 pub mod restart;
+pub mod transform;
 pub mod verify;
 
 use crate::error::{Error, Result};
 
-/// Eigenvalues of a dense symmetric matrix of which the lower triangle is read, and its eigenvectors, column-major.
-pub type Small<'a> = dyn FnMut(usize, &[f64]) -> Result<(Vec<f64>, Vec<f64>)> + 'a;
+/// Eigenvalues of a dense Hermitian matrix of which the lower triangle is read, and its eigenvectors, column-major.
+pub type Small<'a, W> = dyn FnMut(usize, &[W]) -> Result<(Vec<f64>, Vec<W>)> + 'a;
 
 /// Refuses what is not finite.
 pub(super) fn finite(x: f64, what: &str) -> Result<f64> {

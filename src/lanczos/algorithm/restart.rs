@@ -1,10 +1,12 @@
 //! Thick-restart Lanczos.
 
-use super::super::krylov::Krylov;
-use super::super::options::{Settings, Which};
+use super::super::krylov::{Krylov, Projection, Space, Wide};
+use super::super::options::{Orthogonality, Settings, Which};
+use super::partial::{Loss, straighten};
 use super::{Small, finite};
 use crate::alloc;
 use crate::error::Result;
+use crate::scalar::Scalar;
 
 const WHAT: &str = "Lanczos iteration";
 
@@ -58,29 +60,34 @@ pub struct Found {
 pub type Report<'a> = dyn FnMut(usize, f64) -> Result<()> + 'a;
 
 /// A run in progress.
-struct Run<'a, K> {
+struct Run<'a, K: Krylov + ?Sized> {
     krylov: &'a mut K,
     search: &'a Search<'a>,
     counts: &'a mut Counts,
     /// The projected matrix, m-by-m.
-    t: Vec<f64>,
+    t: Vec<Wide<K>>,
     m: usize,
+    /// What is known of the orthogonality of the space, where that is not kept in full.
+    loss: Option<Loss>,
 }
 
 /// Finds pairs of the operator on the complement of the locked columns, which are left as they are.
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] for products that are not finite; what the backend reports.
-pub fn run<K: Krylov>(
+pub fn run<K: Krylov + ?Sized>(
     krylov: &mut K,
     search: &Search<'_>,
     counts: &mut Counts,
-    small: &mut Small<'_>,
+    small: &mut Small<'_, Wide<K>>,
     report: &mut Report<'_>,
 ) -> Result<Found> {
     let m = search.basis;
-    let t = alloc::filled(WHAT, m * m, 0.0)?;
-    let mut run = Run { krylov, search, counts, t, m };
+    let t = alloc::filled(WHAT, m * m, Wide::<K>::default())?;
+    // Of vectors that are kept out no estimate says when the space has come back to them.
+    let partial = search.settings.orthogonality == Orthogonality::Partial && search.locked == 0;
+    let loss = if partial { Some(Loss::new(m, search.settings.epsilon)?) } else { None };
+    let mut run = Run { krylov, search, counts, t, m, loss };
     let mut kept = 0;
     let o = search.locked;
     if search.started {
@@ -92,9 +99,9 @@ pub fn run<K: Krylov>(
     loop {
         let (size, beta) = run.cycle(kept)?;
         let exhausted = size < m || beta == 0.0;
-        let (theta, y) = run.projected(size, small)?;
+        let (theta, y) = projected::<K>(&run.t, m, size, small)?;
         let order = search.which.order(&theta);
-        let residual = |i: usize| if exhausted { 0.0 } else { beta * y[i * size + size - 1].abs() };
+        let residual = |i: usize| if exhausted { 0.0 } else { beta * modulus(y[i * size + size - 1]) };
         let floor = search.settings.epsilon.powf(2.0 / 3.0) * run.counts.norm;
         let near = |i: usize| residual(i) / (search.settings.tolerance * theta[i].abs().max(floor));
         let wanted = search.count.min(size);
@@ -108,12 +115,14 @@ pub fn run<K: Krylov>(
                 Which::LargestMagnitude | Which::Nearest => theta[best].abs() + residual(best),
                 Which::Largest | Which::BothEnds => theta[best] + residual(best),
             };
-            // Only a value whose residual is small has an eigenvalue of its own nearby.
-            residual(best) < 1e-2 * theta[best].abs().max(floor) && !beats(search.which, reach, limit)
+            // What is settled to a hundredth of its distance from the limit will not come to lie beyond it.
+            let settled = residual(best) < 1e-2 / 1.01 * (reach - limit).abs();
+            settled && !beats(search.which, reach, limit)
         });
         let done = converged == wanted || exhausted || stopped;
         if done || restart >= search.settings.restarts {
-            let picked = run.pick(&order[..wanted], &y, size)?;
+            let mut picked = pick(&order[..wanted], &y, size)?;
+            run.straighten(size, &mut picked)?;
             run.krylov.rotate(o, size, &picked, wanted)?;
             let values = order[..wanted].iter().map(|&i| theta[i]).collect();
             return Ok(Found { values, converged, exhausted, stopped });
@@ -121,19 +130,81 @@ pub fn run<K: Krylov>(
         run.counts.restarts += 1;
         // More than are wanted: markedly fewer products than to keep those alone.
         let keep = (search.count + 1).max(converged + (m - converged) / 2).min(m.saturating_sub(3)).max(1);
-        let picked = run.pick(&order[..keep], &y, size)?;
+        let mut picked = pick(&order[..keep], &y, size)?;
+        run.straighten(size, &mut picked)?;
         run.krylov.rotate(o, size, &picked, keep)?;
         run.krylov.copy(o + size, o + keep)?;
-        run.t.fill(0.0);
+        if run.loss.is_some() {
+            let rest = run.krylov.orthogonalise(o + keep, o + keep)?;
+            run.normalise(o + keep, rest.after)?;
+        }
+        run.t.fill(Wide::<K>::default());
         for (at, &i) in order[..keep].iter().enumerate() {
-            run.t[at * m + at] = theta[i];
-            let arrow = beta * y[i * size + size - 1];
+            run.t[at * m + at] = real::<Wide<K>>(theta[i]);
+            let arrow = real::<Wide<K>>(beta) * y[i * size + size - 1];
             run.t[at * m + keep] = arrow;
-            run.t[keep * m + at] = arrow;
+            run.t[keep * m + at] = arrow.conjugate();
         }
         kept = keep;
         restart += 1;
     }
+}
+
+fn real<W: Scalar>(x: f64) -> W {
+    W::from_parts(x, 0.0)
+}
+
+pub(super) fn modulus<W: Scalar>(x: W) -> f64 {
+    x.re().hypot(x.im())
+}
+
+/// Columns of `y` in a given order.
+pub(super) fn pick<W: Scalar>(order: &[usize], y: &[W], size: usize) -> Result<Vec<W>> {
+    let mut picked = alloc::with_capacity(WHAT, order.len() * size)?;
+    for &i in order {
+        picked.extend_from_slice(&y[i * size..(i + 1) * size]);
+    }
+    Ok(picked)
+}
+
+/// Eigenvalues and eigenvectors of the leading `size` rows and columns of T, which has `m`.
+pub(super) fn projected<K: Krylov + ?Sized>(
+    t: &[Wide<K>],
+    m: usize,
+    size: usize,
+    small: &mut Small<'_, Wide<K>>,
+) -> Result<(Vec<f64>, Vec<Wide<K>>)> {
+    let zero = Wide::<K>::default();
+    let mut leading = alloc::with_capacity(WHAT, size * size)?;
+    for column in t.chunks_exact(m).take(size) {
+        leading.extend_from_slice(&column[..size]);
+    }
+    if leading.iter().all(|v| *v == zero) {
+        // Exactly so; solvers give it the least of their numbers.
+        (0..size).for_each(|i| leading[i * size + i] = real::<Wide<K>>(1.0));
+        return Ok((alloc::filled(WHAT, size, 0.0)?, leading));
+    }
+    small(size, &leading)
+}
+
+/// A random unit vector in column `column`, orthogonal to all before it; false if there is none.
+pub(super) fn fresh<K: Krylov + ?Sized>(krylov: &mut K, seed: u64, counts: &mut Counts, column: usize) -> Result<bool> {
+    if column >= krylov.order() {
+        return Ok(false);
+    }
+    for _ in 0..3 {
+        krylov.random(seed, counts.drawn, column)?;
+        counts.drawn += 1;
+        let p = krylov.orthogonalise(column, column)?;
+        if p.after > 1e-6 * finite(p.before, "the norm of a random vector")? {
+            krylov.scale(column, 1.0 / p.after)?;
+            // What was left of a short remainder is orthogonal only to its own size.
+            let again = krylov.orthogonalise(column, column)?;
+            krylov.scale(column, 1.0 / again.after)?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a value is wanted more than `limit`.
@@ -145,86 +216,109 @@ pub fn beats(which: Which, value: f64, limit: f64) -> bool {
     }
 }
 
-impl<K: Krylov> Run<'_, K> {
-    /// Columns of `y` in a given order.
-    fn pick(&self, order: &[usize], y: &[f64], size: usize) -> Result<Vec<f64>> {
-        let mut picked = alloc::with_capacity(WHAT, order.len() * size)?;
-        for &i in order {
-            picked.extend_from_slice(&y[i * size..(i + 1) * size]);
-        }
-        Ok(picked)
-    }
-
+impl<K: Krylov + ?Sized> Run<'_, K> {
     fn normalise(&mut self, column: usize, norm: f64) -> Result<()> {
         self.krylov.scale(column, 1.0 / finite(norm, "a norm")?)
     }
 
     /// A random unit vector in column `column`, orthogonal to all before it; false if there is none.
     fn fresh(&mut self, column: usize) -> Result<bool> {
-        if column >= self.krylov.order() {
-            return Ok(false);
-        }
-        for _ in 0..3 {
-            self.krylov.random(self.search.settings.seed, self.counts.drawn, column)?;
-            self.counts.drawn += 1;
-            let p = self.krylov.orthogonalise(column, column)?;
-            if p.after > 1e-6 * finite(p.before, "the norm of a random vector")? {
-                self.normalise(column, p.after)?;
-                // What was left of a short remainder is orthogonal only to its own size.
-                let again = self.krylov.orthogonalise(column, column)?;
-                self.normalise(column, again.after)?;
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        fresh(self.krylov, self.search.settings.seed, self.counts, column)
+    }
+
+    /// Makes Ritz vectors of a space that is not quite orthogonal orthonormal.
+    fn straighten(&mut self, size: usize, y: &mut [Wide<K>]) -> Result<()> {
+        if self.loss.is_some() { straighten(self.krylov, self.search.locked, size, y) } else { Ok(()) }
+    }
+
+    fn space(&self) -> Space {
+        Space { locked: self.search.locked, norm: self.counts.norm, epsilon: self.search.settings.epsilon }
     }
 
     /// Steps `from .. m`: the size of the space, and the norm of what leads out of it, 0 where nothing does.
     fn cycle(&mut self, from: usize) -> Result<(usize, f64)> {
         let (o, m) = (self.search.locked, self.m);
-        for j in from..m {
-            self.krylov.apply(o + j, o + j + 1)?;
-            self.counts.products += 1;
-            let p = self.krylov.orthogonalise(o + j + 1, o + j + 1)?;
-            self.counts.norm = self.counts.norm.max(finite(p.before, "the norm of a product")?);
-            self.t[j * m + j] = finite(p.along, "a coefficient")?;
-            if j + 1 == m && o + m >= self.krylov.order() {
-                // The space is the whole: what is left is rounding.
-                return Ok((m, 0.0));
-            }
-            if p.after > 10.0 * self.search.settings.epsilon * self.counts.norm {
-                self.normalise(o + j + 1, p.after)?;
-                if j + 1 == m {
-                    return Ok((m, p.after));
+        let mut next = from;
+        if let Some(loss) = &mut self.loss {
+            loss.begin(from);
+        }
+        while next < m {
+            let steps = match self.loss {
+                None => self.krylov.extend(self.space(), next, m)?,
+                Some(_) => self.step(next, from)?,
+            };
+            for (j, p) in (next..).zip(steps) {
+                next = j + 1;
+                self.counts.products += 1;
+                self.counts.norm = self.counts.norm.max(finite(p.before, "the norm of a product")?);
+                let rest = finite(p.after, "a coefficient")?;
+                self.t[j * m + j] = real::<Wide<K>>(finite(p.along, "a coefficient")?);
+                if next == m && o + m >= self.krylov.order() {
+                    // The space is the whole: what is left is rounding.
+                    return Ok((m, 0.0));
                 }
-                self.t[j * m + j + 1] = p.after;
-                self.t[(j + 1) * m + j] = p.after;
-                continue;
-            }
-            self.counts.breakdowns += 1;
-            if !self.fresh(o + j + 1)? {
-                return Ok((j + 1, 0.0));
-            }
-            if j + 1 == m {
-                // The space is invariant, but there is more outside of it: its own pairs are exact, and the random
-                // vector leads on with a coupling of nothing.
-                return Ok((m, f64::MIN_POSITIVE));
+                if !self.space().is_rounding(rest) {
+                    if next == m {
+                        return Ok((m, rest));
+                    }
+                    self.t[j * m + next] = real::<Wide<K>>(rest);
+                    self.t[next * m + j] = real::<Wide<K>>(rest);
+                    continue;
+                }
+                self.counts.breakdowns += 1;
+                if !self.fresh(o + next)? {
+                    return Ok((next, 0.0));
+                }
+                if let Some(loss) = &mut self.loss {
+                    loss.begin(next);
+                }
+                if next == m {
+                    // The space is invariant, but there is more outside of it: its own pairs are exact, and the random
+                    // vector leads on with a coupling of nothing.
+                    return Ok((m, f64::MIN_POSITIVE));
+                }
+                break;
             }
         }
         Ok((m, 0.0))
     }
 
-    /// Eigenvalues and eigenvectors of the leading `size` rows and columns of T.
-    fn projected(&self, size: usize, small: &mut Small<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
-        let mut t = alloc::with_capacity(WHAT, size * size)?;
-        for column in self.t.chunks_exact(self.m).take(size) {
-            t.extend_from_slice(&column[..size]);
+    /// Step `j` of a space whose orthogonality is watched: by the three terms where these do.
+    fn step(&mut self, j: usize, from: usize) -> Result<Vec<Projection>> {
+        let (space, m) = (self.space(), self.m);
+        // After a restart the next vector has a component along all that were kept.
+        let (Some(loss), true) = (&mut self.loss, j > from) else {
+            let steps = self.krylov.extend(space, j, j + 1)?;
+            if let Some(loss) = &mut self.loss {
+                loss.restored(j);
+            }
+            return Ok(steps);
+        };
+        let (v, w) = (j + space.locked, j + space.locked + 1);
+        let coupling = self.t[(j - 1) * m + j].re();
+        let (along, rest) = self.krylov.three_term(Some((v - 1, coupling)), v, w)?;
+        // ||A v||, which the three terms make up.
+        let before = along.hypot(rest).hypot(coupling);
+        let mut step = Projection { along, before, after: rest };
+        let norm = space.norm.max(before);
+        if rest.is_nan() || (Space { norm, ..space }).is_rounding(rest) {
+            return one(step);
         }
-        if t.iter().all(|v| *v == 0.0) {
-            // Exactly so; solvers give it the least of their numbers.
-            (0..size).for_each(|i| t[i * size + i] = 1.0);
-            return Ok((alloc::filled(WHAT, size, 0.0)?, t));
+        if loss.advance(&self.t, m, j, along, rest, norm) {
+            let p = self.krylov.orthogonalise(w, w)?;
+            (step.along, step.after) = (along + p.along, p.after);
+            loss.renewed(j);
+            if p.after.is_nan() || (Space { norm, ..space }).is_rounding(p.after) {
+                return one(step);
+            }
         }
-        small(size, &t)
+        self.krylov.scale(w, 1.0 / step.after)?;
+        one(step)
     }
+}
+
+fn one(step: Projection) -> Result<Vec<Projection>> {
+    let mut steps = alloc::with_capacity(WHAT, 1)?;
+    steps.push(step);
+    Ok(steps)
 }

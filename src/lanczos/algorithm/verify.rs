@@ -5,11 +5,13 @@
 //! than the last of those found, it takes that one's place, and the next is looked for.
 
 use super::super::info::Reason;
-use super::super::krylov::Krylov;
+use super::super::krylov::{Krylov, Wide};
 use super::super::options::{Settings, Verify, Which};
 use super::Small;
+use super::block;
 use super::restart::{Counts, Report, Search, beats, run};
 use crate::error::Result;
+use crate::scalar::Scalar;
 
 /// What a solve found: column `known + i` holds the vector of value i.
 pub struct Solved {
@@ -25,10 +27,13 @@ pub struct Solved {
     pub counts: Counts,
 }
 
+/// Least vectors of a check's space: it looks for one pair, whatever the space of the search.
+const CHECK: usize = 30;
+
 /// Columns that a solve needs, `known` vectors that are deflated included.
 pub fn columns(settings: &Settings, known: usize) -> usize {
     // The vectors found stay while the check has a space of its own.
-    known + settings.count + settings.basis + 1
+    known + settings.count + settings.basis.max(CHECK) + settings.block
 }
 
 /// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns; with `started` column `known` holds a
@@ -36,15 +41,15 @@ pub fn columns(settings: &Settings, known: usize) -> usize {
 ///
 /// # Errors
 /// As [`run`].
-pub fn solve<K: Krylov>(
+pub fn solve<K: Krylov + ?Sized>(
     krylov: &mut K,
     settings: &Settings,
     known: usize,
     started: bool,
-    small: &mut Small<'_>,
+    small: &mut Small<'_, Wide<K>>,
     report: &mut Report<'_>,
 ) -> Result<Solved> {
-    let mut counts = Counts::default();
+    let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
     let search = Search {
         locked: known,
         count: settings.count,
@@ -54,7 +59,10 @@ pub fn solve<K: Krylov>(
         started,
         settings,
     };
-    let found = run(krylov, &search, &mut counts, small, report)?;
+    let found = match settings.block {
+        1 => run(krylov, &search, &mut counts, small, report)?,
+        _ => block::run(krylov, &search, &mut counts, small, report)?,
+    };
     let mut values = found.values;
     let complete = found.converged == values.len() && values.len() == settings.count;
     let mut recovered = 0;
@@ -90,25 +98,25 @@ fn wanted(settings: &Settings, values: &[f64], counts: &Counts) -> bool {
 }
 
 /// Columns `first ..` in another order.
-fn permute<K: Krylov>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
+fn permute<K: Krylov + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
     let k = order.len();
-    let mut y = crate::alloc::filled("order of eigenvectors", k * k, 0.0)?;
+    let mut y = crate::alloc::filled("order of eigenvectors", k * k, Wide::<K>::default())?;
     for (to, &from) in order.iter().enumerate() {
-        y[to * k + from] = 1.0;
+        y[to * k + from] = Wide::<K>::from_parts(1.0, 0.0);
     }
     krylov.rotate(first, k, &y, k)
 }
 
-struct Check<'a, K> {
+struct Check<'a, K: ?Sized> {
     krylov: &'a mut K,
     settings: &'a Settings,
     known: usize,
     counts: &'a mut Counts,
 }
 
-impl<K: Krylov> Check<'_, K> {
+impl<K: Krylov + ?Sized> Check<'_, K> {
     /// Looks at the ends where values are wanted; how many were found.
-    fn all(&mut self, values: &mut [f64], small: &mut Small<'_>, report: &mut Report<'_>) -> Result<usize> {
+    fn all(&mut self, values: &mut [f64], small: &mut Small<'_, Wide<K>>, report: &mut Report<'_>) -> Result<usize> {
         match self.settings.which {
             Which::BothEnds => {
                 let top = self.settings.which.order(values).into_iter().step_by(2).collect();
@@ -126,12 +134,12 @@ impl<K: Krylov> Check<'_, K> {
         which: Which,
         group: Vec<usize>,
         values: &mut [f64],
-        small: &mut Small<'_>,
+        small: &mut Small<'_, Wide<K>>,
         report: &mut Report<'_>,
     ) -> Result<usize> {
         let locked = self.known + values.len();
         let room = self.krylov.order() - locked;
-        let basis = if room <= 64 { room.min(self.settings.basis) } else { self.settings.basis.min(room) };
+        let basis = room.min(self.settings.basis.max(CHECK));
         let mut found = 0;
         if basis == 0 {
             return Ok(0);

@@ -9,14 +9,14 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::krylov::{Krylov, Projection};
+use super::krylov::{Affine, Krylov, Projection};
 use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::memory::{Charge, HostMemory};
 use crate::context::Context;
 use crate::dense::cpu::matrix::split_rows;
 use crate::dense::sketch::{Distribution, Sketch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rng;
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
@@ -24,39 +24,45 @@ use crate::shape::{product, to_u64};
 const WHAT: &str = "Krylov space";
 
 /// Rows of a piece: a piece of some dozen columns stays in a core's cache from one product to the next.
-const PIECE: usize = 2048;
+pub(super) const PIECE: usize = 2048;
 
 /// Columns of numbers on the host, and an operator.
-pub struct CpuKrylov<'o, 'a, T: Scalar> {
+pub struct CpuKrylov<'o, 'a, 's, T: Scalar> {
     context: Arc<Context>,
     operator: &'o mut Symmetric<'a, T>,
+    inverse: Option<Symmetric<'s, T>>,
     n: usize,
     memory: HostMemory,
     _charge: Charge,
 }
 
-impl<'o, 'a, T: Scalar> CpuKrylov<'o, 'a, T> {
-    /// Room for `columns` vectors.
+impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
+    /// Room for `columns` vectors; `inverse` is what solves with the operator.
     ///
     /// # Errors
     /// Out of memory, the context's limit included.
-    pub fn new(context: &Arc<Context>, operator: &'o mut Symmetric<'a, T>, columns: usize) -> Result<Self> {
+    pub fn new(
+        context: &Arc<Context>,
+        operator: &'o mut Symmetric<'a, T>,
+        inverse: Option<Symmetric<'s, T>>,
+        columns: usize,
+    ) -> Result<Self> {
         let n = operator.order();
         let bytes = product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?;
         let memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
         // Coefficients of every piece, and a piece turned.
         let partial = n.div_ceil(PIECE).max(1) * columns + PIECE * columns * context.pool().threads();
         let _charge = context.host_budget().charge_host(WHAT, partial * size_of::<T>())?;
-        Ok(Self { context: Arc::clone(context), operator, n, memory, _charge })
+        Ok(Self { context: Arc::clone(context), operator, inverse, n, memory, _charge })
     }
 
     /// A column.
-    pub fn column(&self, j: usize) -> Result<&[T]> {
+    fn column(&self, j: usize) -> Result<&[T]> {
         Ok(&self.memory.as_slice::<T>()?[j * self.n..(j + 1) * self.n])
     }
 
     /// A column, to write to.
-    pub fn column_mut(&mut self, j: usize) -> Result<&mut [T]> {
+    fn column_mut(&mut self, j: usize) -> Result<&mut [T]> {
         let n = self.n;
         Ok(&mut self.memory.as_mut_slice::<T>()?[j * n..(j + 1) * n])
     }
@@ -74,6 +80,16 @@ impl<'o, 'a, T: Scalar> CpuKrylov<'o, 'a, T> {
         };
         Ok((x, y, self.operator))
     }
+}
+
+/// to += factor from.
+fn add<T: Scalar>(context: &Context, factor: f64, from: &[T], to: &mut [T]) {
+    let factor = T::from_parts(factor, 0.0);
+    context.pool().run(|| {
+        to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * *from);
+        });
+    });
 }
 
 /// Sum of the squares of the moduli.
@@ -157,7 +173,9 @@ fn project<T: Scalar>(
     pieces.iter().fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }
 
-impl<T: Scalar> Krylov for CpuKrylov<'_, '_, T> {
+impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
+    type Number = T;
+
     fn order(&self) -> usize {
         self.n
     }
@@ -174,9 +192,28 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, T> {
         Ok(())
     }
 
-    fn apply(&mut self, from: usize, to: usize) -> Result<()> {
+    fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
         let (x, y, operator) = self.pair(from, to)?;
-        operator.apply(x, y)
+        operator.affine(step, x, y)
+    }
+
+    fn invert(&mut self, from: usize, to: usize) -> Result<()> {
+        let Some(mut inverse) = self.inverse.take() else {
+            return Err(Error::NotSupported("solve: there is none".into()));
+        };
+        let (x, y, _) = self.pair(from, to)?;
+        let done = inverse.apply(x, y);
+        self.inverse = Some(inverse);
+        done
+    }
+
+    fn apply_block(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
+        if from + count > to {
+            return Err(Error::Internal(format!("products of columns {from} to {to}, {count} of them")));
+        }
+        let n = self.n;
+        let (low, high) = self.memory.as_mut_slice::<T>()?.split_at_mut(to * n);
+        self.operator.apply_block(&low[from * n..(from + count) * n], count, &mut high[..count * n])
     }
 
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
@@ -200,28 +237,79 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, T> {
         Ok(Projection { along, before: before.sqrt(), after: after.sqrt() })
     }
 
-    fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
-        self.apply(v, w)?;
+    fn project(
+        &mut self,
+        first: usize,
+        count: usize,
+        column: usize,
+        width: usize,
+        h: &mut [T::Wide],
+    ) -> Result<Vec<f64>> {
+        let n = self.n;
         let context = Arc::clone(&self.context);
-        let minus = |context: &Context, from: &[T], factor: f64, to: &mut [T]| {
-            let factor = T::from_parts(-factor, 0.0);
+        let (low, high) = self.memory.as_mut_slice::<T>()?.split_at_mut(column * n);
+        let v = MatRef::from_column_major_slice(&low[first * n..(first + count) * n], n, count);
+        let w = &mut high[..width * n];
+        let one = T::from_parts(1.0, 0.0);
+        let mut coefficients = Coefficients::new(n, count * width)?;
+        if count > 0 {
+            let w = MatRef::from_column_major_slice(&*w, n, width);
             context.pool().run(|| {
-                to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| {
-                    to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * *from);
+                coefficients.partial.par_chunks_mut(count * width).enumerate().for_each(|(i, out)| {
+                    let rows = PIECE.min(n - i * PIECE);
+                    let (v, w) = (v.subrows(i * PIECE, rows), w.subrows(i * PIECE, rows));
+                    let out = MatMut::from_column_major_slice_mut(out, count, width);
+                    matmul(out, Accum::Replace, v.adjoint(), w, one, Par::Seq);
                 });
             });
-        };
-        if let Some((u, beta)) = u {
+        }
+        let total = coefficients.total()?;
+        h.iter_mut().zip(&total).for_each(|(h, t)| *h = t.widen());
+        let total = MatRef::from_column_major_slice(&total, count, width);
+        let parts = split_rows(MatMut::from_column_major_slice_mut(w, n, width), PIECE);
+        let pieces: Vec<Vec<f64>> = context.pool().run(|| {
+            let work = |(i, mut w): (usize, MatMut<'_, T>)| {
+                let v = v.subrows(i * PIECE, w.nrows());
+                if count > 0 {
+                    matmul(w.as_mut(), Accum::Add, v, total, T::from_parts(-1.0, 0.0), Par::Seq);
+                }
+                let square = |x: &T| x.re() * x.re() + x.im() * x.im();
+                (0..width).map(|c| w.as_ref().col(c).iter().map(square).sum()).collect()
+            };
+            parts.into_par_iter().enumerate().map(work).collect()
+        });
+        let mut norms = alloc::filled(WHAT, width, 0.0f64)?;
+        for piece in pieces {
+            norms.iter_mut().zip(piece).for_each(|(n, p)| *n += p);
+        }
+        norms.iter_mut().for_each(|n| *n = n.sqrt());
+        Ok(norms)
+    }
+
+    fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
+        let context = Arc::clone(&self.context);
+        match u {
+            Some((u, beta)) if u == w => self.affine(Affine { keep: -beta, ..Affine::PLAIN }, v, w)?,
+            _ => self.apply(v, w)?,
+        }
+        if let Some((u, beta)) = u.filter(|(u, _)| *u != w) {
             let (from, to, _) = self.pair(u, w)?;
-            minus(&context, from, beta, to);
+            add(&context, -beta, from, to);
         }
         let (from, to, _) = self.pair(v, w)?;
         let alpha = sum(&context, to, |first, piece| {
             let dot = |(w, v): (&T, &T)| w.re() * v.re() + w.im() * v.im();
             piece.iter().zip(&from[first..]).map(dot).sum()
         });
-        minus(&context, from, alpha, to);
-        Ok((alpha, sum(&context, to, |_, piece| squares(piece)).sqrt()))
+        let minus = T::from_parts(-alpha, 0.0);
+        let pieces: Vec<f64> = context.pool().run(|| {
+            let work = |(to, from): (&mut [T], &[T])| {
+                to.iter_mut().zip(from).for_each(|(to, from)| *to += minus * *from);
+                squares(to)
+            };
+            to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).map(work).collect()
+        });
+        Ok((alpha, pieces.iter().sum::<f64>().sqrt()))
     }
 
     fn scale(&mut self, column: usize, factor: f64) -> Result<()> {
@@ -242,11 +330,25 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, T> {
         Ok(())
     }
 
-    fn rotate(&mut self, first: usize, m: usize, y: &[f64], l: usize) -> Result<()> {
+    fn spread(&mut self, from: usize, weights: &[f64], to: usize, is_added: bool) -> Result<()> {
+        let context = Arc::clone(&self.context);
+        for (i, &weight) in weights.iter().enumerate() {
+            let (x, y, _) = self.pair(from, to + i)?;
+            if !is_added {
+                y.fill(T::default());
+            }
+            if weight != 0.0 {
+                add(&context, weight, x, y);
+            }
+        }
+        Ok(())
+    }
+
+    fn rotate(&mut self, first: usize, m: usize, y: &[T::Wide], l: usize) -> Result<()> {
         let n = self.n;
         let context = Arc::clone(&self.context);
         let mut turn = alloc::with_capacity(WHAT, y.len())?;
-        turn.extend(y.iter().map(|v| T::from_parts(*v, 0.0)));
+        turn.extend(y.iter().map(|v| T::narrow(*v)));
         let turn = MatRef::from_column_major_slice(&turn[..m * l], m, l);
         let columns = &mut self.memory.as_mut_slice::<T>()?[first * n..(first + m) * n];
         let parts = split_rows(MatMut::from_column_major_slice_mut(columns, n, m), PIECE);
@@ -277,5 +379,34 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, T> {
                 .sum()
         });
         Ok(total.sqrt())
+    }
+
+    fn gram(&mut self, first: usize, count: usize) -> Result<Vec<T::Wide>> {
+        let n = self.n;
+        let context = Arc::clone(&self.context);
+        let columns = &self.memory.as_slice::<T>()?[first * n..(first + count) * n];
+        let v = MatRef::from_column_major_slice(columns, n, count);
+        let mut coefficients = Coefficients::new(n, count * count)?;
+        context.pool().run(|| {
+            coefficients.partial.par_chunks_mut((count * count).max(1)).enumerate().for_each(|(i, out)| {
+                let v = v.subrows(i * PIECE, PIECE.min(n - i * PIECE));
+                let out = MatMut::from_column_major_slice_mut(out, count, count);
+                matmul(out, Accum::Replace, v.adjoint(), v, T::from_parts(1.0, 0.0), Par::Seq);
+            });
+        });
+        let total = coefficients.total()?;
+        let mut out = alloc::with_capacity(WHAT, total.len())?;
+        out.extend(total.iter().map(|t| t.widen()));
+        Ok(out)
+    }
+
+    fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {
+        to.copy_from_slice(self.column(column)?);
+        Ok(())
+    }
+
+    fn write(&mut self, from: &[T], column: usize) -> Result<()> {
+        self.column_mut(column)?.copy_from_slice(from);
+        Ok(())
     }
 }

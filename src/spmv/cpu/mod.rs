@@ -17,7 +17,7 @@ use crate::matrix::sparse::{Index, Indices, Rows};
 use crate::scalar::Scalar;
 use rows::{Ones, Row, Values};
 
-/// What becomes of the sum of a row: y_i = alpha r_i (A x)_i + (shift + d_i) x_i + beta y_i.
+/// What becomes of the sum of a row: y_i = alpha r_i (A x)_i + (shift + weight d_i) x_i + beta y_i.
 #[derive(Clone, Copy)]
 pub struct Finish<'a, T: Scalar> {
     /// alpha.
@@ -30,12 +30,20 @@ pub struct Finish<'a, T: Scalar> {
     pub shift: f64,
     /// d; `None` for zeros.
     pub diagonal: Option<&'a [T::Part]>,
+    /// weight.
+    pub weight: f64,
 }
 
 impl<T: Scalar> Finish<'_, T> {
     /// y = alpha A x + beta y.
     pub fn plain(alpha: T, beta: T) -> Self {
-        Self { alpha, beta, row_scale: None, shift: 0.0, diagonal: None }
+        Self { alpha, beta, row_scale: None, shift: 0.0, diagonal: None, weight: 1.0 }
+    }
+
+    /// y_i, where the row's sum is `sum` and y_i was `y`; `x` are the vector's own entries, where a diagonal is added.
+    #[inline(always)]
+    pub fn of(&self, i: usize, x: &[T], sum: T, y: T) -> T {
+        self.rest(i, x, y) + self.add(i, sum)
     }
 
     #[inline(always)]
@@ -50,7 +58,7 @@ impl<T: Scalar> Finish<'_, T> {
         let zero = T::default();
         let mut out = if self.beta == zero { zero } else { self.beta * y };
         if self.shift != 0.0 || self.diagonal.is_some() {
-            let d = self.shift + self.diagonal.map_or(0.0, |d| d[i].re());
+            let d = self.shift + self.diagonal.map_or(0.0, |d| self.weight * d[i].re());
             out += T::from_parts(d, 0.0) * x[i];
         }
         out
@@ -139,7 +147,7 @@ fn share<T: Scalar, I: Index, V: Values<T>>(
     let sum = |from: usize, to: usize| if grouped { row.grouped(from, to) } else { row.in_order(from, to) };
     let finish = |i: usize, from: usize, y: &mut T| {
         let sum = sum(from, job.rows.entry(i + 1));
-        *y = job.finish.rest(i, job.x, *y) + job.finish.add(i, sum);
+        *y = job.finish.of(i, job.x, sum, *y);
     };
     match order {
         Some(order) => {

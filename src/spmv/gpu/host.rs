@@ -5,7 +5,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::{Dense, DenseMut, Matrix};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, Real, Scalar};
 use crate::shape::{Layout, Order};
 use crate::spmv::cpu::Finish;
 use crate::spmv::plan::Plan;
@@ -122,7 +122,16 @@ impl Plan {
         let numbers = |numbers: &[T]| gpu.upload_numbers(stream, WHAT, numbers);
         let parts = |parts: Option<&[T::Part]>| parts.map(|p| gpu.upload_numbers(stream, WHAT, p)).transpose();
         let is_diagonal = finish.shift != 0.0 || finish.diagonal.is_some();
-        let (scale, diagonal) = (parts(finish.row_scale)?, parts(finish.diagonal)?);
+        let scale = parts(finish.row_scale)?;
+        let diagonal = match finish.diagonal {
+            // The device adds a diagonal as it is.
+            Some(d) if finish.weight != 1.0 => {
+                let mut weighted = crate::alloc::with_capacity(WHAT, d.len())?;
+                weighted.extend(d.iter().map(|d| T::Part::from_f64(finish.weight * d.to_f64())));
+                parts(Some(&weighted))?
+            }
+            diagonal => parts(diagonal)?,
+        };
         let own = if is_diagonal { Some(numbers(x)?) } else { None };
         let gathered = numbers(gathered)?;
         let there = upload(gpu, stream, y, wide(finish.beta))?;

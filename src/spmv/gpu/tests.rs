@@ -161,7 +161,14 @@ fn host_slices_are_taken_as_on_the_cpu() {
         let numbers = |count: usize, seed: usize| (0..count).map(|k| value(k + seed)).collect::<Vec<f64>>();
         let (x, gathered) = (numbers(a.cols(), 1), numbers(a.cols(), 2));
         let (scale, diagonal) = (numbers(a.rows(), 3), numbers(a.rows(), 4));
-        let finish = Finish { alpha: 2.0, beta: -1.0, row_scale: Some(&scale), shift: 0.5, diagonal: Some(&diagonal) };
+        let finish = Finish {
+            alpha: 2.0,
+            beta: -1.0,
+            row_scale: Some(&scale),
+            shift: 0.5,
+            diagonal: Some(&diagonal),
+            weight: 1.0,
+        };
         let (mut found, mut want) = (numbers(a.rows(), 5), numbers(a.rows(), 5));
         Plan::new(&c, &a, Options::default()).unwrap().compute(&a, finish, &gathered, &x, &mut found).unwrap();
         Plan::new(&host, &b, Options::default()).unwrap().compute(&b, finish, &gathered, &x, &mut want).unwrap();

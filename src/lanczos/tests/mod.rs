@@ -1,3 +1,8 @@
+mod edges;
+mod methods;
+mod operators;
+mod singular;
+
 use std::sync::Arc;
 
 use super::algorithm::cullum::filter;
@@ -15,7 +20,7 @@ use crate::scalar::{Complex, Real, Scalar};
 use crate::spmv::tests::{cpu, golden, recorded};
 
 /// A symmetric matrix from entries; those off the diagonal stand for their mirror images too.
-fn symmetric<T: Scalar>(c: &Arc<Context>, n: usize, entries: &[(usize, usize, T)]) -> Matrix {
+pub(crate) fn symmetric<T: Scalar>(c: &Arc<Context>, n: usize, entries: &[(usize, usize, T)]) -> Matrix {
     let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
     for &(i, j, v) in entries {
         rows.push(i as i64);
@@ -41,7 +46,7 @@ fn symmetric<T: Scalar>(c: &Arc<Context>, n: usize, entries: &[(usize, usize, T)
     from_coordinates(c, &from, Duplicates::Sum).unwrap()
 }
 
-fn edges(list: impl IntoIterator<Item = (usize, usize)>) -> Vec<(usize, usize, f64)> {
+pub(crate) fn edges(list: impl IntoIterator<Item = (usize, usize)>) -> Vec<(usize, usize, f64)> {
     list.into_iter().map(|(i, j)| (i, j, 1.0)).collect()
 }
 

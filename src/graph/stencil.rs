@@ -1,0 +1,132 @@
+//! The graph of neighbouring pixels without its matrix: one weight for each pair of neighbours, and no indices.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::image::{Weights, offsets};
+use crate::alloc;
+use crate::context::Context;
+use crate::error::Result;
+use crate::lanczos::operator::{Adjacency, Kind, Symmetric};
+use crate::scalar::{Real, Scalar};
+use crate::shape::product;
+use crate::spmv::cpu::Finish;
+
+const WHAT: &str = "weights of an image";
+
+/// Rows of the image that a thread takes at a time have about as many pixels.
+const PIECE: usize = 4096;
+
+/// An offset, rows down and columns to the right, and a weight a pixel.
+type Pairs<R> = ((usize, isize), Vec<R>);
+
+/// Weights of the pairs of neighbouring pixels.
+struct PixelGraph<T: Scalar> {
+    height: usize,
+    width: usize,
+    /// One of the two offsets of each kind of pair, rows down and columns to the right, and for each pixel the weight of
+    /// the pair that it makes with the pixel there; 0 where there is none.
+    pairs: Vec<Pairs<T::Part>>,
+}
+
+/// An operator of the graph that [`super::image::image_graph`] gives as a matrix: `kind` of it, plus `shift` times the
+/// identity. Half the numbers of the matrix and no indices: 8 bytes a pixel for each of two neighbours in F64.
+///
+/// # Errors
+/// As [`super::image::image_graph`] and [`Symmetric::of_graph`].
+pub fn image_operator<T: Scalar>(
+    context: &Arc<Context>,
+    pixels: &[f64],
+    (height, width): (usize, usize),
+    weights: Weights,
+    kind: Kind,
+    shift: f64,
+) -> Result<Symmetric<'static, T>> {
+    weights.check(pixels, height, width)?;
+    let count = product("width", height, width)?;
+    let mut pairs = Vec::new();
+    for (dy, dx, far) in offsets(&weights) {
+        // Of two offsets that are each other's opposite the one that leads on.
+        if dy < 0 || dy == 0 && dx < 0 {
+            continue;
+        }
+        let mut of = alloc::filled(WHAT, count, T::Part::ZERO)?;
+        let (dy, dx) = (dy as usize, dx as isize);
+        for y in 0..height.saturating_sub(dy) {
+            let (begin, end) = columns(width, dx);
+            for x in begin..end {
+                let (here, there) = (y * width + x, (y + dy) * width + x.wrapping_add_signed(dx));
+                of[here] = T::Part::from_f64(weights.of(pixels[here] - pixels[there], far));
+            }
+        }
+        alloc::push(WHAT, &mut pairs, ((dy, dx), of))?;
+    }
+    Symmetric::of_graph(context, Box::new(PixelGraph::<T> { height, width, pairs }), kind, shift)
+}
+
+/// The columns from which `dx` does not lead out of the image.
+fn columns(width: usize, dx: isize) -> (usize, usize) {
+    let away = dx.unsigned_abs().min(width);
+    if dx < 0 { (away, width) } else { (0, width - away) }
+}
+
+impl<T: Scalar> PixelGraph<T> {
+    /// sums += W x for the pixels of row `y`.
+    fn row(&self, y: usize, x: &[T], sums: &mut [T]) {
+        let width = self.width;
+        for ((dy, dx), weights) in &self.pairs {
+            let (begin, end) = columns(width, *dx);
+            let first = begin.wrapping_add_signed(*dx);
+            let length = end - begin;
+            let add = |sums: &mut [T], weights: &[T::Part], x: &[T]| {
+                sums.iter_mut().zip(weights).zip(x).for_each(|((s, w), x)| *s += T::from_parts(w.re(), 0.0) * *x);
+            };
+            if y + dy < self.height {
+                // The pair that a pixel makes with the one ahead.
+                let (here, there) = (y * width + begin, (y + dy) * width + first);
+                add(&mut sums[begin..end], &weights[here..here + length], &x[there..there + length]);
+            }
+            if y >= *dy {
+                // The pair that the one behind makes with it.
+                let there = (y - dy) * width + begin;
+                add(&mut sums[first..first + length], &weights[there..there + length], &x[there..there + length]);
+            }
+        }
+    }
+}
+
+impl<T: Scalar> Adjacency<T> for PixelGraph<T> {
+    fn order(&self) -> usize {
+        self.height * self.width
+    }
+
+    fn degrees(&self) -> Result<Vec<f64>> {
+        let mut degrees = alloc::filled("degrees of a graph", self.order(), 0.0)?;
+        for ((dy, dx), weights) in &self.pairs {
+            let ahead = (dy * self.width).wrapping_add_signed(*dx);
+            for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w != T::Part::ZERO) {
+                degrees[i] += w.to_f64();
+                degrees[i + ahead] += w.to_f64();
+            }
+        }
+        Ok(degrees)
+    }
+
+    fn compute(&self, context: &Context, finish: Finish<'_, T>, gathered: &[T], x: &[T], y: &mut [T]) -> Result<()> {
+        let rows = PIECE.div_ceil(self.width).max(1);
+        context.pool().run(|| {
+            y.par_chunks_mut(rows * self.width).enumerate().try_for_each(|(piece, y)| {
+                let mut sums = alloc::filled("sums of an image", self.width, T::default())?;
+                for (row, y) in (piece * rows..).zip(y.chunks_exact_mut(self.width)) {
+                    sums.fill(T::default());
+                    self.row(row, gathered, &mut sums);
+                    for (i, (y, sum)) in (row * self.width..).zip(y.iter_mut().zip(&sums)) {
+                        *y = finish.of(i, x, *sum, *y);
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! Thick-restart Lanczos with blocks: b vectors are multiplied at once, and the space holds up to b copies of a multiple
+//! eigenvalue (Golub and Underwood 1977; Zhou and Saad, Numer. Algorithms 47, 2008, for restarts).
+//!
+//! Every block is made orthogonal to all before it, and what it is made of is kept: T = V^H A V comes from there, whatever a
+//! restart has done to its shape. A column that depends on others is replaced by a random one with which nothing is coupled.
+
+use super::super::krylov::{Krylov, Wide};
+use super::restart::{Counts, Found, Report, Search, fresh, modulus, pick, projected};
+use super::{Small, finite};
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+const WHAT: &str = "block Lanczos iteration";
+
+/// A run in progress.
+struct Run<'a, K: Krylov + ?Sized> {
+    krylov: &'a mut K,
+    search: &'a Search<'a>,
+    counts: &'a mut Counts,
+    /// The projected matrix, m-by-m.
+    t: Vec<Wide<K>>,
+    m: usize,
+    b: usize,
+    /// The last block's triangle, b-by-b: what leads out of the space.
+    out: Vec<Wide<K>>,
+}
+
+/// Finds pairs of the operator on the complement of the locked columns, as [`super::restart::run`] does, by blocks of the
+/// settings' size, of which the basis is a multiple. `search.stop` is not looked at.
+///
+/// # Errors
+/// As [`super::restart::run`].
+pub fn run<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    search: &Search<'_>,
+    counts: &mut Counts,
+    small: &mut Small<'_, Wide<K>>,
+    report: &mut Report<'_>,
+) -> Result<Found> {
+    let (m, b, o) = (search.basis, search.settings.block, search.locked);
+    let t = alloc::filled(WHAT, m * m, Wide::<K>::default())?;
+    let out = alloc::filled(WHAT, b * b, Wide::<K>::default())?;
+    let mut run = Run { krylov, search, counts, t, m, b, out };
+    for c in 0..b {
+        if c == 0 && search.started {
+            let p = run.krylov.orthogonalise(o, o)?;
+            run.krylov.scale(o, 1.0 / finite(p.after, "the norm of the start vector")?)?;
+        } else if !run.fresh(o + c)? {
+            return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false });
+        }
+    }
+    let mut kept = 0;
+    let mut restart = 0;
+    loop {
+        let exhausted = run.cycle(kept)?;
+        let (theta, y) = projected::<K>(&run.t, m, m, small)?;
+        let order = search.which.order(&theta);
+        let residual = |i: usize| run.residual(&y[i * m..(i + 1) * m]);
+        let floor = search.settings.epsilon.powf(2.0 / 3.0) * run.counts.norm;
+        let near = |i: usize| residual(i) / (search.settings.tolerance * theta[i].abs().max(floor));
+        let wanted = search.count.min(m);
+        let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
+        let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { near(i) }).fold(0.0, f64::max);
+        report(converged, worst)?;
+        if converged == wanted || exhausted || restart >= search.settings.restarts {
+            let picked = pick(&order[..wanted], &y, m)?;
+            run.krylov.rotate(o, m, &picked, wanted)?;
+            let values = order[..wanted].iter().map(|&i| theta[i]).collect();
+            return Ok(Found { values, converged, exhausted, stopped: false });
+        }
+        run.counts.restarts += 1;
+        // Whole blocks are left to turn over, at least one and where there is room two.
+        let keep = (search.count + b).max(converged + (m - converged) / 2).min(m.saturating_sub(2 * b)).max(1);
+        let keep = m - (m - keep) / b * b;
+        let picked = pick(&order[..keep], &y, m)?;
+        run.krylov.rotate(o, m, &picked, keep)?;
+        for c in 0..b {
+            run.krylov.copy(o + m + c, o + keep + c)?;
+        }
+        run.t.fill(Wide::<K>::default());
+        for (at, &i) in order[..keep].iter().enumerate() {
+            run.t[at * m + at] = Wide::<K>::from_parts(theta[i], 0.0);
+        }
+        kept = keep;
+        restart += 1;
+    }
+}
+
+impl<K: Krylov + ?Sized> Run<'_, K> {
+    fn fresh(&mut self, column: usize) -> Result<bool> {
+        fresh(self.krylov, self.search.settings.seed, self.counts, column)
+    }
+
+    /// ||R y_last|| for the last block of a Ritz vector's coordinates.
+    fn residual(&self, y: &[Wide<K>]) -> f64 {
+        let (b, last) = (self.b, &y[self.m - self.b..]);
+        let row = |i: usize| {
+            let sum = (i..b).fold(Wide::<K>::default(), |sum, j| sum + self.out[j * b + i] * last[j]);
+            modulus(sum)
+        };
+        (0..b).map(row).fold(0.0, f64::hypot)
+    }
+
+    /// Fills the space from column `from` on; whether it is invariant with nothing outside.
+    fn cycle(&mut self, from: usize) -> Result<bool> {
+        let (o, m, b) = (self.search.locked, self.m, self.b);
+        let mut exhausted = false;
+        for j in (from..m).step_by(b) {
+            let count = j + b;
+            self.krylov.apply_block(o + j, o + count, b)?;
+            self.counts.products += b;
+            let mut h = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
+            let rest = self.krylov.project(0, o + count, o + count, b, &mut h)?;
+            for (c, rest) in rest.iter().enumerate() {
+                // ||A v||: the sum of what was taken and what is left.
+                let before = h[c * (o + count)..(c + 1) * (o + count)].iter().fold(*rest, |s, x| s.hypot(modulus(*x)));
+                self.counts.norm = self.counts.norm.max(finite(before, "the norm of a product")?);
+            }
+            // A second pass, after the block has been made orthonormal in itself, or short columns would stay what they are.
+            let (first, _) = self.triangle(o + count, None)?;
+            let mut again = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
+            self.krylov.project(0, o + count, o + count, b, &mut again)?;
+            let (second, broken) = self.triangle(o + count, Some(&first))?;
+            exhausted = broken;
+            for c in 0..b {
+                for i in 0..count {
+                    let more = (0..=c)
+                        .fold(Wide::<K>::default(), |s, l| s + again[l * (o + count) + o + i] * first[c * b + l]);
+                    let entry = h[c * (o + count) + o + i] + more;
+                    self.t[(j + c) * m + i] = entry;
+                    self.t[i * m + j + c] = entry.conjugate();
+                }
+            }
+            // R = R2 R1.
+            for c in 0..b {
+                for i in 0..b {
+                    self.out[c * b + i] =
+                        (i..=c).fold(Wide::<K>::default(), |s, l| s + second[l * b + i] * first[c * b + l]);
+                }
+            }
+        }
+        Ok(exhausted)
+    }
+
+    /// Makes the block at `column` orthonormal in itself: its triangle R, b-by-b, and whether a column could not be replaced.
+    /// Columns of rounding alone get a 0 on the diagonal and are left as they are the first time, and the second time are
+    /// replaced by random vectors.
+    fn triangle(&mut self, column: usize, first: Option<&[Wide<K>]>) -> Result<(Vec<Wide<K>>, bool)> {
+        let b = self.b;
+        let mut r = alloc::filled(WHAT, b * b, Wide::<K>::default())?;
+        let mut broken = false;
+        let mut h = alloc::filled(WHAT, b, Wide::<K>::default())?;
+        for c in 0..b {
+            let mut norm = 0.0;
+            for _ in 0..2 {
+                let rest = self.krylov.project(column, c, column + c, 1, &mut h[..c])?;
+                norm = finite(rest[0], "a coefficient")?;
+                (0..c).for_each(|i| r[c * b + i] += h[i]);
+            }
+            // The first time norms are those of A v, the second time those of unit vectors.
+            let unit = if first.is_some() { 1.0 } else { self.counts.norm };
+            let dead = first.is_some_and(|f| f[c * b + c] == Wide::<K>::default());
+            if !dead && norm > 10.0 * self.search.settings.epsilon * unit {
+                r[c * b + c] = Wide::<K>::from_parts(norm, 0.0);
+                self.krylov.scale(column + c, 1.0 / norm)?;
+            } else if first.is_some() {
+                self.counts.breakdowns += 1;
+                // Nothing before it is coupled with it.
+                (0..=c).for_each(|i| r[c * b + i] = Wide::<K>::default());
+                broken |= !self.fresh(column + c)?;
+            } else {
+                self.krylov.scale(column + c, 0.0)?;
+            }
+        }
+        Ok((r, broken))
+    }
+}

@@ -1,0 +1,380 @@
+//! Solves with polynomials of the operator, for eigenvalues in a crowd: where those wanted are many times nearer to each
+//! other than the spectrum is wide, a Krylov space of the operator has to be large, and orthogonalisation takes the time. A
+//! polynomial that lifts them out of the rest takes as many products and a small space.
+
+use super::super::info::Reason;
+use super::super::krylov::Columns;
+use super::super::options::{MOST_DEGREE, Orthogonality, Settings, Verify, Which};
+use super::super::tridiagonal::ends;
+use super::cullum::recurrence;
+use super::restart::{Counts, Report, Search, run};
+use super::transform::{Transform, Transformed};
+use super::verify::{self, Solved};
+use super::{Small, finite};
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+const WHAT: &str = "filtered Lanczos iteration";
+
+/// Steps of the recurrence that measures the spectrum.
+const PROBE: usize = 40;
+/// Steps of one that measures its density.
+const DENSITY: usize = 80;
+/// Restarts after which a filter for the interior is taken to be too narrow.
+const PATIENCE: usize = 40;
+/// What a filter for the interior is at its side lobes, and a margin.
+const LOW: f64 = 0.25;
+/// Most stages of a solve.
+const TURNS: usize = 8;
+/// Most degree that is chosen for an end of the spectrum.
+const END: f64 = 1000.0;
+
+/// What is asked of a filter.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The solve's settings, of which the method, the block and the orthogonality are not looked at.
+    pub settings: &'a Settings,
+    /// Place of [`Which::Nearest`].
+    pub sigma: f64,
+    /// Degree, 0 for one that the spectrum asks for.
+    pub degree: usize,
+    /// Columns that are kept out.
+    pub known: usize,
+    /// Whether column `known` holds a start vector.
+    pub started: bool,
+}
+
+/// What a filtered solve found.
+pub struct Filtered {
+    /// As of any solve.
+    pub solved: Solved,
+    /// Degree of the last polynomial.
+    pub degree: usize,
+}
+
+impl Task<'_> {
+    /// Settings of the runs within: more pairs than are wanted, in a space as small as will do.
+    pub fn within(&self, n: usize) -> Settings {
+        let room = n - self.known;
+        let extra = match self.settings.which {
+            Which::Nearest => (self.settings.count / 4).max(2),
+            _ => (self.settings.count / 2).max(4),
+        };
+        let count = (self.settings.count + extra).min(room);
+        let exact = room <= (3 * count).max(64);
+        let basis = if exact { room } else { self.settings.basis.clamp(count + 3, room) };
+        let count = if exact { room } else { count };
+        Settings { count, basis, block: 1, orthogonality: Orthogonality::Full, ..*self.settings }
+    }
+
+    /// Columns that a solve needs: two more than its runs.
+    pub fn columns(&self, n: usize) -> usize {
+        verify::columns(&self.within(n), self.known) + 2
+    }
+}
+
+/// A solve in progress.
+struct Solve<'a, 'r, T: Scalar> {
+    krylov: &'a mut Columns<'a, T>,
+    task: Task<'a>,
+    within: Settings,
+    /// Two columns that are free.
+    work: usize,
+    products: usize,
+    counts: Counts,
+    small: &'a mut Small<'r, T::Wide>,
+    report: &'a mut Report<'r>,
+}
+
+/// Finds the pairs that the settings ask for; a pair has converged when its residual is at most the tolerance times the
+/// operator's norm. Column `known + i` holds the vector of value i.
+///
+/// # Errors
+/// [`Error::Numerical`] for products that are not finite; what the backend reports.
+pub fn solve<'r, T: Scalar>(
+    krylov: &mut Columns<'_, T>,
+    task: Task<'_>,
+    small: &mut Small<'r, T::Wide>,
+    report: &mut Report<'r>,
+) -> Result<Filtered> {
+    let n = krylov.order();
+    let within = task.within(n);
+    let work = verify::columns(&within, task.known);
+    let mut solve = Solve { krylov, task, within, work, products: 0, counts: Counts::default(), small, report };
+    if within.basis == n - task.known {
+        return solve.whole();
+    }
+    match task.settings.which {
+        Which::Nearest => solve.interior(),
+        _ => solve.end(),
+    }
+}
+
+impl<T: Scalar> Solve<'_, '_, T> {
+    /// All pairs of a small operator, of which the wanted are taken.
+    fn whole(&mut self) -> Result<Filtered> {
+        let settings = Settings { which: Which::Largest, verify: Verify::Off, ..self.within };
+        let found = verify::solve(self.krylov, &settings, self.task.known, self.task.started, self.small, self.report)?;
+        let order = self.order(&found.values);
+        self.counts = found.counts;
+        self.products = found.counts.products;
+        self.arrange(&order)?;
+        let values = order.iter().map(|&i| found.values[i]).collect();
+        let count = self.task.settings.count;
+        Ok(self.done(values, count, found.recovered, Reason::Exhausted, 0))
+    }
+
+    /// The order in which values are wanted.
+    fn order(&self, values: &[f64]) -> Vec<usize> {
+        match self.task.settings.which {
+            Which::Nearest => {
+                let mut order: Vec<usize> = (0..values.len()).collect();
+                let far = |i: usize| (values[i] - self.task.sigma).abs();
+                order.sort_by(|&i, &j| far(i).total_cmp(&far(j)));
+                order
+            }
+            which => which.order(values),
+        }
+    }
+
+    fn arrange(&mut self, order: &[usize]) -> Result<()> {
+        let k = order.len();
+        let mut y = alloc::filled(WHAT, k * k, T::Wide::default())?;
+        for (to, &from) in order.iter().enumerate() {
+            y[to * k + from] = T::Wide::from_parts(1.0, 0.0);
+        }
+        self.krylov.rotate(self.task.known, k, &y, k)
+    }
+
+    fn done(
+        &mut self,
+        mut values: Vec<f64>,
+        converged: usize,
+        recovered: usize,
+        reason: Reason,
+        degree: usize,
+    ) -> Filtered {
+        values.truncate(self.task.settings.count);
+        let counts = Counts { products: self.products, ..self.counts };
+        Filtered { solved: Solved { values, converged, reason, recovered, counts }, degree }
+    }
+
+    /// One run of `steps` steps from random vector `vector`: nodes and weights of the spectral measure, and bounds of the
+    /// spectrum.
+    fn probe(&mut self, steps: usize, vector: u32) -> Result<(Vec<f64>, Vec<f64>, [f64; 2])> {
+        let (work, epsilon) = (self.work, self.within.epsilon);
+        // Far from the numbers that runs draw.
+        self.krylov.random(self.within.seed, u32::MAX - vector, work)?;
+        let norm = self.krylov.project(0, 0, work, 1, &mut [])?[0];
+        self.krylov.scale(work, 1.0 / finite(norm, "the norm of a random vector")?)?;
+        let report = &mut *self.report;
+        let of = recurrence(self.krylov, work, steps, epsilon, &mut |_, _, _| report(0, f64::INFINITY))?;
+        let m = of.alpha.len();
+        self.products += m;
+        let found = ends(&of.alpha, &of.beta[..m - 1])?;
+        let rest = |i: usize| of.beta[m - 1] * found.last[i].abs();
+        // An end lies beyond the outermost value by about its residual (Zhou and Li, Linear Algebra Appl. 435, 2011).
+        let margin = if m < steps { 0.0 } else { 0.03 * (found.values[m - 1] - found.values[0]) };
+        let bounds = [found.values[0] - rest(0) - margin, found.values[m - 1] + rest(m - 1) + margin];
+        let weights = found.first.iter().map(|s| s * s).collect();
+        Ok((found.values, weights, bounds))
+    }
+
+    /// Makes the columns found those of Ritz vectors of the operator itself, ordered as wanted: values and residuals.
+    fn rayleigh(&mut self, count: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (known, work) = (self.task.known, self.work);
+        let mut h = alloc::filled(WHAT, count * count, T::Wide::default())?;
+        for (i, h) in h.chunks_exact_mut(count).enumerate() {
+            self.krylov.apply(known + i, work)?;
+            self.krylov.project(known, count, work, 1, h)?;
+        }
+        let (values, y) = (self.small)(count, &h)?;
+        let order = self.order(&values);
+        let turned = super::restart::pick(&order, &y, count)?;
+        self.krylov.rotate(known, count, &turned, count)?;
+        let mut residuals = alloc::with_capacity(WHAT, count)?;
+        for (i, &at) in order.iter().enumerate() {
+            self.krylov.apply(known + i, work)?;
+            residuals.push(finite(self.krylov.distance(work, values[at], known + i)?, "a residual")?);
+        }
+        self.products += 2 * count;
+        Ok((order.iter().map(|&i| values[i]).collect(), residuals))
+    }
+
+    /// One solve with a polynomial, of which pairs of the operator are made.
+    fn stage(
+        &mut self,
+        transform: &Transform,
+        settings: &Settings,
+        started: bool,
+    ) -> Result<(Solved, Vec<f64>, Vec<f64>)> {
+        let known = self.task.known;
+        let mut krylov = Transformed { inner: &mut *self.krylov, transform: transform.clone(), work: self.work };
+        let krylov: &mut Columns<'_, T> = &mut krylov;
+        let found = verify::solve(krylov, settings, known, started, self.small, self.report)?;
+        self.products += found.counts.products * transform.degree();
+        self.within.drawn = found.counts.drawn;
+        self.counts.restarts += found.counts.restarts;
+        self.counts.breakdowns += found.counts.breakdowns;
+        let (values, residuals) = self.rayleigh(found.values.len())?;
+        Ok((found, values, residuals))
+    }
+
+    /// The sum of the columns found, in the first of them: where the next run starts.
+    fn merge(&mut self, count: usize) -> Result<()> {
+        let ones = alloc::filled(WHAT, count, T::Wide::from_parts(1.0, 0.0))?;
+        self.krylov.rotate(self.task.known, count, &ones, 1)
+    }
+
+    /// The last stages, repeated with a smaller tolerance while the residuals of the operator ask for it, and with what
+    /// `again` makes of the degree where a run does not end.
+    fn finish(
+        &mut self,
+        mut transform: Transform,
+        norm: f64,
+        count: usize,
+        mut started: bool,
+        again: Option<&dyn Fn(usize) -> Result<Transform>>,
+    ) -> Result<Filtered> {
+        let wanted = self.task.settings.count;
+        let mut settings = Settings { which: Which::Largest, count, ..self.within };
+        let most = settings.restarts;
+        let mut recovered = 0;
+        for turn in 0.. {
+            let left = most.saturating_sub(self.counts.restarts);
+            settings.drawn = self.within.drawn;
+            settings.restarts = if again.is_some() { left.min(PATIENCE) } else { left };
+            let (found, values, residuals) = self.stage(&transform, &settings, started)?;
+            recovered += found.recovered;
+            let limit = self.task.settings.tolerance * norm;
+            let converged = residuals.iter().take(wanted).take_while(|r| **r <= limit).count();
+            // Of a run that did not end nobody knows what it has missed, nor where the polynomial is as low at what is
+            // wanted as at some of the rest.
+            let least = found.values.get(wanted - 1).or(found.values.last());
+            let low = transform.is_series() && least.is_some_and(|p| *p < LOW);
+            let ended = found.reason != Reason::Restarts && !low;
+            let good = ended && converged >= wanted.min(values.len());
+            if good || self.counts.restarts >= most || turn == TURNS {
+                self.counts.norm = norm;
+                let reason = if good { Reason::Converged } else { Reason::Restarts };
+                return Ok(self.done(values, converged, recovered, reason, transform.degree()));
+            }
+            if again.is_none() && low {
+                self.counts.norm = norm;
+                return Ok(self.done(values, converged, recovered, Reason::Restarts, transform.degree()));
+            }
+            match again {
+                Some(again) if !ended => transform = again(transform.degree())?,
+                _ => settings.tolerance = (0.1 * settings.tolerance).max(10.0 * settings.epsilon),
+            }
+            self.merge(values.len())?;
+            started = true;
+        }
+        Err(Error::Internal("a filter without an end".into()))
+    }
+
+    /// Eigenvalues at an end of the spectrum.
+    fn end(&mut self) -> Result<Filtered> {
+        let (known, which, many) = (self.task.known, self.task.settings.which, self.within.count);
+        let [low, high] = self.probe(PROBE, 0)?.2;
+        let mut counts = Counts::default();
+        let brief = Settings { restarts: 2, verify: Verify::Off, ..self.within };
+        let search = Search {
+            locked: known,
+            count: many,
+            which,
+            basis: brief.basis,
+            stop: None,
+            started: self.task.started,
+            settings: &brief,
+        };
+        let first = run(self.krylov, &search, &mut counts, self.small, self.report)?;
+        self.products += counts.products;
+        self.within.drawn = counts.drawn;
+        let far = if which == Which::Largest { low } else { high };
+        let norm = counts.norm.max(low.abs()).max(high.abs());
+        let wanted = self.task.settings.count;
+        let mut transform = end_filter(&first.values, wanted, far, self.task.degree);
+        self.merge(first.values.len())?;
+        if self.task.degree == 0 {
+            // One cycle tells much better where the wanted values end.
+            let brief = Settings { which: Which::Largest, restarts: 0, verify: Verify::Off, ..self.within };
+            let (_, values, _) = self.stage(&transform, &brief, true)?;
+            transform = end_filter(&values, wanted, far, 0);
+            self.merge(values.len())?;
+        }
+        self.finish(transform, norm, wanted, true, None)
+    }
+
+    /// Eigenvalues nearest a place within the spectrum.
+    fn interior(&mut self) -> Result<Filtered> {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut points, mut weights): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for vector in 0..2 {
+            let (nodes, shares, bounds) = self.probe(DENSITY, vector)?;
+            (low, high) = (low.min(bounds[0]), high.max(bounds[1]));
+            points.extend(nodes);
+            weights.extend(shares.iter().map(|w| 0.5 * w));
+        }
+        let (many, n) = (self.within.count, self.krylov.order());
+        let width = window(&points, &weights, self.task.sigma, 1.5 * many as f64 / n as f64);
+        let Task { sigma, degree, started, .. } = self.task;
+        let transform = delta_filter([low, high], sigma, width, degree)?;
+        // A degree that is too high leaves too little of what is wanted above the rest.
+        let lower = |before: usize| delta_filter([low, high], sigma, width, (before * 3 / 5).max(4));
+        let again: Option<&dyn Fn(usize) -> Result<Transform>> = if degree == 0 { Some(&lower) } else { None };
+        self.finish(transform, low.abs().max(high.abs()), many, started, again)
+    }
+}
+
+/// The polynomial for the end where `values` lie, the most wanted first, `far` being the other end: what is not as far out
+/// as the last of them is damped.
+fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize) -> Transform {
+    let (top, last) = (values[0], values[values.len() - 1]);
+    let span = top - far;
+    // Where all are one the end is still no more than a point of the interval.
+    let edge = far + (last - far).signum() * (last - far).abs().min((1.0 - 1e-6) * span.abs());
+    let (center, half) = (0.5 * (far + edge), 0.5 * (edge - far).abs().max(f64::MIN_POSITIVE));
+    let growth = |v: f64| ((v - center).abs() / half).max(1.0 + 1e-12).acosh();
+    let at = wanted.min(values.len()) - 1;
+    // The last wanted value is lifted to ten times the rest, the first no higher than leaves digits to the last.
+    let chosen = (10f64.acosh() / growth(values[at])).min(1e4f64.acosh() / growth(top)).clamp(4.0, END);
+    let degree = if degree > 0 { degree } else { chosen.ceil() as usize };
+    Transform::End { center, half, top, degree }
+}
+
+/// Half the length of the interval around `sigma` that holds `share` of the spectrum, by the density around it: of as many
+/// nodes as it takes, and some more than one, whose own place says nothing.
+fn window(points: &[f64], weights: &[f64], sigma: f64, share: f64) -> f64 {
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    let far = |i: usize| (points[i] - sigma).abs();
+    order.sort_by(|&i, &j| far(i).total_cmp(&far(j)));
+    let (mut held, mut reach) = (0.0, 0.0);
+    for (count, &i) in order.iter().enumerate() {
+        if held >= share && count >= 6 {
+            break;
+        }
+        held += weights[i];
+        reach = far(i);
+    }
+    if held > 0.0 { (reach * share / held).max(f64::MIN_POSITIVE) } else { 1.0 }
+}
+
+/// The polynomial that is 1 at `sigma` and falls to about a third `width` away: the Chebyshev series of a delta function with
+/// Lanczos' sigma damping (Li, Xi, Erlandson and Saad, SIAM J. Sci. Comput. 41, 2019).
+fn delta_filter([low, high]: [f64; 2], sigma: f64, width: f64, degree: usize) -> Result<Transform> {
+    let (center, half) = (0.5 * (low + high), 0.5 * (high - low).max(f64::MIN_POSITIVE));
+    let angle = ((sigma - center) / half).clamp(-1.0, 1.0).acos();
+    let lobe = width / half / angle.sin().max((width / half).sqrt());
+    let degree = if degree > 0 { degree.max(2) } else { (2.5 / lobe).clamp(8.0, MOST_DEGREE as f64).ceil() as usize };
+    let mut coefficients = alloc::with_capacity(WHAT, degree + 1)?;
+    for k in 0..=degree {
+        let x = k as f64 * std::f64::consts::PI / (degree + 1) as f64;
+        let damping = if k == 0 { 0.5 } else { x.sin() / x };
+        coefficients.push(damping * (k as f64 * angle).cos());
+    }
+    let value: f64 = coefficients.iter().enumerate().map(|(k, c)| c * (k as f64 * angle).cos()).sum();
+    coefficients.iter_mut().for_each(|c| *c /= value);
+    Ok(Transform::Series { center, half, coefficients })
+}

@@ -1,0 +1,74 @@
+//! What is made of a matrix.
+
+use crate::choice::numbered;
+
+/// What an operator makes of a matrix. The numbers are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Kind {
+    /// A itself.
+    Matrix = 0,
+    /// The Laplacian D - W.
+    Laplacian = 1,
+    /// The normalised Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices.
+    NormalisedLaplacian = 2,
+    /// The signless Laplacian D + W.
+    SignlessLaplacian = 3,
+    /// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
+    NormalisedAdjacency = 4,
+    /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
+    Modularity = 5,
+    /// A^H A, of order cols: the squares of the singular values.
+    Gram = 6,
+    /// A A^H, of order rows.
+    OuterGram = 7,
+    /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
+    Augmented = 8,
+}
+
+numbered!(
+    Kind,
+    Matrix,
+    Laplacian,
+    NormalisedLaplacian,
+    SignlessLaplacian,
+    NormalisedAdjacency,
+    Modularity,
+    Gram,
+    OuterGram,
+    Augmented
+);
+
+impl Kind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::Matrix,
+        Self::Laplacian,
+        Self::NormalisedLaplacian,
+        Self::SignlessLaplacian,
+        Self::NormalisedAdjacency,
+        Self::Modularity,
+        Self::Gram,
+        Self::OuterGram,
+        Self::Augmented,
+    ];
+
+    /// Whether the matrix has to be square and Hermitian.
+    pub(super) fn is_of_square(self) -> bool {
+        !matches!(self, Self::Gram | Self::OuterGram | Self::Augmented)
+    }
+
+    /// Whether it is made of the degrees of a graph.
+    pub(super) fn is_of_graph(self) -> bool {
+        self.is_of_square() && self != Self::Matrix
+    }
+
+    /// Order of the operator of a matrix of `rows` and `cols`.
+    pub(super) fn order(self, (rows, cols): (usize, usize)) -> usize {
+        match self {
+            Self::Gram => cols,
+            Self::Augmented => rows.saturating_add(cols),
+            _ => rows,
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Operators: a matrix as it is, what is made of a graph, shifts, products of a matrix with its adjoint, and the caller's own.
+//!
+//! W is the weighted adjacency matrix of an undirected graph and d its row sums. None of the operators is formed: each
+//! product is one product with W whose sums are finished by a diagonal.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `kind` | what is made of a matrix |
+//! | `products` | where products come from |
+
+mod kind;
+mod products;
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::cpu::PIECE;
+use super::krylov::Affine;
+use crate::alloc;
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::dense::Op as Adjoint;
+use crate::error::{Error, Result};
+use crate::matrix::sparse::{is_symmetric, row_sums};
+use crate::matrix::{Matrix, Storage};
+use crate::scalar::{Real, Scalar};
+use crate::shape::product;
+use crate::spmv::Plan;
+use crate::spmv::cpu::Finish;
+
+pub use kind::Kind;
+pub use products::Adjacency;
+use products::Products;
+
+const WHAT: &str = "operator";
+
+/// What is wrong with a matrix that is not Hermitian.
+pub(super) const UNSYMMETRIC: &str = "is not symmetric (Hermitian if complex)";
+
+/// A Hermitian operator on vectors in host memory.
+pub struct Symmetric<'a, T: Scalar> {
+    context: Arc<Context>,
+    products: Products<'a, T>,
+    kind: Kind,
+    /// Rows and columns of the matrix.
+    shape: (usize, usize),
+    alpha: f64,
+    /// Added to the diagonal.
+    shift: f64,
+    /// d^-1/2, which vectors are multiplied by before and after.
+    scale: Option<Vec<T::Part>>,
+    diagonal: Option<Vec<T::Part>>,
+    /// d and 1 / sum(d), of the modularity.
+    rank_one: Option<(Vec<T::Part>, f64)>,
+    /// A vector multiplied by `scale`, or by A on the way to A^H A.
+    between: Vec<T>,
+    /// What the caller's own operator gives.
+    given: Vec<T>,
+    /// Blocks row by row.
+    blocks: [Vec<T>; 2],
+    is_sampled: bool,
+}
+
+/// What an operator of a sparse matrix is made of, for backends that keep vectors elsewhere.
+pub(super) struct Parts<'o, T: Scalar> {
+    pub(super) matrix: &'o Matrix,
+    pub(super) plan: &'o Plan,
+    pub(super) adjoint: Option<&'o Plan>,
+    pub(super) kind: Kind,
+    pub(super) shape: (usize, usize),
+    pub(super) alpha: f64,
+    pub(super) shift: f64,
+    pub(super) scale: Option<&'o [T::Part]>,
+    pub(super) diagonal: Option<&'o [T::Part]>,
+    pub(super) rank_one: Option<(&'o [T::Part], f64)>,
+}
+
+impl<'a, T: Scalar> Symmetric<'a, T> {
+    /// What `kind` makes of `a`, plus `shift` times the identity. A sparse matrix is checked for symmetry, O(nnz), where it
+    /// has to be symmetric; one whose values are on a device by two products with random vectors, when it is used.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a matrix that is empty, not square or not Hermitian where `kind` needs it to be, and for
+    /// a graph with a row sum below 0 (a sum of them that is not above 0) for the normalised operators (the modularity);
+    /// [`Error::NotSupported`] for another storage than sparse, and operators of graphs for one known by its products.
+    pub fn new(context: &Arc<Context>, a: &'a Matrix, kind: Kind, shift: f64) -> Result<Self> {
+        a.expect_context("a", context)?;
+        a.expect_dtype("a", T::DTYPE)?;
+        let (rows, cols) = (a.rows(), a.cols());
+        if kind.is_of_square() && rows != cols {
+            return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));
+        }
+        let own = matches!(a.storage(), Storage::Operator(_));
+        if own && kind.is_of_graph() {
+            return Err(Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}")));
+        }
+        let products = Products::new(context, a, !kind.is_of_square())?;
+        let mut made = Self::bare(context, products, kind, (rows, cols), shift)?;
+        let elsewhere =
+            matches!(a.storage(), Storage::Csr(csr) if matches!(csr.parts().values, Some(Memory::Device(_))));
+        made.is_sampled = elsewhere && kind.is_of_square();
+        if !own && !elsewhere && kind.is_of_square() && !is_symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
+            return Err(Error::invalid("a", UNSYMMETRIC));
+        }
+        if kind.is_of_graph() {
+            let mut degrees = alloc::with_capacity(WHAT, rows)?;
+            if elsewhere {
+                let (ones, mut sums) = (alloc::filled(WHAT, rows, T::from_parts(1.0, 0.0))?, made.empty(rows)?);
+                let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
+                made.products.multiply(context, Adjoint::Plain, once, (&ones, &ones), &mut sums, &mut made.given)?;
+                degrees.extend(sums.iter().map(|d| d.re()));
+            } else {
+                degrees.extend(row_sums(a)?.iter().map(|d| d.re));
+            }
+            made.prepare(&degrees)?;
+        }
+        Ok(made)
+    }
+
+    /// What `kind` makes of a graph whose weights are not stored as a matrix, plus `shift` times the identity.
+    ///
+    /// # Errors
+    /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds that are not of a square matrix.
+    pub fn of_graph(context: &Arc<Context>, graph: Box<dyn Adjacency<T> + 'a>, kind: Kind, shift: f64) -> Result<Self> {
+        if !kind.is_of_square() {
+            return Err(Error::NotSupported(format!("kind: {kind:?} of a graph, which is symmetric")));
+        }
+        let (n, degrees) = (graph.order(), graph.degrees()?);
+        let mut made = Self::bare(context, Products::Graph(graph), kind, (n, n), shift)?;
+        if kind.is_of_graph() {
+            made.prepare(&degrees)?;
+        }
+        Ok(made)
+    }
+
+    fn bare(
+        context: &Arc<Context>,
+        products: Products<'a, T>,
+        kind: Kind,
+        shape: (usize, usize),
+        shift: f64,
+    ) -> Result<Self> {
+        if !shift.is_finite() {
+            return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
+        }
+        let made = Self {
+            context: Arc::clone(context),
+            products,
+            kind,
+            shape,
+            alpha: 1.0,
+            shift,
+            scale: None,
+            diagonal: None,
+            rank_one: None,
+            between: Vec::new(),
+            given: Vec::new(),
+            blocks: [Vec::new(), Vec::new()],
+            is_sampled: false,
+        };
+        if made.order() == 0 {
+            return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", shape.0, shape.1)));
+        }
+        Ok(made)
+    }
+
+    fn empty(&self, n: usize) -> Result<Vec<T>> {
+        alloc::filled(WHAT, n, T::default())
+    }
+
+    /// Whether the symmetry of the matrix is still to be tested by products.
+    pub(super) fn is_sampled(&self) -> bool {
+        self.is_sampled
+    }
+
+    fn prepare(&mut self, degrees: &[f64]) -> Result<()> {
+        const WHAT: &str = "degrees of a graph";
+        if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
+            return Err(Error::invalid("a", format!("has row sum {} in row {i} (from 0)", degrees[i])));
+        }
+        let parts = |of: &dyn Fn(f64) -> f64| -> Result<Vec<T::Part>> {
+            let mut parts = alloc::with_capacity(WHAT, degrees.len())?;
+            parts.extend(degrees.iter().map(|d| T::Part::from_f64(of(*d))));
+            Ok(parts)
+        };
+        match self.kind {
+            Kind::Matrix | Kind::Gram | Kind::OuterGram | Kind::Augmented => {}
+            Kind::Laplacian | Kind::SignlessLaplacian => {
+                self.diagonal = Some(parts(&|d| d)?);
+                self.alpha = if self.kind == Kind::Laplacian { -1.0 } else { 1.0 };
+            }
+            Kind::NormalisedLaplacian | Kind::NormalisedAdjacency => {
+                if let Some(i) = degrees.iter().position(|d| *d < 0.0) {
+                    let problem = format!("has row sum {} in row {i} (from 0): no normalised operator", degrees[i]);
+                    return Err(Error::invalid("a", problem));
+                }
+                self.scale = Some(parts(&|d| if d == 0.0 { 0.0 } else { 1.0 / d.sqrt() })?);
+                if self.kind == Kind::NormalisedLaplacian {
+                    self.diagonal = Some(parts(&|d| if d == 0.0 { 0.0 } else { 1.0 })?);
+                    self.alpha = -1.0;
+                }
+            }
+            Kind::Modularity => {
+                let total: f64 = degrees.iter().sum();
+                if total.is_nan() || total <= 0.0 {
+                    return Err(Error::invalid("a", format!("has entries of sum {total}: no modularity")));
+                }
+                self.rank_one = Some((parts(&|d| d)?, 1.0 / total));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether products need vectors in host memory, whatever the context's backend.
+    pub(super) fn is_on_host(&self) -> bool {
+        !matches!(self.products, Products::Sparse { .. })
+    }
+
+    /// What the operator is made of.
+    pub(super) fn parts(&self) -> Result<Parts<'_, T>> {
+        let Products::Sparse { matrix, plan, adjoint } = &self.products else {
+            return Err(Error::Internal("parts of an operator that is not of a sparse matrix".into()));
+        };
+        Ok(Parts {
+            matrix,
+            plan,
+            adjoint: adjoint.as_deref(),
+            kind: self.kind,
+            shape: self.shape,
+            alpha: self.alpha,
+            shift: self.shift,
+            scale: self.scale.as_deref(),
+            diagonal: self.diagonal.as_deref(),
+            rank_one: self.rank_one.as_ref().map(|(d, inverse)| (d.as_slice(), *inverse)),
+        })
+    }
+
+    /// Order n.
+    pub fn order(&self) -> usize {
+        self.kind.order(self.shape)
+    }
+
+    /// y = A x.
+    ///
+    /// # Errors
+    /// What the caller's own operator reports; [`Error::OutOfMemory`].
+    pub fn apply(&mut self, x: &[T], y: &mut [T]) -> Result<()> {
+        self.affine(Affine::PLAIN, x, y)
+    }
+
+    /// y = scale (A - center) x + keep y, as `step` says.
+    ///
+    /// # Errors
+    /// As [`Symmetric::apply`].
+    pub fn affine(&mut self, step: Affine, x: &[T], y: &mut [T]) -> Result<()> {
+        let real = |v: f64| T::from_parts(v, 0.0);
+        let finish = Finish {
+            alpha: real(step.scale * self.alpha),
+            beta: real(step.keep),
+            row_scale: self.scale.as_deref(),
+            shift: step.scale * (self.shift - step.center),
+            diagonal: self.diagonal.as_deref(),
+            weight: step.scale,
+        };
+        let context = Arc::clone(&self.context);
+        let (rows, cols) = self.shape;
+        let given = &mut self.given;
+        match self.kind {
+            Kind::Gram | Kind::OuterGram => {
+                let (inner, first, second) = match self.kind {
+                    Kind::Gram => (rows, Adjoint::Plain, Adjoint::Adjoint),
+                    _ => (cols, Adjoint::Adjoint, Adjoint::Plain),
+                };
+                resize(&mut self.between, inner)?;
+                let once = Finish::plain(real(1.0), T::default());
+                self.products.multiply(&context, first, once, (x, x), &mut self.between, given)?;
+                self.products.multiply(&context, second, finish, (&self.between, x), y, given)
+            }
+            Kind::Augmented => {
+                let (x_top, x_bottom) = x.split_at(rows);
+                let (y_top, y_bottom) = y.split_at_mut(rows);
+                self.products.multiply(&context, Adjoint::Plain, finish, (x_bottom, x_top), y_top, given)?;
+                self.products.multiply(&context, Adjoint::Adjoint, finish, (x_top, x_bottom), y_bottom, given)
+            }
+            _ => {
+                let along = self.rank_one.as_ref().map(|(d, inverse)| dot(&context, d, x, *inverse));
+                let gathered = match &self.scale {
+                    None => x,
+                    Some(scale) => {
+                        resize(&mut self.between, x.len())?;
+                        scaled(&context, scale, x, &mut self.between);
+                        &self.between
+                    }
+                };
+                self.products.multiply(&context, Adjoint::Plain, finish, (gathered, x), y, given)?;
+                if let (Some((d, _)), Some(along)) = (&self.rank_one, along) {
+                    let along = real(-step.scale) * T::narrow(along);
+                    context.pool().run(|| {
+                        y.par_chunks_mut(PIECE).zip(d.par_chunks(PIECE)).for_each(|(y, d)| {
+                            y.iter_mut().zip(d).for_each(|(y, d)| *y += along * real(d.re()));
+                        });
+                    });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// y = op(A) x with the matrix that a [`Kind::Gram`], [`Kind::OuterGram`] or [`Kind::Augmented`] operator is made of.
+    pub(super) fn factor(&mut self, op: Adjoint, x: &[T], y: &mut [T]) -> Result<()> {
+        let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
+        self.products.multiply(&self.context, op, once, (x, x), y, &mut self.given)
+    }
+
+    /// Y = A X for `count` vectors, column-major: A is read once for all of them where it is sparse.
+    ///
+    /// # Errors
+    /// As [`Symmetric::apply`].
+    pub fn apply_block(&mut self, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
+        let n = self.order();
+        let sparse = matches!(self.products, Products::Sparse { .. });
+        if count == 1 || !sparse || !self.kind.is_of_square() || self.rank_one.is_some() {
+            return x.chunks_exact(n).zip(y.chunks_exact_mut(n)).try_for_each(|(x, y)| self.apply(x, y));
+        }
+        let Products::Sparse { matrix, plan, .. } = &self.products else { return Ok(()) };
+        let room = product(WHAT, n, count)?;
+        self.blocks.iter_mut().try_for_each(|b| resize(b, room))?;
+        let [from, to] = &mut self.blocks;
+        let (scale, context) = (self.scale.as_deref(), &self.context);
+        context.pool().run(|| {
+            from.par_chunks_mut(PIECE * count).enumerate().for_each(|(piece, rows)| {
+                for (i, row) in (piece * PIECE..).zip(rows.chunks_exact_mut(count)) {
+                    let factor = scale.map_or(T::Part::ONE, |s| s[i]);
+                    row.iter_mut().enumerate().for_each(|(c, v)| *v = T::from_parts(factor.re(), 0.0) * x[c * n + i]);
+                }
+            });
+        });
+        plan.compute_block(matrix, (T::from_parts(self.alpha, 0.0), T::default()), count, from, to)?;
+        let (diagonal, shift, to) = (self.diagonal.as_deref(), self.shift, &*to);
+        context.pool().run(|| {
+            y.par_chunks_mut(n).zip(x.par_chunks(n)).enumerate().for_each(|(c, (y, x))| {
+                for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
+                    let sum = to[i * count + c];
+                    let sum = scale.map_or(sum, |s| T::from_parts(s[i].re(), 0.0) * sum);
+                    *y = sum + T::from_parts(shift + diagonal.map_or(0.0, |d| d[i].re()), 0.0) * *x;
+                }
+            });
+        });
+        Ok(())
+    }
+}
+
+/// Makes room for `length` numbers, where there is another.
+fn resize<T: Scalar>(room: &mut Vec<T>, length: usize) -> Result<()> {
+    if room.len() != length {
+        *room = alloc::filled(WHAT, length, T::default())?;
+    }
+    Ok(())
+}
+
+/// z = s x, element by element.
+fn scaled<T: Scalar>(context: &Context, s: &[T::Part], x: &[T], z: &mut [T]) {
+    context.pool().run(|| {
+        z.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).zip(s.par_chunks(PIECE)).for_each(|((z, x), s)| {
+            z.iter_mut().zip(x).zip(s).for_each(|((z, x), s)| *z = T::from_parts(s.re(), 0.0) * *x);
+        });
+    });
+}
+
+/// factor d . x, summed in an order that does not depend on the number of threads.
+fn dot<T: Scalar>(context: &Context, d: &[T::Part], x: &[T], factor: f64) -> T::Wide {
+    let pieces: Vec<(f64, f64)> = context.pool().run(|| {
+        let piece = |(d, x): (&[T::Part], &[T])| {
+            d.iter().zip(x).fold((0.0, 0.0), |(re, im), (d, x)| (re + d.re() * x.re(), im + d.re() * x.im()))
+        };
+        d.par_chunks(PIECE).zip(x.par_chunks(PIECE)).map(piece).collect()
+    });
+    let (re, im) = pieces.iter().fold((0.0, 0.0), |(re, im), (a, b)| (re + a, im + b));
+    <T::Wide as Scalar>::from_parts(factor * re, factor * im)
+}

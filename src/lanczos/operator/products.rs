@@ -1,0 +1,91 @@
+//! Where products come from.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::super::cpu::PIECE;
+use super::resize;
+use crate::context::Context;
+use crate::dense::Op as Adjoint;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, OperatorGuard, Storage};
+use crate::scalar::Scalar;
+use crate::spmv::cpu::Finish;
+use crate::spmv::{Op, Options as ProductOptions, Plan};
+
+/// The weights of an undirected graph that are computed as they are needed.
+pub trait Adjacency<T: Scalar>: Send + Sync {
+    /// Number of vertices.
+    fn order(&self) -> usize;
+    /// Row sums, all finite.
+    ///
+    /// # Errors
+    /// Out of memory.
+    fn degrees(&self) -> Result<Vec<f64>>;
+    /// y = what `finish` makes of W `gathered`; `x` is what a diagonal is multiplied with.
+    ///
+    /// # Errors
+    /// Out of memory.
+    fn compute(&self, context: &Context, finish: Finish<'_, T>, gathered: &[T], x: &[T], y: &mut [T]) -> Result<()>;
+}
+
+/// Where products come from.
+pub(super) enum Products<'a, T: Scalar> {
+    Sparse { matrix: &'a Matrix, plan: Box<Plan>, adjoint: Option<Box<Plan>> },
+    Own(OperatorGuard<'a, T>),
+    Graph(Box<dyn Adjacency<T> + 'a>),
+}
+
+impl<'a, T: Scalar> Products<'a, T> {
+    /// Products with `a`, and with `both` those with its adjoint too.
+    pub(super) fn new(context: &Arc<Context>, a: &'a Matrix, both: bool) -> Result<Self> {
+        match a.storage() {
+            Storage::Operator(own) => Ok(Self::Own(own.lock::<T>("a")?)),
+            Storage::Csr(_) => {
+                let options = |op| ProductOptions { symmetric: !both, op, ..ProductOptions::default() };
+                let plan = |op| Plan::new(context, a, options(op)).map(Box::new);
+                let adjoint = if both { Some(plan(Op::Adjoint)?) } else { None };
+                Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })
+            }
+            other => Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),
+        }
+    }
+
+    /// y = what `finish` makes of op(A) `gathered`; `x` is what a diagonal is multiplied with, and `room` may be used.
+    pub(super) fn multiply(
+        &mut self,
+        context: &Context,
+        op: Adjoint,
+        finish: Finish<'_, T>,
+        (gathered, x): (&[T], &[T]),
+        y: &mut [T],
+        room: &mut Vec<T>,
+    ) -> Result<()> {
+        match self {
+            Self::Sparse { matrix, plan, adjoint } => {
+                let plan = if op == Adjoint::Adjoint { adjoint.as_ref().unwrap_or(plan) } else { plan };
+                plan.compute(matrix, finish, gathered, x, y)
+            }
+            Self::Graph(graph) => graph.compute(context, finish, gathered, x, y),
+            Self::Own(own) => {
+                let own = own.operator()?;
+                let is_plain = finish.alpha == T::from_parts(1.0, 0.0) && finish.shift == 0.0;
+                if is_plain && finish.beta == T::default() {
+                    return own.apply(op, gathered, 1, y);
+                }
+                resize(room, y.len())?;
+                own.apply(op, gathered, 1, room)?;
+                context.pool().run(|| {
+                    let pieces = y.par_chunks_mut(PIECE).zip(room.par_chunks(PIECE)).enumerate();
+                    pieces.for_each(|(piece, (y, sums))| {
+                        for (i, (y, sum)) in (piece * PIECE..).zip(y.iter_mut().zip(sums)) {
+                            *y = finish.of(i, x, *sum, *y);
+                        }
+                    });
+                });
+                Ok(())
+            }
+        }
+    }
+}
