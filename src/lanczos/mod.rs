@@ -13,10 +13,11 @@
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
 //! | [`solve`], [`singular`] | the calls |
-//! | [`cpu`] | [`krylov::Krylov`] on the threads of a context |
+//! | [`cpu`], [`gpu`] | [`krylov::Krylov`] on the threads of a context, and on its GPU |
 
 pub mod algorithm;
 pub mod cpu;
+pub mod gpu;
 pub mod info;
 pub mod krylov;
 pub mod operator;

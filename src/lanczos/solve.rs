@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::algorithm::cullum::{Recurrence, recurrence};
 use super::algorithm::pairs::Job;
 use super::cpu::CpuKrylov;
+use super::gpu::GpuKrylov;
 use super::info::Pairs;
 use super::krylov::Columns;
 use super::operator::{Kind, Symmetric};
@@ -78,7 +79,10 @@ pub fn eigenpairs<T: Scalar>(
             let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns())?;
             job.run(&mut krylov, &mut small, &mut report)
         }
-        Backend::Gpu(_) => Err(Error::NotSupported("a: eigenvalues on a GPU".into())),
+        Backend::Gpu(_) => {
+            let mut krylov = GpuKrylov::new(context, operator, inverse, job.columns())?;
+            job.run(&mut krylov, &mut small, &mut report)
+        }
     }
 }
 
@@ -105,7 +109,7 @@ pub fn tridiagonalise<T: Scalar>(
     }
     match context.backend() {
         Backend::Cpu => run(&mut CpuKrylov::new(context, operator, None, 2)?, steps, seed, start, progress),
-        Backend::Gpu(_) => Err(Error::NotSupported("a: eigenvalues on a GPU".into())),
+        Backend::Gpu(_) => run(&mut GpuKrylov::new(context, operator, None, 2)?, steps, seed, start, progress),
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod dense;
 pub mod dwi;
 pub mod fdk;
+pub mod lanczos;
 pub mod linear;
 pub mod rpca;
 pub mod rsvd;

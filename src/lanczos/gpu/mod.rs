@@ -1,0 +1,443 @@
+//! Krylov spaces in device memory.
+//!
+//! The steps of a cycle are enqueued one after another: coefficients and norms stay on the device, are read by what needs
+//! them there, and come to the host once at the end. A step that left nothing but rounding is found then; what was
+//! computed from it is never looked at.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `operator` | operators on vectors in device memory |
+
+mod operator;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use super::krylov::{Affine, Krylov, Projection, Space};
+use super::operator::{Symmetric, UNSYMMETRIC};
+use crate::alloc;
+use crate::backend::gpu::kernels::dense::place;
+use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
+use crate::context::Context;
+use crate::dense::Algebra;
+use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
+use crate::dense::sketch::{Distribution, Sketch};
+use crate::error::{Error, Result};
+use crate::rng;
+use crate::scalar::{Real, Scalar};
+use crate::shape::product;
+use operator::{DeviceOperator, Ends};
+
+const WHAT: &str = "Krylov space";
+
+/// Rows of the space that are turned at a time.
+const TURN: usize = 1 << 17;
+
+/// Columns of numbers on the device, and an operator.
+pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
+    gpu: Gpu,
+    stream: GpuStream,
+    algebra: GpuAlgebra,
+    operator: Source<'o, 'a, T>,
+    inverse: Option<Symmetric<'s, T>>,
+    n: usize,
+    columns: usize,
+    memory: DeviceMemory,
+    /// Sums of pieces, a number after another.
+    partials: DeviceMemory,
+    /// Totals of a step.
+    totals: DeviceMemory,
+    /// Two vectors on the host, for operators that are there.
+    host: [Vec<T>; 2],
+}
+
+/// Where the operator's products are formed.
+enum Source<'o, 'a, T: Scalar> {
+    Device(Box<DeviceOperator<'o, T>>),
+    Host(&'o mut Symmetric<'a, T>),
+}
+
+/// A vector of the space, on its place in memory.
+fn column<T: Scalar>(memory: &DeviceMemory, n: usize, j: usize) -> Result<Region<'_>> {
+    columns::<T>(memory, n, j, 1)
+}
+
+fn columns<T: Scalar>(memory: &DeviceMemory, n: usize, first: usize, count: usize) -> Result<Region<'_>> {
+    memory.region(first * n * size_of::<T>(), count * n * size_of::<T>())
+}
+
+impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
+    /// Room for `columns` vectors; `inverse` is what solves with the operator.
+    ///
+    /// # Errors
+    /// Out of memory on the device or the host; [`Error::NoDevice`] without cuBLAS.
+    pub fn new(
+        context: &Arc<Context>,
+        operator: &'o mut Symmetric<'a, T>,
+        inverse: Option<Symmetric<'s, T>>,
+        columns: usize,
+    ) -> Result<Self> {
+        let gpu = context.gpu("operator")?;
+        let (columns, is_sampled) = (columns.max(3), operator.is_sampled());
+        let stream = gpu.default_stream();
+        let n = operator.order();
+        let memory =
+            gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?)?;
+        let numbers = parts::<T>() * columns + 2;
+        let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
+        let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::record(columns), columns)?)?;
+        let is_on_host = operator.is_on_host() || inverse.is_some();
+        let room = || alloc::filled(WHAT, if is_on_host { n } else { 0 }, T::default());
+        let host = [room()?, room()?];
+        let operator = if operator.is_on_host() {
+            Source::Host(operator)
+        } else {
+            Source::Device(Box::new(DeviceOperator::new(gpu, stream, operator)?))
+        };
+        let mut made = Self {
+            gpu: gpu.clone(),
+            stream: stream.clone(),
+            algebra: GpuAlgebra::new(context, gpu, stream)?,
+            operator,
+            inverse,
+            n,
+            columns,
+            memory,
+            partials,
+            totals,
+            host,
+        };
+        if is_sampled {
+            made.sample()?;
+        }
+        Ok(made)
+    }
+
+    /// Tests by products with random vectors u and v whether u . A v = A u . v.
+    fn sample(&mut self) -> Result<()> {
+        let mut norms = [0.0; 2];
+        (0..2).try_for_each(|j| self.random(0, u32::MAX - 2 - j, j as usize))?;
+        let mut sums = [[0.0f64; 2]; 2];
+        for (j, sum) in sums.iter_mut().enumerate() {
+            self.apply(j, 2)?;
+            norms[j] = self.distance(2, 0.0, 2)? * self.distance(1 - j, 0.0, 1 - j)?;
+            let partials = self.partials.whole();
+            let one = Pass {
+                space: self.column(1 - j)?,
+                vector: self.column(2)?,
+                rows: self.n,
+                count: 1,
+                weights: None,
+                partials: Some(partials),
+                squares: None,
+                keep: true,
+            };
+            pass::<T>(&self.gpu, &self.stream, one)?;
+            let numbers = parts::<T>();
+            total(&self.gpu, &self.stream, partials, (numbers, pieces(self.n)), 1.0, self.totals(0, numbers)?)?;
+            self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut sum[..numbers])?;
+        }
+        // v . A u and u . A v are each other's conjugates.
+        let far = (sums[0][0] - sums[1][0]).hypot(sums[0][1] + sums[1][1]);
+        let limit = 100.0 * T::Part::EPSILON.to_f64() * (norms[0] + norms[1]);
+        if far.is_nan() || far > limit {
+            return Err(Error::invalid("a", UNSYMMETRIC));
+        }
+        Ok(())
+    }
+
+    /// Numbers of the record of a step: coefficients of the first pass and |w|^2 before it, of the second, |w|^2 after.
+    fn record(columns: usize) -> usize {
+        2 * parts::<T>() * columns + 2
+    }
+
+    fn column(&self, j: usize) -> Result<Region<'_>> {
+        column::<T>(&self.memory, self.n, j)
+    }
+
+    fn view(&self, first: usize, count: usize) -> Result<View<'_>> {
+        Ok(View::packed(columns::<T>(&self.memory, self.n, first, count)?, self.n, count))
+    }
+
+    /// `count` totals of a region of numbers.
+    fn totals(&self, at: usize, count: usize) -> Result<Region<'_>> {
+        self.totals.region(8 * at, 8 * count)
+    }
+
+    fn squares(&self, numbers: usize) -> Result<Region<'_>> {
+        let each = 8 * pieces(self.n);
+        self.partials.region(numbers * each, 2 * each)
+    }
+
+    /// Enqueues two passes of Gram-Schmidt on column `column` against `count` columns from `first` on, and with `scaled` the
+    /// division by the norm; record `at` tells what was found.
+    fn enqueue(&self, (first, count): (usize, usize), column: usize, at: usize, scaled: bool) -> Result<()> {
+        let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
+        let numbers = parts::<T>() * count;
+        let base = at * Self::record(self.columns);
+        let second = base + parts::<T>() * self.columns + 1;
+        let last = base + Self::record(self.columns) - 1;
+        let pieces = pieces(n);
+        let empty = Pass {
+            space: columns::<T>(&self.memory, n, first, count)?,
+            vector: self.column(column)?,
+            rows: n,
+            count,
+            weights: None,
+            partials: None,
+            squares: None,
+            keep: false,
+        };
+        let partials = self.partials.whole();
+        pass::<T>(gpu, stream, Pass { partials: Some(partials), squares: Some(self.squares(numbers)?), ..empty })?;
+        total(gpu, stream, partials, (numbers + 1, pieces), 1.0, self.totals(base, numbers + 1)?)?;
+        let weights = Some(self.totals(base, numbers)?);
+        pass::<T>(gpu, stream, Pass { partials: Some(partials), weights, ..empty })?;
+        total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(second, numbers)?)?;
+        let weights = Some(self.totals(second, numbers)?);
+        pass::<T>(gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(gpu, stream, after, (1, pieces), 1.0, self.totals(last, 1)?)?;
+        if scaled {
+            let own = self.column(column)?;
+            let square = Some(self.totals(last, 1)?);
+            let one = Scale { from: own, to: own, rows: n, square, parts: None, factor: 1.0, keep: 0.0 };
+            scale::<T>(gpu, stream, one)?;
+        }
+        Ok(())
+    }
+
+    /// What records `0 .. steps` tell; step j was against `first + j` columns.
+    fn records(&self, first: usize, steps: usize) -> Result<Vec<Projection>> {
+        let length = Self::record(self.columns);
+        let mut read = alloc::filled(WHAT, steps * length, 0.0f64)?;
+        self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read)?;
+        let mut found = alloc::with_capacity(WHAT, steps)?;
+        for (j, record) in read.chunks_exact(length).enumerate() {
+            let numbers = parts::<T>() * (first + j);
+            let last = |from: usize| if numbers == 0 { 0.0 } else { record[from + numbers - parts::<T>()] };
+            found.push(Projection {
+                along: last(0) + last(parts::<T>() * self.columns + 1),
+                before: record[numbers].sqrt(),
+                after: record[length - 1].sqrt(),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Runs `work` on copies of columns on the host, and copies the second back.
+    fn on_host(
+        &mut self,
+        (from, to): (usize, usize),
+        keeps: bool,
+        work: impl FnOnce(&mut Self, &[T], &mut [T]) -> Result<()>,
+    ) -> Result<()> {
+        let [mut x, mut y] = std::mem::take(&mut self.host);
+        let done = self.read(from, &mut x).and_then(|()| {
+            if keeps {
+                self.read(to, &mut y)?;
+            }
+            work(self, &x, &mut y)?;
+            self.write(&y, to)
+        });
+        self.host = [x, y];
+        done
+    }
+
+    fn numbers(&self, values: &[f64]) -> Result<DeviceMemory> {
+        self.gpu.upload_numbers(&self.stream, WHAT, values)
+    }
+}
+
+impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
+    type Number = T;
+
+    fn order(&self) -> usize {
+        self.n
+    }
+
+    fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
+        let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
+        self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector)
+    }
+
+    fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
+        if let Source::Device(operator) = &mut self.operator {
+            let x = column::<T>(&self.memory, self.n, from)?;
+            let y = column::<T>(&self.memory, self.n, to)?;
+            return operator.affine(step, Ends { x, y });
+        }
+        self.on_host((from, to), step.keep != 0.0, |own, x, y| match &mut own.operator {
+            Source::Host(operator) => operator.affine(step, x, y),
+            Source::Device(_) => Ok(()),
+        })
+    }
+
+    fn invert(&mut self, from: usize, to: usize) -> Result<()> {
+        self.on_host((from, to), false, |own, x, y| match &mut own.inverse {
+            Some(inverse) => inverse.apply(x, y),
+            None => Err(Error::NotSupported("solve: there is none".into())),
+        })
+    }
+
+    fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
+        self.enqueue((0, count), column, 0, false)?;
+        let found = self.records(count, 1)?;
+        found.first().copied().ok_or_else(|| Error::Internal("a step without a record".into()))
+    }
+
+    fn extend(&mut self, mut space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+        let first = space.locked + from;
+        for j in from..to {
+            let v = space.locked + j;
+            self.apply(v, v + 1)?;
+            self.enqueue((0, v + 1), v + 1, j - from, true)?;
+        }
+        let mut steps = self.records(first + 1, to - from)?;
+        let end = steps.iter().position(|step| {
+            space.norm = space.norm.max(step.before);
+            step.after.is_nan() || space.is_rounding(step.after)
+        });
+        if let Some(end) = end {
+            steps.truncate(end + 1);
+        }
+        Ok(steps)
+    }
+
+    fn project(
+        &mut self,
+        first: usize,
+        count: usize,
+        column: usize,
+        width: usize,
+        h: &mut [T::Wide],
+    ) -> Result<Vec<f64>> {
+        if count > 0 {
+            let coefficients: GpuMatrix<T> = self.algebra.uninitialised(WHAT, count, width)?;
+            let (v, w) = (self.view(first, count)?, self.view(column, width)?);
+            let blas = self.algebra.blas();
+            blas.multiply::<T>(1.0, v, Transpose::Adjoint, w, Transpose::Plain, 0.0, coefficients.view())?;
+            blas.multiply::<T>(-1.0, v, Transpose::Plain, coefficients.view(), Transpose::Plain, 1.0, w)?;
+            let mut held = alloc::filled(WHAT, count * width, T::default())?;
+            self.gpu.load_numbers(&self.stream, coefficients.memory(), 0, &mut held)?;
+            h.iter_mut().zip(held).for_each(|(h, c)| *h = c.widen());
+        }
+        let view = columns::<T>(&self.memory, self.n, column, width)?;
+        self.algebra.norms::<T>(View::packed(view, self.n, width))
+    }
+
+    fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
+        match u {
+            Some((u, beta)) if u == w => self.affine(Affine { keep: -beta, ..Affine::PLAIN }, v, w)?,
+            Some((u, beta)) => {
+                self.apply(v, w)?;
+                self.spread(u, &[-beta], w, true)?;
+            }
+            None => self.apply(v, w)?,
+        }
+        let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
+        let (pieces, numbers) = (pieces(n), parts::<T>());
+        let empty = Pass {
+            space: self.column(v)?,
+            vector: self.column(w)?,
+            rows: n,
+            count: 1,
+            weights: None,
+            partials: None,
+            squares: None,
+            keep: false,
+        };
+        let partials = self.partials.whole();
+        pass::<T>(gpu, stream, Pass { partials: Some(partials), ..empty })?;
+        total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(0, numbers)?)?;
+        let (weights, squares) = (Some(self.totals(0, numbers)?), Some(self.squares(0)?));
+        pass::<T>(gpu, stream, Pass { weights, squares, ..empty })?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(gpu, stream, after, (1, pieces), 1.0, self.totals(numbers, 1)?)?;
+        let mut found = [0.0f64; 3];
+        gpu.load_numbers(stream, &self.totals, 0, &mut found[..numbers + 1])?;
+        Ok((found[0], found[numbers].sqrt()))
+    }
+
+    fn scale(&mut self, column: usize, factor: f64) -> Result<()> {
+        self.spread_one(column, factor, column, 0.0)
+    }
+
+    fn copy(&mut self, from: usize, to: usize) -> Result<()> {
+        if from == to { Ok(()) } else { self.spread_one(from, 1.0, to, 0.0) }
+    }
+
+    fn spread(&mut self, from: usize, weights: &[f64], to: usize, add: bool) -> Result<()> {
+        let keep = if add { 1.0 } else { 0.0 };
+        weights.iter().enumerate().try_for_each(|(i, weight)| self.spread_one(from, *weight, to + i, keep))
+    }
+
+    fn rotate(&mut self, first: usize, m: usize, y: &[T::Wide], l: usize) -> Result<()> {
+        let n = self.n;
+        let mut turn = alloc::with_capacity(WHAT, m * l)?;
+        turn.extend(y[..m * l].iter().map(|v| T::narrow(*v)));
+        let turn = self.algebra.upload("turn of a space", m, l, &turn, m)?;
+        let room: GpuMatrix<T> = self.algebra.uninitialised(WHAT, TURN.min(n), l)?;
+        let (all, target) = (self.view(first, m)?, self.view(first, l)?);
+        for row in (0..n).step_by(TURN) {
+            let rows = TURN.min(n - row);
+            let turned = room.view().rows::<T>(0, rows)?;
+            let part = all.rows::<T>(row, rows)?;
+            let turn = GpuMatrix::<T>::view(&turn);
+            self.algebra.blas().multiply::<T>(1.0, part, Transpose::Plain, turn, Transpose::Plain, 0.0, turned)?;
+            place::<T>(&self.gpu, &self.stream, turned, target.rows::<T>(row, rows)?, false, false)?;
+        }
+        Ok(())
+    }
+
+    fn gram(&mut self, first: usize, count: usize) -> Result<Vec<T::Wide>> {
+        let gram: GpuMatrix<T> = self.algebra.uninitialised(WHAT, count, count)?;
+        let v = self.view(first, count)?;
+        self.algebra.blas().multiply::<T>(1.0, v, Transpose::Adjoint, v, Transpose::Plain, 0.0, gram.view())?;
+        let mut held = alloc::filled(WHAT, count * count, T::default())?;
+        self.gpu.load_numbers(&self.stream, gram.memory(), 0, &mut held)?;
+        let mut out = alloc::with_capacity(WHAT, held.len())?;
+        out.extend(held.iter().map(|v| v.widen()));
+        Ok(out)
+    }
+
+    fn distance(&mut self, w: usize, lambda: f64, x: usize) -> Result<f64> {
+        let weights = self.numbers(&[lambda, 0.0])?;
+        let pieces = pieces(self.n);
+        let one = Pass {
+            space: self.column(x)?,
+            vector: self.column(w)?,
+            rows: self.n,
+            count: 1,
+            weights: Some(weights.whole()),
+            partials: None,
+            squares: Some(self.squares(0)?),
+            keep: true,
+        };
+        pass::<T>(&self.gpu, &self.stream, one)?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(&self.gpu, &self.stream, after, (1, pieces), 1.0, self.totals(0, 1)?)?;
+        let mut found = [0.0f64];
+        self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut found)?;
+        Ok(found[0].sqrt())
+    }
+
+    fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {
+        self.gpu.load_numbers(&self.stream, &self.memory, column * self.n * size_of::<T>(), to)
+    }
+
+    fn write(&mut self, from: &[T], column: usize) -> Result<()> {
+        self.gpu.store_numbers(&self.stream, from, &mut self.memory, column * self.n * size_of::<T>())
+    }
+}
+
+impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
+    /// Column `to` = factor column `from` + keep column `to`.
+    fn spread_one(&self, from: usize, factor: f64, to: usize, keep: f64) -> Result<()> {
+        let (from, to) = (self.column(from)?, self.column(to)?);
+        let one = Scale { from, to, rows: self.n, square: None, parts: None, factor, keep };
+        scale::<T>(&self.gpu, &self.stream, one)
+    }
+}

@@ -1,0 +1,200 @@
+//! Operators on vectors in device memory.
+
+use std::marker::PhantomData;
+
+use super::super::krylov::Affine;
+use super::super::operator::{Kind, Parts, Symmetric};
+use crate::alloc;
+use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{Complex, Scalar};
+use crate::shape::product;
+use crate::spmv::Plan;
+use crate::spmv::gpu::{DeviceFinish, Space};
+
+const WHAT: &str = "operator";
+
+/// One vector in and out, on the device.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    pub(super) x: Region<'a>,
+    pub(super) y: Region<'a>,
+}
+
+/// The modularity's second term.
+struct RankOne {
+    degrees: DeviceMemory,
+    inverse: f64,
+    partials: DeviceMemory,
+    sum: DeviceMemory,
+}
+
+/// A [`Symmetric`] on vectors in device memory.
+pub(super) struct DeviceOperator<'o, T: Scalar> {
+    gpu: Gpu,
+    stream: GpuStream,
+    matrix: &'o Matrix,
+    plan: &'o Plan,
+    space: Space,
+    adjoint: Option<(&'o Plan, Space)>,
+    kind: Kind,
+    shape: (usize, usize),
+    order: usize,
+    alpha: f64,
+    shift: f64,
+    scale: Option<DeviceMemory>,
+    diagonal: Option<DeviceMemory>,
+    rank_one: Option<RankOne>,
+    between: Option<DeviceMemory>,
+    number: PhantomData<T>,
+}
+
+fn real(v: f64) -> Complex<f64> {
+    Complex::new(v, 0.0)
+}
+
+impl<'o, T: Scalar> DeviceOperator<'o, T> {
+    /// Copies what the operator has beside its matrix to the device.
+    pub(super) fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o Symmetric<'_, T>) -> Result<Self> {
+        let order = operator.order();
+        let Parts { matrix, plan, adjoint, kind, shape, alpha, shift, scale, diagonal, rank_one } = operator.parts()?;
+        let upload = |v: &[T::Part]| gpu.upload_numbers(stream, "degrees of a graph", v);
+        let bytes = |n: usize| product(WHAT, n, size_of::<T>());
+        let between = match kind {
+            Kind::Gram => Some(shape.0),
+            Kind::OuterGram => Some(shape.1),
+            _ => scale.map(|_| order),
+        };
+        let rank_one = match rank_one {
+            None => None,
+            Some((degrees, inverse)) => {
+                let mut own = alloc::with_capacity(WHAT, order)?;
+                own.extend(degrees.iter().map(|d| T::from_parts(Scalar::re(*d), 0.0)));
+                Some(RankOne {
+                    degrees: gpu.upload_numbers(stream, "degrees of a graph", &own)?,
+                    inverse,
+                    partials: gpu.allocate_on(stream, WHAT, 8 * parts::<T>() * pieces(order))?,
+                    sum: gpu.allocate_on(stream, WHAT, 8 * parts::<T>())?,
+                })
+            }
+        };
+        let adjoint = adjoint.map(|plan| Ok::<_, Error>((plan, plan.device_space::<T>(stream)?))).transpose()?;
+        Ok(Self {
+            gpu: gpu.clone(),
+            stream: stream.clone(),
+            matrix,
+            plan,
+            space: plan.device_space::<T>(stream)?,
+            adjoint,
+            kind,
+            shape,
+            order,
+            alpha,
+            shift,
+            scale: scale.map(upload).transpose()?,
+            diagonal: diagonal.map(upload).transpose()?,
+            rank_one,
+            between: between.map(|n| gpu.allocate_on(stream, WHAT, bytes(n)?)).transpose()?,
+            number: PhantomData,
+        })
+    }
+
+    /// y = scale (A - center) x + keep y, in stream order.
+    pub(super) fn affine(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
+        let (gpu, stream) = (&self.gpu, &self.stream);
+        let (matrix, plan, space) = (self.matrix, self.plan, &self.space);
+        let shift = step.scale * (self.shift - step.center);
+        let finish = |y, x| DeviceFinish {
+            shift,
+            x: Some(x),
+            ..DeviceFinish::plain(y, real(step.scale * self.alpha), real(step.keep))
+        };
+        let back = || {
+            self.adjoint.as_ref().ok_or_else(|| Error::Internal("products with an adjoint that was not planned".into()))
+        };
+        let between = || self.between.as_ref().ok_or_else(|| Error::Internal("an operator without its space".into()));
+        match self.kind {
+            Kind::Gram | Kind::OuterGram => {
+                let inner = between()?.whole();
+                let once = DeviceFinish::plain(inner, real(1.0), real(0.0));
+                let (back, back_space) = back()?;
+                if self.kind == Kind::Gram {
+                    plan.multiply_device::<T>(matrix, stream, space, x, &once)?;
+                    back.multiply_device::<T>(matrix, stream, back_space, inner, &finish(y, x))
+                } else {
+                    back.multiply_device::<T>(matrix, stream, back_space, x, &once)?;
+                    plan.multiply_device::<T>(matrix, stream, space, inner, &finish(y, x))
+                }
+            }
+            Kind::Augmented => {
+                let (rows, cols) = self.shape;
+                let (top, bottom) = (rows * size_of::<T>(), cols * size_of::<T>());
+                let (x_top, x_bottom) = (x.part(0, top)?, x.part(top, bottom)?);
+                let (y_top, y_bottom) = (y.part(0, top)?, y.part(top, bottom)?);
+                let (back, back_space) = back()?;
+                plan.multiply_device::<T>(matrix, stream, space, x_bottom, &finish(y_top, x_top))?;
+                back.multiply_device::<T>(matrix, stream, back_space, x_top, &finish(y_bottom, x_bottom))
+            }
+            _ => {
+                let rows = self.order;
+                if let Some(r) = &self.rank_one {
+                    let space = r.degrees.whole();
+                    let one = Pass {
+                        space,
+                        vector: x,
+                        rows,
+                        count: 1,
+                        weights: None,
+                        partials: Some(r.partials.whole()),
+                        squares: None,
+                        keep: true,
+                    };
+                    pass::<T>(gpu, stream, one)?;
+                    let sums = (parts::<T>(), pieces(rows));
+                    total(gpu, stream, r.partials.whole(), sums, step.scale * r.inverse, r.sum.whole())?;
+                }
+                let gathered = match &self.scale {
+                    None => x,
+                    Some(s) => {
+                        let to = between()?.whole();
+                        let parts = Some(s.whole());
+                        scale::<T>(
+                            gpu,
+                            stream,
+                            Scale { from: x, to, rows, square: None, parts, factor: 1.0, keep: 0.0 },
+                        )?;
+                        to
+                    }
+                };
+                let plain = step.scale == 1.0;
+                let made = DeviceFinish {
+                    row_scale: self.scale.as_ref().map(DeviceMemory::whole),
+                    diagonal: self.diagonal.as_ref().filter(|_| plain).map(DeviceMemory::whole),
+                    ..finish(y, x)
+                };
+                plan.multiply_device::<T>(matrix, stream, space, gathered, &made)?;
+                if let Some(d) = self.diagonal.as_ref().filter(|_| !plain) {
+                    let parts = Some(d.whole());
+                    let added = Scale { from: x, to: y, rows, square: None, parts, factor: step.scale, keep: 1.0 };
+                    scale::<T>(gpu, stream, added)?;
+                }
+                if let Some(r) = &self.rank_one {
+                    let taken = Pass {
+                        space: r.degrees.whole(),
+                        vector: y,
+                        rows,
+                        count: 1,
+                        weights: Some(r.sum.whole()),
+                        partials: None,
+                        squares: None,
+                        keep: false,
+                    };
+                    pass::<T>(gpu, stream, taken)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What the device finds, against the host.
+
+use std::sync::Arc;
+
+use super::GpuKrylov;
+use crate::backend::BackendChoice;
+use crate::context::{self, Context};
+use crate::lanczos::cpu::CpuKrylov;
+use crate::lanczos::krylov::{Affine, Krylov, Space};
+use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::solve::Given;
+use crate::lanczos::tests::{edges, symmetric};
+use crate::lanczos::{Filter, Options, Orthogonality, Pairs, Verify, Which, eigenpairs};
+use crate::matrix::Matrix;
+use crate::progress::Progress;
+use crate::scalar::{Complex, Real, Scalar};
+use crate::spmv::tests::{cpu, golden, recorded};
+
+fn gpu() -> Arc<Context> {
+    Context::new(context::Options { backend: BackendChoice::Cuda, ..context::Options::default() }).unwrap()
+}
+
+fn graph<T: Scalar>(c: &Arc<Context>, n: usize) -> Matrix {
+    let weight = |k: usize| T::from_parts(0.1 + (k * 7 % 11) as f64, if k.is_multiple_of(3) { 0.5 } else { -0.25 });
+    let mut list: Vec<_> = (0..4 * n).map(|k| (k % n, (k * k + k / n + 1) % n, weight(k))).collect();
+    list.retain(|(i, j, _)| i < j);
+    symmetric(c, n, &list)
+}
+
+fn near<T: Scalar>(a: &[T], b: &[T], limit: f64, what: &str) {
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        let off = (a.re() - b.re()).hypot(a.im() - b.im());
+        assert!(off <= limit, "{what}: element {i}: {a:?} and {b:?}");
+    }
+}
+
+/// Every operation on both backends, on the same columns.
+fn operations<T: Scalar>(n: usize) {
+    let (on_gpu, on_cpu) = (gpu(), cpu(2));
+    let (a, b) = (graph::<T>(&on_gpu, n), graph::<T>(&on_cpu, n));
+    let mut op_a = Symmetric::<T>::new(&on_gpu, &a, Kind::Matrix, 0.25).unwrap();
+    let mut op_b = Symmetric::<T>::new(&on_cpu, &b, Kind::Matrix, 0.25).unwrap();
+    let mut device = GpuKrylov::new(&on_gpu, &mut op_a, None, 20).unwrap();
+    let mut host = CpuKrylov::new(&on_cpu, &mut op_b, None, 20).unwrap();
+    let eps = T::Part::EPSILON.to_f64();
+    let column = |k: &mut dyn FnMut(&mut [T])| {
+        let mut v = vec![T::default(); n];
+        k(&mut v);
+        v
+    };
+    for j in 0..8 {
+        device.random(5, j, j as usize).unwrap();
+        host.random(5, j, j as usize).unwrap();
+        let got = column(&mut |v| device.read(j as usize, v).unwrap());
+        assert_eq!(got, column(&mut |v| host.read(j as usize, v).unwrap()), "random numbers");
+    }
+    for j in 0..8 {
+        let (d, h) = (device.orthogonalise(j, j).unwrap(), host.orthogonalise(j, j).unwrap());
+        let limit = 1e3 * eps * (n as f64).sqrt();
+        assert!((d.along - h.along).abs() < limit && (d.before - h.before).abs() < limit, "{d:?} {h:?}");
+        assert!((d.after - h.after).abs() < limit, "{d:?} {h:?}");
+        device.scale(j, 1.0 / d.after).unwrap();
+        host.scale(j, 1.0 / d.after).unwrap();
+    }
+    let gram = device.gram(0, 8).unwrap();
+    for (k, g) in gram.iter().enumerate() {
+        let want = if k / 8 == k % 8 { 1.0 } else { 0.0 };
+        assert!((g.re() - want).hypot(g.im()) < 100.0 * eps, "{k}: {g:?}");
+    }
+    let step = Affine { scale: -0.5, center: 1.5, keep: 2.0 };
+    let norm = 100.0;
+    let check = |device: &mut GpuKrylov<'_, '_, '_, T>, host: &mut CpuKrylov<'_, '_, '_, T>, j: usize, what: &str| {
+        let got = column(&mut |v| device.read(j, v).unwrap());
+        near(&got, &column(&mut |v| host.read(j, v).unwrap()), 1e3 * eps * norm, what);
+    };
+    device.affine(step, 0, 1).unwrap();
+    host.affine(step, 0, 1).unwrap();
+    check(&mut device, &mut host, 1, "affine");
+    let weights = [0.5, -2.0, 0.0];
+    device.spread(0, &weights, 3, true).unwrap();
+    host.spread(0, &weights, 3, true).unwrap();
+    (3..6).for_each(|j| check(&mut device, &mut host, j, "spread"));
+    let (d, h) = (device.three_term(Some((6, 0.3)), 7, 6).unwrap(), host.three_term(Some((6, 0.3)), 7, 6).unwrap());
+    assert!((d.0 - h.0).abs() + (d.1 - h.1).abs() < 1e3 * eps * norm, "{d:?} {h:?}");
+    check(&mut device, &mut host, 6, "three terms");
+    let turn: Vec<T::Wide> =
+        (0..12).map(|k| <T::Wide as Scalar>::from_parts(0.1 * f64::from(k), 0.3 - 0.1 * f64::from(k % 4))).collect();
+    device.rotate(2, 4, &turn, 3).unwrap();
+    host.rotate(2, 4, &turn, 3).unwrap();
+    (2..5).for_each(|j| check(&mut device, &mut host, j, "turned"));
+    let mut h_d = vec![<T::Wide as Scalar>::from_parts(0.0, 0.0); 6];
+    let mut h_h = h_d.clone();
+    let rest_d = device.project(0, 3, 4, 2, &mut h_d).unwrap();
+    let rest_h = host.project(0, 3, 4, 2, &mut h_h).unwrap();
+    near(&h_d, &h_h, 1e4 * eps * norm, "coefficients");
+    near(&rest_d, &rest_h, 1e4 * eps * norm, "norms");
+    check(&mut device, &mut host, 4, "projected");
+    let (d, h) = (device.distance(4, 0.7, 0).unwrap(), host.distance(4, 0.7, 0).unwrap());
+    assert!((d - h).abs() < 1e4 * eps * norm, "{d} {h}");
+    // Steps of a cycle, none of which waits.
+    let space = Space { locked: 0, norm: 0.0, epsilon: eps };
+    device.orthogonalise(0, 0).unwrap();
+    let again = device.extend(space, 0, 10).unwrap();
+    let basis = device.gram(0, 11).unwrap();
+    assert_eq!(again.len(), 10);
+    for (k, g) in basis.iter().enumerate().filter(|(k, _)| k % 11 > 0 && k / 11 > 0) {
+        let want = if k / 11 == k % 11 { 1.0 } else { 0.0 };
+        assert!((g.re() - want).hypot(g.im()) < 1e3 * eps, "{k}: {g:?}");
+    }
+    // The same bits again.
+    let first = column(&mut |v| device.read(10, v).unwrap());
+    device.extend(space, 0, 10).unwrap();
+    assert_eq!(first, column(&mut |v| device.read(10, v).unwrap()), "a second run");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn operations_are_those_of_the_host() {
+    for n in [20, 511, 512, 513, 5000, 200_003] {
+        operations::<f64>(n);
+    }
+    for n in [33, 1025] {
+        operations::<f32>(n);
+        operations::<Complex<f64>>(n);
+        operations::<Complex<f32>>(n);
+    }
+}
+
+fn solved<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, options: &Options) -> Pairs<T> {
+    let mut operator = Symmetric::<T>::new(c, a, kind, 0.0).unwrap();
+    eigenpairs(c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn graphs_have_the_recorded_eigenvalues() {
+    let c = gpu();
+    for name in ["as-caida20071105", "ca-AstroPh-cc", "email-Enron"] {
+        let a = golden(&c, name);
+        let options = Options { count: 10, ..Options::default() };
+        let pairs = solved::<f64>(&c, &a, Kind::Matrix, &options);
+        assert_eq!(pairs.info.converged, 10, "{name}");
+        near(&pairs.values, &recorded(name, "A_LA")[..10], 1e-10 * pairs.info.norm, name);
+        assert!(pairs.residuals.iter().all(|r| *r <= 2e-10 * pairs.info.norm), "{name}: {:?}", pairs.residuals);
+        let again = solved::<f64>(&c, &a, Kind::Matrix, &options);
+        assert!(pairs.vectors == again.vectors, "{name}: other bits");
+        for other in [
+            Options { block: 4, ..options },
+            Options { orthogonality: Orthogonality::Partial, basis: 40, ..options },
+            Options { method: crate::lanczos::Method::Plain, basis: 200, ..options },
+        ] {
+            let pairs = solved::<f64>(&c, &a, Kind::Matrix, &other);
+            near(&pairs.values, &recorded(name, "A_LA")[..10], 1e-10 * pairs.info.norm, name);
+        }
+    }
+    let a = golden(&c, "as-caida20071105");
+    let s = recorded("as-caida20071105", "N_LA_largest_cc");
+    let eight = Options { count: 8, ..Options::default() };
+    near(&solved::<f64>(&c, &a, Kind::NormalisedAdjacency, &eight).values, &s[..8], 1e-10, "S");
+    let l = recorded("as-caida20071105", "L_LA");
+    near(&solved::<f64>(&c, &a, Kind::Laplacian, &eight).values, &l[..8], 1e-9 * 2629.0, "L");
+    let mesh = golden(&c, "4elt");
+    let filtered = Options { count: 4, filter: Filter::Chebyshev, which: Which::Smallest, tolerance: 1e-9, ..eight };
+    for kind in [Kind::NormalisedLaplacian, Kind::Laplacian] {
+        let key = if kind == Kind::Laplacian { "L_SA" } else { "Nlap_SA" };
+        near(&solved::<f64>(&c, &mesh, kind, &filtered).values, &recorded("4elt", key)[..4], 1e-11, key);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn copies_are_found_and_operators_are_the_hosts() {
+    let (on_gpu, on_cpu) = (gpu(), cpu(2));
+    let list =
+        edges((0..1024).flat_map(|v| (0..10).filter(move |b| v & (1 << b) != 0).map(move |b| (v, v ^ (1 << b)))));
+    let cube = symmetric(&on_gpu, 1024, &list);
+    let mut want = vec![10.0];
+    want.extend([8.0; 10]);
+    want.push(6.0);
+    let pairs = solved::<f64>(&on_gpu, &cube, Kind::Matrix, &Options { count: 12, basis: 40, ..Options::default() });
+    near(&pairs.values, &want, 1e-9 * 10.0, "Q10");
+    for kind in Kind::ALL {
+        let options = Options { count: 3, verify: Verify::Off, ..Options::default() };
+        let real = |c: &Arc<Context>| solved::<f64>(c, &graph::<f64>(c, 700), kind, &options);
+        let (d, h) = (real(&on_gpu), real(&on_cpu));
+        near(&d.values, &h.values, 1e-9 * h.info.norm, &format!("{kind:?}"));
+        near(&d.residuals, &h.residuals, 1e-9 * h.info.norm, &format!("{kind:?}"));
+    }
+    let complex = |c: &Arc<Context>| {
+        let a = graph::<Complex<f64>>(c, 700);
+        solved::<Complex<f64>>(c, &a, Kind::Matrix, &Options { count: 5, ..Options::default() })
+    };
+    let (d, h) = (complex(&on_gpu), complex(&on_cpu));
+    near(&d.values, &h.values, 1e-9 * h.info.norm, "complex");
+    let identity = symmetric(&on_gpu, 300, &(0..300).map(|i| (i, i, 1.0)).collect::<Vec<_>>());
+    near(&solved::<f64>(&on_gpu, &identity, Kind::Matrix, &Options::default()).values, &[1.0; 6], 1e-13, "identity");
+    let zero = symmetric::<f64>(&on_gpu, 300, &[]);
+    near(&solved::<f64>(&on_gpu, &zero, Kind::Matrix, &Options::default()).values, &[0.0; 6], 0.0, "zero");
+}
