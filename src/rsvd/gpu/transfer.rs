@@ -166,6 +166,7 @@ fn store_columns<T: Scalar>(
     }
     let mut pieces = site.take_ring()?;
     let context = site.context.clone();
+    context.pool().run(|| touch(rows, memory))?;
     pieces.download(&site.stream, columns, 0, length * width, |from, part| {
         context.pool().run(|| unpack(part, from, rows, memory))
     })?;
@@ -217,6 +218,17 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: Placing, first: usize,
 
 fn beyond() -> Error {
     Error::Internal("a matrix that ends before its last line".into())
+}
+
+/// Writes to every large page of `rows` of the caller's memory, on the calling pool's threads: new ones are cleared by the
+/// thread that comes first, and a part of the download that is unpacked at a time has few of them.
+fn touch(rows: Rows, memory: &mut [u8]) -> Result<()> {
+    const PAGE: usize = 2 << 20;
+    let Rows { offset, pitch, width, count } = rows;
+    let end = offset + (count - 1) * pitch + width;
+    let lines = memory.get_mut(offset..end).ok_or_else(beyond)?;
+    lines.par_chunks_mut(pitch).for_each(|line| line[..width].par_chunks_mut(PAGE).for_each(|page| page[0] = 0));
+    Ok(())
 }
 
 /// Unpacks the bytes from the `from`-th on of packed lines into `rows` of the caller's memory; runs on the calling pool's
@@ -379,6 +391,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn nothing_between_lines_is_touched() {
+        let rows = Rows { offset: 3, pitch: 9, width: 4, count: 5 };
+        let mut memory = vec![7; 3 + 4 * 9 + 4];
+        touch(rows, &mut memory).unwrap();
+        let zeros: Vec<usize> = (0..memory.len()).filter(|k| memory[*k] == 0).collect();
+        assert_eq!(zeros, [3, 12, 21, 30, 39]);
+        assert!(matches!(touch(rows, &mut memory[..40]), Err(Error::Internal(_))));
     }
 
     #[test]
