@@ -952,6 +952,16 @@
 #define PURLIN_NORM_INFINITY 3
 
 /**
+ * The vertices with the longest rows first, equal ones as they are.
+ */
+#define PURLIN_ORDER_DEGREE 0
+
+/**
+ * Reverse Cuthill-McKee: neighbours get near numbers (Cuthill and McKee, 1969; George and Liu, 1979).
+ */
+#define PURLIN_ORDER_CUTHILL_MCKEE 1
+
+/**
  * Chosen by the lengths of the rows.
  */
 #define PURLIN_SPMV_ALGORITHM_AUTO 0
@@ -8078,6 +8088,23 @@ PURLIN_MUST_USE
 purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
                                         const char *path,
                                         int32_t symmetric);
+
+/**
+ * An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row
+ * `order[i]` of `a`, which is what purlin_matrix_permute makes with this list for rows and columns. By degree O(rows
+ * log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
+ *
+ * @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
+ * @param how    PURLIN_ORDER_DEGREE or PURLIN_ORDER_CUTHILL_MCKEE.
+ * @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
+ * is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_order(const struct purlin_matrix *a,
+                                  int32_t how,
+                                  struct purlin_tensor *order);
 
 /**
  * A norm of a sparse matrix, in double precision; entries at one place count each on its own. NaN if an entry is.

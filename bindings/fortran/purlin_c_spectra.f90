@@ -110,6 +110,12 @@ module purlin_c_spectra
       integer(c_int32_t), value :: symmetric
       integer(c_int32_t) :: s
     end function
+    function c_matrix_order(a, how, order) bind(c, name='purlin_matrix_order') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: a, order
+      integer(c_int32_t), value :: how
+      integer(c_int32_t) :: s
+    end function
     function c_matrix_norm(a, kind, norm) bind(c, name='purlin_matrix_norm') result(s)
       import :: c_double, c_int32_t, c_ptr
       type(c_ptr), value :: a

@@ -11,7 +11,7 @@ module purlin_sparse_module
   private
   public :: purlin_from_dense, purlin_to_dense, purlin_canonical, purlin_pattern, purlin_transpose, purlin_symmetrise, &
     purlin_permute, purlin_select, purlin_read_market, purlin_write_market, purlin_read_edges, purlin_write_edges, &
-    purlin_norm, purlin_is_symmetric, purlin_row_sums, purlin_diagonal
+    purlin_norm, purlin_is_symmetric, purlin_row_sums, purlin_diagonal, purlin_order
 
 contains
 
@@ -291,6 +291,23 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call absorb(o, c_matrix_diagonal(a%handle(), diagonal%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> An order of the vertices, from 1, that brings together what products gather: PURLIN_ORDER_DEGREE or CUTHILL_MCKEE.
+  !> purlin_permute with it for rows and columns has it.
+  subroutine purlin_order(context, a, how, order, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    integer(c_int32_t), intent(in) :: how
+    integer(c_int64_t), intent(inout), contiguous, target :: order(:)
+    type(purlin_tensor) :: found
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call found%borrow(context, order, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_order(a%handle(), how, found%handle()))
+    if (o%status == PURLIN_SUCCESS) order = order + 1
     call finish(o, stat, errmsg)
   end subroutine
 end module purlin_sparse_module

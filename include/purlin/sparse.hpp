@@ -111,6 +111,14 @@ inline matrix permute(const context& on, const matrix& a, const std::vector<std:
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
+/// An order of the vertices, one of `PURLIN_ORDER_*`: `permute(on, a, list, list)` has it.
+inline std::vector<std::int64_t> order(const context& on, const matrix& a, std::int32_t how) {
+  std::vector<std::int64_t> list(purlin::detail::size(a.properties().rows));
+  const tensor out = tensor::borrow(on, list);
+  on.finish(purlin_matrix_order(a.get(), how, out.get()));
+  return list;
+}
+
 /// The rows and columns listed, in that order.
 inline matrix select(const context& on, const matrix& a, const std::vector<std::int64_t>& rows,
                      const std::vector<std::int64_t>& cols) {

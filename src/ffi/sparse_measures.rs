@@ -7,12 +7,44 @@ use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::matrix::sparse::{self, Norm};
+use crate::matrix::sparse::{self, Norm, Ordering};
+use crate::scalar::DType;
 use crate::shape::{self, to_i64};
 use crate::tensor::Tensor;
 
 /// Largest sum of moduli of a row, of a sparse matrix.
 pub const PURLIN_NORM_INFINITY: i32 = 3;
+
+/// The vertices with the longest rows first, equal ones as they are.
+pub const PURLIN_ORDER_DEGREE: i32 = 0;
+/// Reverse Cuthill-McKee: neighbours get near numbers (Cuthill and McKee, 1969; George and Liu, 1979).
+pub const PURLIN_ORDER_CUTHILL_MCKEE: i32 = 1;
+
+/// An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row
+/// `order[i]` of `a`, which is what purlin_matrix_permute makes with this list for rows and columns. By degree O(rows
+/// log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
+///
+/// @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
+/// @param how    PURLIN_ORDER_DEGREE or PURLIN_ORDER_CUTHILL_MCKEE.
+/// @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
+/// is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_matrix_order(a: *const purlin_matrix, how: i32, order: *mut purlin_tensor) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        let how = Ordering::from_code("how", how)?;
+        let mut order = tensor::output("order", order)?;
+        order.expect_context("order", a.context())?;
+        order.expect_dims("order", &[a.rows()])?;
+        order.expect_dtype("order", DType::I64)?;
+        let found = sparse::order(&a, how)?;
+        order.view_mut::<i64>("order")?.write_column(&[], &found);
+        Ok(())
+    })
+}
 
 /// A norm of a sparse matrix, in double precision; entries at one place count each on its own. NaN if an entry is.
 /// O(nnz).

@@ -222,6 +222,30 @@ static void graphs(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* A star whose centre is the last vertex, and a path numbered at random. */
+static void orders(void) {
+  const int64_t from[4] = {4, 4, 4, 4}, to[4] = {0, 1, 2, 3}, mixed[5] = {3, 0, 4, 1, 2};
+  const double ones[4] = {1, 1, 1, 1};
+  int64_t order[5], i;
+  purlin_matrix *star = coordinates(context, 5, 5, 4, from, to, ones), *path = path_graph(context, 5), *p = NULL, *q = NULL;
+  purlin_tensor *t = vector_of(context, PURLIN_I64, 5, order);
+  OK(purlin_matrix_order(star, PURLIN_ORDER_DEGREE, t));
+  CHECK(order[0] == 4 && order[1] == 0 && order[4] == 3);
+  OK(purlin_matrix_permute(path, mixed, mixed, &p));
+  OK(purlin_matrix_order(p, PURLIN_ORDER_CUTHILL_MCKEE, t));
+  OK(purlin_matrix_permute(p, order, order, &q));
+  for (i = 0; i < 4; i++) CHECK(at(q, i, i + 1) == 1 && at(q, i + 1, i) == 1);
+  BAD_ARGUMENT("how: is 2, outside 0 to 1", purlin_matrix_order(star, 2, t));
+  OK(purlin_tensor_destroy(t));
+  t = vector_of(context, PURLIN_I64, 4, order);
+  BAD_ARGUMENT("order: has dimensions [4], [5] are needed", purlin_matrix_order(star, 0, t));
+  OK(purlin_tensor_destroy(t));
+  OK(purlin_matrix_destroy(q));
+  OK(purlin_matrix_destroy(p));
+  OK(purlin_matrix_destroy(path));
+  OK(purlin_matrix_destroy(star));
+}
+
 static void norms(void) {
   purlin_matrix *a = coordinates(context, 3, 4, 5, row, col, value);
   double norm = 0;
@@ -316,6 +340,7 @@ int main(void) {
   canonical();
   pieces();
   graphs();
+  orders();
   norms();
   files();
   contexts();

@@ -60,6 +60,7 @@ contains
     real(c_double) :: norm
     character(*), parameter :: file = 'spectra_fortran.mtx'
     logical :: symmetric
+    integer(c_int64_t) :: order(6)
     integer :: unit
     full = 0
     full(1, 2) = (2, 1)
@@ -106,6 +107,8 @@ contains
     call purlin_canonical(a, b)
 
     call path(6_c_int64_t, a)
+    call purlin_order(context, a, PURLIN_ORDER_DEGREE, order)
+    call check(all(order == [2, 3, 4, 5, 1, 6]), 'an order')
     call purlin_write_market(a, file, .true.)
     call purlin_read_market(context, b, file)
     call purlin_is_symmetric(b, symmetric)

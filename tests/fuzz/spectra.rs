@@ -202,7 +202,8 @@ fn measured(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let a = w.matrices.pick(s).cast_const();
     let (rows, cols, dtype) = rows_of(s, a);
     let (mut number, mut answer, mut count) = (0.0, 0, 0);
-    match s.below(6) {
+    match s.below(7) {
+        6 => c!(purlin_matrix_order(a, s.code(2), shaped(s, w, PURLIN_I64, &[rows]))),
         0 => c!(purlin_matrix_norm(a, s.code(4), if s.once_in(20) { null_mut() } else { &raw mut number })),
         1 => c!(purlin_matrix_is_symmetric(a, s.float(), &raw mut answer)),
         2 => c!(purlin_matrix_row_sums(a, shaped(s, w, dtype, &[rows]))),

@@ -292,6 +292,16 @@ def test_components(cpu: purlin.Context) -> None:
         graph.component(w, 3)
 
 
+def test_orders_are_permutations_that_narrow(cpu: purlin.Context) -> None:
+    shuffled = np.random.default_rng(3).permutation(100)
+    mixed = sparse.permute(path(100, cpu), shuffled, shuffled)
+    order = sparse.order(mixed, "cuthill_mckee")
+    row, col = np.nonzero(sparse.to_dense(sparse.permute(mixed, order, order)))
+    assert np.abs(row - col).max() == 1
+    degrees = np.diff(mixed.arrays()[0])[sparse.order(mixed, "degree")]
+    assert np.all(np.diff(degrees) <= 0)
+
+
 def test_density_gives_traces(cpu: purlin.Context) -> None:
     found = graph.density(path(200, cpu), 40, 30, kind="laplacian", seed=1)
     assert np.sum(found.weights) == pytest.approx(1)

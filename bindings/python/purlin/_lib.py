@@ -239,6 +239,7 @@ _PROTOTYPES = {
     "matrix_is_symmetric": "pdI",
     "matrix_row_sums": "pp",
     "matrix_diagonal": "pp",
+    "matrix_order": "pip",
     "spmv_create": "ppP",
     "spmv_update": "pp",
     "spmv_apply": "ppppppp",

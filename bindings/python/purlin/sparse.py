@@ -45,6 +45,8 @@ _SYMMETRIES = {
 }
 _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
 
+_ORDERS = {"degree": c.ORDER_DEGREE, "cuthill_mckee": c.ORDER_CUTHILL_MCKEE}
+
 
 def of(value: Any, context: Context | None = None) -> Matrix:
     """Whatever stands for a sparse matrix, on a given context, or its own."""
@@ -173,6 +175,16 @@ def permute(
     return _made(lib.purlin_matrix_permute, matrix.context, matrix.handle, *addresses)
 
 
+def order(a: Any, how: Literal["degree", "cuthill_mckee"], *, context: Context | None = None) -> Array:
+    """An order of the vertices that brings together what products gather: `permute(a, order, order)` has it."""
+    matrix = of(a, context)
+    out = np.zeros(matrix.shape[0], np.int64)
+    with Tensor.borrow(out, context=matrix.context) as tensor:
+        status = lib.purlin_matrix_order(matrix.handle, choice("how", how, _ORDERS), tensor.handle)
+        matrix.context.finish(status)
+    return out
+
+
 def select(
     a: Any,
     rows: npt.ArrayLike | None = None,
@@ -292,6 +304,7 @@ __all__ = [
     "from_dense",
     "is_symmetric",
     "norm",
+    "order",
     "pattern",
     "permute",
     "read_edges",
