@@ -10,7 +10,7 @@ use super::cullum::recurrence;
 use super::restart::{Counts, Report, Search, run};
 use super::transform::{Transform, Transformed};
 use super::verify::{self, Solved};
-use super::{Small, finite};
+use super::{PROBES, Small, finite};
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
@@ -164,8 +164,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
     /// spectrum.
     fn probe(&mut self, steps: usize, vector: u32) -> Result<(Vec<f64>, Vec<f64>, [f64; 2])> {
         let (work, epsilon) = (self.work, self.within.epsilon);
-        // Far from the numbers that runs draw.
-        self.krylov.random(self.within.seed, u32::MAX - vector, work)?;
+        self.krylov.random(self.within.seed, PROBES + vector, work)?;
         let norm = self.krylov.project(0, 0, work, 1, &mut [])?[0];
         self.krylov.scale(work, 1.0 / finite(norm, "the norm of a random vector")?)?;
         let report = &mut *self.report;

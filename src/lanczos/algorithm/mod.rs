@@ -21,6 +21,9 @@ pub mod verify;
 
 use crate::error::{Error, Result};
 
+/// The first of the random vectors that measure an operator, far from those that searches start from.
+pub const PROBES: u32 = 1 << 31;
+
 /// Eigenvalues of a dense Hermitian matrix of which the lower triangle is read, and its eigenvectors, column-major.
 pub type Small<'a, W> = dyn FnMut(usize, &[W]) -> Result<(Vec<f64>, Vec<W>)> + 'a;
 

@@ -9,7 +9,7 @@ use super::filter::{self, Task};
 use super::restart::{Counts, Report};
 use super::transform::{Transform, Transformed};
 use super::verify::{Solved, columns, solve};
-use super::{Small, finite, plain};
+use super::{PROBES, Small, finite, plain};
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
@@ -183,7 +183,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             return Ok((residuals, solved.counts.norm));
         }
         // Norms met were those of the inverse. A random vector tells how large the matrix is on the whole.
-        krylov.random(self.settings.seed, u32::MAX, work)?;
+        krylov.random(self.settings.seed, PROBES, work)?;
         let length = krylov.distance(work, 0.0, work)?;
         krylov.apply(work, work + 1)?;
         let typical = finite(krylov.distance(work + 1, 0.0, work)?, "the norm of a product")? / length;

@@ -14,6 +14,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::algorithm::PROBES;
 use super::krylov::{Affine, Krylov, Projection, Space};
 use super::operator::{Symmetric, UNSYMMETRIC};
 use crate::alloc;
@@ -118,7 +119,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
     /// Tests by products with random vectors u and v whether u . A v = A u . v.
     fn sample(&mut self) -> Result<()> {
         let mut norms = [0.0; 2];
-        (0..2).try_for_each(|j| self.random(0, u32::MAX - 2 - j, j as usize))?;
+        (0..2).try_for_each(|j| self.random(0, PROBES + j, j as usize))?;
         let mut sums = [[0.0f64; 2]; 2];
         for (j, sum) in sums.iter_mut().enumerate() {
             self.apply(j, 2)?;
