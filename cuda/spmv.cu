@@ -27,7 +27,7 @@
 
 #define PURLIN_SPMV_OFFSETS(suffix, T, P)                                                                 \
   PURLIN_SPMV_KERNEL(purlin_spmv_collect_##suffix, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, purlin_spmv_collect_params, \
-                     (purlin::spmv::collect<T, P>(p)))                                                    \
+                     (purlin::spmv::collect<T, P, PURLIN_LAUNCH_SPMV_SPREAD_THREADS>(p)))                                                    \
   PURLIN_SPMV_KERNEL(purlin_spmv_mend_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_params,           \
                      (purlin::spmv::mend<T, P>(p)))                                                       \
   PURLIN_SPMV_FORMS(suffix, T, P, false)                                                                  \
@@ -36,16 +36,14 @@
 #define PURLIN_SPMV_KERNELS(suffix, T)                                                                              \
   PURLIN_SPMV_OFFSETS(suffix, T, int64_t)                                                                           \
   PURLIN_SPMV_OFFSETS(narrow_##suffix, T, int32_t)                                                                  \
-  PURLIN_SPMV_KERNEL(purlin_spmv_join_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_params,                     \
-                     (purlin::spmv::join<T>(p)))                                                                    \
   PURLIN_SPMV_KERNEL(purlin_spmv_permute_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_permute_params,          \
                      (purlin::spmv::permute<T>(p)))                                                                 \
   PURLIN_SPMV_KERNEL(purlin_spmv_block_join_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_block_params,         \
                      (purlin::spmv::block_join<T>(p)))                                                              \
   PURLIN_SPMV_KERNEL(purlin_spmv_spread_##suffix, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, purlin_spmv_spread_params,     \
-                     (purlin::spmv::spread<T, false>(p)))                                                           \
+                     (purlin::spmv::spread<T, false, PURLIN_LAUNCH_SPMV_SPREAD_THREADS>(p)))                                                           \
   PURLIN_SPMV_KERNEL(purlin_spmv_spread_##suffix##_pattern, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, purlin_spmv_spread_params, \
-                     (purlin::spmv::spread<T, true>(p)))
+                     (purlin::spmv::spread<T, true, PURLIN_LAUNCH_SPMV_SPREAD_THREADS>(p)))
 
 PURLIN_SPMV_KERNEL(purlin_spmv_count, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_prepare_params, purlin::spmv::count(p))
 PURLIN_SPMV_KERNEL(purlin_spmv_accumulate, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_prepare_params, purlin::spmv::accumulate(p))

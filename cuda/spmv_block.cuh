@@ -41,17 +41,32 @@ __device__ void block(const purlin_spmv_block_params &p) {
   T *stage = reinterpret_cast<T *>(spmv_block_shared);
   const int32_t *columns = pointer<int32_t>(p.columns) + here.entry;
   const T *values = pointer<T>(p.values) + here.entry, *x = pointer<T>(p.x);
-  const int words = width / VECTOR;
-#pragma unroll 4
-  for (int item = thread; item < count * words; item += THREADS) {
-    const int k = item / words, w = item - k * words;
-    W product = load_words(reinterpret_cast<const W *>(x + __ldg(columns + k) * p.x_stride) + w);
-    if (!PATTERN) {
-      const T value = N::gather(values + k);
+  const int words = width / VECTOR, items = count * words;
+  // A power of two is shifted by; else -1.
+  const int shift = (words & (words - 1)) == 0 ? 31 - __clz(words) : -1;
+  constexpr int AHEAD = 4;
+  for (int first = thread; first < items; first += AHEAD * THREADS) {
+    int k[AHEAD], w[AHEAD];
+    int32_t column[AHEAD];
+    T value[AHEAD];
+    W product[AHEAD];
 #pragma unroll
-      for (int j = 0; j < VECTOR; ++j) product.at[j] = N::product(value, product.at[j]);
+    for (int j = 0; j < AHEAD; ++j) {
+      const int item = min(first + j * THREADS, items - 1);
+      k[j] = shift >= 0 ? item >> shift : item / words;
+      w[j] = item - k[j] * words;
+      column[j] = __ldg(columns + k[j]);
+      if (!PATTERN) value[j] = N::gather(values + k[j]);
     }
-    reinterpret_cast<W *>(stage)[item] = product;
+#pragma unroll
+    for (int j = 0; j < AHEAD; ++j) product[j] = load_words(reinterpret_cast<const W *>(x + column[j] * p.x_stride) + w[j]);
+#pragma unroll
+    for (int j = 0; j < AHEAD; ++j) {
+      if (!PATTERN)
+#pragma unroll
+        for (int i = 0; i < VECTOR; ++i) product[j].at[i] = N::product(value[j], product[j].at[i]);
+      if (first + j * THREADS < items) reinterpret_cast<W *>(stage)[first + j * THREADS] = product[j];
+    }
   }
   __syncthreads();
   const bool is_piece = here.piece >= 0;

@@ -6,7 +6,8 @@
  *
  * Words
  *   tile      a share of the work of a block: whole rows, or a part of one row that is too long (a piece).
- *   piece     its sum goes to partials[piece]; purlin_spmv_join_* adds the pieces of a row in their order.
+ *   piece     its sum goes to partials[piece]. Of the blocks that sum the pieces of a row the last to arrive adds these in
+ *             their order and finishes the row: arrivals[], of long rows, are 0 before and after.
  *   finish    what becomes of the sum s of row r:
  *             y[r] = alpha f scale[r] s + (shift + diagonal[r]) x[r] + gamma g z[r] + beta y[r],
  *             f and g numbers in device memory. What is 0 (an address, or beta) is not read.
@@ -23,6 +24,7 @@
 #define PURLIN_LAUNCH_SPMV_MERGE_TILE 1152  /* rows and entries together; a multiple of the threads */
 #define PURLIN_LAUNCH_SPMV_PIECE 4096       /* most entries of a row that a block of bins sums at once */
 #define PURLIN_LAUNCH_SPMV_SPREAD_THREADS 512
+#define PURLIN_LAUNCH_SPMV_LONG_SUM 32      /* entries that a lane sums; longer rows of a tile go to whole warps */
 #define PURLIN_LAUNCH_SPMV_PAD 16           /* entries of a block of columns begin at multiples */
 
 /* Where a tile begins. */
@@ -49,21 +51,30 @@ typedef struct purlin_spmv_finish {
 } purlin_spmv_finish;
 #define PURLIN_SPMV_FINISH_BYTES 104
 
-/* Products with a vector: purlin_spmv_rows_*, _bins_*, _tiles_*, _merge_*, _join_*, _mend_*. */
+/* Rows in pieces. */
+typedef struct purlin_spmv_pieces {
+  uint64_t partials;      /* the kernel's type */
+  uint64_t longs;         /* purlin_spmv_long, and one more */
+  uint64_t owners;        /* int32: the long row of each piece */
+  uint64_t arrivals;      /* uint32, one a long row */
+} purlin_spmv_pieces;
+#define PURLIN_SPMV_PIECES_BYTES 32
+
+/* Products with a vector: purlin_spmv_rows_*, _bins_*, _tiles_*, _merge_*, _mend_*. */
 typedef struct purlin_spmv_params {
   uint64_t row_ptr;
   uint64_t columns;
   uint64_t values;
   uint64_t gathered;      /* the vector that is multiplied by */
-  uint64_t tiles;         /* purlin_spmv_tile [count + 1]; of bins purlin_spmv_bin [count]; of join purlin_spmv_long [count + 1] */
-  uint64_t partials;      /* the kernel's type: of pieces; of merge [count] */
+  uint64_t tiles;         /* purlin_spmv_tile [count + 1]; of bins purlin_spmv_bin [count] */
   uint64_t order;         /* bins: int32 rows */
   int64_t rows;
-  int32_t count;          /* of tiles, bins or long rows */
+  int32_t count;          /* of tiles or bins */
   int32_t lanes;          /* rows: lanes of a row, a power of two up to 32 */
+  purlin_spmv_pieces pieces; /* of merge `partials` alone, one a tile */
   purlin_spmv_finish finish;
 } purlin_spmv_params;
-#define PURLIN_SPMV_PARAMS_BYTES 176
+#define PURLIN_SPMV_PARAMS_BYTES 200
 
 /* Work of a block of purlin_spmv_bins_*: `count` rows from order[first] on by `lanes` lanes each; with lanes = 0 entries
  * first to first + count, a piece. */
@@ -88,8 +99,8 @@ typedef struct purlin_spmv_long {
  * in shared memory. purlin_spmv_collect_* sums: a block takes a tile of rows, whose products are one run a block of columns.
  */
 typedef struct purlin_spmv_unit {
-  int64_t first; /* entry, a multiple of 4 */
-  int32_t count; /* a multiple of 4 */
+  int64_t first; /* entry, a multiple of SPMV_PAD */
+  int32_t count; /* a multiple of SPMV_PAD */
   int32_t block; /* of columns */
 } purlin_spmv_unit;
 #define PURLIN_SPMV_UNIT_BYTES 16
@@ -113,13 +124,13 @@ typedef struct purlin_spmv_collect_params {
   uint64_t offsets;       /* uint16 [blocks + 1] a tile: where the run goes to in shared memory; then the entries of the tile */
   uint64_t places;        /* uint16 [capacity] a tile: where in shared memory each entry is, in the order of A */
   uint64_t products;
-  uint64_t partials;
   int64_t blocks;         /* of columns */
   int64_t capacity;       /* most entries of a tile, a multiple of 8 */
   int64_t lanes;          /* that take a run together: 4 to 32, a power of two */
+  purlin_spmv_pieces pieces;
   purlin_spmv_finish finish;
 } purlin_spmv_collect_params;
-#define PURLIN_SPMV_COLLECT_PARAMS_BYTES 184
+#define PURLIN_SPMV_COLLECT_PARAMS_BYTES 208
 
 /* What the sweeps want prepared: purlin_spmv_count, a block a tile; _accumulate, a block a block of columns; _place, a block a
  * tile. In between `totals` becomes where each block of columns begins. */
@@ -169,6 +180,7 @@ typedef struct purlin_spmv_block_params {
 #ifdef __cplusplus
 static_assert(sizeof(purlin_spmv_tile) == PURLIN_SPMV_TILE_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_finish) == PURLIN_SPMV_FINISH_BYTES, "mirrored in Rust");
+static_assert(sizeof(purlin_spmv_pieces) == PURLIN_SPMV_PIECES_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_params) == PURLIN_SPMV_PARAMS_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_bin) == PURLIN_SPMV_BIN_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_long) == PURLIN_SPMV_LONG_BYTES, "mirrored in Rust");

@@ -79,7 +79,7 @@ __device__ void merge(const purlin_spmv_params &p) {
   const int follower = lane < 31 ? after : (is_last ? -1 : first_row[warp + 1]);
   if (follower != row) {
     if (row < rows) out[row] = N::sum(out[row], sum);
-    if (is_last) target<T>(p.partials)[blockIdx.x] = row == rows ? sum : N::zero();
+    if (is_last) target<T>(p.pieces.partials)[blockIdx.x] = row == rows ? sum : N::zero();
   }
   __syncthreads();
   const Finish<T> done(p.finish);
@@ -95,7 +95,7 @@ __device__ void mend(const purlin_spmv_params &p) {
   const int32_t row = list[at + 1].row;
   // Nothing was left over where the tile ends with the row before and the next one ends the row.
   if (list[at + 1].entry == pointer<P>(p.row_ptr)[row] && list[at + 2].row != row) return;
-  const T *partials = pointer<T>(p.partials);
+  const T *partials = pointer<T>(p.pieces.partials);
   T sum = Number<T>::zero();
   for (int k = at; k < p.count && list[k + 1].row == row; ++k) sum = Number<T>::sum(sum, partials[k]);
   Finish<T>(p.finish).add(row, sum);

@@ -27,6 +27,7 @@ struct Number {
   __device__ static T shuffle_up(T a, int lanes) { return __shfl_up_sync(0xffffffffu, a, lanes); }
   __device__ static T stream(const T *p) { return __ldcs(p); }
   __device__ static T gather(const T *p) { return __ldg(p); }
+  __device__ static T fresh(const T *p) { return __ldcg(p); }
 };
 
 __device__ __forceinline__ float2 vector_of(Pair<float> a) { return make_float2(a.re, a.im); }
@@ -57,6 +58,7 @@ struct Number<Pair<R>> {
   }
   __device__ static T stream(const T *p) { return pair_of(__ldcs(reinterpret_cast<const Vector *>(p))); }
   __device__ static T gather(const T *p) { return pair_of(__ldg(reinterpret_cast<const Vector *>(p))); }
+  __device__ static T fresh(const T *p) { return pair_of(__ldcg(reinterpret_cast<const Vector *>(p))); }
 };
 
 template <class T>
@@ -130,6 +132,32 @@ struct Finish {
   // Adds to a row that is finished but for this.
   __device__ void add(int64_t row, T sum) const { y[row] = N::sum(y[row], share(row, sum)); }
 };
+
+// Thread 0 has the sum of a piece: puts it by, and where it is the last of its row adds all of them and finishes the row.
+template <class T, int THREADS>
+__device__ __forceinline__ void finish_piece(const purlin_spmv_pieces &p, const purlin_spmv_finish &how, int64_t piece, T sum) {
+  __shared__ bool is_last;
+  const int32_t owner = pointer<int32_t>(p.owners)[piece];
+  const purlin_spmv_long *own = pointer<purlin_spmv_long>(p.longs) + owner;
+  const int first = own[0].piece, end = own[1].piece;
+  T *partials = target<T>(p.partials);
+  if (threadIdx.x == 0) {
+    partials[piece] = sum;
+    __threadfence();
+    is_last = atomicAdd(target<uint32_t>(p.arrivals) + owner, 1u) == static_cast<uint32_t>(end - first - 1);
+  }
+  __syncthreads();
+  if (!is_last || threadIdx.x >= 32) return;
+  __threadfence();
+  T total = Number<T>::zero();
+  // Past the L1 cache, which may hold what was there before.
+  for (int k = first + threadIdx.x; k < end; k += 32) total = Number<T>::sum(total, Number<T>::fresh(partials + k));
+  total = group_sum(total, 32);
+  if (threadIdx.x > 0) return;
+  const Finish<T> done(how);
+  done(own[0].row, total);
+  target<uint32_t>(p.arrivals)[owner] = 0;
+}
 
 }  // namespace spmv
 }  // namespace purlin

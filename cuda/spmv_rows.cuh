@@ -1,5 +1,5 @@
 // Products that take rows whole: by groups of lanes (Lin and Liu, 2015; one lane and 32 lanes are the scalar and the vector
-// kernel), and by bins of rows of like length. Pieces of rows that are too long for a block are joined.
+// kernel), and by bins of rows of like length.
 #ifndef PURLIN_SPMV_ROWS_CUH
 #define PURLIN_SPMV_ROWS_CUH
 
@@ -13,16 +13,28 @@ template <class T, bool PATTERN>
 __device__ __forceinline__ T strided_sum(const purlin_spmv_params &p, int64_t begin, int64_t end, int lane, int lanes) {
   const int32_t *columns = pointer<int32_t>(p.columns);
   const T *values = pointer<T>(p.values), *gathered = pointer<T>(p.gathered);
-  T sum = Number<T>::zero();
+  using N = Number<T>;
+  T sum = N::zero();
   int64_t k = begin + lane;
-  // Two entries under way at a time.
-  for (; k + lanes < end; k += 2 * lanes) {
-    const int32_t c0 = __ldcs(columns + k), c1 = __ldcs(columns + k + lanes);
-    const T x0 = Number<T>::gather(gathered + c0), x1 = Number<T>::gather(gathered + c1);
-    const T a = times<T, PATTERN>(values, k, x0), b = times<T, PATTERN>(values, k + lanes, x1);
-    sum = Number<T>::sum(Number<T>::sum(sum, a), b);
+  // Four entries under way at a time.
+  for (; k + 3 * lanes < end; k += 4 * lanes) {
+    int32_t c[4];
+    T x[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) c[j] = __ldcs(columns + k + j * lanes);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) x[j] = N::gather(gathered + c[j]);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) x[j] = times<T, PATTERN>(values, k + j * lanes, x[j]);
+    sum = N::sum(sum, N::sum(N::sum(x[0], x[1]), N::sum(x[2], x[3])));
   }
-  if (k < end) sum = Number<T>::sum(sum, times<T, PATTERN>(values, k, Number<T>::gather(gathered + __ldcs(columns + k))));
+  if (k + lanes < end) {
+    const int32_t c0 = __ldcs(columns + k), c1 = __ldcs(columns + k + lanes);
+    const T x0 = N::gather(gathered + c0), x1 = N::gather(gathered + c1);
+    sum = N::sum(sum, N::sum(times<T, PATTERN>(values, k, x0), times<T, PATTERN>(values, k + lanes, x1)));
+    k += 2 * lanes;
+  }
+  if (k < end) sum = N::sum(sum, times<T, PATTERN>(values, k, N::gather(gathered + __ldcs(columns + k))));
   return sum;
 }
 
@@ -46,8 +58,7 @@ __device__ void bins(const purlin_spmv_params &p) {
   if (bin.lanes == 0) {
     const T sum = block_sum<T, PURLIN_LAUNCH_SPMV_THREADS>(
         strided_sum<T, PATTERN>(p, bin.first, bin.first + bin.count, threadIdx.x, PURLIN_LAUNCH_SPMV_THREADS));
-    if (threadIdx.x == 0) target<T>(p.partials)[bin.piece] = sum;
-    return;
+    return finish_piece<T, PURLIN_LAUNCH_SPMV_THREADS>(p.pieces, p.finish, bin.piece, sum);
   }
   const int lane = threadIdx.x % bin.lanes, each = PURLIN_LAUNCH_SPMV_THREADS / bin.lanes;
   for (int first = 0; first < bin.count; first += each) {
@@ -61,19 +72,6 @@ __device__ void bins(const purlin_spmv_params &p) {
     sum = group_sum(sum, bin.lanes);
     if (at < bin.count && lane == 0) Finish<T>(p.finish)(row, sum);
   }
-}
-
-// Finishes the rows in pieces, a warp each.
-template <class T>
-__device__ void join(const purlin_spmv_params &p) {
-  const int at = (blockIdx.x * PURLIN_LAUNCH_SPMV_THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
-  if (at >= p.count) return;
-  const purlin_spmv_long *list = pointer<purlin_spmv_long>(p.tiles);
-  const T *partials = pointer<T>(p.partials);
-  T sum = Number<T>::zero();
-  for (int k = list[at].piece + lane; k < list[at + 1].piece; k += 32) sum = Number<T>::sum(sum, partials[k]);
-  sum = group_sum(sum, 32);
-  if (lane == 0) Finish<T>(p.finish)(list[at].row, sum);
 }
 
 }  // namespace spmv

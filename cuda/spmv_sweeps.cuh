@@ -25,42 +25,49 @@ __device__ __forceinline__ void copy_async(void *to, const void *from) {
 }
 __device__ __forceinline__ void copy_wait() { asm volatile("cp.async.wait_all;\n" ::: "memory"); }
 
+// As many numbers as 16 bytes hold, and their columns.
 template <class T>
-struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) Four {
-  T at[4];
+struct alignas(16) Several {
+  static constexpr int COUNT = 16 / sizeof(T);
+  T at[COUNT];
+};
+template <class T>
+struct alignas(2 * Several<T>::COUNT) SeveralColumns {
+  uint16_t at[Several<T>::COUNT];
 };
 
-template <class T, bool PATTERN>
+template <class T, bool PATTERN, int THREADS>
 __device__ void spread(const purlin_spmv_spread_params &p) {
-  constexpr int THREADS = PURLIN_LAUNCH_SPMV_SPREAD_THREADS;
   T *x = reinterpret_cast<T *>(shared_memory());
   const purlin_spmv_unit unit = pointer<purlin_spmv_unit>(p.units)[blockIdx.x];
   const int64_t begin = unit.block * p.width;
   const int width = static_cast<int>(p.length - begin < p.width ? p.length - begin : p.width);
   const T *gathered = pointer<T>(p.gathered) + begin;
   for (int c = threadIdx.x; c < width; c += THREADS) copy_async<sizeof(T)>(x + c, gathered + c);
-  const ushort4 *columns = pointer<ushort4>(p.columns) + unit.first / 4;
-  const Four<T> *values = pointer<Four<T>>(p.values) + unit.first / 4;
-  Four<T> *products = target<Four<T>>(p.products) + (unit.first - p.first) / 4;
+  constexpr int COUNT = Several<T>::COUNT;
+  const auto *columns = pointer<SeveralColumns<T>>(p.columns) + unit.first / COUNT;
+  const auto *values = pointer<Several<T>>(p.values) + unit.first / COUNT;
+  auto *products = target<Several<T>>(p.products) + (unit.first - p.first) / COUNT;
   copy_wait();
   __syncthreads();
-#pragma unroll 2
-  for (int k = threadIdx.x; k < unit.count / 4; k += THREADS) {
-    const ushort4 c = __ldcs(columns + k);
-    Four<T> product = {{x[c.x], x[c.y], x[c.z], x[c.w]}};
-    if (!PATTERN) {
-      const Four<T> value = values[k];
+#pragma unroll 4
+  for (int k = threadIdx.x; k < unit.count / COUNT; k += THREADS) {
+    const SeveralColumns<T> c = columns[k];
+    Several<T> product;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) product.at[j] = Number<T>::product(value.at[j], product.at[j]);
+    for (int j = 0; j < COUNT; ++j) product.at[j] = x[c.at[j]];
+    if (!PATTERN) {
+      const Several<T> value = values[k];
+#pragma unroll
+      for (int j = 0; j < COUNT; ++j) product.at[j] = Number<T>::product(value.at[j], product.at[j]);
     }
     products[k] = product;
   }
 }
 
 // Dynamic shared memory: the products of a tile, their places, where runs begin, where they go to.
-template <class T, class P>
+template <class T, class P, int THREADS>
 __device__ void collect(const purlin_spmv_collect_params &p) {
-  constexpr int THREADS = PURLIN_LAUNCH_SPMV_SPREAD_THREADS;
   const int blocks = static_cast<int>(p.blocks), capacity = static_cast<int>(p.capacity);
   T *stage = reinterpret_cast<T *>(shared_memory());
   uint16_t *places = reinterpret_cast<uint16_t *>(stage + capacity);
@@ -91,8 +98,7 @@ __device__ void collect(const purlin_spmv_collect_params &p) {
     T sum = Number<T>::zero();
     for (int k = threadIdx.x; k < count; k += THREADS) sum = Number<T>::sum(sum, stage[k]);
     sum = block_sum<T, THREADS>(sum);
-    if (threadIdx.x == 0) target<T>(p.partials)[here.piece] = sum;
-    return;
+    return finish_piece<T, THREADS>(p.pieces, p.finish, here.piece, sum);
   }
   finish_rows<T, P, THREADS>(pointer<P>(p.row_ptr), p.finish, here.row, next.row - here.row, here.entry,
                              [&](int k) { return stage[places[k]]; });

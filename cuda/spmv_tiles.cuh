@@ -7,24 +7,48 @@
 namespace purlin {
 namespace spmv {
 
-// Sums the rows of a tile, product k of which is at(k), and finishes them.
+// Sums the rows of a tile, product k of which is at(k), and finishes them. Begins with a barrier.
 template <class T, class P, int THREADS, class At>
 __device__ __forceinline__ void finish_rows(const P *row_ptr, const purlin_spmv_finish &finish, int32_t first_row, int rows,
                                             int64_t first_entry, At at) {
   int lanes = 1;
   while (lanes < 32 && 2 * lanes * rows <= THREADS) lanes *= 2;
+  // Rows that would keep their lanes for long wait for whole warps. A tile has no more than these.
+  constexpr int MOST = 16384 / PURLIN_LAUNCH_SPMV_LONG_SUM;
+  __shared__ uint16_t waiting[MOST];
+  __shared__ int wait_count;
+  if (threadIdx.x == 0) wait_count = 0;
+  __syncthreads();
   const Finish<T> done(finish);
-  const int lane = threadIdx.x % lanes, each = THREADS / lanes;
+  const int lane = threadIdx.x % lanes, each = THREADS / lanes, most = lanes * PURLIN_LAUNCH_SPMV_LONG_SUM;
   for (int first = 0; first < rows; first += each) {
     const int r = first + threadIdx.x / lanes;
     T sum = Number<T>::zero();
-    if (r < rows) {
+    bool is_mine = r < rows;
+    if (is_mine) {
       const int begin = static_cast<int>(row_ptr[first_row + r] - first_entry);
       const int end = static_cast<int>(row_ptr[first_row + r + 1] - first_entry);
-      for (int k = begin + lane; k < end; k += lanes) sum = Number<T>::sum(sum, at(k));
+      if (end - begin > most && lanes < 32) {
+        is_mine = false;
+        // In any order: each row is summed in its own.
+        if (lane == 0) waiting[atomicAdd(&wait_count, 1)] = static_cast<uint16_t>(r);
+      } else {
+        for (int k = begin + lane; k < end; k += lanes) sum = Number<T>::sum(sum, at(k));
+      }
     }
     sum = group_sum(sum, lanes);
-    if (r < rows && lane == 0) done(static_cast<int64_t>(first_row) + r, sum);
+    if (is_mine && lane == 0) done(static_cast<int64_t>(first_row) + r, sum);
+  }
+  if (lanes == 32) return;
+  __syncthreads();
+  for (int w = threadIdx.x / 32; w < wait_count; w += THREADS / 32) {
+    const int r = waiting[w];
+    const int begin = static_cast<int>(row_ptr[first_row + r] - first_entry);
+    const int end = static_cast<int>(row_ptr[first_row + r + 1] - first_entry);
+    T sum = Number<T>::zero();
+    for (int k = begin + threadIdx.x % 32; k < end; k += 32) sum = Number<T>::sum(sum, at(k));
+    sum = group_sum(sum, 32);
+    if (threadIdx.x % 32 == 0) done(static_cast<int64_t>(first_row) + r, sum);
   }
 }
 
@@ -68,10 +92,8 @@ __device__ void tiles(const purlin_spmv_params &p) {
     for (int j = 0; j < ITEMS; ++j)
       if (j * THREADS + static_cast<int>(threadIdx.x) < count) sum = Number<T>::sum(sum, product[j]);
     sum = block_sum<T, THREADS>(sum);
-    if (threadIdx.x == 0) target<T>(p.partials)[here.piece] = sum;
-    return;
+    return finish_piece<T, THREADS>(p.pieces, p.finish, here.piece, sum);
   }
-  __syncthreads();
   finish_rows<T, P, THREADS>(pointer<P>(p.row_ptr), p.finish, here.row, next.row - here.row, here.entry,
                              [&](int k) { return stage[k]; });
 }

@@ -61,12 +61,14 @@ struct Device {
 template <class T>
 struct Element {
   using Real = T;
+  static Wide scalar(Wide z) { return z.real(); }
   static T make(Wide z) { return static_cast<T>(z.real()); }
   static Wide wide(T x) { return x; }
 };
 template <class R>
 struct Element<Pair<R>> {
   using Real = R;
+  static Wide scalar(Wide z) { return z; }
   static Pair<R> make(Wide z) { return {static_cast<R>(z.real()), static_cast<R>(z.imag())}; }
   static Wide wide(Pair<R> x) { return {x.re, x.im}; }
 };
@@ -79,7 +81,7 @@ struct Kernels {
   Plain rows[2][2], bins[2][2], tiles[2][2], merge[2][2];
   Block block[2][2], wide[2][2];
   void (*collect[2])(purlin_spmv_collect_params);
-  Plain mend[2], join;
+  Plain mend[2];
   Block block_join;
   void (*spread[2])(purlin_spmv_spread_params);
 };
@@ -89,7 +91,7 @@ struct Kernels {
   const Kernels<T> &kernels<T>() {                                                                                \
     static const Kernels<T> all{BOTH(rows, S), BOTH(bins, S), BOTH(tiles, S), BOTH(merge, S), BOTH(block, S),      \
                                 BOTH(block_wide, S), {purlin_spmv_collect_##S, purlin_spmv_collect_narrow_##S},    \
-                                {purlin_spmv_mend_##S, purlin_spmv_mend_narrow_##S}, purlin_spmv_join_##S,         \
+                                {purlin_spmv_mend_##S, purlin_spmv_mend_narrow_##S},                                \
                                 purlin_spmv_block_join_##S, {purlin_spmv_spread_##S, purlin_spmv_spread_##S##_pattern}}; \
     return all;                                                                                                   \
   }
@@ -205,26 +207,47 @@ Product by_rows(const Case<T> &c, int lanes) {
   };
 }
 
-template <class T>
-void launch_join(const Case<T> &c, const Ask &ask, const Device &longs, const Device &partials) {
-  const int count = static_cast<int>(longs.bytes / sizeof(purlin_spmv_long)) - 1;
-  if (count == 0) return;
-  purlin_spmv_params p = c.params(ask);
-  p.tiles = longs.address(), p.partials = partials.address(), p.count = count;
-  kernels<T>().join<<<blocks_for(32 * int64_t{count}, PURLIN_LAUNCH_SPMV_THREADS), PURLIN_LAUNCH_SPMV_THREADS>>>(p);
-}
+// What the pieces of long rows work in.
+struct Pieces {
+  Device partials, longs, owners, arrivals;
+  Pieces(const std::vector<purlin_spmv_long> &list, int32_t pieces, size_t element)
+      : partials(pieces * element, 0xff), longs(list), owners(owners_of(list)), arrivals(4 * list.size(), 0) {}
+  static Device owners_of(const std::vector<purlin_spmv_long> &list) {
+    std::vector<int32_t> owners;
+    for (size_t k = 0; k + 1 < list.size(); ++k) owners.resize(list[k + 1].piece, static_cast<int32_t>(k));
+    return Device(owners);
+  }
+  purlin_spmv_pieces params() const { return {partials.address(), longs.address(), owners.address(), arrivals.address()}; }
+};
 
 template <class T>
 Product by_tiles(const Case<T> &c) {
   const Tiles tiles = cut_tiles(c.g, PURLIN_LAUNCH_SPMV_TILE, PURLIN_LAUNCH_SPMV_TILE_ROWS);
-  auto list = std::make_shared<Device>(tiles.list), longs = std::make_shared<Device>(tiles.longs);
-  auto partials = std::make_shared<Device>(tiles.pieces * sizeof(T), 0xff);
+  auto list = std::make_shared<Device>(tiles.list);
+  auto pieces = std::make_shared<Pieces>(tiles.longs, tiles.pieces, sizeof(T));
   const int count = tiles.count();
-  return [&c, list, longs, partials, count](const Ask &ask) {
+  return [&c, list, pieces, count](const Ask &ask) {
     purlin_spmv_params p = c.params(ask);
-    p.tiles = list->address(), p.partials = partials->address(), p.count = count;
+    p.tiles = list->address(), p.pieces = pieces->params(), p.count = count;
     if (count > 0) kernels<T>().tiles[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_THREADS>>>(p);
-    launch_join(c, ask, *longs, *partials);
+  };
+}
+
+// Tiles cut otherwise than the library does.
+template <class T, int THREADS, int ITEMS>
+__global__ void __launch_bounds__(THREADS) other_tiles(const __grid_constant__ purlin_spmv_params p) {
+  purlin::spmv::tiles<T, int32_t, false, THREADS, ITEMS>(p);
+}
+template <class T, int THREADS, int ITEMS>
+Product by_other_tiles(const Case<T> &c) {
+  const Tiles tiles = cut_tiles(c.g, THREADS * ITEMS, PURLIN_LAUNCH_SPMV_TILE_ROWS);
+  auto list = std::make_shared<Device>(tiles.list);
+  auto pieces = std::make_shared<Pieces>(tiles.longs, tiles.pieces, sizeof(T));
+  const int count = tiles.count();
+  return [&c, list, pieces, count](const Ask &ask) {
+    purlin_spmv_params p = c.params(ask);
+    p.tiles = list->address(), p.pieces = pieces->params(), p.count = count;
+    if (count > 0) other_tiles<T, THREADS, ITEMS><<<count, THREADS>>>(p);
   };
 }
 
@@ -237,23 +260,22 @@ Product by_merge(const Case<T> &c) {
   return [&c, list, partials, count](const Ask &ask) {
     if (count == 0) return;
     purlin_spmv_params p = c.params(ask);
-    p.tiles = list->address(), p.partials = partials->address(), p.count = count;
+    p.tiles = list->address(), p.pieces.partials = partials->address(), p.count = count;
     kernels<T>().merge[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_MERGE_THREADS>>>(p);
     kernels<T>().mend[c.narrow]<<<blocks_for(count, PURLIN_LAUNCH_SPMV_THREADS), PURLIN_LAUNCH_SPMV_THREADS>>>(p);
   };
 }
 
 template <class T>
-Product by_bins(const Case<T> &c) {
-  const Bins bins = cut_bins(c.g);
-  auto list = std::make_shared<Device>(bins.list), order = std::make_shared<Device>(bins.order), longs = std::make_shared<Device>(bins.longs);
-  auto partials = std::make_shared<Device>(bins.pieces * sizeof(T), 0xff);
+Product by_bins(const Case<T> &c, int longest = 512) {
+  const Bins bins = cut_bins(c.g, longest);
+  auto list = std::make_shared<Device>(bins.list), order = std::make_shared<Device>(bins.order);
+  auto pieces = std::make_shared<Pieces>(bins.longs, bins.pieces, sizeof(T));
   const int count = static_cast<int>(bins.list.size());
-  return [&c, list, order, longs, partials, count](const Ask &ask) {
+  return [&c, list, order, pieces, count](const Ask &ask) {
     purlin_spmv_params p = c.params(ask);
-    p.tiles = list->address(), p.partials = partials->address(), p.order = order->address(), p.count = count;
+    p.tiles = list->address(), p.pieces = pieces->params(), p.order = order->address(), p.count = count;
     if (count > 0) kernels<T>().bins[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_THREADS>>>(p);
-    launch_join(c, ask, *longs, *partials);
   };
 }
 
@@ -262,7 +284,19 @@ struct SweepChoice {
   int capacity;
   int64_t panel;
   int unit, lanes;
+  int spread_threads = PURLIN_LAUNCH_SPMV_SPREAD_THREADS, collect_threads = PURLIN_LAUNCH_SPMV_SPREAD_THREADS;
+  int part = 0;  // 1: the first sweep alone, 2: the second
 };
+
+// Sweeps by blocks of other sizes than the library's.
+template <class T, int THREADS>
+__global__ void __launch_bounds__(THREADS) other_spread(const __grid_constant__ purlin_spmv_spread_params p) {
+  purlin::spmv::spread<T, false, THREADS>(p);
+}
+template <class T, int THREADS>
+__global__ void __launch_bounds__(THREADS) other_collect(const __grid_constant__ purlin_spmv_collect_params p) {
+  purlin::spmv::collect<T, int32_t, THREADS>(p);
+}
 
 template <class T>
 Product by_sweeps(const Case<T> &c, SweepChoice choice) {
@@ -274,38 +308,45 @@ Product by_sweeps(const Case<T> &c, SweepChoice choice) {
       if (s->source[k] >= 0) values[k] = c.values[s->source[k]];
   }
   struct Arrays {
-    Device units, columns, values, products, tiles, runs, offsets, places, partials, longs;
+    Device units, columns, values, products, tiles, runs, offsets, places;
+    Pieces pieces;
   };
   auto a = std::make_shared<Arrays>(Arrays{Device(s->units), Device(s->columns), Device(values), Device(s->most * sizeof(T), 0xff),
                                            Device(s->tiles.list), Device(s->runs), Device(s->offsets), Device(s->places),
-                                           Device(s->tiles.pieces * sizeof(T), 0xff), Device(s->tiles.longs)});
+                                           Pieces(s->tiles.longs, s->tiles.pieces, sizeof(T))});
   s->source = {}, s->runs = {}, s->offsets = {}, s->places = {}, s->columns = {};
   const size_t spread_shared = s->width * sizeof(T);
   const size_t collect_shared = s->capacity * (sizeof(T) + 2) + s->blocks * 4 + (s->blocks + 1) * 2;
+  // All there is: the attribute is the kernel's, not the launch's.
   const auto allow = [](auto kernel, size_t shared) {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) == cudaSuccess;
+    return shared <= 220 << 10 && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 220 << 10) == cudaSuccess;
   };
-  if (!allow(kernels<T>().spread[c.pattern], spread_shared) || !allow(kernels<T>().collect[c.narrow], collect_shared)) {
+  auto spread = kernels<T>().spread[c.pattern];
+  auto collect = kernels<T>().collect[c.narrow];
+  if (choice.spread_threads == 256) spread = other_spread<T, 256>;
+  if (choice.spread_threads == 1024) spread = other_spread<T, 1024>;
+  if (choice.collect_threads == 256) collect = other_collect<T, 256>;
+  if (choice.collect_threads == 1024) collect = other_collect<T, 1024>;
+  if (!allow(spread, spread_shared) || !allow(collect, collect_shared)) {
     cudaGetLastError();
     return {};
   }
-  return [&c, s, a, spread_shared, collect_shared, choice](const Ask &ask) {
+  return [&c, s, a, spread, collect, spread_shared, collect_shared, choice](const Ask &ask) {
     for (const Panel &panel : s->panels) {
       purlin_spmv_spread_params q{};
       q.units = a->units.address() + panel.first_unit * sizeof(purlin_spmv_unit);
       q.columns = a->columns.address(), q.values = a->values.address(), q.gathered = c.in.address();
       q.products = a->products.address(), q.length = c.g.cols, q.first = panel.first_entry, q.width = s->width;
-      if (panel.units > 0) kernels<T>().spread[c.pattern]<<<panel.units, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, spread_shared>>>(q);
+      if (panel.units > 0 && choice.part != 2) spread<<<panel.units, choice.spread_threads, spread_shared>>>(q);
       purlin_spmv_collect_params p{};
       p.row_ptr = c.row_ptr.address(), p.tiles = a->tiles.address() + panel.first_tile * sizeof(purlin_spmv_tile);
       p.runs = a->runs.address() + panel.first_tile * s->blocks * 4;
       p.offsets = a->offsets.address() + panel.first_tile * (s->blocks + 1) * 2;
       p.places = a->places.address() + panel.first_tile * s->capacity * 2;
-      p.products = a->products.address(), p.partials = a->partials.address();
+      p.products = a->products.address(), p.pieces = a->pieces.params();
       p.blocks = s->blocks, p.capacity = s->capacity, p.lanes = choice.lanes, p.finish = c.finish(ask);
-      kernels<T>().collect[c.narrow]<<<panel.tiles, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, collect_shared>>>(p);
+      if (choice.part != 1) collect<<<panel.tiles, choice.collect_threads, collect_shared>>>(p);
     }
-    launch_join(c, ask, a->longs, a->partials);
   };
 }
 

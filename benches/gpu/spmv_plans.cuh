@@ -62,7 +62,7 @@ struct Bins {
   int32_t pieces = 0;
 };
 
-inline Bins cut_bins(const Graph &g) {
+inline Bins cut_bins(const Graph &g, int64_t longest) {
   Bins b;
   const auto lanes_of = [](int64_t length) {
     int lanes = 1;
@@ -71,7 +71,7 @@ inline Bins cut_bins(const Graph &g) {
   };
   for (int64_t r = 0; r < g.rows; ++r) {
     const int64_t begin = g.row_ptr[r], length = g.row_ptr[r + 1] - begin;
-    if (length <= 1024) continue;
+    if (length <= longest) continue;
     b.longs.push_back({static_cast<int32_t>(r), b.pieces});
     for (int64_t k = 0; k < length; k += PURLIN_LAUNCH_SPMV_PIECE)
       b.list.push_back({begin + k, static_cast<int32_t>(std::min<int64_t>(PURLIN_LAUNCH_SPMV_PIECE, length - k)), 0, 0, b.pieces++});
@@ -81,7 +81,7 @@ inline Bins cut_bins(const Graph &g) {
     const size_t first = b.order.size();
     for (int64_t r = 0; r < g.rows; ++r) {
       const int64_t length = g.row_ptr[r + 1] - g.row_ptr[r];
-      if (length <= 1024 && lanes_of(length) == lanes) b.order.push_back(static_cast<int32_t>(r));
+      if (length <= longest && lanes_of(length) == lanes) b.order.push_back(static_cast<int32_t>(r));
     }
     const int each = PURLIN_LAUNCH_SPMV_THREADS / lanes;
     for (size_t at = first; at < b.order.size(); at += each)

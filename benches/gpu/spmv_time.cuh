@@ -196,18 +196,25 @@ void time_graph(const Peer *peer, const Graph &g, bool blocks, bool sweeps) {
     };
     int group = 1;
     while (group < 32 && group * g.rows < g.nnz()) group *= 2;
-    if (!pattern && longest < 100000) run("rows 1", by_rows(c, 1));
-    if (!pattern) run("rows 32", by_rows(c, 32));
+    if (!pattern && longest < 1000) run("rows 1", by_rows(c, 1));
+    if (!pattern && g.nnz() < 5000000) run("rows 32", by_rows(c, 32));
     run("rows " + std::to_string(group) + " (as published)", by_rows(c, group));
-    if (group > 1) run("rows " + std::to_string(group / 2), by_rows(c, group / 2));
+    if (group > 1 && longest < 1000) run("rows " + std::to_string(group / 2), by_rows(c, group / 2));
     run("bins", by_bins(c));
     run("merge", by_merge(c));
     run("tiles", by_tiles(c));
+    if (!pattern) {
+      run("bins, rows to 256", by_bins(c, 256));
+      run("bins, rows to 2048", by_bins(c, 2048));
+      run("tiles of 128 x 8", by_other_tiles<T, 128, 8>(c));
+      run("tiles of 128 x 16", by_other_tiles<T, 128, 16>(c));
+      run("tiles of 256 x 4", by_other_tiles<T, 256, 4>(c));
+      run("tiles of 512 x 4", by_other_tiles<T, 512, 4>(c));
+    }
     if (sweeps) {
       const int64_t width = 65536 / sizeof(T);
       const int capacity = sizeof(T) == 8 ? 6144 : 8192;
       run("sweeps", by_sweeps(c, {width, capacity, int64_t{1} << 40, 16384, 16}));
-      run("sweeps of panels", by_sweeps(c, {width, capacity, (int64_t{32} << 20) / static_cast<int64_t>(sizeof(T)), 16384, 16}));
     }
     if (blocks && !pattern) {
       BlockCase<T> b(c, 4, 12);
@@ -220,7 +227,7 @@ void time_graph(const Peer *peer, const Graph &g, bool blocks, bool sweeps) {
             best = std::min(best, time);
             show_block(std::string("cuSPARSE SpMM 4, ") + (order == PEER_BY_ROWS ? "rows" : "columns") + (algorithm == PEER_MM_ALG1 ? " ALG1" : " ALG2"), time);
           }
-      for (int parts : {1, 2, 4}) {
+      for (int parts : {1}) {
         b.prepare(parts);
         b.reset(0.0);
         b.multiply(1.0, 0.0);
@@ -264,24 +271,35 @@ inline void time_all(const std::vector<std::string> &files) {
 // What the sweeps are best cut into.
 inline void tune_all() {
   const Ask ask;
-  for (const Graph &g : {preferential(1600000, 3)}) {
-    std::printf("== %s: bytes of a number, width, capacity, lanes\n", g.name.c_str());
+  for (const Graph &g : {preferential(1600000, 3), rmat(20, 8)}) {
+    std::printf("== %s: bytes of a number, width, capacity, unit, lanes, threads; both, first, second\n", g.name.c_str());
     const auto with = [&](auto zero) {
       using T = decltype(zero);
       Case<T> c(g, false, true, 11);
-      for (int64_t width : {4096, 8192, 16384})
-        for (int capacity : {3072, 6144, 12288})
-          for (int lanes : {8, 32}) {
-            const SweepChoice choice{width, capacity, int64_t{1} << 40, 16384, lanes};
-            if (width * sizeof(T) > 200000 || capacity * (sizeof(T) + 2) > 180000) continue;
-            const Product product = by_sweeps(c, choice);
-            if (!product) continue;
-            std::printf("  %zu: %6lld %6d %3d %9.1f us\n", sizeof(T), static_cast<long long>(width), capacity, lanes, microseconds([&] { product(ask); }));
-          }
+      const int64_t all = int64_t{1} << 40;
+      const int64_t w = 65536 / sizeof(T);
+      const int cap = 49152 / sizeof(T);
+      for (const SweepChoice &choice :
+           {SweepChoice{w, cap, all, 16384, 16}, SweepChoice{w, cap, all, 16384, 32}, SweepChoice{w, cap, all, 8192, 16},
+            SweepChoice{w, cap, all, 32768, 16}, SweepChoice{w / 2, cap, all, 8192, 16, 256, 512}, SweepChoice{2 * w, cap, all, 32768, 16, 1024, 512},
+            SweepChoice{w, cap / 2, all, 16384, 8, 512, 256}, SweepChoice{w, cap / 2, all, 16384, 16, 512, 512},
+            SweepChoice{w, cap, all, 16384, 16, 512, 1024}, SweepChoice{w, 2 * cap, all, 16384, 32, 512, 1024},
+            SweepChoice{2 * w, 2 * cap, all, 32768, 32, 1024, 1024}}) {
+        double times[3];
+        for (int part : {0, 1, 2}) {
+          SweepChoice one = choice;
+          one.part = part;
+          const Product product = by_sweeps(c, one);
+          if (!product) { times[part] = INFINITY; continue; }
+          times[part] = microseconds([&] { product(ask); });
+        }
+        std::printf("  %zu: %6lld %6d %6d %3d %4d %4d %9.1f %9.1f %9.1f us\n", sizeof(T), static_cast<long long>(choice.width), choice.capacity, choice.unit,
+                    choice.lanes, choice.spread_threads, choice.collect_threads, times[0], times[1], times[2]);
+        std::fflush(stdout);
+      }
     };
     with(double());
     with(float());
-    std::fflush(stdout);
   }
 }
 

@@ -27,7 +27,7 @@ void verify_case(const Graph &g, bool pattern, bool narrow) {
   all.emplace_back("sweeps", by_sweeps(c, {64, 1024, 1 << 30, 4096, 32}));
   all.emplace_back("sweeps of panels", by_sweeps(c, {1000, 2048, 6000, 160, 8}));
   Ask asks[4];
-  asks[1].alpha = Wide(-0.5, 0.25), asks[1].beta = Wide(2.0, -1.0);
+  asks[1].alpha = Element<T>::scalar({-0.5, 0.25}), asks[1].beta = Element<T>::scalar({2.0, -1.0});
   asks[2].alpha = -1.0, asks[2].scale = asks[2].diagonal = true;
   asks[3].alpha = 3.0, asks[3].gamma = -0.5, asks[3].shift = 1.5, asks[3].beta = 0.5;
   for (const auto &[name, product] : all)
@@ -62,7 +62,8 @@ void verify_block(const Graph &g, bool pattern, bool narrow, int width) {
   BlockCase<T> b(c, width, 7);
   for (int parts : {1, 3})
     for (int ask = 0; ask < 2; ++ask) {
-      const Wide alpha = ask == 0 ? Wide(1.0) : Wide(0.5, -1.0), beta = ask == 0 ? Wide(0.0) : Wide(-2.0, 0.5);
+      const Wide alpha = ask == 0 ? Wide(1.0) : Element<T>::scalar({0.5, -1.0});
+      const Wide beta = ask == 0 ? Wide(0.0) : Element<T>::scalar({-2.0, 0.5});
       b.prepare(parts);
       b.reset(beta);
       b.multiply(alpha, beta);

@@ -52,6 +52,16 @@ impl Cut {
         self.longs.len().saturating_sub(1)
     }
 
+    /// The row in pieces that each piece belongs to.
+    pub(super) fn owners(&self) -> Result<Vec<i32>> {
+        let mut owners = alloc::with_capacity(WHAT, self.pieces)?;
+        for (owner, pair) in self.longs.windows(2).enumerate() {
+            let piece = |word: i64| usize::try_from(word >> 32).unwrap_or(0);
+            owners.resize(piece(pair[1]).min(self.pieces), number(owner)?);
+        }
+        Ok(owners)
+    }
+
     /// Bytes on the device, `number` those of a number.
     pub(super) fn bytes(&self, number: usize) -> usize {
         8 * (self.words.len() + self.longs.len()) + 4 * self.order.len() + number * self.pieces

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::info::Statistics;
 use super::options::Algorithm;
 use super::plan::{Plan, csr};
-use crate::backend::gpu::kernels::spmv::{self as kernels, Form, Shares, TILE, TILE_ROWS, Vectors};
+use crate::backend::gpu::kernels::spmv::{self as kernels, Form, Pieces, Shares, TILE, TILE_ROWS, Vectors};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Rows;
@@ -40,6 +40,7 @@ struct DeviceCut {
     count: usize,
     longs: DeviceMemory,
     long_count: usize,
+    owners: DeviceMemory,
     pieces: usize,
     order: Option<DeviceMemory>,
     bytes: usize,
@@ -52,19 +53,30 @@ impl DeviceCut {
             count: cut.count,
             longs: gpu.upload_numbers(stream, WHAT, &cut.longs)?,
             long_count: cut.long_count(),
+            owners: gpu.upload_numbers(stream, WHAT, &cut.owners()?)?,
             pieces: cut.pieces,
             order: if cut.order.is_empty() { None } else { Some(gpu.upload_numbers(stream, WHAT, &cut.order)?) },
             bytes: cut.bytes(0),
         })
     }
 
-    fn shares<'a>(&'a self, partials: Region<'a>) -> Shares<'a> {
+    fn pieces<'a>(&'a self, partials: Region<'a>, arrivals: Region<'a>) -> Pieces<'a> {
+        Pieces {
+            longs: self.longs.whole(),
+            rows: self.long_count,
+            owners: self.owners.whole(),
+            count: self.pieces,
+            partials,
+            arrivals,
+        }
+    }
+
+    fn shares<'a>(&'a self, partials: Region<'a>, arrivals: Region<'a>) -> Shares<'a> {
         Shares {
             list: self.list.whole(),
             count: self.count,
-            partials,
-            parts: self.pieces,
             order: self.order.as_ref().map(DeviceMemory::whole),
+            pieces: self.pieces(partials, arrivals),
         }
     }
 }
@@ -92,6 +104,8 @@ pub(super) struct Prepared {
 /// Memory that the products of a plan work in. Those of one queue can share it.
 pub struct Space {
     partials: DeviceMemory,
+    /// Zero between products.
+    arrivals: DeviceMemory,
     products: DeviceMemory,
 }
 
@@ -149,7 +163,7 @@ impl Prepared {
         match &self.method {
             Method::Rows(_) => (self.structure.rows, own),
             Method::Shares(_, cut) => (cut.count, own + cut.bytes),
-            Method::Sweeps(sweeps) => (sweeps.tiles(), own + sweeps.bytes()),
+            Method::Sweeps(sweeps) => (sweeps.cut.count, own + sweeps.bytes()),
         }
     }
 
@@ -190,14 +204,15 @@ impl Plan {
     /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
     pub fn device_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
         let (gpu, prepared) = self.prepared()?;
-        let (pieces, products) = match &prepared.method {
-            Method::Rows(_) => (0, 0),
-            Method::Shares(_, cut) => (cut.pieces, 0),
-            Method::Sweeps(sweeps) => (sweeps.pieces, sweeps.entries),
+        let (pieces, longs, products) = match &prepared.method {
+            Method::Rows(_) => (0, 0, 0),
+            Method::Shares(_, cut) => (cut.pieces, cut.long_count, 0),
+            Method::Sweeps(sweeps) => (sweeps.cut.pieces, sweeps.cut.long_count, sweeps.entries),
         };
         let memory =
             |count| gpu.allocate_uninitialised_on(stream, "work space", product("products", count, size_of::<T>())?);
-        Ok(Space { partials: memory(pieces)?, products: memory(products)? })
+        let arrivals = gpu.allocate_on(stream, "work space", 4 * longs)?;
+        Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)? })
     }
 
     /// What `finish` makes of op(A) `gathered`, all on the device, in the order of `stream`. Nothing waits and nothing is
@@ -223,18 +238,17 @@ impl Plan {
         if finish.alpha == Complex::new(0.0, 0.0) {
             return kernels::rest::<T>(gpu, stream, prepared.structure.rows, finish);
         }
-        let (partials, products) = (space.partials.whole(), space.products.whole());
+        let (partials, arrivals) = (space.partials.whole(), space.arrivals.whole());
         let rows = prepared.structure.with(prepared.values.held(csr(self.matrix(a))?)?);
         match &prepared.method {
             Method::Rows(lanes) => {
                 kernels::multiply::<T>(gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
             }
             Method::Shares(form, cut) => {
-                kernels::multiply::<T>(gpu, stream, *form, &rows, Some(cut.shares(partials)), gathered, finish)?;
-                let longs = (cut.longs.whole(), cut.long_count);
-                kernels::join::<T>(gpu, stream, longs, (partials, cut.pieces), rows.rows, finish)
+                let shares = cut.shares(partials, arrivals);
+                kernels::multiply::<T>(gpu, stream, *form, &rows, Some(shares), gathered, finish)
             }
-            Method::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, products, partials, gathered, finish),
+            Method::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, space, gathered, finish),
         }
     }
 
@@ -284,8 +298,7 @@ impl Plan {
                 gpu,
                 stream,
                 &rows,
-                cut.shares(partials.whole()),
-                (cut.longs.whole(), cut.long_count),
+                cut.shares(partials.whole(), partials.whole()),
                 count,
                 columns::<T>(x, x_stride, first)?,
                 columns::<T>(y, y_stride, first)?,

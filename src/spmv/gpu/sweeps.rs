@@ -1,6 +1,7 @@
 //! The two sweeps: entries sorted by blocks of columns, and the way back to the rows.
 
 use super::cut::Cut;
+use super::{DeviceCut, Space};
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::{self as kernels, Finish, PAD, Rows as DeviceRows, Swept, UNIT_WORDS};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
@@ -31,11 +32,8 @@ const fn capacity<T>() -> usize {
 
 /// A matrix as the sweeps read it.
 pub(super) struct Sweeps {
-    tiles: DeviceMemory,
-    count: usize,
-    longs: DeviceMemory,
-    long_count: usize,
-    pub(super) pieces: usize,
+    /// The tiles.
+    pub(super) cut: DeviceCut,
     runs: DeviceMemory,
     offsets: DeviceMemory,
     places: DeviceMemory,
@@ -79,11 +77,7 @@ impl Sweeps {
         // Every block of columns is filled up to a multiple.
         let most = a.entries + blocks * (PAD - 1);
         let mut made = Self {
-            tiles: gpu.upload_numbers(stream, WHAT, &cut.words)?,
-            count,
-            longs: gpu.upload_numbers(stream, WHAT, &cut.longs)?,
-            long_count: cut.long_count(),
-            pieces: cut.pieces,
+            cut: DeviceCut::new(gpu, stream, &cut)?,
             runs: gpu.allocate_uninitialised(WHAT, room(blocks, 4)?)?,
             offsets: gpu.allocate_uninitialised(WHAT, room(blocks + 1, 2)?)?,
             places: gpu.allocate_uninitialised(WHAT, room(capacity, 2)?)?,
@@ -146,8 +140,8 @@ impl Sweeps {
 
     fn swept(&self) -> Swept<'_> {
         Swept {
-            tiles: self.tiles.whole(),
-            count: self.count,
+            tiles: self.cut.list.whole(),
+            count: self.cut.count,
             runs: self.runs.whole(),
             offsets: self.offsets.whole(),
             places: self.places.whole(),
@@ -160,40 +154,25 @@ impl Sweeps {
         }
     }
 
-    /// One product. `products` and `partials` are memory to work in.
-    #[expect(clippy::too_many_arguments, reason = "a product and the memory that it works in")]
+    /// One product.
     pub(super) fn multiply<T: Scalar>(
         &self,
         gpu: &Gpu,
         stream: &GpuStream,
         a: &DeviceRows<'_>,
-        products: Region<'_>,
-        partials: Region<'_>,
+        space: &Space,
         gathered: Region<'_>,
         finish: &Finish<'_>,
     ) -> Result<()> {
         let values = self.values.as_ref().map(DeviceMemory::whole);
-        let parts = (partials, self.pieces);
+        let pieces = self.cut.pieces(space.partials.whole(), space.arrivals.whole());
         let units = (self.units.whole(), self.unit_count);
-        kernels::sweep::<T>(gpu, stream, a, &self.swept(), units, values, products, parts, LANES, gathered, finish)?;
-        kernels::join::<T>(gpu, stream, (self.longs.whole(), self.long_count), parts, a.rows, finish)
-    }
-
-    pub(super) fn tiles(&self) -> usize {
-        self.count
+        let products = space.products.whole();
+        kernels::sweep::<T>(gpu, stream, a, &self.swept(), units, values, products, pieces, LANES, gathered, finish)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let arrays = [
-            &self.tiles,
-            &self.longs,
-            &self.runs,
-            &self.offsets,
-            &self.places,
-            &self.columns,
-            &self.sources,
-            &self.units,
-        ];
-        arrays.into_iter().chain(&self.values).map(DeviceMemory::bytes).sum()
+        let arrays = [&self.runs, &self.offsets, &self.places, &self.columns, &self.sources, &self.units];
+        self.cut.bytes + arrays.into_iter().chain(&self.values).map(DeviceMemory::bytes).sum::<usize>()
     }
 }

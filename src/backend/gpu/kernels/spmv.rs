@@ -56,6 +56,8 @@ parameters! {
         gamma: f64,
         shift: f64,
     }
+    /// `purlin_spmv_pieces`.
+    PiecesParams SPMV_PIECES_BYTES { partials: u64, longs: u64, owners: u64, arrivals: u64, }
     /// `purlin_spmv_params`.
     ProductParams SPMV_PARAMS_BYTES {
         row_ptr: u64,
@@ -63,11 +65,11 @@ parameters! {
         values: u64,
         gathered: u64,
         tiles: u64,
-        partials: u64,
         order: u64,
         rows: i64,
         count: i32,
         lanes: i32,
+        pieces: PiecesParams,
         finish: FinishParams,
     }
     /// `purlin_spmv_spread_params`.
@@ -89,10 +91,10 @@ parameters! {
         offsets: u64,
         places: u64,
         products: u64,
-        partials: u64,
         blocks: i64,
         capacity: i64,
         lanes: i64,
+        pieces: PiecesParams,
         finish: FinishParams,
     }
     /// `purlin_spmv_prepare_params`.
@@ -220,6 +222,34 @@ impl<'a> Finish<'a> {
     }
 }
 
+/// Rows that are in pieces, and memory to sum them in.
+#[derive(Clone, Copy)]
+pub struct Pieces<'a> {
+    /// The rows and the end, a 64-bit word each.
+    pub longs: Region<'a>,
+    /// How many rows there are.
+    pub rows: usize,
+    /// I32: the row of each piece, counted among these.
+    pub owners: Region<'a>,
+    /// How many pieces there are.
+    pub count: usize,
+    /// Numbers of the kernel's type, one a piece.
+    pub partials: Region<'a>,
+    /// U32, one a row: 0 before and after.
+    pub arrivals: Region<'a>,
+}
+
+impl Pieces<'_> {
+    fn params<T: Scalar>(&self) -> Result<PiecesParams> {
+        Ok(PiecesParams {
+            partials: self.partials.array("partials", self.count, size_of::<T>())?,
+            longs: self.longs.array("long rows", self.rows + 1, 8)?,
+            owners: self.owners.array("owners", self.count, 4)?,
+            arrivals: self.arrivals.array("arrivals", self.rows, 4)?,
+        })
+    }
+}
+
 /// Shares of the work on the device.
 #[derive(Clone, Copy)]
 pub struct Shares<'a> {
@@ -227,12 +257,10 @@ pub struct Shares<'a> {
     pub list: Region<'a>,
     /// How many there are.
     pub count: usize,
-    /// Numbers that shares leave over.
-    pub partials: Region<'a>,
-    /// How many numbers there are.
-    pub parts: usize,
     /// For bins: the rows, I32.
     pub order: Option<Region<'a>>,
+    /// Rows in pieces; for the merge path only memory for one number a share.
+    pub pieces: Pieces<'a>,
 }
 
 /// Which kernel multiplies.
@@ -267,7 +295,7 @@ fn params<T: Scalar>(a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) ->
     })
 }
 
-/// What `finish` makes of A times `gathered`. Rows in pieces are left to [`join`].
+/// What `finish` makes of A times `gathered`.
 ///
 /// `shares` must be those of the form and of this matrix; [`Form::Rows`] has none.
 pub fn multiply<T: Scalar>(
@@ -300,8 +328,12 @@ pub fn multiply<T: Scalar>(
     p.count = small("tiles", shares.count)?;
     let words = if form == Form::Bins { shares.count * BIN_WORDS } else { (shares.count + 1) * TILE_WORDS };
     p.tiles = shares.list.array("tiles", words, 8)?;
-    let parts = if form == Form::Merge { shares.count } else { shares.parts };
-    p.partials = shares.partials.array("partials", parts, size_of::<T>())?;
+    p.pieces = if form == Form::Merge {
+        let partials = shares.pieces.partials.array("partials", shares.count, size_of::<T>())?;
+        PiecesParams { partials, ..PiecesParams::default() }
+    } else {
+        shares.pieces.params::<T>()?
+    };
     p.order = optional::<i32>("order", shares.order, 0)?;
     let threads = if form == Form::Merge { c::SPMV_MERGE_THREADS } else { c::SPMV_THREADS };
     let grid = Grid::row(p.count.unsigned_abs(), threads.unsigned_abs(), 0);
@@ -322,28 +354,6 @@ pub fn rest<T: Scalar>(gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Fini
     let function = kernel::<T>(gpu, "rows", Some(true), true)?;
     // SAFETY: vectors were checked against the number of rows; without offsets the kernel reads nothing else.
     unsafe { launch(&function, stream, Grid::covering(rows, c::SPMV_THREADS.unsigned_abs())?, &p) }
-}
-
-/// Finishes the rows that are in pieces: `count` rows and the end, in `longs`, as 64-bit words.
-pub fn join<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    (longs, count): (Region<'_>, usize),
-    (partials, pieces): (Region<'_>, usize),
-    rows: usize,
-    finish: &Finish<'_>,
-) -> Result<()> {
-    let p = ProductParams {
-        tiles: longs.array("long rows", count + 1, 8)?,
-        partials: partials.array("partials", pieces, size_of::<T>())?,
-        rows: to_i64(rows),
-        count: small("long rows", count)?,
-        finish: finish.params::<T>(rows)?,
-        ..ProductParams::default()
-    };
-    let grid = Grid::covering(product("long rows", &[count, 32])?, c::SPMV_THREADS.unsigned_abs())?;
-    // SAFETY: long rows are rows, and their pieces those that there are, as they were cut.
-    unsafe { launch(&kernel::<T>(gpu, "join", None, false)?, stream, grid, &p) }
 }
 
 /// What the two sweeps know of a matrix.
@@ -456,8 +466,7 @@ pub fn collect_shared<T>(blocks: usize, capacity: usize) -> usize {
     capacity * (size_of::<T>() + 2) + blocks * 4 + (blocks + 1) * 2
 }
 
-/// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums. Rows in pieces are
-/// left to [`join`].
+/// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums.
 #[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
 pub fn sweep<T: Scalar>(
     gpu: &Gpu,
@@ -467,7 +476,7 @@ pub fn sweep<T: Scalar>(
     (units, count): (Region<'_>, usize),
     values: Option<Region<'_>>,
     products: Region<'_>,
-    (partials, pieces): (Region<'_>, usize),
+    pieces: Pieces<'_>,
     lanes: usize,
     gathered: Region<'_>,
     finish: &Finish<'_>,
@@ -494,10 +503,10 @@ pub fn sweep<T: Scalar>(
         offsets: swept.offsets()?,
         places: swept.places()?,
         products,
-        partials: partials.array("partials", pieces, size_of::<T>())?,
         blocks: to_i64(swept.blocks),
         capacity: to_i64(swept.capacity),
         lanes: to_i64(lanes),
+        pieces: pieces.params::<T>()?,
         finish: finish.params::<T>(a.rows)?,
     };
     let shared = collect_shared::<T>(swept.blocks, swept.capacity);
@@ -515,21 +524,20 @@ pub struct Vectors<'a> {
     pub stride: usize,
 }
 
-/// Y = alpha A X + beta Y for `width` vectors; rows in pieces are finished too. Tiles have no more than
-/// [`block_entries`] entries; `longs` is as for [`join`], and partials hold `width` numbers a piece.
-#[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
+/// Y = alpha A X + beta Y for `width` vectors. Tiles have no more than [`block_entries`] entries, and partials hold `width`
+/// numbers a piece.
+#[expect(clippy::too_many_arguments, reason = "a matrix, its shares and two blocks")]
 pub fn block<T: Scalar>(
     gpu: &Gpu,
     stream: &GpuStream,
     a: &Rows<'_>,
     shares: Shares<'_>,
-    (longs, long_count): (Region<'_>, usize),
     width: usize,
     x: Vectors<'_>,
     y: Vectors<'_>,
     (alpha, beta): (Complex<f64>, Complex<f64>),
 ) -> Result<()> {
-    let real = size_of::<T>();
+    let (real, pieces) = (size_of::<T>(), &shares.pieces);
     let array = |what: &str, v: &Vectors<'_>, rows| v.memory.array(what, span(what, width, 1, rows, v.stride)?, real);
     let mut p = BlockParams {
         row_ptr: a.row_ptr()?,
@@ -538,7 +546,7 @@ pub fn block<T: Scalar>(
         x: array("x", &x, a.cols)?,
         y: array("y", &y, a.rows)?,
         tiles: shares.list.array("tiles", (shares.count + 1) * TILE_WORDS, 8)?,
-        partials: shares.partials.array("partials", product("partials", &[shares.parts, width])?, real)?,
+        partials: pieces.partials.array("partials", product("partials", &[pieces.count, width])?, real)?,
         x_stride: to_i64(x.stride),
         y_stride: to_i64(y.stride),
         count: 0,
@@ -555,9 +563,9 @@ pub fn block<T: Scalar>(
     let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, BLOCK_SHARED);
     // SAFETY: X, Y and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
     unsafe { launch(&function, stream, grid, &p) }?;
-    p.tiles = longs.array("long rows", long_count + 1, 8)?;
-    p.count = small("long rows", long_count)?;
-    let grid = Grid::covering(product("long rows", &[long_count, width])?, threads)?;
+    p.tiles = pieces.longs.array("long rows", pieces.rows + 1, 8)?;
+    p.count = small("long rows", pieces.rows)?;
+    let grid = Grid::covering(product("long rows", &[pieces.rows, width])?, threads)?;
     // SAFETY: as above; the pieces are those of the tiles.
     unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
 }
