@@ -7,6 +7,7 @@
 #include "spmv_tiles.cuh"
 
 #define PURLIN_SPMV_ITEMS (PURLIN_LAUNCH_SPMV_TILE / PURLIN_LAUNCH_SPMV_THREADS)
+#define PURLIN_SPMV_SHORT_ITEMS (PURLIN_LAUNCH_SPMV_SHORT_TILE / PURLIN_LAUNCH_SPMV_THREADS)
 
 #define PURLIN_SPMV_KERNEL(name, threads, params, call)                                        \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ params p) { call; }
@@ -18,6 +19,8 @@
                      (purlin::spmv::bins<T, P, PATTERN>(p)))                                                             \
   PURLIN_SPMV_KERNEL(purlin_spmv_tiles_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_params,                         \
                      (purlin::spmv::tiles<T, P, PATTERN, PURLIN_LAUNCH_SPMV_THREADS, PURLIN_SPMV_ITEMS>(p)))             \
+  PURLIN_SPMV_KERNEL(purlin_spmv_short_tiles_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_params,                   \
+                     (purlin::spmv::tiles<T, P, PATTERN, PURLIN_LAUNCH_SPMV_THREADS, PURLIN_SPMV_SHORT_ITEMS>(p)))       \
   PURLIN_SPMV_KERNEL(purlin_spmv_merge_##suffix, PURLIN_LAUNCH_SPMV_MERGE_THREADS, purlin_spmv_params,                   \
                      (purlin::spmv::merge<T, P, PATTERN>(p)))                                                            \
   PURLIN_SPMV_KERNEL(purlin_spmv_block_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_block_params,                   \

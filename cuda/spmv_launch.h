@@ -19,6 +19,7 @@
 
 #define PURLIN_LAUNCH_SPMV_THREADS 256
 #define PURLIN_LAUNCH_SPMV_TILE 2048        /* entries of a tile */
+#define PURLIN_LAUNCH_SPMV_SHORT_TILE 1024  /* of purlin_spmv_short_tiles_* */
 #define PURLIN_LAUNCH_SPMV_TILE_ROWS 1024   /* and its rows, at most */
 #define PURLIN_LAUNCH_SPMV_MERGE_THREADS 128
 #define PURLIN_LAUNCH_SPMV_MERGE_TILE 1152  /* rows and entries together; a multiple of the threads */
@@ -60,7 +61,7 @@ typedef struct purlin_spmv_pieces {
 } purlin_spmv_pieces;
 #define PURLIN_SPMV_PIECES_BYTES 32
 
-/* Products with a vector: purlin_spmv_rows_*, _bins_*, _tiles_*, _merge_*, _mend_*. */
+/* Products with a vector: purlin_spmv_rows_*, _bins_*, _tiles_*, _short_tiles_*, _merge_*, _mend_*. */
 typedef struct purlin_spmv_params {
   uint64_t row_ptr;
   uint64_t columns;

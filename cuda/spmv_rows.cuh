@@ -16,23 +16,12 @@ __device__ __forceinline__ T strided_sum(const purlin_spmv_params &p, int64_t be
   using N = Number<T>;
   T sum = N::zero();
   int64_t k = begin + lane;
-  // Four entries under way at a time.
-  for (; k + 3 * lanes < end; k += 4 * lanes) {
-    int32_t c[4];
-    T x[4];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = __ldcs(columns + k + j * lanes);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) x[j] = N::gather(gathered + c[j]);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) x[j] = times<T, PATTERN>(values, k + j * lanes, x[j]);
-    sum = N::sum(sum, N::sum(N::sum(x[0], x[1]), N::sum(x[2], x[3])));
-  }
-  if (k + lanes < end) {
+  // Two entries under way at a time; with four fewer warps fit.
+  for (; k + lanes < end; k += 2 * lanes) {
     const int32_t c0 = __ldcs(columns + k), c1 = __ldcs(columns + k + lanes);
     const T x0 = N::gather(gathered + c0), x1 = N::gather(gathered + c1);
-    sum = N::sum(sum, N::sum(times<T, PATTERN>(values, k, x0), times<T, PATTERN>(values, k + lanes, x1)));
-    k += 2 * lanes;
+    const T a = times<T, PATTERN>(values, k, x0), b = times<T, PATTERN>(values, k + lanes, x1);
+    sum = N::sum(N::sum(sum, a), b);
   }
   if (k < end) sum = N::sum(sum, times<T, PATTERN>(values, k, N::gather(gathered + __ldcs(columns + k))));
   return sum;

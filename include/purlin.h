@@ -8226,7 +8226,8 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
 
 /**
  * Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
- * is not symmetric also makes a copy of the transpose, O(nnz). The plan keeps nothing else of the matrix.
+ * is not symmetric also makes a copy of the transpose, O(nnz). On the CPU the plan keeps nothing else of the matrix; on a
+ * GPU it keeps the structure and values that are in host memory, which purlin_spmv_update renews.
  *
  * @param      a        sparse.
  * @param      options  NULL for the defaults.
@@ -8263,7 +8264,7 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
  *
  * @param      plan    the plan.
- * @param      stream  NULL: products run on the context's own queue; of a context on the CPU any.
+ * @param      stream  NULL for the context's own. What is in host memory is complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
  * @param      a       sparse, of the structure that was planned for.
  * @param      x       columns of op(A) elements of A's type, without gaps.
@@ -8271,8 +8272,8 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * @param      y       rows of op(A) elements of A's type, without gaps; must not overlap x.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
  * sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
- * there are no products for, another queue than the context's own), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  *
  * @pre `alpha` and `beta` are NULL or point to a number of A's element type.
  */
@@ -8291,7 +8292,7 @@ purlin_status purlin_spmv_apply(const struct purlin_spmv *plan,
  * leading dimension, take a product a column.
  *
  * @param      plan    the plan.
- * @param      stream  NULL: products run on the context's own queue; of a context on the CPU any.
+ * @param      stream  NULL for the context's own. What is in host memory is complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
  * @param      a       sparse, of the structure that was planned for.
  * @param      x       dense, columns of op(A) x b, of A's type.

@@ -78,7 +78,7 @@ template <class T>
 struct Kernels {
   using Plain = void (*)(purlin_spmv_params);
   using Block = void (*)(purlin_spmv_block_params);
-  Plain rows[2][2], bins[2][2], tiles[2][2], merge[2][2];
+  Plain rows[2][2], bins[2][2], tiles[2][2], short_tiles[2][2], merge[2][2];
   Block block[2][2], wide[2][2];
   void (*collect[2])(purlin_spmv_collect_params);
   Plain mend[2];
@@ -89,7 +89,7 @@ struct Kernels {
 #define KERNELS(T, S)                                                                                             \
   template <>                                                                                                     \
   const Kernels<T> &kernels<T>() {                                                                                \
-    static const Kernels<T> all{BOTH(rows, S), BOTH(bins, S), BOTH(tiles, S), BOTH(merge, S), BOTH(block, S),      \
+    static const Kernels<T> all{BOTH(rows, S), BOTH(bins, S), BOTH(tiles, S), BOTH(short_tiles, S), BOTH(merge, S), BOTH(block, S),      \
                                 BOTH(block_wide, S), {purlin_spmv_collect_##S, purlin_spmv_collect_narrow_##S},    \
                                 {purlin_spmv_mend_##S, purlin_spmv_mend_narrow_##S},                                \
                                 purlin_spmv_block_join_##S, {purlin_spmv_spread_##S, purlin_spmv_spread_##S##_pattern}}; \
@@ -221,33 +221,16 @@ struct Pieces {
 };
 
 template <class T>
-Product by_tiles(const Case<T> &c) {
-  const Tiles tiles = cut_tiles(c.g, PURLIN_LAUNCH_SPMV_TILE, PURLIN_LAUNCH_SPMV_TILE_ROWS);
+Product by_tiles(const Case<T> &c, bool is_short) {
+  const Tiles tiles = cut_tiles(c.g, is_short ? PURLIN_LAUNCH_SPMV_SHORT_TILE : PURLIN_LAUNCH_SPMV_TILE, PURLIN_LAUNCH_SPMV_TILE_ROWS);
   auto list = std::make_shared<Device>(tiles.list);
   auto pieces = std::make_shared<Pieces>(tiles.longs, tiles.pieces, sizeof(T));
   const int count = tiles.count();
-  return [&c, list, pieces, count](const Ask &ask) {
+  return [&c, list, pieces, count, is_short](const Ask &ask) {
     purlin_spmv_params p = c.params(ask);
     p.tiles = list->address(), p.pieces = pieces->params(), p.count = count;
-    if (count > 0) kernels<T>().tiles[c.narrow][c.pattern]<<<count, PURLIN_LAUNCH_SPMV_THREADS>>>(p);
-  };
-}
-
-// Tiles cut otherwise than the library does.
-template <class T, int THREADS, int ITEMS>
-__global__ void __launch_bounds__(THREADS) other_tiles(const __grid_constant__ purlin_spmv_params p) {
-  purlin::spmv::tiles<T, int32_t, false, THREADS, ITEMS>(p);
-}
-template <class T, int THREADS, int ITEMS>
-Product by_other_tiles(const Case<T> &c) {
-  const Tiles tiles = cut_tiles(c.g, THREADS * ITEMS, PURLIN_LAUNCH_SPMV_TILE_ROWS);
-  auto list = std::make_shared<Device>(tiles.list);
-  auto pieces = std::make_shared<Pieces>(tiles.longs, tiles.pieces, sizeof(T));
-  const int count = tiles.count();
-  return [&c, list, pieces, count](const Ask &ask) {
-    purlin_spmv_params p = c.params(ask);
-    p.tiles = list->address(), p.pieces = pieces->params(), p.count = count;
-    if (count > 0) other_tiles<T, THREADS, ITEMS><<<count, THREADS>>>(p);
+    const auto kernel = (is_short ? kernels<T>().short_tiles : kernels<T>().tiles)[c.narrow][c.pattern];
+    if (count > 0) kernel<<<count, PURLIN_LAUNCH_SPMV_THREADS>>>(p);
   };
 }
 
@@ -267,7 +250,7 @@ Product by_merge(const Case<T> &c) {
 }
 
 template <class T>
-Product by_bins(const Case<T> &c, int longest = 512) {
+Product by_bins(const Case<T> &c, int longest = 1024) {
   const Bins bins = cut_bins(c.g, longest);
   auto list = std::make_shared<Device>(bins.list), order = std::make_shared<Device>(bins.order);
   auto pieces = std::make_shared<Pieces>(bins.longs, bins.pieces, sizeof(T));

@@ -8,7 +8,7 @@
 template <class T>
 struct BlockCase {
   const Case<T> &c;
-  int width;
+  int width, entries = 0;
   std::vector<T> x, y;
   Device in, out;
   struct Part {
@@ -41,8 +41,9 @@ struct BlockCase {
           }
         made.g.row_ptr.push_back(static_cast<int32_t>(made.g.columns.size()));
       }
-      // Twice as many tiles as for a vector, and fewer entries still for wide blocks: 48 KiB have to do.
-      const int entries = std::min<int>(PURLIN_LAUNCH_SPMV_TILE / 2, 40960 / (width * static_cast<int>(sizeof(T))));
+      // Fewer than for a vector, so that as many blocks as there are threads for fit; as the library does.
+      entries = 512;
+      while (entries * width * sizeof(T) > 40960) entries /= 2;
       made.tiles = cut_tiles(made.g, entries, PURLIN_LAUNCH_SPMV_TILE_ROWS);
       made.row_ptr = c.narrow ? Device(made.g.row_ptr) : Device(std::vector<int64_t>(made.g.row_ptr.begin(), made.g.row_ptr.end()));
       made.columns = Device(made.g.columns), made.values = Device(values);
@@ -64,7 +65,7 @@ struct BlockCase {
       p.beta[0] = kept.real(), p.beta[1] = kept.imag();
       const bool is_wide = sizeof(T) < 16 && width * sizeof(T) % 16 == 0;
       const auto kernel = (is_wide ? kernels<T>().wide : kernels<T>().block)[c.narrow][c.pattern];
-      if (part.tiles.count() > 0) kernel<<<part.tiles.count(), PURLIN_LAUNCH_SPMV_THREADS, 40960>>>(p);
+      if (part.tiles.count() > 0) kernel<<<part.tiles.count(), PURLIN_LAUNCH_SPMV_THREADS, entries * width * sizeof(T)>>>(p);
       const int longs = static_cast<int>(part.tiles.longs.size()) - 1;
       if (longs > 0) {
         p.tiles = part.longs.address(), p.count = longs;
@@ -202,15 +203,8 @@ void time_graph(const Peer *peer, const Graph &g, bool blocks, bool sweeps) {
     if (group > 1 && longest < 1000) run("rows " + std::to_string(group / 2), by_rows(c, group / 2));
     run("bins", by_bins(c));
     run("merge", by_merge(c));
-    run("tiles", by_tiles(c));
-    if (!pattern) {
-      run("bins, rows to 256", by_bins(c, 256));
-      run("bins, rows to 2048", by_bins(c, 2048));
-      run("tiles of 128 x 8", by_other_tiles<T, 128, 8>(c));
-      run("tiles of 128 x 16", by_other_tiles<T, 128, 16>(c));
-      run("tiles of 256 x 4", by_other_tiles<T, 256, 4>(c));
-      run("tiles of 512 x 4", by_other_tiles<T, 512, 4>(c));
-    }
+    run("tiles", by_tiles(c, false));
+    run("short tiles", by_tiles(c, true));
     if (sweeps) {
       const int64_t width = 65536 / sizeof(T);
       const int capacity = sizeof(T) == 8 ? 6144 : 8192;
@@ -253,6 +247,11 @@ inline void time_all(const std::vector<std::string> &files) {
     time_graph<float>(peer, g, false, sweeps);
   };
   both(preferential(1600000, 3), true, true);
+  {
+    const Graph g = rmat(21, 8);
+    both(g, true, true);
+    both(by_degree(g), false, true);
+  }
   for (const std::string &file : files) {
     const Graph g = read_graph(file);
     if (g.rows == 0) std::printf("%s cannot be read\n", file.c_str());
@@ -260,12 +259,7 @@ inline void time_all(const std::vector<std::string> &files) {
   }
   both(mesh(1200), false, false);
   both(poisson(100), false, false);
-  {
-    const Graph g = rmat(21, 8);
-    both(g, true, true);
-    time_graph<double>(peer, by_degree(g), false, true);
-  }
-  time_graph<double>(peer, poisson(256), false, false);
+  both(poisson(256), false, false);
 }
 
 // What the sweeps are best cut into.

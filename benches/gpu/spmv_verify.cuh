@@ -21,7 +21,8 @@ void verify_case(const Graph &g, bool pattern, bool narrow) {
   Case<T> c(g, pattern, narrow, 5);
   std::vector<std::pair<std::string, Product>> all;
   for (int lanes : {1, 2, 8, 32}) all.emplace_back("rows " + std::to_string(lanes), by_rows(c, lanes));
-  all.emplace_back("tiles", by_tiles(c));
+  all.emplace_back("tiles", by_tiles(c, false));
+  all.emplace_back("short tiles", by_tiles(c, true));
   all.emplace_back("merge", by_merge(c));
   all.emplace_back("bins", by_bins(c));
   all.emplace_back("sweeps", by_sweeps(c, {64, 1024, 1 << 30, 4096, 32}));

@@ -10,8 +10,6 @@ use super::sparse::alive;
 use super::spmv_types::{purlin_spmv_info, purlin_spmv_options};
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
-use crate::backend::Backend;
-use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::to_i64;
@@ -103,7 +101,8 @@ impl purlin_spmv_info {
 }
 
 /// Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
-/// is not symmetric also makes a copy of the transpose, O(nnz). The plan keeps nothing else of the matrix.
+/// is not symmetric also makes a copy of the transpose, O(nnz). On the CPU the plan keeps nothing else of the matrix; on a
+/// GPU it keeps the structure and values that are in host memory, which purlin_spmv_update renews.
 ///
 /// @param      a        sparse.
 /// @param      options  NULL for the defaults.
@@ -151,16 +150,6 @@ pub extern "C" fn purlin_spmv_update(plan: *mut purlin_spmv, a: *const purlin_ma
     })
 }
 
-/// Refuses another queue than the context's own, on which products are enqueued.
-fn own_queue(stream: *const purlin_stream, context: &Context) -> Result<()> {
-    match (stream::get(stream)?, context.backend()) {
-        (Some(_), Backend::Gpu(_)) => {
-            Err(Error::NotSupported("stream: products run on the context's own queue".into()))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// A factor of the matrix's type; `absent` for NULL.
 ///
 /// # Safety
@@ -183,7 +172,7 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
 ///
 /// @param      plan    the plan.
-/// @param      stream  NULL: products run on the context's own queue; of a context on the CPU any.
+/// @param      stream  NULL for the context's own. What is in host memory is complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
 /// @param      a       sparse, of the structure that was planned for.
 /// @param      x       columns of op(A) elements of A's type, without gaps.
@@ -191,8 +180,8 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// @param      y       rows of op(A) elements of A's type, without gaps; must not overlap x.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
 /// sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
-/// there are no products for, another queue than the context's own), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `alpha` and `beta` are NULL or point to a number of A's element type.
@@ -209,7 +198,7 @@ pub unsafe extern "C" fn purlin_spmv_apply(
 ) -> purlin_status {
     guard::run(|| {
         let plan = shared(plan)?;
-        own_queue(stream, plan.context())?;
+        let stream = stream::get(stream)?;
         let a = input("a", a)?;
         a.expect_context("a", plan.context())?;
         // SAFETY: as promised above.
@@ -220,7 +209,7 @@ pub unsafe extern "C" fn purlin_spmv_apply(
         let mut y = tensor::output("y", y)?;
         let inputs = [stored("a", &a), ranges(&[], &[("x", Some(&x))])].concat();
         overlap::check(&inputs, &ranges(&[], &[("y", Some(&y))]))?;
-        plan.apply(alpha, &a, &x, beta, &mut y)
+        plan.apply_on(stream.as_deref(), (alpha, beta), &a, &x, &mut y)
     })
 }
 
@@ -229,7 +218,7 @@ pub unsafe extern "C" fn purlin_spmv_apply(
 /// leading dimension, take a product a column.
 ///
 /// @param      plan    the plan.
-/// @param      stream  NULL: products run on the context's own queue; of a context on the CPU any.
+/// @param      stream  NULL for the context's own. What is in host memory is complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
 /// @param      a       sparse, of the structure that was planned for.
 /// @param      x       dense, columns of op(A) x b, of A's type.
@@ -252,7 +241,7 @@ pub unsafe extern "C" fn purlin_spmv_apply_block(
 ) -> purlin_status {
     guard::run(|| {
         let plan = shared(plan)?;
-        own_queue(stream, plan.context())?;
+        let stream = stream::get(stream)?;
         let a = input("a", a)?;
         a.expect_context("a", plan.context())?;
         // SAFETY: as promised above.
@@ -263,7 +252,7 @@ pub unsafe extern "C" fn purlin_spmv_apply_block(
         let mut y = output("y", y)?;
         let inputs = [stored("a", &a), ranges(&[("x", Some(&x))], &[])].concat();
         overlap::check(&inputs, &ranges(&[("y", Some(&y))], &[]))?;
-        plan.apply_block(alpha, &a, &x, beta, &mut y)
+        plan.apply_block_on(stream.as_deref(), (alpha, beta), &a, &x, &mut y)
     })
 }
 

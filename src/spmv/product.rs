@@ -9,12 +9,14 @@ use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{Order, product};
+use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
 impl Plan {
     /// y = alpha op(A) x + beta y for vectors on the host, or on the device of a context on a GPU: then the product is
-    /// enqueued on the context's own queue where y is on the device, and complete on return where it is on the host. With beta = 0 nothing of y is read, with alpha = 0 nothing of A
-    /// and x. O(rows + entries), rows * 8 + entries * 12 bytes in f64 with 32-bit indices.
+    /// enqueued on the context's own queue where y is on the device, and complete on return where it is on the host. With
+    /// beta = 0 nothing of y is read, with alpha = 0 nothing of A and x. O(rows + entries), rows * 8 + entries * 12 bytes in
+    /// f64 with 32-bit indices.
     ///
     /// Sums are of the element type; shares and their order depend on the structure of A alone, so equal calls give equal
     /// bits, whatever the number of threads.
@@ -23,14 +25,30 @@ impl Plan {
     /// [`Error::InvalidArgument`] for a matrix of another structure than the plan's, another type or length of x or y, or a
     /// y that may not be written to; [`Error::NotSupported`] for strided vectors.
     pub fn apply(&self, alpha: Complex<f64>, a: &Matrix, x: &Tensor, beta: Complex<f64>, y: &mut Tensor) -> Result<()> {
+        self.apply_on(None, (alpha, beta), a, x, y)
+    }
+
+    /// [`Plan::apply`] on a queue of the context, with (alpha, beta); `None` is the context's own.
+    ///
+    /// # Errors
+    /// As [`Plan::apply`]; [`Error::InvalidArgument`] for a queue of another context.
+    pub fn apply_on(
+        &self,
+        queue: Option<&Stream>,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        a: &Matrix,
+        x: &Tensor,
+        y: &mut Tensor,
+    ) -> Result<()> {
         self.expect(a)?;
         let (rows, cols) = self.size();
         x.expect_context("x", self.context())?;
         y.expect_context("y", self.context())?;
         x.expect_dims("x", &[cols])?;
         y.expect_dims("y", &[rows])?;
-        if let Backend::Gpu(gpu) = self.context().backend() {
-            return with_scalar!(a.dtype(), "a", T => self.apply_on_device::<T>(gpu, a, (alpha, beta), x, y));
+        let queue = stream::select(self.context(), queue)?;
+        if let (Backend::Gpu(gpu), Some(queue)) = (self.context().backend(), queue) {
+            return with_scalar!(a.dtype(), "a", T => self.apply_on_device::<T>((gpu, queue), a, (alpha, beta), x, y));
         }
         with_scalar!(a.dtype(), "a", T => {
             let x = packed("x", x.view::<T>("x")?.data(), x)?;
@@ -58,7 +76,24 @@ impl Plan {
         beta: Complex<f64>,
         y: &mut Matrix,
     ) -> Result<()> {
+        self.apply_block_on(None, (alpha, beta), a, x, y)
+    }
+
+    /// [`Plan::apply_block`] on a queue of the context, with (alpha, beta); `None` is the context's own, on which those in
+    /// host memory always run.
+    ///
+    /// # Errors
+    /// As [`Plan::apply_block`]; [`Error::InvalidArgument`] for a queue of another context.
+    pub fn apply_block_on(
+        &self,
+        queue: Option<&Stream>,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        a: &Matrix,
+        x: &Matrix,
+        y: &mut Matrix,
+    ) -> Result<()> {
         self.expect(a)?;
+        let queue = stream::select(self.context(), queue)?;
         let ((rows, cols), width) = (self.size(), x.cols());
         x.expect_context("x", self.context())?;
         y.expect_context("y", self.context())?;
@@ -73,8 +108,9 @@ impl Plan {
         if width == 0 {
             return Ok(());
         }
-        if let (Memory::Device(_), Memory::Device(_)) = (x.memory, &*y.memory) {
-            return with_scalar!(a.dtype(), "a", T => self.apply_block_on_device::<T>(a, (alpha, beta), width, x, y));
+        if let (Memory::Device(_), Memory::Device(_), Some(queue)) = (x.memory, &*y.memory, queue) {
+            let scalars = (alpha, beta);
+            return with_scalar!(a.dtype(), "a", T => self.apply_block_on_device::<T>(queue, a, scalars, width, x, y));
         }
         with_scalar!(a.dtype(), "a", T => {
             let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));

@@ -54,13 +54,12 @@ fn unit_stride(argument: &str, t: &Tensor) -> Result<()> {
 impl Plan {
     pub(in crate::spmv) fn apply_on_device<T: Scalar>(
         &self,
-        gpu: &Gpu,
+        (gpu, stream): (&Gpu, &GpuStream),
         a: &Matrix,
         (alpha, beta): (Complex<f64>, Complex<f64>),
         x: &Tensor,
         y: &mut Tensor,
     ) -> Result<()> {
-        let stream = gpu.default_stream();
         a.expect_dtype("a", T::DTYPE)?;
         y.check_writable("y")?;
         unit_stride("y", y)?;
@@ -86,14 +85,13 @@ impl Plan {
     /// The columns of matrices on the device, whose sizes and types were checked.
     pub(in crate::spmv) fn apply_block_on_device<T: Scalar>(
         &self,
+        stream: &GpuStream,
         a: &Matrix,
         scalars: (Complex<f64>, Complex<f64>),
         width: usize,
         x: Dense<'_>,
         y: DenseMut<'_>,
     ) -> Result<()> {
-        let gpu = self.context().gpu("plan")?;
-        let stream = gpu.default_stream();
         let (from, to) = (x.memory.device("x")?, y.memory.device("y")?);
         if x.order == Order::RowMajor {
             let (x, y) = ((from.whole(), x.layout.strides()[0]), (to.whole(), y.layout.strides()[0]));

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::info::Statistics;
 use super::options::Algorithm;
 use super::plan::{Plan, csr};
-use crate::backend::gpu::kernels::spmv::{self as kernels, Form, Pieces, Shares, TILE, TILE_ROWS, Vectors};
+use crate::backend::gpu::kernels::spmv::{self as kernels, Form, Pieces, SHORT_TILE, Shares, TILE, TILE_ROWS, Vectors};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Rows;
@@ -109,16 +109,24 @@ pub struct Space {
     products: DeviceMemory,
 }
 
-/// The lengths of the rows and the type say which algorithm suits.
+/// The lengths of the rows and the type say which algorithm suits, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
 pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'static str) {
-    let gathers = cols.saturating_mul(size_of::<T>());
-    if s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0) {
+    let is_alike = s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0);
+    let is_far = cols.saturating_mul(size_of::<T>()) > 2 << 20;
+    if is_alike {
         (Algorithm::EntrySplit, "rows of like length")
-    } else if s.nnz > 1 << 22 && gathers > 4 << 20 && sweeps::fits::<T>(cols, s.nnz) {
-        (Algorithm::Sweeps, "gathers from all over a long vector")
+    } else if s.nnz > 1 << 22 && is_far && size_of::<T>() == 4 && sweeps::fits::<T>(cols, s.nnz) {
+        (Algorithm::Sweeps, "small numbers gathered from all over a long vector")
+    } else if s.nnz > 1 << 24 && s.mean > 12.0 {
+        (Algorithm::RowBin, "many long rows of very different lengths")
     } else {
-        (Algorithm::EntrySplit, "no row is too long for a share")
+        (Algorithm::EntrySplit, "rows of very different lengths")
     }
+}
+
+/// Whether tiles are short: more of them hide the latencies of small matrices and of wide numbers.
+fn has_short_tiles<T>(entries: usize) -> bool {
+    size_of::<T>() > 4 || entries < 1 << 22
 }
 
 impl Prepared {
@@ -136,6 +144,9 @@ impl Prepared {
             Algorithm::RowGroup => Method::Rows(group),
             Algorithm::RowBin => shares(Form::Bins, Cut::bins(&rows)?)?,
             Algorithm::Merge => shares(Form::Merge, Cut::merge(&rows)?)?,
+            Algorithm::Auto | Algorithm::EntrySplit if has_short_tiles::<T>(structure.entries) => {
+                shares(Form::ShortTiles, Cut::tiles(&rows, SHORT_TILE, TILE_ROWS)?)?
+            }
             Algorithm::Auto | Algorithm::EntrySplit => shares(Form::Tiles, Cut::tiles(&rows, TILE, TILE_ROWS)?)?,
             Algorithm::Sweeps => {
                 let held = values.held(a)?;
@@ -176,7 +187,7 @@ impl Prepared {
 
     /// Tiles for a block of `width` vectors.
     fn block_tiles<T: Scalar>(&self, gpu: &Gpu, a: &Csr, width: usize) -> Result<Arc<DeviceCut>> {
-        let entries = 1usize << kernels::block_entries::<T>(width).max(1).ilog2();
+        let entries = kernels::block_entries::<T>(width);
         let mut made = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made.iter().find(|m| m.0 == entries) {
             return Ok(Arc::clone(&found.1));

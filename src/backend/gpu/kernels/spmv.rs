@@ -9,6 +9,8 @@ use crate::shape::to_i64;
 
 /// Entries of a tile.
 pub const TILE: usize = size(c::SPMV_TILE);
+/// Entries of a short tile.
+pub const SHORT_TILE: usize = size(c::SPMV_SHORT_TILE);
 /// Most rows of a tile.
 pub const TILE_ROWS: usize = size(c::SPMV_TILE_ROWS);
 /// Rows and entries of a tile of the merge path.
@@ -25,8 +27,9 @@ pub const TILE_WORDS: usize = size(c::SPMV_TILE_BYTES) / 8;
 pub const BIN_WORDS: usize = size(c::SPMV_BIN_BYTES) / 8;
 /// As above.
 pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
-/// Dynamic shared memory of a block of the products with several vectors.
-pub const BLOCK_SHARED: usize = 40 << 10;
+/// Most dynamic shared memory of a block of the products with several vectors, and most entries of a tile.
+const BLOCK_SHARED: usize = 40 << 10;
+const BLOCK_TILE: usize = 512;
 
 macro_rules! parameters {
     ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
@@ -241,9 +244,11 @@ pub struct Pieces<'a> {
 
 impl Pieces<'_> {
     fn params<T: Scalar>(&self) -> Result<PiecesParams> {
+        // A plan without rows in pieces need have no list of them.
+        let words = if self.rows > 0 { self.rows + 1 } else { 0 };
         Ok(PiecesParams {
             partials: self.partials.array("partials", self.count, size_of::<T>())?,
-            longs: self.longs.array("long rows", self.rows + 1, 8)?,
+            longs: self.longs.array("long rows", words, 8)?,
             owners: self.owners.array("owners", self.count, 4)?,
             arrivals: self.arrivals.array("arrivals", self.rows, 4)?,
         })
@@ -270,8 +275,10 @@ pub enum Form {
     Rows(usize),
     /// Rows of like length together.
     Bins,
-    /// As many entries each.
+    /// As many entries each, [`TILE`] at most.
     Tiles,
+    /// [`SHORT_TILE`] at most.
+    ShortTiles,
     /// As many rows and entries each.
     Merge,
 }
@@ -312,6 +319,7 @@ pub fn multiply<T: Scalar>(
         Form::Rows(_) => "rows",
         Form::Bins => "bins",
         Form::Tiles => "tiles",
+        Form::ShortTiles => "short_tiles",
         Form::Merge => "merge",
     };
     let function = kernel::<T>(gpu, what, Some(a.narrow), a.values.is_none())?;
@@ -560,7 +568,8 @@ pub fn block<T: Scalar>(
         && p.x.is_multiple_of(16);
     let function = kernel::<T>(gpu, if is_wide { "block_wide" } else { "block" }, Some(a.narrow), a.values.is_none())?;
     let threads = c::SPMV_THREADS.unsigned_abs();
-    let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, BLOCK_SHARED);
+    let shared = product("products", &[block_entries::<T>(width), width, real])?;
+    let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, shared);
     // SAFETY: X, Y and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
     unsafe { launch(&function, stream, grid, &p) }?;
     p.tiles = pieces.longs.array("long rows", pieces.rows + 1, 8)?;
@@ -592,7 +601,7 @@ pub fn scale_block<T: Scalar>(
     unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
 }
 
-/// Most entries of a tile for a block of `width` vectors.
+/// Most entries of a tile for a block of `width` vectors: a power of two.
 pub fn block_entries<T: Scalar>(width: usize) -> usize {
-    (BLOCK_SHARED / (width.max(1) * size_of::<T>())).min(TILE / 2)
+    1 << (BLOCK_SHARED / (width.max(1) * size_of::<T>())).clamp(1, BLOCK_TILE).ilog2()
 }
