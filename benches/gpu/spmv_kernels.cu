@@ -84,6 +84,7 @@ struct Kernels {
   Plain mend[2];
   Block block_join;
   void (*spread[2])(purlin_spmv_spread_params);
+  void (*permute)(purlin_spmv_permute_params);
 };
 #define BOTH(NAME, S) {{purlin_spmv_##NAME##_##S, purlin_spmv_##NAME##_##S##_pattern}, {purlin_spmv_##NAME##_narrow_##S, purlin_spmv_##NAME##_narrow_##S##_pattern}}
 #define KERNELS(T, S)                                                                                             \
@@ -92,7 +93,7 @@ struct Kernels {
     static const Kernels<T> all{BOTH(rows, S), BOTH(bins, S), BOTH(tiles, S), BOTH(short_tiles, S), BOTH(merge, S), BOTH(block, S),      \
                                 BOTH(block_wide, S), {purlin_spmv_collect_##S, purlin_spmv_collect_narrow_##S},    \
                                 {purlin_spmv_mend_##S, purlin_spmv_mend_narrow_##S},                                \
-                                purlin_spmv_block_join_##S, {purlin_spmv_spread_##S, purlin_spmv_spread_##S##_pattern}}; \
+                                purlin_spmv_block_join_##S, {purlin_spmv_spread_##S, purlin_spmv_spread_##S##_pattern}, purlin_spmv_permute_##S}; \
     return all;                                                                                                   \
   }
 template <class T>
@@ -330,6 +331,60 @@ Product by_sweeps(const Case<T> &c, SweepChoice choice) {
       p.blocks = s->blocks, p.capacity = s->capacity, p.lanes = choice.lanes, p.finish = c.finish(ask);
       if (choice.part != 1) collect<<<panel.tiles, choice.collect_threads, collect_shared>>>(p);
     }
+  };
+}
+
+// The sweeps as the library prepares them: sorted on the device.
+template <class T>
+Product by_prepared_sweeps(const Case<T> &c, int64_t width, int capacity, int unit) {
+  struct Arrays {
+    Device tiles, runs, offsets, places, columns, sources, units, values, products;
+    Pieces pieces;
+    int tile_count, unit_count;
+  };
+  const Tiles tiles = cut_tiles(c.g, capacity, 1 << 14);
+  const int64_t blocks = std::max<int64_t>(1, (c.g.cols + width - 1) / width), count = tiles.count();
+  const int64_t most = c.g.nnz() + blocks * (PURLIN_LAUNCH_SPMV_PAD - 1);
+  auto a = std::make_shared<Arrays>(Arrays{Device(tiles.list), Device(4 * count * blocks, 0xff), Device(2 * count * (blocks + 1), 0xff),
+                                           Device(2 * count * capacity, 0xff), Device(2 * most, 0), Device(4 * most, 0xff), Device(), Device(),
+                                           Device(), Pieces(tiles.longs, tiles.pieces, sizeof(T)), static_cast<int>(count), 0});
+  const Device totals(4 * blocks, 0xff);
+  purlin_spmv_prepare_params p{c.columns.address(), a->tiles.address(), a->runs.address(), a->offsets.address(), a->places.address(),
+                               totals.address(), a->columns.address(), a->sources.address(), blocks, width, capacity, count};
+  if (count > 0) purlin_spmv_count<<<static_cast<unsigned>(count), PURLIN_LAUNCH_SPMV_THREADS, 4 * blocks>>>(p);
+  purlin_spmv_accumulate<<<static_cast<unsigned>(blocks), PURLIN_LAUNCH_SPMV_THREADS, 0>>>(p);
+  std::vector<uint32_t> begins = totals.read<uint32_t>();
+  std::vector<purlin_spmv_unit> units;
+  int64_t at = 0;
+  for (int64_t b = 0; b < blocks; ++b) {
+    const int64_t filled = (int64_t{begins[b]} + PURLIN_LAUNCH_SPMV_PAD - 1) / PURLIN_LAUNCH_SPMV_PAD * PURLIN_LAUNCH_SPMV_PAD;
+    begins[b] = static_cast<uint32_t>(at);
+    for (int64_t k = 0; k < filled; k += unit)
+      units.push_back({at + k, static_cast<int32_t>(std::min<int64_t>(unit, filled - k)), static_cast<int32_t>(b)});
+    at += filled;
+  }
+  CHECK(cudaMemcpy(totals.at, begins.data(), totals.bytes, cudaMemcpyHostToDevice));
+  if (count > 0) purlin_spmv_place<<<static_cast<unsigned>(count), PURLIN_LAUNCH_SPMV_THREADS, 8 * blocks>>>(p);
+  a->units = Device(units), a->unit_count = static_cast<int>(units.size());
+  a->products = Device(at * sizeof(T), 0xff);
+  if (!c.pattern) {
+    a->values = Device(at * sizeof(T), 0xff);
+    purlin_spmv_permute_params q{a->sources.address(), c.value.address(), a->values.address(), at};
+    if (at > 0) kernels<T>().permute<<<blocks_for(at, PURLIN_LAUNCH_SPMV_THREADS), PURLIN_LAUNCH_SPMV_THREADS, 0>>>(q);
+  }
+  CHECK(cudaDeviceSynchronize());
+  const size_t spread_shared = width * sizeof(T), collect_shared = capacity * (sizeof(T) + 2) + blocks * 4 + (blocks + 1) * 2;
+  CHECK(cudaFuncSetAttribute(kernels<T>().spread[c.pattern], cudaFuncAttributeMaxDynamicSharedMemorySize, 220 << 10));
+  CHECK(cudaFuncSetAttribute(kernels<T>().collect[c.narrow], cudaFuncAttributeMaxDynamicSharedMemorySize, 220 << 10));
+  return [&c, a, blocks, width, capacity, spread_shared, collect_shared](const Ask &ask) {
+    const purlin_spmv_spread_params q{a->units.address(), a->columns.address(), a->values.address(), c.in.address(), a->products.address(),
+                                      c.g.cols, 0, width};
+    const auto spread = kernels<T>().spread[c.pattern];
+    const auto collect = kernels<T>().collect[c.narrow];
+    if (a->unit_count > 0) spread<<<a->unit_count, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, spread_shared>>>(q);
+    const purlin_spmv_collect_params p{c.row_ptr.address(), a->tiles.address(), a->runs.address(), a->offsets.address(), a->places.address(),
+                                       a->products.address(), blocks, capacity, 16, a->pieces.params(), c.finish(ask)};
+    if (a->tile_count > 0) collect<<<a->tile_count, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, collect_shared>>>(p);
   };
 }
 

@@ -27,6 +27,7 @@ void verify_case(const Graph &g, bool pattern, bool narrow) {
   all.emplace_back("bins", by_bins(c));
   all.emplace_back("sweeps", by_sweeps(c, {64, 1024, 1 << 30, 4096, 32}));
   all.emplace_back("sweeps of panels", by_sweeps(c, {1000, 2048, 6000, 160, 8}));
+  all.emplace_back("prepared sweeps", by_prepared_sweeps(c, 512, 1024, 160));
   Ask asks[4];
   asks[1].alpha = Element<T>::scalar({-0.5, 0.25}), asks[1].beta = Element<T>::scalar({2.0, -1.0});
   asks[2].alpha = -1.0, asks[2].scale = asks[2].diagonal = true;
