@@ -17,7 +17,23 @@ struct Trains {
   int64_t pair_x, pair_y;
 
   __device__ int core(int k) const { return k < cores ? k : k % cores; }
-  __device__ int modes(int k) const { return sites[core(k)].n; }
+
+  // A site as a sweep needs it. To load one takes longer than to use one: sweeps load the next ahead of its use.
+  struct Place {
+    uint64_t x, y;
+    int r, r_next, s, s_next, n;
+  };
+  __device__ Place place(int k) const {
+    const int at = core(k);
+    const purlin_tt_site &site = sites[at];
+    return {x_bases[at * x_core_stride] + site.x_offset,
+            y_bases[at * y_core_stride] + site.y_offset,
+            site.r,
+            site.r_next,
+            site.s,
+            site.s_next,
+            site.n};
+  }
 
   // Slice i of a core r x n x r_next: one row of the first core, one column of the last.
   __device__ Block<T> slice(uint64_t core, int k, int i, int n, int rows, int cols, int64_t pair) const {
@@ -33,13 +49,11 @@ struct Trains {
     }
     return block;
   }
-  __device__ Block<T> x(int k, int i) const {
-    const purlin_tt_site &site = sites[core(k)];
-    return slice(x_bases[core(k) * x_core_stride] + site.x_offset, k, i, site.n, site.r, site.r_next, pair_x);
+  __device__ Block<T> x(const Place &place, int k, int i) const {
+    return slice(place.x, k, i, place.n, place.r, place.r_next, pair_x);
   }
-  __device__ Block<T> y(int k, int i) const {
-    const purlin_tt_site &site = sites[core(k)];
-    return slice(y_bases[core(k) * y_core_stride] + site.y_offset, k, i, site.n, site.s, site.s_next, pair_y);
+  __device__ Block<T> y(const Place &place, int k, int i) const {
+    return slice(place.y, k, i, place.n, place.s, place.s_next, pair_y);
   }
 };
 
@@ -58,20 +72,30 @@ __device__ __forceinline__ void boundary(int64_t pair, int64_t pairs_x, int flag
 }
 
 // The slices in the order in which a sweep uses them: X and Y of each value of the mode, site by site.
+template <class T>
 struct Cursor {
   int site, step, left, mode;
   bool y;
+  typename Trains<T>::Place here, next;
+
+  __device__ Cursor(const Trains<T> &trains, int first, int by, int count)
+      : site(first), step(by), left(count), mode(0), y(false) {
+    here = trains.place(first);
+    next = count > 1 ? trains.place(first + by) : here;
+  }
 };
 
 template <class T>
-__device__ __forceinline__ void fetch_next(const Trains<T> &trains, Cursor &at, T *to, int ld, int threads) {
+__device__ __forceinline__ void fetch_next(const Trains<T> &trains, Cursor<T> &at, T *to, int ld, int threads) {
   if (at.left > 0) {
-    const Block<T> block = at.y ? trains.y(at.site, at.mode) : trains.x(at.site, at.mode);
+    const Block<T> block = at.y ? trains.y(at.here, at.site, at.mode) : trains.x(at.here, at.site, at.mode);
     fetch(to, ld, block, padded(block.rows), padded(block.cols), threads);
-    if (at.y && ++at.mode == trains.modes(at.site)) {
+    if (at.y && ++at.mode == at.here.n) {
       at.mode = 0;
       at.site += at.step;
       --at.left;
+      at.here = at.next;
+      if (at.left > 1) at.next = trains.place(at.site + at.step);
     }
     at.y = !at.y;
   }
@@ -113,7 +137,8 @@ __device__ void chain(const purlin_tt_chain_params &p) {
   boundary(pair, p.pairs_x, p.flags, trains.pair_x, trains.pair_y);
 
   const int count = !two_ended ? p.length : (from_right ? p.length - p.middle : p.middle);
-  Cursor cursor = {from_right ? p.length - 1 : 0, from_right ? -1 : 1, count, 0, false};
+  const int by = from_right ? -1 : 1, start = from_right ? p.length - 1 : 0;
+  Cursor<T> cursor(trains, start, by, count);
   for (int k = 0; k + 1 < DEPTH; ++k) fetch_next(trains, cursor, ring + k * area, ld, THREADS);
   for (int j = thread; j < 64; j += THREADS) environment[j % 8 + ld * (j / 8)] = Number<T>::make(j == 0 ? 1.0 : 0.0, 0.0);
   if (thread < WARPS) keys[thread] = key_of(0.5);
@@ -129,10 +154,13 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     fetch_next(trains, cursor, ring + (used + DEPTH - 1) % DEPTH * area, ld, THREADS);
     return static_cast<const T *>(ring + used++ % DEPTH * area);
   };
-  int k = from_right ? p.length - 1 : 0;
-  for (int done = 0; done < count; ++done, k += from_right ? -1 : 1) {
-    const int n = trains.modes(k);
-    const Block<T> x = trains.x(k, 0), y = trains.y(k, 0);
+  int k = start;
+  typename Trains<T>::Place here = trains.place(start), following = count > 1 ? trains.place(start + by) : here;
+  for (int done = 0; done < count; ++done, k += by) {
+    const int n = here.n;
+    const Block<T> x = trains.x(here, k, 0), y = trains.y(here, k, 0);
+    here = following;
+    if (done + 2 < count) following = trains.place(k + 2 * by);
     const int next_rows = from_right ? y.rows : y.cols, next_cols = from_right ? x.rows : x.cols;
     T next[MI][NJ][2];
     clear(next);

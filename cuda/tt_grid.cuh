@@ -57,8 +57,7 @@ template <class T, int WARPS_M, int WARPS_N, int MI, int NJ>
 __device__ void grid(const purlin_tt_grid_params &p) {
   using Real = typename Number<T>::Real;
   constexpr int WARPS = WARPS_M * WARPS_N, THREADS = 32 * WARPS, TILE = WARPS_M * MI * 8;
-  constexpr int PANEL = PURLIN_LAUNCH_TT_GRID_PANEL, AREA = (PANEL + 4) * TILE;
-  static_assert(PURLIN_LAUNCH_TT_GRID_DEPTH == 2, "panels come in pairs");
+  constexpr int PANEL = PURLIN_LAUNCH_TT_GRID_PANEL, AREA = (PANEL + 4) * TILE, DEPTH = PURLIN_LAUNCH_TT_GRID_DEPTH;
   static_assert(WARPS_N * NJ == WARPS_M * MI, "tiles are square");
   static_assert(TILE >= PANEL, "a panel of either form fits");
   const int thread = static_cast<int>(threadIdx.x);
@@ -89,24 +88,40 @@ __device__ void grid(const purlin_tt_grid_params &p) {
   uint64_t *site_keys = reinterpret_cast<uint64_t *>(p.keys);
   const Share share = share_of_thread<WARPS_N, MI, NJ>();
 
-  // Adds to `sum` the tile at (row, col) of left * right for the terms of one slice.
-  const auto add_tile = [&](T(&sum)[MI][NJ][2], const Operand<T> &left, const Operand<T> &right, double sign, int row,
-                            int col, int rows, int cols, int inner) {
+  // Adds to `sum` the tile at (row, col) of the sum over `slices` products of `inner` terms. `factors(i, left, right)` says
+  // what the i-th product is of; the panels of all of them come in one queue.
+  const auto add_tile = [&](T(&sum)[MI][NJ][2], auto factors, int slices, double sign, int row, int col, int rows, int cols,
+                            int inner) {
     // The panels of the tile before may still be read.
     __syncthreads();
-    const auto fetch_both = [&](int k, int slot) {
-      fetch_panel<T, TILE>(panels + 2 * slot * AREA, left, row, k, THREADS);
-      fetch_panel<T, TILE>(panels + (2 * slot + 1) * AREA, right, col, k, THREADS);
+    const int each = (inner + PANEL - 1) / PANEL, all = slices * each;
+    int slice = 0, from = 0;  // of the next panels to be fetched
+    const auto fetch_both = [&](int slot) {
+      if (slice < slices) {
+        Operand<T> left, right;
+        factors(slice, left, right);
+        fetch_panel<T, TILE>(panels + 2 * slot * AREA, left, row, from, THREADS);
+        fetch_panel<T, TILE>(panels + (2 * slot + 1) * AREA, right, col, from, THREADS);
+        from += PANEL;
+        if (from >= inner) {
+          from = 0;
+          ++slice;
+        }
+      }
+      // A group even if it is empty: groups are counted.
       copy_commit();
     };
-    fetch_both(0, 0);
-    for (int k = 0, slot = 0; k < inner; k += PANEL, slot ^= 1) {
-      copy_wait<0>();
+    for (int slot = 0; slot + 1 < DEPTH; ++slot) fetch_both(slot);
+    Operand<T> left, right;
+    factors(0, left, right);
+    for (int used = 0, k = 0; used < all; ++used) {
+      copy_wait<DEPTH - 2>();
       __syncthreads();
-      if (k + PANEL < inner) fetch_both(k + PANEL, slot ^ 1);
-      const T *at = panels + 2 * slot * AREA;
+      fetch_both((used + DEPTH - 1) % DEPTH);
+      const T *at = panels + 2 * (used % DEPTH) * AREA;
       multiply(sum, panel<T, TILE>(at, left.across), panel<T, TILE>(at + AREA, right.across), sign, share, rows - row,
                cols - col, min(PANEL, inner - k));
+      k = k + PANEL < inner ? k + PANEL : 0;
     }
   };
 
@@ -118,10 +133,15 @@ __device__ void grid(const purlin_tt_grid_params &p) {
   group.wait();
 
   const int count = !two_ended ? p.length : (from_right ? p.length - p.middle : p.middle);
+  const int by = from_right ? -1 : 1;
   int k = from_right ? p.length - 1 : 0;
-  for (int done = 0; done < count; ++done, k += from_right ? -1 : 1) {
-    const int n = trains.modes(k);
-    const Block<T> x = trains.x(k, 0), y = trains.y(k, 0);
+  typename Trains<T>::Place here = trains.place(k), following = count > 1 ? trains.place(k + by) : here;
+  for (int done = 0; done < count; ++done, k += by) {
+    const typename Trains<T>::Place now = here;
+    here = following;
+    if (done + 2 < count) following = trains.place(k + 2 * by);
+    const int n = now.n;
+    const Block<T> x = trains.x(now, k, 0), y = trains.y(now, k, 0);
     const int next_rows = from_right ? y.rows : y.cols, next_cols = from_right ? x.rows : x.cols;
     const T *environment = space + place * p.environment_stride;
     T *next = space + (1 - place) * p.environment_stride;
@@ -147,8 +167,11 @@ __device__ void grid(const purlin_tt_grid_params &p) {
         const int row = in_slice % high * TILE, col = in_slice / high * TILE;
         T sum[MI][NJ][2];
         clear(sum);
-        add_tile(sum, Operand<T>{{environment, rows, rows, cols}, false}, Operand<T>{trains.x(k, i), !from_right}, 1.0, row,
-                 col, rows, next_cols, cols);
+        const auto factors = [&](int, Operand<T> &left, Operand<T> &right) {
+          left = Operand<T>{{environment, rows, rows, cols}, false};
+          right = Operand<T>{trains.x(now, k, i), !from_right};
+        };
+        add_tile(sum, factors, 1, 1.0, row, col, rows, next_cols, cols);
         T *out = products + i * slice;
         each(sum, share, rows - row, next_cols - col, [&](int r, int c, T value) {
           if (row + r < rows && col + c < next_cols)
@@ -166,10 +189,11 @@ __device__ void grid(const purlin_tt_grid_params &p) {
         const int row = tile % high * TILE, col = tile / high * TILE;
         T sum[MI][NJ][2];
         clear(sum);
-        for (int i = 0; i < n; ++i)
-          add_tile(sum, Operand<T>{trains.y(k, i), !from_right},
-                   Operand<T>{{products + i * slice, rows, rows, next_cols}, true}, flip, row, col, next_rows, next_cols,
-                   rows);
+        const auto factors = [&](int i, Operand<T> &left, Operand<T> &right) {
+          left = Operand<T>{trains.y(now, k, i), !from_right};
+          right = Operand<T>{{products + i * slice, rows, rows, next_cols}, true};
+        };
+        add_tile(sum, factors, n, flip, row, col, next_rows, next_cols, rows);
         each(sum, share, next_rows - row, next_cols - col, [&](int r, int c, T &value) {
           value = Number<T>::scaled(value, y_factor);
           if (row + r < next_rows && col + c < next_cols)

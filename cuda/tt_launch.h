@@ -125,7 +125,7 @@ typedef struct purlin_tt_chain_params {
 #define PURLIN_LAUNCH_TT_GRID_S_THREADS 128
 #define PURLIN_LAUNCH_TT_GRID_L_THREADS 256
 #define PURLIN_LAUNCH_TT_GRID_PANEL 32
-#define PURLIN_LAUNCH_TT_GRID_DEPTH 2
+#define PURLIN_LAUNCH_TT_GRID_DEPTH 4
 typedef struct purlin_tt_grid_params {
   uint64_t sites;
   uint64_t x_bases; /* uint64 [cores] if core_bases, else [1] */

@@ -28,8 +28,11 @@ __device__ __forceinline__ void fetch(T *to, int ld, Block<T> block, int all_row
                     reinterpret_cast<uintptr_t>(block.from) % 16 == 0;
   const int width = wide ? WIDE : 1, chunks = all_rows / width;
   const int thread = static_cast<int>(threadIdx.x);
-  const int column_step = threads / chunks, row_step = threads % chunks * width;
-  int col = thread / chunks, row = thread % chunks * width;
+  // Quotients of numbers below 2^10: half a unit more than the numerator, so that no rounding reaches the next integer.
+  const float inverse = __fdividef(1.0f, static_cast<float>(chunks));
+  const int column_step = static_cast<int>((static_cast<float>(threads) + 0.5f) * inverse);
+  const int row_step = (threads - column_step * chunks) * width;
+  int col = static_cast<int>((static_cast<float>(thread) + 0.5f) * inverse), row = (thread - col * chunks) * width;
   while (col < all_cols) {
     const bool valid = row < block.rows && col < block.cols;
     const T *from = valid ? block.from + row + block.stride * col : block.from;
@@ -126,18 +129,34 @@ __device__ __forceinline__ void multiply(double (&sum)[MI][NJ][2], Factor<double
   const double *a_at = left.at + share.group * left.outer_step + share.pair * left.inner_step;
   const double *b_at = right.at + share.group * right.outer_step + share.pair * right.inner_step;
   const int a_next = 4 * left.inner_step, b_next = 4 * right.inner_step;
-  for (int k = 0; k < inner; k += 8) {
-    double a[2][MI], b[2][NJ];
+  // The numbers of the next eight terms come while those of these are multiplied.
+  double a[2][2][MI], b[2][2][NJ];
+  const auto load = [&](int slot) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
 #pragma unroll
-      for (int i = 0; i < MI; ++i) a[h][i] = a_at[tiles.a[i]];
+      for (int i = 0; i < MI; ++i) a[slot][h][i] = a_at[tiles.a[i]];
 #pragma unroll
-      for (int j = 0; j < NJ; ++j) b[h][j] = b_at[tiles.b[j]];
+      for (int j = 0; j < NJ; ++j) b[slot][h][j] = b_at[tiles.b[j]];
       a_at += a_next;
       b_at += b_next;
     }
-    add_eight(a, b, [&](int i, int j, int e) -> double & { return sum[i][j][e]; });
+  };
+  const auto at = [&](int i, int j, int e) -> double & { return sum[i][j][e]; };
+  load(0);
+  int k = 8;
+  for (; k + 8 < inner; k += 16) {
+    load(1);
+    add_eight(a[0], b[0], at);
+    load(0);
+    add_eight(a[1], b[1], at);
+  }
+  if (k < inner) {
+    load(1);
+    add_eight(a[0], b[0], at);
+    add_eight(a[1], b[1], at);
+  } else {
+    add_eight(a[0], b[0], at);
   }
 }
 

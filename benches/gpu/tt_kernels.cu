@@ -158,11 +158,15 @@ struct Forms {
   Chain chain[4];
   Grid grid[2];
   void (*join)(purlin_tt_join_params);
+  void (*begin)(purlin_tt_edge_params);
+  void (*end)(purlin_tt_edge_params);
 };
 #define FORMS(NAME)                                                                                                   \
   {{purlin_tt_chain_a_##NAME, purlin_tt_chain_b_##NAME, purlin_tt_chain_c_##NAME, purlin_tt_chain_d_##NAME},          \
    {purlin_tt_grid_s_##NAME, purlin_tt_grid_l_##NAME},                                                                \
-   purlin_tt_join_##NAME}
+   purlin_tt_join_##NAME,                                                                                             \
+   purlin_tt_begin_##NAME,                                                                                            \
+   purlin_tt_end_##NAME}
 
 static const int CHAIN_THREADS[] = {32, 128, 512, 256}, CHAIN_RANK[] = {16, 32, 32, 64}, CHAIN_DEPTH[] = {3, 3, 4, 2};
 
@@ -266,15 +270,15 @@ void launch_ends(const Forms<T> &forms, int form, const Case<T> &c, int middle, 
   CHECK(cudaGetLastError());
 }
 
-// One product by the whole device. Everything it wants zeroed is zeroed.
+// One product by the whole device; false if a block has no room. Everything it wants zeroed is zeroed.
 template <class T>
-void launch_grid(const Forms<T> &forms, bool large, const Case<T> &c, int middle, bool conjugate, const Device &space,
+bool launch_grid(const Forms<T> &forms, bool large, const Case<T> &c, int middle, bool conjugate, const Device &space,
                  const Device &states, const Device &keys, const Device &places) {
   CHECK(cudaMemsetAsync(states.at, 0, states.bytes));
   CHECK(cudaMemsetAsync(keys.at, 0, keys.bytes));
   const int tile = large ? 64 : 32, threads = large ? 256 : 128;
-  const size_t shared = 4 * static_cast<size_t>(36) * tile * sizeof(T) + 8 * PURLIN_LAUNCH_TT_CHAIN_KEYS;
-  if (!allow(forms.grid[large], shared)) return;
+  const size_t shared = 2 * PURLIN_LAUNCH_TT_GRID_DEPTH * static_cast<size_t>(36) * tile * sizeof(T) + 8 * PURLIN_LAUNCH_TT_CHAIN_KEYS;
+  if (!allow(forms.grid[large], shared)) return false;
   int resident = 0, processors = 0;
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, forms.grid[large], threads, shared));
   CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
@@ -298,6 +302,7 @@ void launch_grid(const Forms<T> &forms, bool large, const Case<T> &c, int middle
   const int rank = c.edge, tiles = 2 * ((rank + tile - 1) / tile) * ((rank + tile - 1) / tile);
   const int blocks = 2 * std::min(tiles, resident * processors / 2);
   CHECK(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(threads), arguments, shared, nullptr));
+  return true;
 }
 
 template <class T>
@@ -338,6 +343,29 @@ void verify(const char *name, const Forms<T> &forms, bool small) {
                                 static_cast<int64_t>(r[middle]) * s[middle], exponent);
         compare<T>((std::string(name) + " ends " + "abcd"[form]).c_str(), sum, exponent, term(c.x, c.y, 0, 0, conjugate), d);
       }
+  // Trains of two sites are a beginning and an end, in both layouts.
+  for (int most : {1, 5, 33})
+    for (int apart : {0, PURLIN_LAUNCH_TT_APART}) {
+      const Case<T> c(random_train<T>({3, 2}, {2, most, 2}, generator), random_train<T>({3, 2}, {3, most + 1, 3}, generator));
+      const int pairs = 4, first = 1;
+      Device space(static_cast<size_t>(most) * (most + 1) * pairs * sizeof(T), 0xff), results(pairs * sizeof(purlin_tt_result), 0xff);
+      std::vector<purlin_tt_state> one(1, purlin_tt_state{});
+      const T alpha = number<T>(1.0);
+      std::memcpy(one[0].alpha, &alpha, sizeof(T));
+      const Device state(one);
+      purlin_tt_edge_params p{c.x.bases[0], c.y.bases[0], space.address(), 0, 0, first, pairs, 2, 3, most, most + 1, 3,
+                              PURLIN_LAUNCH_TT_CONJUGATE | apart};
+      forms.begin<<<3, 256>>>(p);
+      CHECK(cudaGetLastError());
+      p = {c.x.bases[1], c.y.bases[1], space.address(), state.address(), results.address(), first, pairs, 2, 3, most, most + 1, 2,
+           PURLIN_LAUNCH_TT_CONJUGATE | apart};
+      forms.end<<<pairs, 256, 128>>>(p);
+      CHECK(cudaGetLastError());
+      const auto terms = results.read<purlin_tt_result>();
+      for (int q = 0; q < pairs; ++q)
+        compare<T>((std::string(name) + (apart ? " ends apart" : " ends merged")).c_str(), Wide(terms[q].re, terms[q].im),
+                   terms[q].exponent, term(c.x, c.y, (first + q) % 2, (first + q) / 2, true), 2);
+    }
   for (int most : {5, 33, 64, 65, 130})
     for (bool large : {false, true})
       for (int d : {1, 2, 4}) {
@@ -348,7 +376,7 @@ void verify(const char *name, const Forms<T> &forms, bool small) {
         const int middle = d / 2;
         const int64_t each = 2 * c.environment + c.products;
         Device space(2 * each * sizeof(T), 0xff), states(2 * sizeof(purlin_tt_state), 0), keys(8 * d, 0), places(8, 0xff);
-        launch_grid(forms, large, c, middle, true, space, states, keys, places);
+        if (!launch_grid(forms, large, c, middle, true, space, states, keys, places)) continue;
         int64_t exponent = 0;
         const Wide sum = joined(forms, space.address(), middle > 0 ? space.address() + each * sizeof(T) : 0, states, &places,
                                 c.environment, middle > 0 ? static_cast<int64_t>(r[middle]) * s[middle] : 1, exponent);
@@ -364,7 +392,7 @@ void time_all(const char *name, const Forms<T> &forms, double per_product) {
     if (!ring) r[0] = r[d] = 1;
     return random_train<T>(std::vector<int>(d, 2), r, generator);
   };
-  for (int rank : {8, 16, 32, 64, 128, 256, 384, 512}) {
+  for (int rank : {8, 16, 32, 48, 64, 96, 128, 192, 256, 384}) {
     const int d = 100;
     const Case<T> c(train(d, rank, false), train(d, rank, false));
     const double flops = per_product * 2.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
@@ -378,6 +406,24 @@ void time_all(const char *name, const Forms<T> &forms, double per_product) {
     for (bool large : {false, true}) {
       const double time = milliseconds([&] { launch_grid(forms, large, c, d / 2, true, space, states, keys, places); });
       std::printf("%-5s open rank %4d grid %c   %9.4f ms %8.3f TFLOP/s\n", name, rank, large ? 'l' : 's', time, flops / time * 1e-9);
+    }
+  }
+  for (int rank : {8, 16}) {
+    const int d = 50, count = 10000;
+    // All products of the same two trains, that is of their memory: what the caches hold is another matter.
+    const Case<T> c(train(d, rank, false), train(d, rank, false));
+    const double flops = count * per_product * 2.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
+    Device results(count * sizeof(purlin_tt_result), 0);
+    for (int form = 0; form < 4; ++form) {
+      purlin_tt_chain_params p = c.chain(true);
+      p.results = results.address();
+      const size_t shared = chain_shared<T>(form, c.edge);
+      allow(forms.chain[form], shared);
+      const double time = milliseconds([&] {
+        forms.chain[form]<<<count, CHAIN_THREADS[form], shared>>>(p);
+        CHECK(cudaGetLastError());
+      });
+      std::printf("%-5s batch rank %3d chain %c  %9.4f ms %8.3f TFLOP/s\n", name, rank, "abcd"[form], time, flops / time * 1e-9);
     }
   }
   for (int rank : {8, 16, 32, 64}) {
