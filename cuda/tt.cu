@@ -156,8 +156,8 @@ __device__ void split(const purlin_tt_split_params &p) {
 
 namespace tt = purlin::tt;
 
-#define CHAIN(NAME, FORM, TYPE, M, N, MI, NJ, THREADS, DEPTH)                                                        \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
+#define CHAIN(NAME, FORM, TYPE, M, N, MI, NJ, THREADS, DEPTH, RESIDENT)                                              \
+  extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                                                    \
       purlin_tt_chain_##FORM##_##NAME(const __grid_constant__ purlin_tt_chain_params p) {                            \
     static_assert(32 * M * N == THREADS, "threads of a form");                                                       \
     tt::chain<TYPE, M, N, MI, NJ, DEPTH>(p);                                                                         \
@@ -173,11 +173,13 @@ namespace tt = purlin::tt;
       purlin_tt_##KERNEL##_##NAME(const __grid_constant__ PARAMS p) {                                                \
     tt::KERNEL<TYPE>(p);                                                                                             \
   }
-#define KERNELS(NAME, TYPE)                                                                                          \
-  CHAIN(NAME, a, TYPE, 1, 1, 2, 2, PURLIN_LAUNCH_TT_CHAIN_A_THREADS, PURLIN_LAUNCH_TT_CHAIN_A_DEPTH)                 \
-  CHAIN(NAME, b, TYPE, 2, 2, 2, 2, PURLIN_LAUNCH_TT_CHAIN_B_THREADS, PURLIN_LAUNCH_TT_CHAIN_B_DEPTH)                 \
-  CHAIN(NAME, c, TYPE, 4, 4, 1, 1, PURLIN_LAUNCH_TT_CHAIN_C_THREADS, PURLIN_LAUNCH_TT_CHAIN_C_DEPTH)                 \
-  CHAIN(NAME, d, TYPE, 2, 4, 4, 2, PURLIN_LAUNCH_TT_CHAIN_D_THREADS, PURLIN_LAUNCH_TT_CHAIN_D_DEPTH)                 \
+// Of the forms for many products a multiprocessor holds at least MANY_A and MANY_B blocks, for which its shared memory has
+// room.
+#define KERNELS(NAME, TYPE, MANY_A, MANY_B)                                                                          \
+  CHAIN(NAME, a, TYPE, 1, 1, 2, 2, PURLIN_LAUNCH_TT_CHAIN_A_THREADS, PURLIN_LAUNCH_TT_CHAIN_A_DEPTH, MANY_A)         \
+  CHAIN(NAME, b, TYPE, 2, 2, 2, 2, PURLIN_LAUNCH_TT_CHAIN_B_THREADS, PURLIN_LAUNCH_TT_CHAIN_B_DEPTH, MANY_B)         \
+  CHAIN(NAME, c, TYPE, 4, 4, 1, 1, PURLIN_LAUNCH_TT_CHAIN_C_THREADS, PURLIN_LAUNCH_TT_CHAIN_C_DEPTH, 1)              \
+  CHAIN(NAME, d, TYPE, 2, 4, 4, 2, PURLIN_LAUNCH_TT_CHAIN_D_THREADS, PURLIN_LAUNCH_TT_CHAIN_D_DEPTH, 1)              \
   GRID(NAME, s, TYPE, 2, 2, 2, 2, PURLIN_LAUNCH_TT_GRID_S_THREADS)                                                   \
   GRID(NAME, l, TYPE, 2, 4, 4, 2, PURLIN_LAUNCH_TT_GRID_L_THREADS)                                                   \
   PLAIN(NAME, join, TYPE, purlin_tt_join_params)                                                                     \
@@ -186,10 +188,10 @@ namespace tt = purlin::tt;
   PLAIN(NAME, end, TYPE, purlin_tt_edge_params)                                                                      \
   PLAIN(NAME, keys, TYPE, purlin_tt_keys_params)
 
-KERNELS(f32, float)
-KERNELS(f64, double)
-KERNELS(cf32, tt::Complex<float>)
-KERNELS(cf64, tt::Complex<double>)
+KERNELS(f32, float, 16, 4)
+KERNELS(f64, double, 16, 4)
+KERNELS(cf32, tt::Complex<float>, 16, 4)
+KERNELS(cf64, tt::Complex<double>, 8, 2)
 PLAIN(f32, promote, float, purlin_tt_promote_params)
 PLAIN(f64, promote, double, purlin_tt_promote_params)
 PLAIN(f32, split, float, purlin_tt_split_params)

@@ -395,7 +395,7 @@ void time_all(const char *name, const Forms<T> &forms, double per_product) {
   for (int rank : {8, 16, 32, 48, 64, 96, 128, 192, 256, 384}) {
     const int d = 100;
     const Case<T> c(train(d, rank, false), train(d, rank, false));
-    const double flops = per_product * 2.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
+    const double flops = per_product * 4.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
     const int64_t each = 2 * c.environment + c.products;
     Device space(2 * each * sizeof(T), 0), states(2 * sizeof(purlin_tt_state), 0), keys(8 * d, 0), places(8, 0);
     for (int form = 0; form < 4; ++form) {
@@ -412,7 +412,7 @@ void time_all(const char *name, const Forms<T> &forms, double per_product) {
     const int d = 50, count = 10000;
     // All products of the same two trains, that is of their memory: what the caches hold is another matter.
     const Case<T> c(train(d, rank, false), train(d, rank, false));
-    const double flops = count * per_product * 2.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
+    const double flops = count * per_product * 4.0 * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
     Device results(count * sizeof(purlin_tt_result), 0);
     for (int form = 0; form < 4; ++form) {
       purlin_tt_chain_params p = c.chain(true);
@@ -429,7 +429,7 @@ void time_all(const char *name, const Forms<T> &forms, double per_product) {
   for (int rank : {8, 16, 32, 64}) {
     const int d = 50, pairs = rank * rank;
     const Case<T> c(train(d, rank, true), train(d, rank, true));
-    const double flops = per_product * 2.0 * rank * rank * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
+    const double flops = per_product * 4.0 * rank * rank * rank * (1.0 + 2.0 * rank + 2.0 * (d - 2.0) * rank * rank);
     Device results(pairs * sizeof(purlin_tt_result), 0);
     for (int form = 0; form < 4; ++form) {
       const size_t shared = chain_shared<T>(form, c.edge);

@@ -30,7 +30,7 @@ pub struct Machine {
     pub chain_rank: usize,
     /// The same for rings, whose many pairs keep products busy that a single one does not.
     pub ring_rank: usize,
-    /// Blocks of pairs, at least, for what shares them: threads or devices.
+    /// Blocks of pairs, at least, for each context: those that its threads share.
     pub shares: usize,
     /// Vectors of the CPU's chain, which says itself what workspace it needs.
     pub vectors: Option<Isa>,

@@ -370,9 +370,11 @@ impl<'a> Planner<'a> {
             _ => {
                 let narrow = self.sizes.s.iter().copied().max().unwrap_or(1);
                 let filling = machine.fill_rows.div_ceil(narrow).max(1);
-                let cached = ((machine.cache as f64 / each) as usize).max(1);
+                // Products on a GPU gain more by their number than by what stays in a cache.
+                let is_gpu = machine.vectors.is_none();
+                let cached = if is_gpu { allowed } else { ((machine.cache as f64 / each) as usize).max(1) };
                 // Blocks enough for all that share them on a large machine, which leaves the block as it is on a small one.
-                filling.min(cached).min(all.div_ceil(machine.shares)).min(allowed)
+                filling.min(cached).min(all.div_ceil(machine.shares * self.request.contexts.max(1))).min(allowed)
             }
         };
         let block = if plan.block == 1 { single } else { plan.block as f64 * each };

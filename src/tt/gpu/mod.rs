@@ -48,7 +48,7 @@ const CHAIN_RANK: usize = 64;
 /// Largest rank of rings for them: beyond, a library's products of many pairs are faster.
 const RING_RANK: usize = 32;
 /// Largest rank at which all multiprocessors together are faster than a library's product each.
-const GRID_RANK: usize = 384;
+const GRID_RANK: usize = 256;
 /// Largest rank at which open trains are contracted from both ends.
 const MEET_RANK: usize = 2048;
 
@@ -405,13 +405,13 @@ impl ContractOps for GpuContraction {
     fn machine(&self) -> Machine {
         Machine {
             // A launch takes microseconds, in which a product of fewer rows would be done.
-            fill_rows: 1 << 16,
+            fill_rows: 1 << 17,
             cache: 40 << 20,
             workspace: 256 << 20,
             workers: 1,
             chain_rank: CHAIN_RANK,
             ring_rank: RING_RANK,
-            shares: 8,
+            shares: 2,
             vectors: None,
             meet_rank: MEET_RANK,
             splits: self.math == Math::Tf32x3,
