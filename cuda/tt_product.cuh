@@ -129,34 +129,18 @@ __device__ __forceinline__ void multiply(double (&sum)[MI][NJ][2], Factor<double
   const double *a_at = left.at + share.group * left.outer_step + share.pair * left.inner_step;
   const double *b_at = right.at + share.group * right.outer_step + share.pair * right.inner_step;
   const int a_next = 4 * left.inner_step, b_next = 4 * right.inner_step;
-  // The numbers of the next eight terms come while those of these are multiplied.
-  double a[2][2][MI], b[2][2][NJ];
-  const auto load = [&](int slot) {
+  for (int k = 0; k < inner; k += 8) {
+    double a[2][MI], b[2][NJ];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
 #pragma unroll
-      for (int i = 0; i < MI; ++i) a[slot][h][i] = a_at[tiles.a[i]];
+      for (int i = 0; i < MI; ++i) a[h][i] = a_at[tiles.a[i]];
 #pragma unroll
-      for (int j = 0; j < NJ; ++j) b[slot][h][j] = b_at[tiles.b[j]];
+      for (int j = 0; j < NJ; ++j) b[h][j] = b_at[tiles.b[j]];
       a_at += a_next;
       b_at += b_next;
     }
-  };
-  const auto at = [&](int i, int j, int e) -> double & { return sum[i][j][e]; };
-  load(0);
-  int k = 8;
-  for (; k + 8 < inner; k += 16) {
-    load(1);
-    add_eight(a[0], b[0], at);
-    load(0);
-    add_eight(a[1], b[1], at);
-  }
-  if (k < inner) {
-    load(1);
-    add_eight(a[0], b[0], at);
-    add_eight(a[1], b[1], at);
-  } else {
-    add_eight(a[0], b[0], at);
+    add_eight(a, b, [&](int i, int j, int e) -> double & { return sum[i][j][e]; });
   }
 }
 
