@@ -1,5 +1,7 @@
 //! Products of dense matrices by cuBLAS.
 
+mod triangle;
+
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -7,12 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::CUstream;
 
-use super::device::Device;
-use super::library::{Library, functions};
-use super::memory::{DeviceMemory, Region};
-use super::stream::GpuStream;
-use super::view::{Transpose, View};
-use super::{Gpu, library_fault};
+use crate::backend::gpu::device::Device;
+use crate::backend::gpu::library::{Library, functions};
+use crate::backend::gpu::memory::{DeviceMemory, Region};
+use crate::backend::gpu::stream::GpuStream;
+use crate::backend::gpu::view::{Transpose, View};
+use crate::backend::gpu::{Gpu, library_fault};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::to_i64;
@@ -179,17 +181,6 @@ fn unknown(dtype: DType) -> Error {
     Error::Internal(format!("{} in linear algebra", dtype.name()))
 }
 
-/// `CUBLAS_FILL_MODE_LOWER`.
-const LOWER: c_int = 0;
-/// `CUBLAS_FILL_MODE_UPPER`.
-const UPPER: c_int = 1;
-/// `CUBLAS_SIDE_LEFT`.
-const LEFT: c_int = 0;
-/// `CUBLAS_SIDE_RIGHT`.
-const RIGHT: c_int = 1;
-/// `CUBLAS_DIAG_NON_UNIT`.
-const NON_UNIT: c_int = 0;
-
 /// `CUBLAS_POINTER_MODE_HOST`.
 const HOST_SCALARS: c_int = 0;
 /// `CUBLAS_POINTER_MODE_DEVICE`.
@@ -231,7 +222,7 @@ fn check(call: &'static str, code: i32) -> Result<()> {
 
 /// Handles of a device that nobody uses now. Making one takes longer than most calls.
 #[derive(Default)]
-pub(super) struct Handles {
+pub(in crate::backend::gpu) struct Handles {
     idle: Mutex<Vec<Handle>>,
 }
 
@@ -245,7 +236,7 @@ impl Handles {
     }
 
     /// Destroys them; the device's context is current.
-    pub(super) fn destroy(&self) {
+    pub(in crate::backend::gpu) fn destroy(&self) {
         while let Some(handle) = self.take() {
             if let Ok(functions) = Functions::get() {
                 // SAFETY: made in `Blas::new` and used by nobody.
@@ -511,80 +502,6 @@ impl Blas {
         check("cublasXgemmStridedBatched", code)?;
         check("cublasSetPointerMode", after)
     }
-
-    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C; the rest of C is left
-    /// alone.
-    pub fn rank_update<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
-        let (n, k) = if outer { (a.rows, a.cols) } else { (a.cols, a.rows) };
-        if (c.rows, c.cols) != (n, n) {
-            return Err(Error::Internal(format!("A^H A has {n} rows, its matrix {} x {}", c.rows, c.cols)));
-        }
-        let (from, to) = (a.address::<T>("a")?, c.address::<T>("c")?);
-        if n == 0 {
-            return Ok(());
-        }
-        // The complex routines take real scalars, which are the first part of a complex one.
-        let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
-        let op = operation(match (outer, T::IS_COMPLEX) {
-            (true, _) => Transpose::Plain,
-            (false, true) => Transpose::Adjoint,
-            (false, false) => Transpose::Transpose,
-        });
-        let syrk = self.functions.syrk(T::DTYPE)?;
-        library_fault("cublasXherk")?;
-        let _entered = self.device.enter()?;
-        // SAFETY: as in `multiply`.
-        let code = unsafe {
-            syrk(
-                self.handle,
-                LOWER,
-                op,
-                int("order", n)?,
-                int("inner", k)?,
-                (&raw const alpha.0).cast(),
-                from,
-                int("ld", a.ld.max(1))?,
-                (&raw const beta.0).cast(),
-                to,
-                int("ld", c.ld.max(1))?,
-            )
-        };
-        check("cublasXherk", code)
-    }
-
-    /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
-    pub fn solve_upper<T: Scalar>(&self, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
-        let order = if right { b.cols } else { b.rows };
-        if (r.rows, r.cols) != (order, order) {
-            return Err(Error::Internal(format!("a triangle {} x {} for {order} unknowns", r.rows, r.cols)));
-        }
-        let (with, to) = (r.address::<T>("r")?, b.address::<T>("b")?);
-        if b.rows == 0 || b.cols == 0 {
-            return Ok(());
-        }
-        let alpha = Aligned(T::from_parts(1.0, 0.0));
-        let trsm = self.functions.trsm(T::DTYPE)?;
-        library_fault("cublasXtrsm")?;
-        let _entered = self.device.enter()?;
-        // SAFETY: as in `multiply`.
-        let code = unsafe {
-            trsm(
-                self.handle,
-                if right { RIGHT } else { LEFT },
-                UPPER,
-                operation(Transpose::Plain),
-                NON_UNIT,
-                int("rows", b.rows)?,
-                int("columns", b.cols)?,
-                (&raw const alpha.0).cast(),
-                with,
-                int("ld", r.ld.max(1))?,
-                to,
-                int("ld", b.ld.max(1))?,
-            )
-        };
-        check("cublasXtrsm", code)
-    }
 }
 
 impl Drop for Blas {
@@ -599,6 +516,6 @@ impl Drop for Blas {
 }
 
 /// A size as the library takes it.
-pub(super) fn int(what: &str, value: usize) -> Result<c_int> {
+pub(in crate::backend::gpu) fn int(what: &str, value: usize) -> Result<c_int> {
     c_int::try_from(value).map_err(|_| Error::NotSupported(format!("{what}: {value} is more than cuBLAS takes")))
 }

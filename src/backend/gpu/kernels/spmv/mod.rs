@@ -1,6 +1,18 @@
 //! The kernels of `cuda/spmv.cu`.
+//!
+//! | file | subject |
+//! |---|---|
+//! | this one | a matrix, what becomes of its sums, products with one vector |
+//! | [`sweeps`] | products by columns, summed by rows |
+//! | [`block`](mod@block) | products with several vectors |
 
-use super::{constants as c, optional, product, size, small, span};
+mod block;
+mod sweeps;
+
+pub use block::{Vectors, block, block_entries, scale_block};
+pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
+
+use super::{constants as c, optional, product, size, small};
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
@@ -27,9 +39,6 @@ pub const TILE_WORDS: usize = size(c::SPMV_TILE_BYTES) / 8;
 pub const BIN_WORDS: usize = size(c::SPMV_BIN_BYTES) / 8;
 /// As above.
 pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
-/// Most dynamic shared memory of a block of the products with several vectors, and most entries of a tile.
-const BLOCK_SHARED: usize = 40 << 10;
-const BLOCK_TILE: usize = 512;
 
 macro_rules! parameters {
     ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
@@ -362,246 +371,4 @@ pub fn rest<T: Scalar>(gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Fini
     let function = kernel::<T>(gpu, "rows", Some(true), true)?;
     // SAFETY: vectors were checked against the number of rows; without offsets the kernel reads nothing else.
     unsafe { launch(&function, stream, Grid::covering(rows, c::SPMV_THREADS.unsigned_abs())?, &p) }
-}
-
-/// What the two sweeps know of a matrix.
-#[derive(Clone, Copy)]
-pub struct Swept<'a> {
-    /// Tiles of up to `capacity` entries, and their end.
-    pub tiles: Region<'a>,
-    /// How many tiles there are.
-    pub count: usize,
-    /// U32: where the run of a tile and a block of columns begins.
-    pub runs: Region<'a>,
-    /// U16: where it goes to in shared memory, and the entries of the tile.
-    pub offsets: Region<'a>,
-    /// U16: where in shared memory each entry of the tile is.
-    pub places: Region<'a>,
-    /// U16: the column of each entry within its block.
-    pub columns: Region<'a>,
-    /// U32: the entry of the matrix.
-    pub sources: Region<'a>,
-    /// Entries, with what is between the blocks.
-    pub entries: usize,
-    /// Blocks of columns.
-    pub blocks: usize,
-    /// Columns of a block.
-    pub width: usize,
-    /// Most entries of a tile.
-    pub capacity: usize,
-}
-
-impl Swept<'_> {
-    fn table(&self, per_tile: usize) -> Result<usize> {
-        product("tiles", &[self.count, per_tile])
-    }
-
-    fn runs(&self) -> Result<u64> {
-        self.runs.array("runs", self.table(self.blocks)?, 4)
-    }
-
-    fn offsets(&self) -> Result<u64> {
-        self.offsets.array("offsets", self.table(self.blocks + 1)?, 2)
-    }
-
-    fn places(&self) -> Result<u64> {
-        self.places.array("places", self.table(self.capacity)?, 2)
-    }
-
-    fn tiles(&self) -> Result<u64> {
-        self.tiles.array("tiles", (self.count + 1) * TILE_WORDS, 8)
-    }
-
-    fn prepare(&self, a: &Rows<'_>, totals: Region<'_>) -> Result<PrepareParams> {
-        Ok(PrepareParams {
-            columns: a.columns.array("col_idx", a.entries, 4)?,
-            tiles: self.tiles()?,
-            runs: self.runs()?,
-            offsets: self.offsets()?,
-            places: self.places()?,
-            totals: totals.array("totals", self.blocks, 4)?,
-            short_columns: self.columns.array("short columns", self.entries, 2)?,
-            sources: self.sources.array("sources", self.entries, 4)?,
-            blocks: to_i64(self.blocks),
-            width: to_i64(self.width),
-            capacity: to_i64(self.capacity),
-            count: to_i64(self.count),
-        })
-    }
-}
-
-/// Counts the entries of each tile in each block of columns, and sums them: `totals`, U32, has the entries of each block.
-pub fn count(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, totals: Region<'_>) -> Result<()> {
-    let p = swept.prepare(a, totals)?;
-    let threads = c::SPMV_THREADS.unsigned_abs();
-    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, swept.blocks * 4);
-    // SAFETY: tiles were cut from the matrix, whose columns are below blocks * width.
-    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_count")?, stream, grid, &p) }?;
-    let grid = Grid::row(small("blocks", swept.blocks)?.unsigned_abs(), threads, 0);
-    // SAFETY: as above.
-    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_accumulate")?, stream, grid, &p) }
-}
-
-/// Puts the entries in their places, after [`count`]; `begins` says where each block of columns begins.
-pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, begins: Region<'_>) -> Result<()> {
-    let p = swept.prepare(a, begins)?;
-    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), c::SPMV_THREADS.unsigned_abs(), swept.blocks * 8);
-    // SAFETY: the counts were those of the same matrix, and blocks begin so that what they count fits.
-    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_place")?, stream, grid, &p) }
-}
-
-/// Values of the matrix in the order of the sweeps.
-pub fn permute<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    swept: &Swept<'_>,
-    (values, entries): (Region<'_>, usize),
-    output: Region<'_>,
-) -> Result<()> {
-    let p = PermuteParams {
-        sources: swept.sources.array("sources", swept.entries, 4)?,
-        values: values.array("values", entries, size_of::<T>())?,
-        output: output.array("values", swept.entries, size_of::<T>())?,
-        count: to_i64(swept.entries),
-    };
-    let grid = Grid::covering(swept.entries, c::SPMV_THREADS.unsigned_abs())?;
-    // SAFETY: sources are entries of the matrix that the sweeps were made for.
-    unsafe { launch(&kernel::<T>(gpu, "permute", None, false)?, stream, grid, &p) }
-}
-
-/// The shared memory of a block that collects.
-pub fn collect_shared<T>(blocks: usize, capacity: usize) -> usize {
-    capacity * (size_of::<T>() + 2) + blocks * 4 + (blocks + 1) * 2
-}
-
-/// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums.
-#[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
-pub fn sweep<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    a: &Rows<'_>,
-    swept: &Swept<'_>,
-    (units, count): (Region<'_>, usize),
-    values: Option<Region<'_>>,
-    products: Region<'_>,
-    pieces: Pieces<'_>,
-    lanes: usize,
-    gathered: Region<'_>,
-    finish: &Finish<'_>,
-) -> Result<()> {
-    let products = products.array("products", swept.entries, size_of::<T>())?;
-    let p = SpreadParams {
-        units: units.array("units", count * UNIT_WORDS, 8)?,
-        columns: swept.columns.array("short columns", swept.entries, 2)?,
-        values: optional::<T>("values", values, swept.entries)?,
-        gathered: gathered.array("x", a.cols, size_of::<T>())?,
-        products,
-        length: to_i64(a.cols),
-        first: 0,
-        width: to_i64(swept.width),
-    };
-    let threads = c::SPMV_SPREAD_THREADS.unsigned_abs();
-    let grid = Grid::row(small("units", count)?.unsigned_abs(), threads, swept.width * size_of::<T>());
-    // SAFETY: units are of the entries that there are, and columns within blocks of `width`.
-    unsafe { launch(&kernel::<T>(gpu, "spread", None, values.is_none())?, stream, grid, &p) }?;
-    let p = CollectParams {
-        row_ptr: a.row_ptr()?,
-        tiles: swept.tiles()?,
-        runs: swept.runs()?,
-        offsets: swept.offsets()?,
-        places: swept.places()?,
-        products,
-        blocks: to_i64(swept.blocks),
-        capacity: to_i64(swept.capacity),
-        lanes: to_i64(lanes),
-        pieces: pieces.params::<T>()?,
-        finish: finish.params::<T>(a.rows)?,
-    };
-    let shared = collect_shared::<T>(swept.blocks, swept.capacity);
-    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, shared);
-    // SAFETY: runs, offsets and places are those that `count` and `place` made of the same tiles.
-    unsafe { launch(&kernel::<T>(gpu, "collect", Some(a.narrow), false)?, stream, grid, &p) }
-}
-
-/// A block of vectors: element (r, k) at `r * stride + k`.
-#[derive(Clone, Copy)]
-pub struct Vectors<'a> {
-    /// The numbers.
-    pub memory: Region<'a>,
-    /// Numbers from one row to the next.
-    pub stride: usize,
-}
-
-/// Y = alpha A X + beta Y for `width` vectors. Tiles have no more than [`block_entries`] entries, and partials hold `width`
-/// numbers a piece.
-#[expect(clippy::too_many_arguments, reason = "a matrix, its shares and two blocks")]
-pub fn block<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    a: &Rows<'_>,
-    shares: Shares<'_>,
-    width: usize,
-    x: Vectors<'_>,
-    y: Vectors<'_>,
-    (alpha, beta): (Complex<f64>, Complex<f64>),
-) -> Result<()> {
-    let (real, pieces) = (size_of::<T>(), &shares.pieces);
-    let array = |what: &str, v: &Vectors<'_>, rows| v.memory.array(what, span(what, width, 1, rows, v.stride)?, real);
-    let mut p = BlockParams {
-        row_ptr: a.row_ptr()?,
-        columns: a.columns.array("col_idx", a.entries, 4)?,
-        values: optional::<T>("values", a.values, a.entries)?,
-        x: array("x", &x, a.cols)?,
-        y: array("y", &y, a.rows)?,
-        tiles: shares.list.array("tiles", (shares.count + 1) * TILE_WORDS, 8)?,
-        partials: pieces.partials.array("partials", product("partials", &[pieces.count, width])?, real)?,
-        x_stride: to_i64(x.stride),
-        y_stride: to_i64(y.stride),
-        count: 0,
-        width: small("width", width)?,
-        alpha: [alpha.re, alpha.im],
-        beta: [beta.re, beta.im],
-    };
-    let is_wide = real < 16
-        && (width * real).is_multiple_of(16)
-        && (x.stride * real).is_multiple_of(16)
-        && p.x.is_multiple_of(16);
-    let function = kernel::<T>(gpu, if is_wide { "block_wide" } else { "block" }, Some(a.narrow), a.values.is_none())?;
-    let threads = c::SPMV_THREADS.unsigned_abs();
-    let shared = product("products", &[block_entries::<T>(width), width, real])?;
-    let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, shared);
-    // SAFETY: X, Y and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
-    unsafe { launch(&function, stream, grid, &p) }?;
-    p.tiles = pieces.longs.array("long rows", pieces.rows + 1, 8)?;
-    p.count = small("long rows", pieces.rows)?;
-    let grid = Grid::covering(product("long rows", &[pieces.rows, width])?, threads)?;
-    // SAFETY: as above; the pieces are those of the tiles.
-    unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
-}
-
-/// Y = beta Y for `width` vectors; with beta = 0 nothing of Y is read.
-pub fn scale_block<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    rows: usize,
-    width: usize,
-    y: Vectors<'_>,
-    beta: Complex<f64>,
-) -> Result<()> {
-    let p = BlockParams {
-        y: y.memory.array("y", span("y", width, 1, rows, y.stride)?, size_of::<T>())?,
-        y_stride: to_i64(y.stride),
-        count: small("rows", rows)?,
-        width: small("width", width)?,
-        beta: [beta.re, beta.im],
-        ..BlockParams::default()
-    };
-    let grid = Grid::covering(product("rows", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
-    // SAFETY: Y was checked against the number of rows; without a list the kernel reads nothing else.
-    unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
-}
-
-/// Most entries of a tile for a block of `width` vectors: a power of two.
-pub fn block_entries<T: Scalar>(width: usize) -> usize {
-    1 << (BLOCK_SHARED / (width.max(1) * size_of::<T>())).clamp(1, BLOCK_TILE).ilog2()
 }

@@ -1,0 +1,96 @@
+//! Products and solutions of which one triangle of a matrix is enough.
+
+use std::ffi::c_int;
+
+use super::{Aligned, Blas, check, int, operation};
+use crate::backend::gpu::library_fault;
+use crate::backend::gpu::view::{Transpose, View};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// `CUBLAS_FILL_MODE_LOWER`.
+const LOWER: c_int = 0;
+/// `CUBLAS_FILL_MODE_UPPER`.
+const UPPER: c_int = 1;
+/// `CUBLAS_SIDE_LEFT`.
+const LEFT: c_int = 0;
+/// `CUBLAS_SIDE_RIGHT`.
+const RIGHT: c_int = 1;
+/// `CUBLAS_DIAG_NON_UNIT`.
+const NON_UNIT: c_int = 0;
+
+impl Blas {
+    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C; the rest of C is left
+    /// alone.
+    pub fn rank_update<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
+        let (n, k) = if outer { (a.rows, a.cols) } else { (a.cols, a.rows) };
+        if (c.rows, c.cols) != (n, n) {
+            return Err(Error::Internal(format!("A^H A has {n} rows, its matrix {} x {}", c.rows, c.cols)));
+        }
+        let (from, to) = (a.address::<T>("a")?, c.address::<T>("c")?);
+        if n == 0 {
+            return Ok(());
+        }
+        // The complex routines take real scalars, which are the first part of a complex one.
+        let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
+        let op = operation(match (outer, T::IS_COMPLEX) {
+            (true, _) => Transpose::Plain,
+            (false, true) => Transpose::Adjoint,
+            (false, false) => Transpose::Transpose,
+        });
+        let syrk = self.functions.syrk(T::DTYPE)?;
+        library_fault("cublasXherk")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: as in `multiply`.
+        let code = unsafe {
+            syrk(
+                self.handle,
+                LOWER,
+                op,
+                int("order", n)?,
+                int("inner", k)?,
+                (&raw const alpha.0).cast(),
+                from,
+                int("ld", a.ld.max(1))?,
+                (&raw const beta.0).cast(),
+                to,
+                int("ld", c.ld.max(1))?,
+            )
+        };
+        check("cublasXherk", code)
+    }
+
+    /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
+    pub fn solve_upper<T: Scalar>(&self, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
+        let order = if right { b.cols } else { b.rows };
+        if (r.rows, r.cols) != (order, order) {
+            return Err(Error::Internal(format!("a triangle {} x {} for {order} unknowns", r.rows, r.cols)));
+        }
+        let (with, to) = (r.address::<T>("r")?, b.address::<T>("b")?);
+        if b.rows == 0 || b.cols == 0 {
+            return Ok(());
+        }
+        let alpha = Aligned(T::from_parts(1.0, 0.0));
+        let trsm = self.functions.trsm(T::DTYPE)?;
+        library_fault("cublasXtrsm")?;
+        let _entered = self.device.enter()?;
+        // SAFETY: as in `multiply`.
+        let code = unsafe {
+            trsm(
+                self.handle,
+                if right { RIGHT } else { LEFT },
+                UPPER,
+                operation(Transpose::Plain),
+                NON_UNIT,
+                int("rows", b.rows)?,
+                int("columns", b.cols)?,
+                (&raw const alpha.0).cast(),
+                with,
+                int("ld", r.ld.max(1))?,
+                to,
+                int("ld", b.ld.max(1))?,
+            )
+        };
+        check("cublasXtrsm", code)
+    }
+}

@@ -1,0 +1,170 @@
+//! Products by columns, whose results are then summed by rows.
+
+use super::{
+    CollectParams, Finish, PermuteParams, Pieces, PrepareParams, Rows, SpreadParams, TILE_WORDS, UNIT_WORDS, kernel,
+};
+use crate::backend::gpu::kernels::{constants as c, optional, product, small};
+use crate::backend::gpu::launch::{Grid, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::to_i64;
+
+/// What the two sweeps know of a matrix.
+#[derive(Clone, Copy)]
+pub struct Swept<'a> {
+    /// Tiles of up to `capacity` entries, and their end.
+    pub tiles: Region<'a>,
+    /// How many tiles there are.
+    pub count: usize,
+    /// U32: where the run of a tile and a block of columns begins.
+    pub runs: Region<'a>,
+    /// U16: where it goes to in shared memory, and the entries of the tile.
+    pub offsets: Region<'a>,
+    /// U16: where in shared memory each entry of the tile is.
+    pub places: Region<'a>,
+    /// U16: the column of each entry within its block.
+    pub columns: Region<'a>,
+    /// U32: the entry of the matrix.
+    pub sources: Region<'a>,
+    /// Entries, with what is between the blocks.
+    pub entries: usize,
+    /// Blocks of columns.
+    pub blocks: usize,
+    /// Columns of a block.
+    pub width: usize,
+    /// Most entries of a tile.
+    pub capacity: usize,
+}
+
+impl Swept<'_> {
+    fn table(&self, per_tile: usize) -> Result<usize> {
+        product("tiles", &[self.count, per_tile])
+    }
+
+    fn runs(&self) -> Result<u64> {
+        self.runs.array("runs", self.table(self.blocks)?, 4)
+    }
+
+    fn offsets(&self) -> Result<u64> {
+        self.offsets.array("offsets", self.table(self.blocks + 1)?, 2)
+    }
+
+    fn places(&self) -> Result<u64> {
+        self.places.array("places", self.table(self.capacity)?, 2)
+    }
+
+    fn tiles(&self) -> Result<u64> {
+        self.tiles.array("tiles", (self.count + 1) * TILE_WORDS, 8)
+    }
+
+    fn prepare(&self, a: &Rows<'_>, totals: Region<'_>) -> Result<PrepareParams> {
+        Ok(PrepareParams {
+            columns: a.columns.array("col_idx", a.entries, 4)?,
+            tiles: self.tiles()?,
+            runs: self.runs()?,
+            offsets: self.offsets()?,
+            places: self.places()?,
+            totals: totals.array("totals", self.blocks, 4)?,
+            short_columns: self.columns.array("short columns", self.entries, 2)?,
+            sources: self.sources.array("sources", self.entries, 4)?,
+            blocks: to_i64(self.blocks),
+            width: to_i64(self.width),
+            capacity: to_i64(self.capacity),
+            count: to_i64(self.count),
+        })
+    }
+}
+
+/// Counts the entries of each tile in each block of columns, and sums them: `totals`, U32, has the entries of each block.
+pub fn count(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, totals: Region<'_>) -> Result<()> {
+    let p = swept.prepare(a, totals)?;
+    let threads = c::SPMV_THREADS.unsigned_abs();
+    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, swept.blocks * 4);
+    // SAFETY: tiles were cut from the matrix, whose columns are below blocks * width.
+    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_count")?, stream, grid, &p) }?;
+    let grid = Grid::row(small("blocks", swept.blocks)?.unsigned_abs(), threads, 0);
+    // SAFETY: as above.
+    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_accumulate")?, stream, grid, &p) }
+}
+
+/// Puts the entries in their places, after [`count`]; `begins` says where each block of columns begins.
+pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, begins: Region<'_>) -> Result<()> {
+    let p = swept.prepare(a, begins)?;
+    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), c::SPMV_THREADS.unsigned_abs(), swept.blocks * 8);
+    // SAFETY: the counts were those of the same matrix, and blocks begin so that what they count fits.
+    unsafe { launch(&gpu.kernel("spmv", "purlin_spmv_place")?, stream, grid, &p) }
+}
+
+/// Values of the matrix in the order of the sweeps.
+pub fn permute<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    swept: &Swept<'_>,
+    (values, entries): (Region<'_>, usize),
+    output: Region<'_>,
+) -> Result<()> {
+    let p = PermuteParams {
+        sources: swept.sources.array("sources", swept.entries, 4)?,
+        values: values.array("values", entries, size_of::<T>())?,
+        output: output.array("values", swept.entries, size_of::<T>())?,
+        count: to_i64(swept.entries),
+    };
+    let grid = Grid::covering(swept.entries, c::SPMV_THREADS.unsigned_abs())?;
+    // SAFETY: sources are entries of the matrix that the sweeps were made for.
+    unsafe { launch(&kernel::<T>(gpu, "permute", None, false)?, stream, grid, &p) }
+}
+
+/// The shared memory of a block that collects.
+pub fn collect_shared<T>(blocks: usize, capacity: usize) -> usize {
+    capacity * (size_of::<T>() + 2) + blocks * 4 + (blocks + 1) * 2
+}
+
+/// The two sweeps: products by columns, with `units` of them; then what `finish` makes of their sums.
+#[expect(clippy::too_many_arguments, reason = "two kernels with what each of them reads")]
+pub fn sweep<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    a: &Rows<'_>,
+    swept: &Swept<'_>,
+    (units, count): (Region<'_>, usize),
+    values: Option<Region<'_>>,
+    products: Region<'_>,
+    pieces: Pieces<'_>,
+    lanes: usize,
+    gathered: Region<'_>,
+    finish: &Finish<'_>,
+) -> Result<()> {
+    let products = products.array("products", swept.entries, size_of::<T>())?;
+    let p = SpreadParams {
+        units: units.array("units", count * UNIT_WORDS, 8)?,
+        columns: swept.columns.array("short columns", swept.entries, 2)?,
+        values: optional::<T>("values", values, swept.entries)?,
+        gathered: gathered.array("x", a.cols, size_of::<T>())?,
+        products,
+        length: to_i64(a.cols),
+        first: 0,
+        width: to_i64(swept.width),
+    };
+    let threads = c::SPMV_SPREAD_THREADS.unsigned_abs();
+    let grid = Grid::row(small("units", count)?.unsigned_abs(), threads, swept.width * size_of::<T>());
+    // SAFETY: units are of the entries that there are, and columns within blocks of `width`.
+    unsafe { launch(&kernel::<T>(gpu, "spread", None, values.is_none())?, stream, grid, &p) }?;
+    let p = CollectParams {
+        row_ptr: a.row_ptr()?,
+        tiles: swept.tiles()?,
+        runs: swept.runs()?,
+        offsets: swept.offsets()?,
+        places: swept.places()?,
+        products,
+        blocks: to_i64(swept.blocks),
+        capacity: to_i64(swept.capacity),
+        lanes: to_i64(lanes),
+        pieces: pieces.params::<T>()?,
+        finish: finish.params::<T>(a.rows)?,
+    };
+    let shared = collect_shared::<T>(swept.blocks, swept.capacity);
+    let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), threads, shared);
+    // SAFETY: runs, offsets and places are those that `count` and `place` made of the same tiles.
+    unsafe { launch(&kernel::<T>(gpu, "collect", Some(a.narrow), false)?, stream, grid, &p) }
+}
