@@ -80,10 +80,8 @@ __device__ void collect(const purlin_spmv_collect_params &p) {
   for (int b = threadIdx.x; b < blocks; b += THREADS) runs[b] = __ldcs(pointer<uint32_t>(p.runs) + tile * blocks + b);
   for (int b = threadIdx.x; b <= blocks; b += THREADS)
     offsets[b] = __ldcs(pointer<uint16_t>(p.offsets) + tile * (blocks + 1) + b);
-  if (here.piece < 0) {
-    const uint16_t *from = pointer<uint16_t>(p.places) + tile * capacity;
-    for (int k = 8 * threadIdx.x; k < count; k += 8 * THREADS) copy_async<16>(places + k, from + k);
-  }
+  const uint16_t *order = pointer<uint16_t>(p.places) + tile * capacity;
+  for (int k = 8 * threadIdx.x; k < count; k += 8 * THREADS) copy_async<16>(places + k, order + k);
   __syncthreads();
   const T *products = pointer<T>(p.products);
   const int lanes = static_cast<int>(p.lanes), lane = threadIdx.x % lanes;
@@ -96,7 +94,7 @@ __device__ void collect(const purlin_spmv_collect_params &p) {
   __syncthreads();
   if (here.piece >= 0) {
     T sum = Number<T>::zero();
-    for (int k = threadIdx.x; k < count; k += THREADS) sum = Number<T>::sum(sum, stage[k]);
+    for (int k = threadIdx.x; k < count; k += THREADS) sum = Number<T>::sum(sum, stage[places[k]]);
     sum = block_sum<T, THREADS>(sum);
     return finish_piece<T, THREADS>(p.pieces, p.finish, here.piece, sum);
   }

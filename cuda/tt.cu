@@ -138,19 +138,6 @@ __device__ void promote(const purlin_tt_promote_params &p) {
     output[j] = {input[j], R(0)};
 }
 
-template <class R>
-__device__ void split(const purlin_tt_split_params &p) {
-  const float *input = reinterpret_cast<const float *>(p.input);
-  float *high = reinterpret_cast<float *>(p.high), *low = reinterpret_cast<float *>(p.low);
-  const int64_t count = p.rows * p.cols, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < count; j += step) {
-    const float x = input[p.rows == p.ld ? j : j % p.rows + p.ld * (j / p.rows)];
-    const float most = rounded_to_tf32(x);
-    high[j] = most;
-    low[j] = rounded_to_tf32(x - most);
-  }
-}
-
 }  // namespace tt
 }  // namespace purlin
 
@@ -194,4 +181,3 @@ KERNELS(cf32, tt::Complex<float>, 16, 4)
 KERNELS(cf64, tt::Complex<double>, 8, 2)
 PLAIN(f32, promote, float, purlin_tt_promote_params)
 PLAIN(f64, promote, double, purlin_tt_promote_params)
-PLAIN(f32, split, float, purlin_tt_split_params)

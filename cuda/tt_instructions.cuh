@@ -59,13 +59,6 @@ __device__ __forceinline__ void product_16x8x8(double &c0, double &c1, double &c
 #endif
 }
 
-// The nearest number of 11 bits, as tensor cores take it from 32.
-__device__ __forceinline__ float rounded_to_tf32(float x) {
-  uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;\n" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-}
-
 // Between two looks at what another block writes.
 __device__ __forceinline__ void pause() { __nanosleep(20); }
 

@@ -214,18 +214,6 @@ typedef struct purlin_tt_promote_params {
 } purlin_tt_promote_params;
 #define PURLIN_TT_PROMOTE_PARAMS_BYTES 24
 
-/* purlin_tt_split_f32: a matrix of `rows` x `cols` floats, `ld` from column to column, as high + low, each packed and of no
- * more than the 11 bits that TF32 keeps: together 23 bits of the number. */
-typedef struct purlin_tt_split_params {
-  uint64_t input;
-  uint64_t high;
-  uint64_t low;
-  int64_t rows;
-  int64_t cols;
-  int64_t ld;
-} purlin_tt_split_params;
-#define PURLIN_TT_SPLIT_PARAMS_BYTES 48
-
 #ifdef __cplusplus
 static_assert(sizeof(purlin_tt_site) == PURLIN_TT_SITE_BYTES, "purlin_tt_site changed size");
 static_assert(sizeof(purlin_tt_state) == PURLIN_TT_STATE_BYTES, "purlin_tt_state changed size");
@@ -239,7 +227,6 @@ static_assert(sizeof(purlin_tt_edge_params) == PURLIN_TT_EDGE_PARAMS_BYTES, "pur
 static_assert(sizeof(purlin_tt_keys_params) == PURLIN_TT_KEYS_PARAMS_BYTES, "purlin_tt_keys_params changed size");
 static_assert(sizeof(purlin_tt_promote_params) == PURLIN_TT_PROMOTE_PARAMS_BYTES,
               "purlin_tt_promote_params changed size");
-static_assert(sizeof(purlin_tt_split_params) == PURLIN_TT_SPLIT_PARAMS_BYTES, "purlin_tt_split_params changed size");
 #endif
 
 #endif

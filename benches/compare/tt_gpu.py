@@ -236,7 +236,7 @@ def batch(table: Table, torch: Any, context: purlin.Context) -> None:
 
 
 def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
-    """Single precision by three products of TF32, beside that by ordinary ones, against double precision."""
+    """Single precision by products of TF32, beside that by ordinary ones, against double precision."""
     for rank in (512, 1024, 2048):
         d = 100 if rank < 2048 else 20
         x = cores(torch, d, 2, rank, False, torch.float32, 1)
@@ -247,7 +247,7 @@ def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
             lent = [Train([a.permute(2, 1, 0).contiguous().permute(2, 1, 0) for a in t], context=context) for t in (wide_x, wide_y)]
             want = session.inner_scaled(*lent)
             size = session.norm_scaled(lent[0]).log_abs + session.norm_scaled(lent[1]).log_abs
-        for math in ("default", "tf32", "tf32x3"):
+        for math in ("default", "tf32"):
             options: Any = {"math": math}
             with (
                 Contraction(context=context, **options) as session,
@@ -260,7 +260,7 @@ def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
             error[math] = abs(off) * np.exp(want.exponent * np.log(2.0) - size)
         p, q = packed(x), packed(y)
         theirs = median_seconds(lambda p=p, q=q: loop(torch, p, q), 7)
-        for math in ("tf32x3", "tf32", "default"):
+        for math in ("tf32", "default"):
             facts = {"milliseconds": round(took[math] * 1e3, 3), "error": f"{error[math]:.1e}"}
             table.add(f"open, d={d} rank {rank} float32, {math}", "1/s", 1 / took[math], "torch loop", 1 / theirs, **facts)
 

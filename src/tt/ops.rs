@@ -36,8 +36,8 @@ pub struct Machine {
     pub vectors: Option<Isa>,
     /// Largest rank at which open trains are contracted from both ends.
     pub meet_rank: usize,
-    /// Whether factors of products in single precision are split into two parts, which takes room.
-    pub splits: bool,
+    /// Whether dense halves are contracted where the trains are: else they are to be asked for.
+    pub dense_halves: bool,
 }
 
 /// One contraction.

@@ -229,16 +229,6 @@ impl<'a> Planner<'a> {
         elements * self.dtype.size() as f64
     }
 
-    /// Elements of both parts of both factors of a product, with environments of so many elements.
-    fn parts(&self, environment: f64) -> f64 {
-        let single = matches!(self.dtype, DType::F32 | DType::CF32);
-        if !(self.request.machine.splits && single) {
-            return 0.0;
-        }
-        let cores = |shape: &Shape| (0..shape.len()).map(|k| shape.core_len(k)).max().unwrap_or(1);
-        4.0 * environment.max(cores(self.request.x.0) as f64).max(cores(self.request.y.0) as f64)
-    }
-
     fn repeat(&self) -> u64 {
         self.request.options.repeat
     }
@@ -267,7 +257,8 @@ impl<'a> Planner<'a> {
         }
         let halves = self.best_halves();
         // Their products are thin and their tensors pass through memory: they have to be clearly cheaper.
-        if self.repeat() == 1 && 4.0 * halves.flops < pairs_flops && self.halves_bytes(halves) <= self.limit as f64 {
+        let may = self.repeat() == 1 && self.request.machine.dense_halves;
+        if may && 4.0 * halves.flops < pairs_flops && self.halves_bytes(halves) <= self.limit as f64 {
             let reason = format!("dense halves take {:.3e} operations, pairs {pairs_flops:.3e}", halves.flops);
             return self.by_halves(halves, reason);
         }
@@ -344,8 +335,7 @@ impl<'a> Planner<'a> {
         if max_rank <= rank {
             plan.kernel = Kernel::Chain;
         }
-        let parts = if plan.kernel == Kernel::Chain { 0.0 } else { self.parts(environment.max(product)) };
-        let single = self.bytes(environment + product + parts);
+        let single = self.bytes(environment + product);
         self.expect_room(single)?;
         if let (Kernel::Chain, Some(isa)) = (plan.kernel, machine.vectors) {
             match self.by_chain(&mut plan, isa) {
@@ -360,7 +350,7 @@ impl<'a> Planner<'a> {
             }
             return Ok(plan);
         }
-        let each = self.bytes(3.0 * environment + parts);
+        let each = self.bytes(3.0 * environment);
         // More than one pair at a time needs three environments each, one pair n + 1 of them.
         let allowed = ((self.limit as f64 / each) as usize).clamp(1, all);
         plan.block = match algorithm {
@@ -455,7 +445,7 @@ impl<'a> Planner<'a> {
         }
         plan.flops -= ahead[0] + ahead[1];
         plan.meet = d - plan.grow[1];
-        let both = 2.0 * self.bytes(environment + product + self.parts(environment.max(product)));
+        let both = 2.0 * self.bytes(environment + product);
         if d >= 4 && max_rank <= self.request.machine.meet_rank && both <= self.limit as f64 {
             let half = (0..d).map(|i| sizes.site(core(i)).0).sum::<f64>() + ahead[1] - ahead[0];
             let (mut left, mut meet) = (0.0, 1);

@@ -194,7 +194,7 @@ impl ContractOps for CpuContraction {
             shares: 64,
             vectors: Some(self.context.isa()),
             meet_rank: usize::MAX,
-            splits: false,
+            dense_halves: true,
         }
     }
 

@@ -91,8 +91,7 @@ pub(super) fn contract<T: Scalar>(
     let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
     // Zeroed: what a library makes of a factor 0 that it finds in device memory only when it runs is its own affair.
     let work_space = |elements| gpu.allocate_on(stream, "work space of a contraction", bytes(elements)?);
-    let largest = product("pairs", environment.max(products), most)?.max(call.largest_core());
-    let by_cublas = Products::new::<T>(gpu, blas, math, largest)?;
+    let by_cublas = Products::new::<T>(gpu, blas, math)?;
     let whole = whole_products(call)?;
     // No more than the plan says: three environments, two of them for products.
     let apart = most > 1 && by_cublas.takes_many() && whole <= 2 * environment;

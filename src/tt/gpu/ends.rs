@@ -71,7 +71,6 @@ fn from_both<'a, T: Scalar>(
     let meet = plan.meet.min(d);
     // The other queue begins when the cores are there.
     right.stream().wait_for(call.stream)?;
-    let largest = environment.max(products).max(call.largest_core());
     let end = |blas: &'a Blas, is_right: bool| -> Result<End<'a>> {
         let stream = blas.stream();
         let space = |elements: usize| {
@@ -80,7 +79,7 @@ fn from_both<'a, T: Scalar>(
             call.gpu.allocate_on(stream, "work space of a contraction", bytes)
         };
         Ok(End {
-            products: Products::new::<T>(call.gpu, blas, math, largest)?,
+            products: Products::new::<T>(call.gpu, blas, math)?,
             is_right,
             f: space(environment)?,
             t: space(products)?,

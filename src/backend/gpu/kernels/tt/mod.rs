@@ -6,12 +6,12 @@ mod tables;
 
 use super::{constants as c, product, size, small};
 use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
-use crate::backend::gpu::{Gpu, GpuStream, Region, View};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, Scalar};
 use crate::shape::to_i64;
 
-use params::{ChainParams, EdgeParams, GridParams, JoinParams, KeysParams, MeasureParams, PromoteParams, SplitParams};
+use params::{ChainParams, EdgeParams, GridParams, JoinParams, KeysParams, MeasureParams, PromoteParams};
 pub use tables::{Places, Site, Tables};
 
 /// Bytes of what a contraction leaves beside its environment; the first 16 are the factor for a library's next product.
@@ -495,35 +495,6 @@ pub fn promote<R: Real>(
     let kernel = gpu.kernel("tt", &format!("purlin_tt_promote_{}", suffix(R::DTYPE)?))?;
     let grid = Grid { blocks: over(count), threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
     // SAFETY: both arrays were checked.
-    unsafe { launch(&kernel, stream, grid, &parameters) }
-}
-
-/// A matrix of 32-bit numbers, real or complex, as the sum of two of the same size that TF32 holds, packed in `high` and
-/// `low`.
-pub fn split<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    matrix: View<'_>,
-    high: Region<'_>,
-    low: Region<'_>,
-) -> Result<()> {
-    let parts = size_of::<T>() / size_of::<f32>();
-    if size_of::<T::Part>() != size_of::<f32>() {
-        return Err(Error::Internal(format!("{} split for TF32", T::DTYPE.name())));
-    }
-    let count = product("matrix", &[matrix.rows, matrix.cols])?;
-    let floats = product("matrix", &[count, parts])?;
-    let parameters = SplitParams {
-        input: matrix.address::<T>("matrix")?,
-        high: high.array("high", count, size_of::<T>())?,
-        low: low.array("low", count, size_of::<T>())?,
-        rows: to_i64(matrix.rows * parts),
-        cols: to_i64(matrix.cols),
-        ld: to_i64(product("matrix", &[matrix.ld, parts])?),
-    };
-    let kernel = gpu.kernel("tt", "purlin_tt_split_f32")?;
-    let grid = Grid { blocks: over(floats), threads: c::TT_SUM_THREADS.unsigned_abs(), shared: 0 };
-    // SAFETY: all three arrays were checked.
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 

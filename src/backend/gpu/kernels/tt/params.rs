@@ -120,18 +120,6 @@ pub(super) struct PromoteParams {
     pub(super) count: i64,
 }
 
-/// `purlin_tt_split_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct SplitParams {
-    pub(super) input: u64,
-    pub(super) high: u64,
-    pub(super) low: u64,
-    pub(super) rows: i64,
-    pub(super) cols: i64,
-    pub(super) ld: i64,
-}
-
 const _: () = assert!(size_of::<ChainParams>() == size(c::TT_CHAIN_PARAMS_BYTES));
 const _: () = assert!(size_of::<GridParams>() == size(c::TT_GRID_PARAMS_BYTES));
 const _: () = assert!(size_of::<JoinParams>() == size(c::TT_JOIN_PARAMS_BYTES));
@@ -139,7 +127,6 @@ const _: () = assert!(size_of::<MeasureParams>() == size(c::TT_MEASURE_PARAMS_BY
 const _: () = assert!(size_of::<EdgeParams>() == size(c::TT_EDGE_PARAMS_BYTES));
 const _: () = assert!(size_of::<KeysParams>() == size(c::TT_KEYS_PARAMS_BYTES));
 const _: () = assert!(size_of::<PromoteParams>() == size(c::TT_PROMOTE_PARAMS_BYTES));
-const _: () = assert!(size_of::<SplitParams>() == size(c::TT_SPLIT_PARAMS_BYTES));
 
 // SAFETY: each has the same members in the same order as in cuda/tt_launch.h, where the sizes are asserted too.
 unsafe impl Parameters for ChainParams {}
@@ -155,5 +142,3 @@ unsafe impl Parameters for EdgeParams {}
 unsafe impl Parameters for KeysParams {}
 // SAFETY: as above.
 unsafe impl Parameters for PromoteParams {}
-// SAFETY: as above.
-unsafe impl Parameters for SplitParams {}
