@@ -28,7 +28,7 @@ pub struct Given<'a, T> {
     /// Vectors to keep out of the space, n-by-j, column-major: eigenvectors that are known. They need not be orthonormal,
     /// but have to be independent.
     pub deflate: &'a [T],
-    /// What solves (A - sigma I) x = b, for [`Which::Nearest`]: an operator of the caller's own, applied as it is.
+    /// What solves (A - sigma I) x = b, for [`Nearest`](super::options::Which::Nearest): an operator of the caller's own, applied as it is.
     pub solve: Option<&'a Matrix>,
 }
 

@@ -124,9 +124,12 @@ impl Plan {
                 }
                 return self.compute_block(a, (alpha, beta), width, &from[..cols * width], &mut to[..rows * width]);
             }
+            // Columns without rows lie nowhere.
+            let column = |j: usize, stride: usize, len: usize| if len == 0 { 0..0 } else { j * stride..j * stride + len };
             for j in 0..width {
-                let (x, y) = (&from[j * x.layout.strides()[1]..], &mut to[j * y.layout.strides()[1]..]);
-                self.compute(a, Finish::plain(alpha, beta), &x[..cols], &x[..cols], &mut y[..rows])?;
+                let x = &from[column(j, x.layout.strides()[1], cols)];
+                let y = &mut to[column(j, y.layout.strides()[1], rows)];
+                self.compute(a, Finish::plain(alpha, beta), x, x, y)?;
             }
             Ok(())
         })

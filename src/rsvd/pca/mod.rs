@@ -94,7 +94,7 @@ impl Pca {
     /// The mean of each feature, of the type that was computed with; zeros if nothing was subtracted.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for another type or size.
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size.
     pub fn mean(&self, mean: &mut Tensor) -> Result<()> {
         mean.expect_dims("mean", &[self.info.features])?;
         with_scalar!(self.info.dtype, "mean", T => {
@@ -107,7 +107,7 @@ impl Pca {
     /// What each feature was divided by; ones if it was not.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for another type than F64 or F32 or another size.
+    /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type than F64 or F32 or another size.
     pub fn scale(&self, scale: &mut Tensor) -> Result<()> {
         let features = self.info.features;
         check_vector("scale", scale, features)?;

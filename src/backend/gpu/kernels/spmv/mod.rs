@@ -3,8 +3,8 @@
 //! | file | subject |
 //! |---|---|
 //! | this one | a matrix, what becomes of its sums, products with one vector |
-//! | [`sweeps`] | products by columns, summed by rows |
-//! | [`block`](mod@block) | products with several vectors |
+//! | `sweeps` | products by columns, summed by rows |
+//! | `block` | products with several vectors |
 
 mod block;
 mod sweeps;
