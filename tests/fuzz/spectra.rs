@@ -159,7 +159,7 @@ fn derived(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
         7 => {
             let mut names = null_mut();
-            let status = c!(purlin_graph_component(a, s.size() - 2, place, &raw mut names));
+            let status = c!(purlin_graph_component(a, s.size().wrapping_sub(2), place, &raw mut names));
             w.tensors.made(status, names);
             status
         }
