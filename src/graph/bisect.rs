@@ -68,6 +68,9 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
     if graph.dtype() != DType::F64 {
         return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
     }
+    if graph.rows() != graph.cols() {
+        return Err(Error::invalid("graph", format!("is {} x {}, not square", graph.rows(), graph.cols())));
+    }
     match graph.storage() {
         Storage::Csr(csr) => Rows::new(csr),
         other => Err(Error::NotSupported(format!("graph: is {}, a sparse matrix is needed", other.name()))),
@@ -102,7 +105,11 @@ pub fn fiedler(
     let given = Given { deflate: &known[..], ..Given::default() };
     let options = Options { count: 1, which, ..*options };
     let pairs = eigenpairs(context, &mut operator, &options, &given, progress)?;
-    let (value, mut vector) = (pairs.values[0], pairs.vectors);
+    let Some(&value) = pairs.values.first() else {
+        let products = pairs.info.products;
+        return Err(Error::NoConvergence(format!("no vector of the second eigenvalue after {products} products")));
+    };
+    let mut vector = pairs.vectors;
     if normalised {
         vector.iter_mut().zip(&degrees).filter(|(_, d)| d.re > 0.0).for_each(|(x, d)| *x /= d.re.sqrt());
         let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -114,8 +121,8 @@ pub fn fiedler(
 /// Cuts a graph by a vector, O(nnz + n log n).
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for another length of the vector or numbers that are not finite; [`Error::NotSupported`] for
-/// values on a device; [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for a graph that is not square, another length of the vector or numbers that are not finite;
+/// [`Error::NotSupported`] for values on a device; [`Error::OutOfMemory`].
 pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let rows = graph_rows(graph)?;
     let n = graph.rows();

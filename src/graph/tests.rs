@@ -20,6 +20,10 @@ use crate::scalar::DType;
 use crate::spmv::tests::{cpu, golden, recorded};
 
 fn graph(c: &Arc<Context>, n: usize, edges: &[(usize, usize, f64)]) -> Matrix {
+    symmetrise(c, &matrix(c, (n, n), edges), Symmetrise::Mirror).unwrap()
+}
+
+fn matrix(c: &Arc<Context>, (n, m): (usize, usize), edges: &[(usize, usize, f64)]) -> Matrix {
     let rows: Vec<i64> = edges.iter().map(|e| e.0 as i64).collect();
     let cols: Vec<i64> = edges.iter().map(|e| e.1 as i64).collect();
     let weights: Vec<f64> = edges.iter().map(|e| e.2).collect();
@@ -27,15 +31,14 @@ fn graph(c: &Arc<Context>, n: usize, edges: &[(usize, usize, f64)]) -> Matrix {
     held.as_mut_slice::<f64>().unwrap().copy_from_slice(&weights);
     let from = Coordinates {
         rows: n,
-        cols: n,
+        cols: m,
         row_idx: Indices::I64(&rows),
         col_idx: Indices::I64(&cols),
         base: 0,
         dtype: DType::F64,
         values: Some(&held),
     };
-    let upper = from_coordinates(c, &from, Duplicates::Sum).unwrap();
-    symmetrise(c, &upper, Symmetrise::Mirror).unwrap()
+    from_coordinates(c, &from, Duplicates::Sum).unwrap()
 }
 
 /// `groups` dense groups of `size` vertices, a weak edge from each to the next.
@@ -135,6 +138,16 @@ fn a_sweep_finds_the_weak_edge() {
     assert_eq!(bisect(&lonely, &[0.0, 0.0, 1.0], Cut::Median).unwrap().sides, [false, true, true]);
     assert!(bisect(&lonely, &[0.0, f64::NAN, 1.0], Cut::Sign).is_err());
     assert!(bisect(&lonely, &[0.0], Cut::Sign).is_err());
+}
+
+#[test]
+fn a_matrix_that_is_not_square_is_no_graph() {
+    let c = cpu(1);
+    let wide = matrix(&c, (2, 3), &[(0, 2, 1.0), (1, 0, 1.0)]);
+    for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
+        let refused = bisect(&wide, &[0.0, 1.0], how).unwrap_err().to_string();
+        assert!(refused.contains("2 x 3"), "{refused}");
+    }
 }
 
 #[test]
