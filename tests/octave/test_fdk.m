@@ -70,6 +70,7 @@ function test_fdk(golden)
   check(isequal(written(:), whole(:)), 'the file holds the volume');
   purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'output', fullfile(folder, 'volume.tif'));
   check(exist(fullfile(folder, 'volume.tif'), 'file') == 2, 'a stack of pages');
+  functions(lines, whole, geometry, grid);
   check_error('purlin:io', 'none.mha', @() purlin.fdk_reconstruct(fullfile(folder, 'none.mha'), geometry));
   check_error('purlin:invalidArgument', 'does not end in', @() purlin.fdk_reconstruct('scan.dat', geometry));
 
@@ -90,4 +91,58 @@ function numbers = last_numbers(path, count)
   fseek(file, -4 * count, 'eof');
   numbers = fread(file, count, 'single=>single');
   fclose(file);
+end
+
+function functions(lines, whole, geometry, grid)
+% Readers and writers that are functions of the user's.
+  names = {'grid', grid, 'edge', 'skip', 'view_batch', 16, 'slab', 10};
+  part = @(first, count) lines(first(1) + (0:count(1) - 1), first(2) + (0:count(2) - 1), first(3) + (0:count(3) - 1));
+  input = struct('read', part, 'size', [80 64 90], 'class', 'single');
+  volume = purlin.fdk_reconstruct(input, geometry, names{:});
+  check(isequal(volume, whole), 'a function as the source');
+  taken = containers.Map('KeyType', 'double', 'ValueType', 'any');
+  steps = containers.Map('KeyType', 'double', 'ValueType', 'any');
+  output = struct('write', @(first, count, block) keep(taken, first, count, block));
+  nothing = purlin.fdk_reconstruct(input, geometry, names{:}, 'output', output, 'progress', ...
+                                   @(step, all, measure) keep(steps, step, all, measure) && false);
+  check(isempty(nothing) && steps.Count > 0, 'progress as well as functions');
+  check(isequal(gathered(taken, size(whole)), whole), 'a function as the sink');
+  f = purlin.Fdk(geometry, names{:});
+  begin(f);
+  push(f, 1:90, lines);
+  remove(taken, keys(taken));
+  finish(f, struct('write', @(first, count, block) keep(taken, first, count, block), 'class', 'double'));
+  found = gathered(taken, size(whole));
+  check(isa(found, 'double') && max(abs(found(:) - double(whole(:)))) < 2e-6, 'a pushed scan to a function');
+  delete(f);
+  raise = @(varargin) error('mine:stop', 'enough');
+  check_error('mine:stop', 'enough', @() purlin.fdk_reconstruct(setfield(input, 'read', raise), geometry, names{:}));
+  check_error('mine:stop', 'enough', @() purlin.fdk_reconstruct(lines, geometry, names{:}, 'output', ...
+              struct('write', raise)));
+  check_error('purlin:invalidArgument', 'elements', @() purlin.fdk_reconstruct(setfield(input, 'read', ...
+              @(first, count) 1), geometry, names{:}));
+  check_error('purlin:invalidArgument', 'size', @() purlin.fdk_reconstruct(rmfield(input, 'size'), geometry));
+  check_error('purlin:invalidArgument', 'function handle', @() purlin.fdk_reconstruct(setfield(input, 'read', 3), ...
+              geometry));
+  check_error('purlin:cancelled', '', @() purlin.fdk_reconstruct(input, geometry, names{:}, 'progress', ...
+              @(step, all, measure) true));
+  check_error('purlin:busy', 'calling', @() purlin.fdk_reconstruct(setfield(input, 'read', ...
+              @(first, count) purlin.version()), geometry, names{:}));
+  check(isequal(purlin.fdk_reconstruct(input, geometry, names{:}), whole), 'and all is well after the errors');
+end
+
+function yes = keep(taken, first, count, block)
+  taken(taken.Count + 1) = {first, count, block};
+  yes = true;
+end
+
+function volume = gathered(taken, sizes)
+  blocks = values(taken);
+  volume = nan(sizes, class(blocks{1}{3}));
+  for k = 1:numel(blocks)
+    [first, count, block] = blocks{k}{:};
+    at = arrayfun(@(f, c) f + (0:c - 1), first, count, 'UniformOutput', false);
+    check(all(isnan(volume(at{:})(:))), 'each element once');
+    volume(at{:}) = block;
+  end
 end

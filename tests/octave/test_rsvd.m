@@ -65,7 +65,10 @@ function test_rsvd()
   check(isequal(omega(1:9, 1:2), smaller), 'an entry depends on its place alone');
 
   reads_files(A, sigma, exact);
+  calls_functions(A, sigma, exact);
 
+  check_error('purlin:invalidArgument', 'second GPU', @() purlin.rsvd(A, 2, 'devices', 1));
+  check_error('purlin:invalidArgument', 'devices', @() purlin.rsvd(A, 2, 'devices', 0.5));
   check_error('purlin:invalidArgument', 'rank', @() purlin.rsvd(A, 0));
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.rsvd(A, 2, 'colour', 1));
   check_error('purlin:invalidArgument', 'method', @() purlin.rsvd(A, 2, 'method', 'guess'));
@@ -90,6 +93,8 @@ function reads_files(A, sigma, exact)
   described = struct('file', raw, 'size', size(A), 'class', 'double');
   [U, S] = purlin.rsvd(described, 5, exact);
   check(size(U, 1) == size(A, 1) && abs(diag(S)' - sigma(1:5)) < 1e-12, 'a raw file');
+  described.mapped = true;
+  check(abs(purlin.rsvd(described, 5, exact)' - sigma(1:5)) < 1e-12, 'a mapped file');
   described.order = 'rows';
   [U, ~, V] = purlin.rsvd(described, 5, exact);
   check(size(U, 1) == size(A, 2) && size(V, 1) == size(A, 1), 'the same by rows is the transpose');
@@ -101,4 +106,42 @@ function reads_files(A, sigma, exact)
   fclose(file);
   check(abs(purlin.rsvd(npy, 5, exact)' - sigma(1:5)) < 1e-12, 'a file of NumPy');
   check_error('purlin:io', 'none.npy', @() purlin.rsvd(fullfile(folder, 'none.npy'), 5));
+end
+
+function calls_functions(A, sigma, exact)
+% Readers of columns and of rows, and products.
+  part = @(B) @(first, count) B(first(1) + (0:count(1) - 1), first(2) + (0:count(2) - 1));
+  columns = struct('read', part(A), 'size', size(A), 'class', 'double');
+  [U, S, V] = purlin.rsvd(columns, 5, exact);
+  check(norm(A * V - U * S) < 1e-10 && abs(diag(S)' - sigma(1:5)) < 1e-12, 'a reader of columns');
+  rows = struct('read', part(A.'), 'size', size(A.'), 'class', 'double', 'order', 'rows');
+  [U, S, V] = purlin.rsvd(rows, 5, exact);
+  check(norm(A * V - U * S) < 1e-10 && size(U, 1) == size(A, 1), 'a reader of rows');
+  twisted = struct('read', part(1i * A), 'size', size(A), 'class', 'double', 'complex', true);
+  [U, S, V] = purlin.rsvd(twisted, 5, exact);
+  check(~isreal(U) && norm(1i * A * V - U * S) < 1e-10, 'complex elements');
+  products = struct('apply', @(X, adjoint) multiply(1i * A, X, adjoint), 'size', size(A), 'class', 'double', 'complex', true);
+  [U, S, V] = purlin.rsvd(products, 5, exact);
+  check(norm(1i * A * V - U * S) < 1e-10, 'products alone');
+  check(purlin.rsvd_error(twisted, U, S, V) < 1.1, 'the error');
+  symmetric = struct('apply', @(X, adjoint) diag(1:40) * X, 'size', [40 40], 'class', 'double');
+  check(abs(purlin.lanczos(symmetric, 3) - [40; 39; 38]) < 1e-8, 'eigenvalues of products');
+  model = purlin.PcaModel(3, exact);
+  scores = fit_transform(model, columns);
+  check(norm(scores - transform(model, columns)) < 1e-9, 'principal components');
+  delete(model);
+  [L, R] = purlin.rpca(columns);
+  check(norm(L + R - A) < 1e-6, 'robust principal components');
+  check_error('mine:stop', 'enough', @() purlin.rsvd(setfield(products, 'apply', @(X, adjoint) error('mine:stop', ...
+              'enough')), 5));
+  check_error('purlin:invalidArgument', 'complex', @() purlin.rsvd(setfield(twisted, 'complex', false), 5));
+  check_error('purlin:invalidArgument', 'elements', @() purlin.rsvd(setfield(products, 'apply', @(X, adjoint) X), 5));
+end
+
+function Y = multiply(A, X, adjoint)
+  if adjoint
+    Y = A' * X;
+  else
+    Y = A * X;
+  end
 end

@@ -25,7 +25,7 @@ classdef Fdk < handle
 %     'progress'      @(step, steps, measure) that returns true to cancel
 %
 %   reconstruct(f, projections)          columns-by-rows-by-views, single, double or integers, to a single volume
-%   reconstruct(f, input, output)        from and to files: see purlin.fdk_reconstruct
+%   reconstruct(f, input, output)        from and to files and functions: see purlin.fdk_reconstruct
 %   begin(f), push(f, views, projections), finish(f)   a scan that arrives in pieces; views are numbered from 1
 %   query(f)                             the plan, and what the last run did
 %   [redundancy, angular] = weights(f)
@@ -86,7 +86,8 @@ classdef Fdk < handle
       if nargin < 3
         output = [];
       end
-      volume = purlin_mex('fdk_reconstruct', obj.key, projections, output, obj.watched);
+      volume = purlin_mex('fdk_reconstruct', obj.key, purlin.internal.wrapped(projections), ...
+                          purlin.internal.wrapped(output), obj.watched);
     end
 
     function begin(obj)
@@ -101,7 +102,7 @@ classdef Fdk < handle
       if nargin < 2
         output = [];
       end
-      volume = purlin_mex('fdk_finish', obj.key, output, obj.watched);
+      volume = purlin_mex('fdk_finish', obj.key, purlin.internal.wrapped(output), obj.watched);
     end
 
     function info = query(obj)

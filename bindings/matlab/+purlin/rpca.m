@@ -13,8 +13,9 @@ function [L, S, info] = rpca(M, varargin)
 %     'sparse'          true gives S as a sparse matrix of the entries over 'threshold' (0)
 %     'max_rank', 'fixed_rank', 'mu', 'rho', 'power_iterations', 'oversampling', 'warm_start', 'seed', 'block_rows',
 %     'frames' ('columns' or 'rows'), 'class' ('single' or 'double') as in the book
-%     'low_rank', 'remainder'  names of .mha or .mhd files, or structs that describe raw files, which take L and S: for
-%                       an M that does not fit in memory. L and S are then empty
+%     'low_rank', 'remainder'  names of .mha or .mhd files, or structs that describe raw files or have a function, as
+%                       'output' of purlin.fdk_reconstruct, which take L and S: for an M that does not fit in memory.
+%                       L and S are then empty
 %     'progress'        @(iteration, iterations, residual) that returns true to cancel
 %   M is anything that purlin.rsvd takes but a sparse matrix.
 %
@@ -37,7 +38,7 @@ function [L, S, info] = rpca(M, varargin)
   ends = {'low_rank', 'remainder'};
   for n = 1:2
     if isfield(opts, ends{n})
-      files{n} = opts.(ends{n});
+      files{n} = purlin.internal.wrapped(opts.(ends{n}));
     end
   end
   if ~isempty(files{1}) || ~isempty(files{2})

@@ -10,7 +10,12 @@ function varargout = rsvd(A, k, varargin)
 %     a sparse matrix, or a purlin.Matrix, which may lie on the GPU
 %     the name of an .npy file, or of a stack of images (.mha, .mhd, .tif), an image a column; or a struct that describes
 %     a raw file: file, size ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness
-%     ('little'), order ('columns' or 'rows'). None of them need fit in memory
+%     ('little'), complex (false), mapped (false, into memory), order ('columns' or 'rows'). None of them need fit in
+%     memory
+%     a struct with a function: read, size, class, complex, order as of a raw file. block = read(first, count) returns
+%     the COUNT elements from FIRST on, in the size's order; each pass asks for each block
+%     a struct with the products: apply, size ([rows cols]), class, complex. Y = apply(X, adjoint) is A*X or, if
+%     ADJOINT is true, A'*X
 %   Names:
 %     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most;
 %                         if those do not do there is a warning, purlin:noConvergence
@@ -24,6 +29,7 @@ function varargout = rsvd(A, k, varargin)
 %     'iteration_precision'  'full' (default), 'fast': iterations on a GPU in fewer digits, the factors in all
 %     'sketch'            'gaussian' (default), 'uniform', 'rademacher', 'sparse_sign'; 'omega': a sketch of your own
 %     'restart'           a file that is written after each pass and read by a run that goes on
+%     'devices'           further GPUs, by number, that the rows are shared out over
 %     'smallest_ratio', 'block_rows', 'resident_rows', 'merge_width', 'block_columns', 'one_pass', 'probes',
 %     'orthonormalization' as in the book
 %     'progress'          @(step, steps, measure) that returns true to cancel

@@ -1,5 +1,5 @@
 /* Sources and sinks from MATLAB: an array, the name of a file whose ending says what it is, or a struct that describes a
- * raw file. Functions are not offered: the library calls them from its own threads, which MATLAB does not allow. */
+ * raw file or has a function. */
 #include <string.h>
 
 #include "gateway.h"
@@ -20,14 +20,15 @@ static int is_npy(const char *path) { return ends_with(path, ".npy"); }
 static int is_tiff(const char *path) { return ends_with(path, ".tif") || ends_with(path, ".tiff"); }
 
 /* The fields of a struct that describes a raw file. */
-typedef struct raw { char *file; int32_t dtype, endianness; int64_t offset; } raw;
+typedef struct raw { char *file; int32_t dtype, endianness, mapped; int64_t offset; } raw;
 
 static raw raw_of(const char *name, const mxArray *value) {
-  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
+  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0, 0};
   r.file = text_of(name, option(value, "file"));
-  read_choice(value, "class", classes, &r.dtype);
+  r.dtype = described_dtype(value);
   read_choice(value, "endianness", endiannesses, &r.endianness);
   read_int64(value, "offset", &r.offset);
+  read_flag(value, "mapped", &r.mapped);
   return r;
 }
 
@@ -45,14 +46,16 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     if (count > sizeof paths / sizeof *paths) fail("invalidArgument", "%s: has more than 4096 files", name);
     for (size_t k = 0; k < count; k++) paths[k] = text_of(name, mxGetCell(value, (mwIndex)k));
     check(purlin_source_from_tiff(gateway_context(), (int64_t)count, paths, &source));
+  } else if (mxIsStruct(value) && option(value, "read")) {
+    source = function_source(name, value);
   } else if (mxIsStruct(value)) {
-    const mxArray *size = option(value, "size");
     raw r = raw_of(name, value);
     int64_t dims[4];
-    int64_t ndim = size ? (int64_t)mxGetNumberOfElements(size) : 0;
-    if (ndim < 1 || ndim > 4 || !mxIsDouble(size)) fail("invalidArgument", "%s: its size is not 1 to 4 numbers", name);
-    for (int64_t k = 0; k < ndim; k++) dims[k] = (int64_t)((const double *)mxGetData(size))[k];
-    check(purlin_source_from_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims, &source));
+    int64_t ndim = sizes_of(name, value, 4, dims);
+    check(r.mapped ? purlin_source_from_mapped_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims,
+                                                    &source)
+                   : purlin_source_from_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims,
+                                             &source));
   } else {
     check(purlin_source_from_tensor(gateway_context(), lend_dense(name, value, 3), &source));
   }
@@ -74,6 +77,7 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   purlin_matrix *matrix = NULL;
   int32_t dtype;
   if (mxIsUint64(value)) return (purlin_matrix *)(uintptr_t)key_argument(name, value);
+  if (mxIsStruct(value) && option(value, "apply")) return temporary_matrix(function_matrix(name, value));
   if (mxIsChar(value) || mxIsStruct(value)) {
     purlin_source *source = source_of(name, value);
     check(purlin_matrix_from_source(gateway_context(), source, order_of(value, source), &matrix));
@@ -100,8 +104,9 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
 purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
                      const double *origin) {
   purlin_sink *sink = NULL;
-  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
+  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0, 0};
   int described = mxIsStruct(value);
+  if (described && option(value, "write")) return temporary_sink(function_sink(name, value, ndim, dims));
   if (described) r = raw_of(name, value);
   else r.file = text_of(name, value);
   if (is_metaimage(r.file))

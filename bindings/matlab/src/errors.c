@@ -21,7 +21,7 @@ static int sink_count;
 static purlin_rsvd *rsvd;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
-/* Of a device that is added to a reconstruction, which keeps it. */
+/* Of a device that is added to an object, which keeps it. */
 static purlin_context *added;
 
 void release_temporaries(void) {
@@ -39,6 +39,7 @@ void release_temporaries(void) {
   release_source();
   (void)!purlin_context_destroy(added);
   added = NULL;
+  forget_functions();
 }
 
 void release_source(void) {
@@ -73,8 +74,10 @@ static const char *name_of(purlin_status status) {
   return "internal";
 }
 
+void fail_with(purlin_status status, const char *message) { fail(name_of(status), "%s", message); }
+
 void check(purlin_status status) {
-  if (status != PURLIN_SUCCESS) fail(name_of(status), "%s", purlin_last_error_message());
+  if (status != PURLIN_SUCCESS) fail_with(status, purlin_last_error_message());
 }
 
 void check_and_destroy(purlin_status status, purlin_stream *stream) {
@@ -86,7 +89,7 @@ void check_and_destroy(purlin_status status, purlin_stream *stream) {
   /* Destroying clears the library's last error. */
   (void)snprintf(text, sizeof text, "%s", purlin_last_error_message());
   (void)!purlin_stream_destroy(stream);
-  fail(name_of(status), "%s", text);
+  fail_with(status, text);
 }
 
 purlin_tensor *temporary(purlin_tensor *tensor) {
@@ -141,7 +144,10 @@ purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 
 purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *made) { return contraction = made; }
 
-purlin_context *temporary_context(purlin_context *made) { return added = made; }
+purlin_context *temporary_context(purlin_context *made) {
+  (void)!purlin_context_destroy(added);
+  return added = made;
+}
 
 void forget(purlin_tensor *tensor) {
   for (int i = 0; i < tensor_count; i++)

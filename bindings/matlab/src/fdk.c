@@ -199,6 +199,8 @@ static void set_counts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   (void)nrhs;
 }
 
+static purlin_status run_reconstruct(void *a[]) { return purlin_fdk_reconstruct(a[0], NULL, a[1], a[2], NULL); }
+
 /* volume = fdk_reconstruct(key, projections, output, options{progress}): output [] makes an array */
 static void reconstruct(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_fdk *fdk = fdk_argument(prhs[0]);
@@ -224,7 +226,7 @@ static void reconstruct(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
       plhs[0] = mxCreateDoubleMatrix(0, 0, mxREAL);
     }
     set_running(&w);
-    status = purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL);
+    status = call_library(&w, run_reconstruct, (void *[]){fdk, source, sink});
   }
   set_running(NULL);
   check_watched(&w, status);
@@ -268,6 +270,8 @@ static void push(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
+static purlin_status run_finish(void *a[]) { return purlin_fdk_finish(a[0], a[1], NULL); }
+
 /* volume = fdk_finish(key, output, options{progress}) */
 static void finish(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_fdk *fdk = fdk_argument(prhs[0]);
@@ -286,7 +290,7 @@ static void finish(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     purlin_sink *sink = volume_sink(prhs[1], &plan);
     plhs[0] = mxCreateDoubleMatrix(0, 0, mxREAL);
     set_running(&w);
-    status = purlin_fdk_finish(fdk, sink, NULL);
+    status = call_library(&w, run_finish, (void *[]){fdk, sink});
   }
   set_running(NULL);
   check_watched(&w, status);

@@ -26,6 +26,8 @@ purlin_context *another_context(int32_t device);
 void fail(const char *what, const char *format, ...);
 /* Raises the library's last error unless the status is a success. */
 void check(purlin_status status);
+/* Raises the error of a status with a message that was kept. */
+void fail_with(purlin_status status, const char *message);
 /* The same at the end of a stream's use, which it destroys in any case. */
 void check_and_destroy(purlin_status status, purlin_stream *stream);
 /* Keeps a tensor until the command ends, however it ends. */
@@ -37,6 +39,7 @@ purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
+/* One at a time: what it is added to keeps it. */
 purlin_context *temporary_context(purlin_context *context);
 purlin_tt *temporary_train(purlin_tt *tt);
 purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
@@ -134,13 +137,33 @@ uint64_t key_argument(const char *name, const mxArray *value);
 /* ---- progress.c ---- */
 
 /* A MATLAB function watching one call. */
-typedef struct watch { mxArray *function; mxArray *error; } watch;
+typedef struct watch { mxArray *function; mxArray *error; const char *message; } watch;
 void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, void **user);
 /* The callback of an object that outlives a command: it reports to the watch that the running command names. */
 int32_t report_to_running(int64_t step, int64_t steps, double measure, void *user);
 void set_running(watch *w);
 /* As check(), but an error raised by the MATLAB function comes first. */
 void check_watched(const watch *w, purlin_status status);
+
+/* ---- functions.c ---- */
+
+/* Runs what touches MATLAB's objects on MATLAB's thread, from any thread of a call. */
+void on_matlab_thread(void (*what)(void *), void *of);
+/* Makes a library call that takes its arguments out of an array; where the command has been given functions, on a
+ * second thread, and `w` then has what went wrong. */
+typedef purlin_status library_call(void *arguments[]);
+purlin_status call_library(watch *w, library_call *call, void *arguments[]);
+void forget_functions(void);
+/* feval; what it raised, or NULL. Until it returns no other command can run. */
+mxArray *call_matlab(int nout, mxArray *out[], int nin, mxArray *in[]);
+int is_calling(void);
+/* Structs with `read`, `write` or `apply`, a function handle; see the help of purlin.fdk_reconstruct and purlin.rsvd. */
+purlin_source *function_source(const char *name, const mxArray *value);
+purlin_sink *function_sink(const char *name, const mxArray *value, int ndim, const int64_t *dims);
+purlin_matrix *function_matrix(const char *name, const mxArray *value);
+/* Element type and sizes that a struct speaks of. */
+int32_t described_dtype(const mxArray *value);
+int sizes_of(const char *name, const mxArray *value, int most, int64_t *dims);
 
 /* ---- rsvd.c ---- */
 
@@ -152,10 +175,10 @@ mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor);
 
 /* ---- blocks.c ---- */
 
-/* Where projections come from and where a volume goes: arrays, or files by name or description. */
+/* Where projections come from and where a volume goes: arrays, functions, or files by name or description. */
 purlin_source *source_of(const char *name, const mxArray *value);
 /* A matrix to read, until the command ends: a full array in place, the transpose of a sparse one, the key of a
- * purlin.Matrix, the name of an .npy file, or a struct that describes a raw file. */
+ * purlin.Matrix, the name of an .npy file, or a struct that describes a raw file or has functions. */
 purlin_matrix *matrix_of(const char *name, const mxArray *value);
 /* `spacing` and `origin` of a volume, mm, or NULL. */
 purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,

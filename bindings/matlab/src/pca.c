@@ -19,6 +19,8 @@ static void add_column(mxArray *target, const char *field, const purlin_pca *pca
   mxSetField(target, 0, field, array);
 }
 
+static purlin_status run_fit(void *a[]) { return purlin_pca_fit(a[0], NULL, a[1], a[2], a[3], a[4], a[5]); }
+
 /* [key, scores, info] = pca_fit(X, k, options, wanted) */
 static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *x = matrix_of("X", prhs[0]);
@@ -41,7 +43,7 @@ static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   by_columns = o.samples == PURLIN_PCA_SAMPLES_COLUMNS;
   rsvd = session_of(prhs[2], rank, dtype, &w);
   if (wanted) scores = by_columns ? new_matrix(dtype, rank, shape.cols) : new_matrix(dtype, shape.rows, rank);
-  check_watched(&w, purlin_pca_fit(rsvd, NULL, x, &o, scores.matrix, &made, &info));
+  check_watched(&w, call_library(&w, run_fit, (void *[]){rsvd, x, &o, scores.matrix, &made, &info}));
   plhs[0] = key_of(made);
   if (nlhs > 1) plhs[1] = wanted ? finish_output(&scores) : mxCreateDoubleMatrix(0, 0, mxREAL);
   if (nlhs > 2) plhs[2] = rsvd_report(&info);
@@ -78,15 +80,18 @@ static void pca_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   (void)nrhs;
 }
 
+static purlin_status run_transform(void *a[]) { return purlin_pca_transform(a[0], NULL, a[1], a[2], NULL); }
+
 /* scores = pca_transform(key, X) */
 static void pca_transform(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_pca *pca = pca_argument(prhs[0]);
   purlin_pca_info i = pca_info_of(pca);
   purlin_matrix *x = matrix_of("X", prhs[1]);
   purlin_matrix_info shape = matrix_properties_of(x);
+  watch w = {NULL, NULL, NULL};
   output scores = i.samples == PURLIN_PCA_SAMPLES_COLUMNS ? new_matrix(i.dtype, i.rank, shape.cols)
                                                           : new_matrix(i.dtype, shape.rows, i.rank);
-  check(purlin_pca_transform(pca, NULL, x, scores.matrix, NULL));
+  check_watched(&w, call_library(&w, run_transform, (void *[]){pca, x, scores.matrix}));
   plhs[0] = finish_output(&scores);
   (void)nlhs;
   (void)nrhs;

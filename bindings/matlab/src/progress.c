@@ -2,24 +2,28 @@
  * its error instead of raising it: an error must not jump through the library. */
 #include "gateway.h"
 
-static int32_t report(int64_t step, int64_t steps, double measure, void *user) {
-  watch *w = user;
+typedef struct report_call { watch *watch; int64_t step, steps; double measure; int32_t cancel; } report_call;
+
+static void call_watch(void *of) {
+  report_call *r = of;
+  watch *w = r->watch;
   mxArray *in[4], *out[2] = {NULL, NULL}, *trap;
-  int32_t cancel = 1;
-  if (w->error) return 1;
+  if (w->error) return;
   in[0] = w->function;
-  in[1] = mxCreateDoubleScalar((double)step);
-  in[2] = mxCreateDoubleScalar((double)steps);
-  in[3] = mxCreateDoubleScalar(measure);
-  trap = mexCallMATLABWithTrap(2, out, 4, in, "feval");
+  in[1] = mxCreateDoubleScalar((double)r->step);
+  in[2] = mxCreateDoubleScalar((double)r->steps);
+  in[3] = mxCreateDoubleScalar(r->measure);
+  trap = call_matlab(2, out, 4, in);
   for (int i = 1; i < 4; i++) mxDestroyArray(in[i]);
-  if (trap) {
-    w->error = trap;
-    return 1;
-  }
-  if (mxIsEmpty(out[1])) cancel = mxGetScalar(out[0]) != 0;
-  else w->error = out[1];
-  return cancel;
+  if (trap) w->error = trap;
+  else if (!mxIsEmpty(out[1])) w->error = out[1];
+  else r->cancel = mxGetScalar(out[0]) != 0;
+}
+
+static int32_t report(int64_t step, int64_t steps, double measure, void *user) {
+  report_call r = {user, step, steps, measure, 1};
+  on_matlab_thread(call_watch, &r);
+  return r.cancel;
 }
 
 static watch *running;
@@ -35,6 +39,7 @@ void watch_from(const mxArray *options, watch *w, purlin_progress_fn *progress, 
   const mxArray *function = option(options, "progress");
   w->function = NULL;
   w->error = NULL;
+  w->message = NULL;
   if (!function) return;
   if (!mxIsClass(function, "function_handle")) fail("invalidArgument", "progress: is not a function handle");
   w->function = (mxArray *)function; /* only called, never written */
@@ -48,5 +53,6 @@ void check_watched(const watch *w, purlin_status status) {
     release_temporaries();
     (void)mexCallMATLAB(0, NULL, 1, &error, "rethrow");
   }
+  if (status != PURLIN_SUCCESS && w->message) fail_with(status, w->message);
   check(status);
 }

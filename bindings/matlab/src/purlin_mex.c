@@ -186,6 +186,8 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     tt_algebra_commands, spectra_commands, object_commands};
   char name[64];
   static int registered;
+  /* What the running command keeps must not go. */
+  if (is_calling()) mexErrMsgIdAndTxt("purlin:busy", "purlin: called by a function that purlin is calling");
   /* Left over only if MATLAB itself jumped out of a command, for want of memory. */
   release_temporaries();
   if (!registered) {

@@ -49,6 +49,18 @@ static void check_run(const watch *w, purlin_status status) {
 
 static purlin_matrix *mask_of(const mxArray *mask) { return mxIsEmpty(mask) ? NULL : matrix_of("mask", mask); }
 
+static purlin_status run_compute(void *a[]) {
+  return purlin_rpca_compute(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6]);
+}
+
+static purlin_status run_compute_csr(void *a[]) {
+  return purlin_rpca_compute_csr(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6]);
+}
+
+static purlin_status run_stream(void *a[]) {
+  return purlin_rpca_stream(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6]);
+}
+
 /* [L, S, info] = rpca_compute(M, mask, options) */
 static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *m = matrix_of("M", prhs[0]), *mask = mask_of(prhs[1]);
@@ -59,7 +71,8 @@ static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_rpca_options o = options_of(prhs[2], dtype, &w);
   output low = new_matrix(dtype, shape.rows, shape.cols), rest = {NULL, NULL, NULL, 0};
   if (nlhs > 1) rest = new_matrix(dtype, shape.rows, shape.cols);
-  check_run(&w, purlin_rpca_compute(gateway_context(), NULL, m, mask, &o, low.matrix, rest.matrix, &info));
+  check_run(&w, call_library(&w, run_compute,
+                             (void *[]){gateway_context(), m, mask, &o, low.matrix, rest.matrix, &info}));
   plhs[0] = finish_output(&low);
   if (nlhs > 1) plhs[1] = finish_output(&rest);
   if (nlhs > 2) plhs[2] = report_of(&info);
@@ -76,7 +89,7 @@ static void compute_csr(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   purlin_rpca_options o = options_of(prhs[2], dtype, &w);
   output low = new_matrix(dtype, shape.rows, shape.cols);
   purlin_status status =
-    purlin_rpca_compute_csr(gateway_context(), NULL, m, mask, &o, low.matrix, &sparse, &info);
+    call_library(&w, run_compute_csr, (void *[]){gateway_context(), m, mask, &o, low.matrix, &sparse, &info});
   if (sparse) (void)temporary_matrix(sparse);
   check_run(&w, status);
   if (nlhs < 7) fail("internal", "rpca_compute_csr: has 7 results");
@@ -97,7 +110,7 @@ static void stream(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_rpca_options o = options_of(prhs[2], computing_dtype(prhs[2], shape.dtype), &w);
   purlin_sink *low = mxIsEmpty(prhs[3]) ? NULL : sink_of("low_rank", prhs[3], 2, dims, NULL, NULL);
   purlin_sink *rest = mxIsEmpty(prhs[4]) ? NULL : sink_of("sparse", prhs[4], 2, dims, NULL, NULL);
-  check_run(&w, purlin_rpca_stream(gateway_context(), NULL, m, mask, &o, low, rest, &info));
+  check_run(&w, call_library(&w, run_stream, (void *[]){gateway_context(), m, mask, &o, low, rest, &info}));
   plhs[0] = report_of(&info);
   (void)nlhs;
   (void)nrhs;

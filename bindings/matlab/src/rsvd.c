@@ -16,6 +16,17 @@ static purlin_tensor *lend_column(const char *name, const mxArray *array) {
   return lend(name, array, real_dtype(name, array), 1, &count);
 }
 
+static void add_devices(purlin_rsvd *rsvd, const mxArray *devices) {
+  if (!devices) return;
+  if (!mxIsDouble(devices)) fail("invalidArgument", "devices: are not numbers of class double");
+  for (size_t k = 0; k < mxGetNumberOfElements(devices); k++) {
+    double device = ((const double *)mxGetData(devices))[k];
+    if (!(device >= 0 && device <= INT32_MAX) || device != (double)(int32_t)device)
+      fail("invalidArgument", "devices: has %g, numbers of devices are needed", device);
+    check(purlin_rsvd_add_context(rsvd, temporary_context(another_context((int32_t)device))));
+  }
+}
+
 purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
   purlin_rsvd_options o;
   purlin_rsvd *made = NULL;
@@ -51,6 +62,7 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   check(purlin_rsvd_create(gateway_context(), &o, &made));
   (void)temporary_rsvd(made);
   if (omega) check(purlin_rsvd_set_sketch(made, matrix_of("omega", omega)));
+  add_devices(made, option(options, "devices"));
   return made;
 }
 
@@ -92,6 +104,8 @@ static int64_t width_of(const mxArray *options, int64_t rank, int64_t rows, int6
   return most > 0 && most < least ? most : least;
 }
 
+static purlin_status run_compute(void *a[]) { return purlin_rsvd_compute(a[0], NULL, a[1], a[2], a[3], a[4], a[5]); }
+
 /* [s, U, V, info] = rsvd_compute(A, k, options, left, right) */
 static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
@@ -109,7 +123,7 @@ static void compute(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   plhs[0] = new_column(real_of(dtype), width, &values);
   if (left) u = new_matrix(dtype, shape.rows, width);
   if (right) v = new_matrix(dtype, shape.cols, width);
-  status = purlin_rsvd_compute(rsvd, NULL, a, u.matrix, values, v.matrix, &info);
+  status = call_library(&w, run_compute, (void *[]){rsvd, a, u.matrix, values, v.matrix, &info});
   /* Triplets that do not meet a tolerance are a result; whoever calls looks at `converged`. */
   check_watched(&w, status == PURLIN_ERROR_NO_CONVERGENCE ? PURLIN_SUCCESS : status);
   if (nlhs > 1) plhs[1] = left ? finish_output(&u) : mxCreateDoubleMatrix(0, 0, mxREAL);
@@ -131,6 +145,8 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
+static purlin_status run_range(void *a[]) { return purlin_rsvd_range(a[0], NULL, a[1], a[2], a[3], a[4]); }
+
 /* [Q, B, info] = rsvd_range(A, columns, options) */
 static void range(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
@@ -143,12 +159,14 @@ static void range(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_rsvd *rsvd = session_of(prhs[2], columns, dtype, &w);
   q = new_matrix(dtype, shape.rows, columns);
   if (nlhs > 1) b = new_matrix(dtype, columns, shape.cols);
-  check_watched(&w, purlin_rsvd_range(rsvd, NULL, a, q.matrix, b.matrix, &info));
+  check_watched(&w, call_library(&w, run_range, (void *[]){rsvd, a, q.matrix, b.matrix, &info}));
   plhs[0] = finish_output(&q);
   if (nlhs > 1) plhs[1] = finish_output(&b);
   if (nlhs > 2) plhs[2] = rsvd_report(&info);
   (void)nrhs;
 }
+
+static purlin_status run_symmetric(void *a[]) { return purlin_rsvd_symmetric(a[0], NULL, a[1], a[2], a[3], a[4]); }
 
 /* [lambda, V, info] = rsvd_symmetric(A, k, options) */
 static void symmetric(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
@@ -163,10 +181,14 @@ static void symmetric(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_rsvd *rsvd = session_of(prhs[2], rank, dtype, &w);
   plhs[0] = new_column(real_of(dtype), rank, &values);
   if (nlhs > 1) v = new_matrix(dtype, shape.rows, rank);
-  check_watched(&w, purlin_rsvd_symmetric(rsvd, NULL, a, values, v.matrix, &info));
+  check_watched(&w, call_library(&w, run_symmetric, (void *[]){rsvd, a, values, v.matrix, &info}));
   if (nlhs > 1) plhs[1] = finish_output(&v);
   if (nlhs > 2) plhs[2] = rsvd_report(&info);
   (void)nrhs;
+}
+
+static purlin_status run_error(void *a[]) {
+  return purlin_rsvd_error(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6], NULL);
 }
 
 /* [frobenius, spectral] = rsvd_error(A, U, s, V, options) */
@@ -177,10 +199,14 @@ static void error_of(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   watch w;
   int32_t dtype = computing_dtype(prhs[4], matrix_properties_of(a).dtype);
   purlin_rsvd *rsvd = session_of(prhs[4], (int64_t)mxGetNumberOfElements(prhs[2]), dtype, &w);
-  check_watched(&w, purlin_rsvd_error(rsvd, NULL, a, u, s, v, &frobenius, &spectral, NULL));
+  check_watched(&w, call_library(&w, run_error, (void *[]){rsvd, a, u, s, v, &frobenius, &spectral}));
   plhs[0] = mxCreateDoubleScalar(frobenius);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(spectral);
   (void)nrhs;
+}
+
+static purlin_status run_residuals(void *a[]) {
+  return purlin_rsvd_residuals(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6], NULL);
 }
 
 /* [left, right] = rsvd_residuals(A, U, s, V, options) */
@@ -194,7 +220,7 @@ static void residuals(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_rsvd *rsvd = session_of(prhs[4], count, dtype, &w);
   plhs[0] = new_column(PURLIN_F64, count, &left);
   second = new_column(PURLIN_F64, count, &right);
-  check_watched(&w, purlin_rsvd_residuals(rsvd, NULL, a, u, s, v, left, right, NULL));
+  check_watched(&w, call_library(&w, run_residuals, (void *[]){rsvd, a, u, s, v, left, right}));
   if (nlhs > 1) plhs[1] = second;
   (void)nrhs;
 }

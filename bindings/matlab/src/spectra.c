@@ -85,6 +85,10 @@ static int64_t order_of(const purlin_matrix_info *shape, int32_t kind) {
   }
 }
 
+static purlin_status run_solve(void *a[]) {
+  return purlin_lanczos_solve(a[0], NULL, a[1], a[2], a[3], NULL, a[4], a[5], a[6], a[7]);
+}
+
 /* [values, vectors, residuals, info] = lanczos_solve(A, k, options, start, known) */
 static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *known = mxIsEmpty(prhs[4]) ? NULL : matrix_of("known", prhs[4]);
@@ -108,7 +112,8 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   plhs[0] = new_column(PURLIN_F64, k, &values);
   left = new_column(PURLIN_F64, k, &residuals);
   if (nlhs > 1) vectors = new_matrix(shape.dtype, n, k);
-  check_run(&w, purlin_lanczos_solve(a, NULL, &o, start, known, NULL, values, vectors.matrix, residuals, &info));
+  check_run(&w, call_library(&w, run_solve,
+                             (void *[]){a, &o, start, known, values, vectors.matrix, residuals, &info}));
   if (nlhs > 1) plhs[1] = finish_output(&vectors);
   if (nlhs > 2) plhs[2] = left;
   if (nlhs > 3) plhs[3] = report_of(&info);
@@ -238,6 +243,10 @@ static void components(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   (void)nrhs;
 }
 
+static purlin_status run_density(void *a[]) {
+  return purlin_graph_density(a[0], NULL, a[1], *(int64_t *)a[2], *(int64_t *)a[3], a[4], a[5], a[6]);
+}
+
 /* [points, weights, count] = graph_density(A, steps, vectors, options): the first `count` of the columns */
 static void density(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
@@ -249,7 +258,7 @@ static void density(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   if (nlhs < 3) fail("internal", "graph_density: has 3 results");
   plhs[0] = new_column(PURLIN_F64, steps * vectors, &points);
   plhs[1] = new_column(PURLIN_F64, steps * vectors, &weights);
-  check_watched(&w, purlin_graph_density(a, NULL, &o, steps, vectors, points, weights, &count));
+  check_watched(&w, call_library(&w, run_density, (void *[]){a, &o, &steps, &vectors, points, weights, &count}));
   plhs[2] = mxCreateDoubleScalar((double)count);
   (void)nrhs;
 }

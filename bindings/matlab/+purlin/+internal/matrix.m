@@ -1,9 +1,9 @@
 function value = matrix(array, name)
-%MATRIX  What the gateway takes for a matrix: an array in place, the transpose of a sparse one, a key, or a file.
+%MATRIX  What the gateway takes for a matrix: an array in place, the transpose of a sparse one, a key, a file, or functions.
   if isa(array, 'purlin.Matrix')
     value = array.key;
   elseif ischar(array) || isstruct(array)
-    value = array;
+    value = purlin.internal.wrapped(array);
   elseif issparse(array)
     % Compressed columns of the transpose are the compressed rows.
     value = double(array).';
