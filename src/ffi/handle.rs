@@ -186,6 +186,32 @@ pub(super) fn shared<T: Object, C>(argument: &str, handle: *const C) -> Result<S
     lock_shared(argument, get::<T>(argument, handle.addr())?)
 }
 
+/// The objects of many handles, as by [`shared`] for each, with the table entered once.
+///
+/// # Errors
+/// The number of the first handle that is refused, for which [`shared`] says why; out of memory.
+pub(super) fn shared_all<T: Object, C>(
+    what: &'static str,
+    handles: &[*const C],
+) -> Result<std::result::Result<Vec<Shared<T>>, usize>> {
+    let mut locked = crate::alloc::with_capacity(what, handles.len())?;
+    let table = T::table().slots.read().unwrap_or_else(PoisonError::into_inner);
+    for (k, handle) in handles.iter().enumerate() {
+        let object = find::<T>("", handle.addr()).ok().and_then(|(index, generation)| {
+            table.slots.get(index).filter(|s| s.generation == generation).and_then(|s| s.object.clone())
+        });
+        match object.and_then(|object| lock_shared("", object).ok()) {
+            Some(object) => locked.push(object),
+            None => {
+                // The table still counts on every object, so that none is dropped under its lock.
+                return Ok(Err(k));
+            }
+        }
+    }
+    drop(table);
+    Ok(Ok(locked))
+}
+
 /// The object of an argument that the call changes.
 pub(super) fn exclusive<T: Object, C>(argument: &str, handle: *mut C) -> Result<Exclusive<T>> {
     lock_exclusive(argument, get::<T>(argument, handle.addr())?)
@@ -232,6 +258,18 @@ mod tests {
         assert_eq!(first.0, 7, "a running call keeps its object");
         drop(first);
         assert_eq!(problem(shared::<Thing, _>("x", h)), format!("x: {DESTROYED}"));
+        let (a, b): (*mut Opaque, *mut Opaque) = (insert(Thing(1)).unwrap(), insert(Thing(2)).unwrap());
+        let all = |list: &[*const Opaque]| shared_all::<Thing, _>("test", list).unwrap();
+        let both = all(&[a, b, a]).unwrap();
+        assert_eq!(both.iter().map(|t| t.0).collect::<Vec<_>>(), [1, 2, 1]);
+        assert_eq!(problem(exclusive::<Thing, _>("x", b)), "x: is in use by another call");
+        drop(both);
+        assert_eq!(all(&[a, b, h]).err(), Some(2), "destroyed");
+        let held = exclusive::<Thing, _>("x", b).unwrap();
+        assert_eq!(all(&[a, b]).err(), Some(1), "in use");
+        drop(held);
+        remove::<Thing, _>("x", a).unwrap();
+        remove::<Thing, _>("x", b).unwrap();
         assert_eq!(problem(remove::<Thing, _>("x", h)), format!("x: {DESTROYED}"));
         assert!(remove::<Thing, Opaque>("x", std::ptr::null()).is_ok());
         let again: *mut Opaque = insert(Thing(8)).unwrap();

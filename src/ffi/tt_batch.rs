@@ -1,6 +1,8 @@
 //! Inner products of many tensor trains in one call.
 
-use super::handle::Shared;
+use std::sync::Arc;
+
+use super::handle::{self, Shared};
 use super::options;
 use super::overlap::{self, Range};
 use super::stream;
@@ -13,7 +15,8 @@ use super::tt_inner::{judge, tell};
 use super::tt_types::purlin_tt_contraction_info;
 use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
-use crate::error::Result;
+use crate::context::Context;
+use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape;
 use crate::tensor::Tensor;
@@ -28,13 +31,23 @@ const WHAT: &str = "trains of a batch";
 /// # Safety
 /// `trains` is NULL or valid for `count` handles.
 unsafe fn lock(argument: &str, count: usize, trains: *const *const purlin_tt) -> Result<Vec<Shared<TensorTrain>>> {
-    let mut locked = alloc::with_capacity(WHAT, count)?;
-    if count > 0 {
-        // SAFETY: as promised by the caller.
-        for (k, &handle) in unsafe { list(argument, count, trains) }?.iter().enumerate() {
-            // A name for each of thousands of trains takes longer than to contract it.
-            let train = tt::input(argument, handle).or_else(|_| tt::input(&format!("{argument}[{k}]"), handle))?;
-            locked.push(train);
+    if count == 0 {
+        return alloc::with_capacity(WHAT, 0);
+    }
+    // SAFETY: as promised by the caller.
+    let handles = unsafe { list(argument, count, trains) }?;
+    let refused = |k: usize| -> Error {
+        let name = format!("{argument}[{k}]");
+        let why = handles.get(k).and_then(|&handle| tt::input(&name, handle).err());
+        // What was in use a moment ago may be free again.
+        why.unwrap_or(Error::Busy { argument: name })
+    };
+    let locked = handle::shared_all::<TensorTrain, _>(WHAT, handles)?.map_err(refused)?;
+    let mut before: Option<&Arc<Context>> = None;
+    for (k, train) in locked.iter().enumerate() {
+        if before.is_none_or(|context| !Arc::ptr_eq(context, train.context())) {
+            train.context().check_alive().map_err(|_| refused(k))?;
+            before = Some(train.context());
         }
     }
     Ok(locked)

@@ -21,9 +21,6 @@ use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
 
-/// Contractions that are planned and dealt out at a time; progress is reported in between.
-const CHUNK: usize = 4096;
-
 /// Which train, which other, and where their product goes.
 type Place = (usize, usize, usize);
 
@@ -33,8 +30,12 @@ struct Lists<'a> {
     y: &'a [&'a TensorTrain],
     x_class: Vec<usize>,
     y_class: Vec<usize>,
-    plans: HashMap<(usize, usize, bool), Call>,
+    plans: HashMap<Classes, Call>,
+    last: Option<(Classes, Call)>,
 }
+
+/// The class of x, that of y, and whether they are one train.
+type Classes = (usize, usize, bool);
 
 impl Contraction {
     /// The inner product of each x with the y of the same place, as [`Contraction::inner_scaled`] has it; with
@@ -110,10 +111,11 @@ impl Contraction {
         let cancel = self.cancel.clone();
         let progress = cancel.progress(&contexts, report, cancel.epoch());
         progress.check()?;
-        let mut chunk = alloc::with_capacity("batch of contractions", CHUNK.min(count))?;
+        let most = self.machines[0].machine().batch.min(count);
+        let mut chunk = alloc::with_capacity("batch of contractions", most)?;
         for k in 0..count {
             chunk.extend(place(k));
-            if chunk.len() == CHUNK || k + 1 == count {
+            if chunk.len() == most || k + 1 == count {
                 self.chunk(stream, &mut lists, &chunk, &progress, &mut info, put)?;
                 chunk.clear();
                 progress.report(to_i64(k + 1), to_i64(count), 0.0)?;
@@ -153,25 +155,26 @@ impl Contraction {
                 alloc::push(what, &mut large, (Item { plan, x, y }, place, conjugate))?;
             }
         }
-        let mut order = alloc::with_capacity(what, small.len())?;
-        order.extend(0..small.len());
-        let by_size = |a: &usize, b: &usize| {
-            let size = |i: usize| small[i].plan.flops;
-            size(*b).partial_cmp(&size(*a)).unwrap_or(Ordering::Equal).then(a.cmp(b))
-        };
         // Items of one shape are in order as they are.
-        if !order.is_sorted_by(|a, b| by_size(a, b) != Ordering::Greater) {
-            order.sort_unstable_by(by_size);
+        if !small.is_sorted_by(|a: &Item<'_>, b| a.plan.flops >= b.plan.flops) {
+            let mut order = alloc::with_capacity(what, small.len())?;
+            order.extend(0..small.len());
+            order.sort_unstable_by(|a: &usize, b: &usize| {
+                let size = |i: usize| small[i].plan.flops;
+                size(*b).partial_cmp(&size(*a)).unwrap_or(Ordering::Equal).then(a.cmp(b))
+            });
+            let (mut items, mut places) =
+                (alloc::with_capacity(what, small.len())?, alloc::with_capacity(what, small.len())?);
+            items.extend(order.iter().map(|&i| small[i].clone()));
+            places.extend(order.iter().map(|&i| small_places[i]));
+            (small, small_places) = (items, places);
         }
-        let mut items = alloc::with_capacity(what, small.len())?;
-        items.extend(order.iter().map(|&i| small[i].clone()));
         let mut sums = alloc::filled(what, small.len(), Scaled::ZERO)?;
-        if !items.is_empty() {
-            many(&mut self.machines, stream, &items, &progress.flag(), &mut sums)?;
+        if !small.is_empty() {
+            many(&mut self.machines, stream, &small, &progress.flag(), &mut sums)?;
         }
         let value = |sum: Scaled, conjugate: bool| if conjugate { sum.conj() } else { sum };
-        for (&i, &sum) in order.iter().zip(&sums) {
-            let (place, conjugate) = small_places[i];
+        for (&(place, conjugate), &sum) in small_places.iter().zip(&sums) {
             put(place, value(sum, conjugate));
         }
         for (Item { plan, x, y }, place, conjugate) in large {
@@ -225,14 +228,20 @@ impl<'a> Lists<'a> {
                 check(name).or_else(|_| check(&format!("{name}[{i}]")))?;
             }
         }
-        Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new() })
+        Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new(), last: None })
     }
 
     /// The plan of a product.
     fn plan(&mut self, session: &mut Contraction, (i, j, _): Place) -> Result<Call> {
         let (x, y) = (self.x[i], self.y[j]);
         let key = (self.x_class[i], self.y_class[j], x.is_same(y));
+        if let Some((last, call)) = &self.last
+            && *last == key
+        {
+            return Ok(call.clone());
+        }
         if let Some(call) = self.plans.get(&key) {
+            self.last = Some((key, call.clone()));
             return Ok(call.clone());
         }
         y.shape().expect_modes(&format!("y[{j}]"), x.shape().modes(), &format!("x[{i}]"))?;

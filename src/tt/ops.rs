@@ -38,6 +38,8 @@ pub struct Machine {
     pub meet_rank: usize,
     /// Whether dense halves are contracted where the trains are: else they are to be asked for.
     pub dense_halves: bool,
+    /// Contractions of a batch that are planned and dealt out at a time; progress is reported in between.
+    pub batch: usize,
 }
 
 /// One contraction.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from ctypes import c_int64, c_uint64, c_void_p
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -210,6 +212,7 @@ class Train(_Cores):
         )
         super().__init__(made.value, context, [where.base for where in lent])
         context.finish(status)
+        self._complex = lent[0].dtype in (c.CF32, c.CF64)
 
     @classmethod
     def create(
@@ -277,6 +280,32 @@ class Train(_Cores):
             return "<purlin.tt.Train closed>"
         kind = "cyclic" if self.cyclic else "open"
         return f"<purlin.tt.Train of {len(self)} cores, {kind}, largest rank {self.max_rank}, {self.dtype}>"
+
+
+_is_complex = attrgetter("_complex")
+
+
+class Trains(Sequence[Train]):
+    """Trains whose handles are collected once, for batches and Gram matrices that are computed again and again: to go
+    through a list of thousands takes as long as to contract them."""
+
+    def __init__(self, trains: Iterable[object], *, context: Context | None = None) -> None:
+        given = trains if isinstance(trains, list) else list(trains)
+        if set(map(type, given)) <= {Train}:
+            self._list: list[Train] = given[:]
+        else:
+            self._list = [Train.of(train, context or default_context()) for train in given]
+        known = set(map(_is_complex, self._list))
+        self.is_complex: bool = any(train.is_complex for train in self._list) if None in known else True in known
+        # The library refuses those that are closed.
+        raw = array("Q", [train._handle or 0 for train in self._list])
+        self._handles: Any = (c_void_p * len(raw)).from_buffer(raw) if raw else (c_void_p * 1)()
+
+    def __len__(self) -> int:
+        return len(self._list)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._list[k]
 
 
 class TrainMatrix(_Cores):

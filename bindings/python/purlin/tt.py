@@ -31,7 +31,7 @@ from ._memory import Array
 from ._sshopm_types import apply as set_options
 from ._structs import TtContractionInfo, TtContractionOptions, TtScaled
 from ._tensor import Tensor, integers
-from ._train import Train, TrainMatrix
+from ._train import Train, TrainMatrix, Trains
 from ._train_algebra import (
     Truncated,
     add,
@@ -171,13 +171,7 @@ def _scaled(raw: Any) -> Scaled:
 
 
 def _is_complex(*trains: Train | TrainMatrix) -> bool:
-    # A property of each of thousands takes as long as to contract them.
-    return any(train.is_complex if train._complex is None else train._complex for train in trains)
-
-
-def _handles(trains: Sequence[Train]) -> Any:
-    """A C array of handles. The library refuses those that are closed."""
-    return (c_void_p * max(len(trains), 1))(*[train._handle for train in trains])
+    return any(train.is_complex for train in trains)
 
 
 class Contraction(Handle):
@@ -260,26 +254,26 @@ class Contraction(Handle):
         return self._scaled(lib.purlin_tt_distance_scaled, *self._queue(stream), a.handle, b.handle)
 
     def inner_batch(self, x: Sequence[object], y: Sequence[object], *, stream: Stream | None = None) -> Array:
-        """<x_k|y_k> of many pairs in one call."""
+        """<x_k|y_k> of many pairs in one call; of `Trains` without a look at each."""
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
         bras, kets = self._trains(x), self._trains(y)
-        numbers = _is_complex(*bras, *kets)
+        numbers = bras.is_complex or kets.is_complex
         values = np.zeros(len(bras), np.complex128 if numbers else np.float64)
         out = Tensor.borrow(values, context=self.context)
         queue = stream.handle if stream else None
-        self._run(lib.purlin_tt_inner_batch, queue, len(bras), _handles(bras), _handles(kets), out.handle, None)
+        self._run(lib.purlin_tt_inner_batch, queue, len(bras), bras._handles, kets._handles, out.handle, None)
         return values
 
     def gram(self, x: Sequence[object], y: Sequence[object] | None = None, *, stream: Stream | None = None) -> Array:
         """The matrix of all <x_i|y_j>; of x with itself without `y`, for half the work."""
         bras = self._trains(x)
         kets = bras if y is None else self._trains(y)
-        numbers = _is_complex(*bras, *kets)
+        numbers = bras.is_complex or kets.is_complex
         values = np.zeros((len(bras), len(kets)), np.complex128 if numbers else np.float64, order="F")
         out = Tensor.borrow(values, context=self.context)
-        queue, second = stream.handle if stream else None, None if y is None else _handles(kets)
-        self._run(lib.purlin_tt_gram, queue, len(bras), _handles(bras), len(kets), second, out.handle, None)
+        queue, second = stream.handle if stream else None, None if y is None else kets._handles
+        self._run(lib.purlin_tt_gram, queue, len(bras), bras._handles, len(kets), second, out.handle, None)
         return values
 
     def sandwich(self, y: object, h: object, x: object) -> Any:
@@ -327,8 +321,8 @@ class Contraction(Handle):
         first = Train.of(x, self.context)
         return first, first if y is x else Train.of(y, self.context)
 
-    def _trains(self, given: Sequence[object]) -> list[Train]:
-        return [t if type(t) is Train else Train.of(t, self.context) for t in given]
+    def _trains(self, given: Sequence[object]) -> Trains:
+        return given if isinstance(given, Trains) else Trains(given, context=self.context)
 
     @staticmethod
     def _queue(stream: Stream | None) -> tuple[int | None]:
@@ -498,6 +492,7 @@ __all__ = [
     "Scaled",
     "Train",
     "TrainMatrix",
+    "Trains",
     "Truncated",
     "add",
     "apply",

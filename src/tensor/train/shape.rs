@@ -1,5 +1,8 @@
 //! Mode sizes and ranks of a train.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, TryLockError, Weak};
+
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
@@ -7,13 +10,31 @@ use crate::shape::product;
 
 /// Mode sizes n_0 .. n_{d-1} and ranks r_0 .. r_d of a train, with r_0 = r_d. Every size is at least 1, and no core, nor
 /// all of them together, has more than `isize::MAX` bytes in the widest type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+///
+/// Trains of one shape share it: a batch compares the shapes of thousands, and reads the sizes of one.
+#[derive(Debug, Clone)]
+pub struct Shape(Arc<Sizes>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Sizes {
     modes: Vec<usize>,
     ranks: Vec<usize>,
     /// Where each core begins if they lie one after another, and where the last ends.
     offsets: Vec<usize>,
 }
+
+/// Most shapes that are looked through for one to share.
+const LATELY: usize = 8;
+/// The shapes made lately that are still in use.
+static MADE: Mutex<VecDeque<Weak<Sizes>>> = Mutex::new(VecDeque::new());
+
+impl PartialEq for Shape {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || *self.0 == *other.0
+    }
+}
+
+impl Eq for Shape {}
 
 impl Shape {
     /// A checked shape. `argument` is the train's name in messages.
@@ -60,57 +81,74 @@ impl Shape {
                 })?;
             offsets.push(end);
         }
-        Ok(Self { modes: alloc::copied(what, modes)?, ranks: alloc::copied(what, ranks)?, offsets })
+        Ok(Self::shared(Sizes { modes: alloc::copied(what, modes)?, ranks: alloc::copied(what, ranks)?, offsets }))
+    }
+
+    /// A shape made before of the same sizes, if there was one lately.
+    fn shared(sizes: Sizes) -> Self {
+        let mut made = match MADE.try_lock() {
+            Ok(made) => made,
+            Err(TryLockError::Poisoned(made)) => made.into_inner(),
+            // Not worth waiting for: that shapes are shared saves time alone.
+            Err(TryLockError::WouldBlock) => return Self(Arc::new(sizes)),
+        };
+        if let Some(same) = made.iter().filter_map(Weak::upgrade).find(|s| **s == sizes) {
+            return Self(same);
+        }
+        let sizes = Arc::new(sizes);
+        made.truncate(LATELY - 1);
+        made.push_front(Arc::downgrade(&sizes));
+        Self(sizes)
     }
 
     /// Number of cores d.
     pub fn len(&self) -> usize {
-        self.modes.len()
+        self.0.modes.len()
     }
 
     /// Never: a train has at least one core.
     pub fn is_empty(&self) -> bool {
-        self.modes.is_empty()
+        self.0.modes.is_empty()
     }
 
     /// Mode sizes, d.
     pub fn modes(&self) -> &[usize] {
-        &self.modes
+        &self.0.modes
     }
 
     /// Ranks, d + 1.
     pub fn ranks(&self) -> &[usize] {
-        &self.ranks
+        &self.0.ranks
     }
 
     /// r_k, n_k, r_{k+1}.
     pub fn core(&self, k: usize) -> [usize; 3] {
-        [self.ranks[k], self.modes[k], self.ranks[k + 1]]
+        [self.0.ranks[k], self.0.modes[k], self.0.ranks[k + 1]]
     }
 
     /// Elements of core k.
     pub fn core_len(&self, k: usize) -> usize {
-        self.offsets[k + 1] - self.offsets[k]
+        self.0.offsets[k + 1] - self.0.offsets[k]
     }
 
     /// Where core k begins if all lie one after another, in elements; d is where the last ends.
     pub fn offset(&self, k: usize) -> usize {
-        self.offsets[k]
+        self.0.offsets[k]
     }
 
     /// Elements of all cores.
     pub fn elements(&self) -> usize {
-        self.offsets[self.len()]
+        self.0.offsets[self.len()]
     }
 
     /// Whether the trace runs over more than one value.
     pub fn is_cyclic(&self) -> bool {
-        self.ranks[0] > 1
+        self.0.ranks[0] > 1
     }
 
     /// Largest rank.
     pub fn max_rank(&self) -> usize {
-        self.ranks.iter().copied().max().unwrap_or(1)
+        self.0.ranks.iter().copied().max().unwrap_or(1)
     }
 
     /// Refuses a train whose mode sizes differ from `other`'s, naming the first core.
@@ -119,10 +157,10 @@ impl Shape {
             let problem = format!("has {} cores, {other_argument} has {}", self.len(), other.len());
             return Err(Error::invalid(argument, problem));
         }
-        match (0..self.len()).find(|&k| self.modes[k] != other[k]) {
+        match (0..self.len()).find(|&k| self.0.modes[k] != other[k]) {
             None => Ok(()),
             Some(k) => {
-                let (here, there) = (self.modes[k], other[k]);
+                let (here, there) = (self.0.modes[k], other[k]);
                 Err(Error::invalid(
                     argument,
                     format!("core {k} has mode size {here}, that of {other_argument} is {there}"),

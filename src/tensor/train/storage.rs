@@ -12,8 +12,8 @@ use crate::tensor::{Location, allocate};
 
 /// Where the cores lie.
 enum Storage {
-    /// One after another in purlin's memory; `set` says which have been given.
-    Whole { memory: Memory, set: Vec<bool> },
+    /// One after another in purlin's memory; `set` says which have been given, `missing` how many have not.
+    Whole { memory: Memory, set: Vec<bool>, missing: usize },
     /// Each in memory of its own: the caller's. `packed` if each begins where the one before ends.
     Each { cores: Vec<Memory>, packed: bool },
 }
@@ -39,7 +39,7 @@ impl TensorTrain {
         let memory = allocate(context, "tensor train", location, shape.elements() * dtype.size())?;
         let set = alloc::filled("tensor train", shape.len(), false)?;
         let device = matches!(memory, Memory::Device(_));
-        let storage = Storage::Whole { memory, set };
+        let storage = Storage::Whole { memory, set, missing: shape.len() };
         Ok(Self { storage, shape, dtype, device, read_only: false, context: Arc::clone(context) })
     }
 
@@ -159,19 +159,21 @@ impl TensorTrain {
 
     /// Notes that core k has been written.
     pub fn mark_set(&mut self, k: usize) {
-        if let Storage::Whole { set, .. } = &mut self.storage {
-            set[k] = true;
+        if let Storage::Whole { set, missing, .. } = &mut self.storage
+            && !std::mem::replace(&mut set[k], true)
+        {
+            *missing -= 1;
         }
     }
 
     /// Refuses a train with cores that have not been set.
     pub fn expect_set(&self, argument: &str) -> Result<()> {
         match &self.storage {
-            Storage::Whole { set, .. } => match set.iter().position(|s| !s) {
-                None => Ok(()),
-                Some(k) => Err(Error::invalid(argument, format!("core {k} has not been set"))),
-            },
-            Storage::Each { .. } => Ok(()),
+            Storage::Whole { set, missing, .. } if *missing > 0 => {
+                let first = set.iter().position(|s| !s).unwrap_or(0);
+                Err(Error::invalid(argument, format!("core {first} has not been set")))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -203,10 +205,12 @@ impl TensorTrain {
 
     /// Whether every core is the very memory of the same core of `other`.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.dtype == other.dtype
+        // Most differ in where they begin.
+        self.address(0) == other.address(0)
+            && self.dtype == other.dtype
             && self.device == other.device
             && self.shape == other.shape
-            && (0..self.shape.len()).all(|k| self.address(k) == other.address(k))
+            && (1..self.shape.len()).all(|k| self.address(k) == other.address(k))
     }
 
     /// Whether all cores are one piece of memory: a uniform train.
@@ -242,8 +246,9 @@ impl TensorTrain {
         let shape = &self.shape;
         let mut cores = alloc::with_capacity("cores of a tensor train", shape.len())?;
         match &mut self.storage {
-            Storage::Whole { memory, set } => {
+            Storage::Whole { memory, set, missing } => {
                 set.fill(true);
+                *missing = 0;
                 let mut rest = &mut memory.host_mut(argument)?.as_mut_slice::<T>()?[..shape.elements()];
                 for k in 0..shape.len() {
                     let (core, tail) = rest.split_at_mut(shape.core_len(k));

@@ -195,6 +195,7 @@ impl ContractOps for CpuContraction {
             vectors: Some(self.context.isa()),
             meet_rank: usize::MAX,
             dense_halves: true,
+            batch: 1 << 12,
         }
     }
 

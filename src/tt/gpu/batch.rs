@@ -139,6 +139,23 @@ fn place<'a, T: Scalar>(
     Ok(Some(Placed::Cores(cores)))
 }
 
+/// Where the trains of both sides of some products are, if each is a piece of the device's memory in the type of the
+/// contraction. That one of them is met twice costs nothing then.
+fn in_place<'a>(context: &Arc<Context>, plan: &Plan, items: &[Item<'a>]) -> Result<Option<[Vec<Region<'a>>; 2]>> {
+    let (mut x, mut y) = (alloc::with_capacity(WHAT, items.len())?, alloc::with_capacity(WHAT, items.len())?);
+    for item in items {
+        if item.x.dtype() != plan.dtype || item.y.dtype() != plan.dtype {
+            return Ok(None);
+        }
+        let (Some(in_x), Some(in_y)) = (in_one(context, item.x), in_one(context, item.y)) else {
+            return Ok(None);
+        };
+        x.push(in_x);
+        y.push(in_y);
+    }
+    Ok(Some([x, y]))
+}
+
 /// Where the cores of a train in one piece begin, in the order of the sweep.
 fn offsets(plan: &Plan, shape: &Shape) -> Result<Vec<usize>> {
     let mut offsets = alloc::with_capacity(WHAT, plan.cores)?;
@@ -171,6 +188,22 @@ impl GpuContraction {
             let plan = Arc::clone(&item.plan);
             let alike = items[first..].iter().take_while(|i| Arc::ptr_eq(&i.plan, &plan)).count();
             let group = &items[first..first + alike];
+            let count = alike.min((BLOCKS / plan.pairs.len().max(1)).max(1));
+            if let Some([x, y]) = in_place(&self.context, &plan, &group[..count])? {
+                let out = &mut sums[first..first + count];
+                let doubtful = with_scalar!(plan.dtype, "x", T => {
+                    let shapes = (item.x.shape(), item.y.shape());
+                    let (x_offsets, y_offsets) = (offsets(&plan, shapes.0)?, offsets(&plan, shapes.1)?);
+                    let mut numbers = alloc::with_capacity(WHAT, count)?;
+                    numbers.extend((0..count).map(|j| (j, j)));
+                    let (x, y) = (Places::Trains(&x, &x_offsets), Places::Trains(&y, &y_offsets));
+                    self.launched::<T>(&queue, &plan, shapes, (x, y), &numbers, out)
+                })?;
+                self.again(stream, &group[..count], &doubtful, cancel, out)?;
+                cancel.check()?;
+                first += count;
+                continue;
+            }
             let (mut x, mut y) = (Side::new(), Side::new());
             let mut numbers = alloc::with_capacity(WHAT, alike)?;
             for item in group {
@@ -185,11 +218,26 @@ impl GpuContraction {
             let doubtful = with_scalar!(plan.dtype, "x", T => {
                 self.together::<T>(&queue, &plan, (&x, &y), &numbers, out)
             })?;
-            for (j, sum) in out.iter_mut().enumerate().filter(|(j, _)| doubtful.get(*j).is_none_or(|d| *d)) {
-                self.alone(stream, &group[j], cancel, sum)?;
-            }
+            self.again(stream, &group[..count], &doubtful, cancel, out)?;
             cancel.check()?;
             first += count;
+        }
+        Ok(())
+    }
+
+    /// Computes those again that are in doubt, or all where nothing is known.
+    fn again(
+        &mut self,
+        stream: Option<&Stream>,
+        items: &[Item<'_>],
+        doubtful: &[bool],
+        cancel: &CancelFlag,
+        sums: &mut [Scaled],
+    ) -> Result<()> {
+        for (j, (item, sum)) in items.iter().zip(sums).enumerate() {
+            if doubtful.get(j).is_none_or(|d| *d) {
+                self.alone(stream, item, cancel, sum)?;
+            }
         }
         Ok(())
     }
@@ -211,27 +259,43 @@ impl GpuContraction {
         let (Some(in_x), Some(in_y), Some(a), Some(b)) = (in_x, in_y, x.trains.first(), y.trains.first()) else {
             return Ok(Vec::new());
         };
-        let (shapes, length) = (sites(plan, a.shape(), b.shape())?, length(plan)?);
+        let (x_offsets, y_offsets) = (offsets(plan, a.shape())?, offsets(plan, b.shape())?);
+        let places = (in_x.places(&x_offsets), in_y.places(&y_offsets));
+        self.launched::<T>(queue, plan, (a.shape(), b.shape()), places, numbers, sums)
+    }
+
+    /// Products of trains that are on the device, of one shape each side, in one launch. Says which are in doubt; nothing if
+    /// no kernel takes their ranks.
+    fn launched<T: Scalar>(
+        &self,
+        queue: &GpuStream,
+        plan: &Plan,
+        (x, y): (&Shape, &Shape),
+        (x_places, y_places): (Places<'_, '_>, Places<'_, '_>),
+        numbers: &[(usize, usize)],
+        sums: &mut [Scaled],
+    ) -> Result<Vec<bool>> {
+        let gpu = &self.gpu;
+        let (shapes, length) = (sites(plan, x, y)?, length(plan)?);
         let pairs = plan.pairs.len();
         let blocks = product("products", numbers.len(), pairs)?;
         let Some(form) = chain::form_of::<T>(gpu, &shapes, length, blocks)? else {
             return Ok(Vec::new());
         };
-        let (x_offsets, y_offsets) = (offsets(plan, a.shape())?, offsets(plan, b.shape())?);
-        let (x_places, y_places) = (in_x.places(&x_offsets), in_y.places(&y_offsets));
         let tables = Tables::new::<T>(gpu, queue, shapes, x_places, y_places, numbers)?;
         let bytes = product("products", blocks, RESULT_WORDS * 8)?;
         let results = gpu.allocate_uninitialised_on(queue, "terms of a contraction", bytes)?;
         let all = (0, pairs);
         tt::chain_pairs::<T>(gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
         let terms = read(gpu, queue, &results, blocks)?;
+        let unscaled = is_unscaled(plan);
         let mut doubtful = alloc::with_capacity(WHAT, numbers.len())?;
         let mut partials = alloc::filled(WHAT, plan.blocks(), Scaled::ZERO)?;
         for (terms, sum) in terms.chunks_exact(pairs).zip(sums) {
             partials.fill(Scaled::ZERO);
             let doubt = Sums::new(plan, 0..plan.blocks(), &mut partials).add(0, terms)?;
             *sum = partials.iter().copied().fold(Scaled::ZERO, Scaled::plus);
-            doubtful.push(doubt && !is_unscaled(plan));
+            doubtful.push(doubt && !unscaled);
         }
         Ok(doubtful)
     }

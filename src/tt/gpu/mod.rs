@@ -347,7 +347,8 @@ impl<'a> Sums<'a> {
         for (q, term) in (first..).zip(terms) {
             let pair = self.plan.pairs.get(q);
             let value = if self.plan.pairs.halved { term.value.re() } else { term.value };
-            let value = value.times(Scaled::real(self.plan.pairs.weight(pair)));
+            let weight = self.plan.pairs.weight(pair);
+            let value = if weight == 1.0 { value } else { value.times(Scaled::real(weight)) };
             let block = (q / self.plan.block.max(1)).checked_sub(self.first);
             let slot = block.and_then(|b| self.partials.get_mut(b));
             let slot = slot.ok_or_else(|| Error::Internal(format!("a term of pair {q} in no block")))?;
@@ -416,6 +417,8 @@ impl ContractOps for GpuContraction {
             vectors: None,
             meet_rank: MEET_RANK,
             dense_halves: false,
+            // Between launches the device has nothing to do.
+            batch: 1 << 15,
         }
     }
 
