@@ -6929,6 +6929,54 @@ purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contractio
                                         struct purlin_tt_contraction_info *info);
 
 /**
+ * Lends a contraction device memory to work in: later calls of purlin_tt_inner_enqueue allocate nothing.
+ *
+ * @param contraction  the contraction.
+ * @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
+ *                     was enqueued is done. 0 takes it back.
+ * @param bytes        bytes that are there; not looked at where `memory` is 0.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`memory` is not device memory
+ * of this GPU, not aligned to 256 bytes, or shorter than `bytes`; `bytes` less than 1), `PURLIN_ERROR_NOT_SUPPORTED` (a
+ * context on the CPU), `PURLIN_ERROR_BUSY`.
+ *
+ * @pre `memory` is 0 or valid for `bytes` bytes on the device, for as long as it is lent.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *contraction,
+                                                  uint64_t memory,
+                                                  int64_t bytes);
+
+/**
+ * Enqueues an inner product and returns: the result goes to device memory, in stream order.
+ *
+ * Nothing waits for the host and nothing is copied from it. What purlin_tt_inner computes otherwise than by
+ * kernels of its own is refused: open trains go up to rank 256, rings to rank 32; both trains lie on the device and are of
+ * one type. Calls that wait for their result refuse a stream that is being captured.
+ *
+ * @param      contraction  the contraction; more contexts than the first are not used.
+ * @param      stream       NULL for the context's own.
+ * @param      x            the bra.
+ * @param      y            the ket; may be `x`, and then half of the work is saved.
+ * @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
+ *                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
+ *                          NULL to be told the workspace alone.
+ * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
+ * another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
+ * context on the CPU, trains on the host or of two types, ranks beyond those above), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_inner_enqueue(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tt *x,
+                                      const struct purlin_tt *y,
+                                      struct purlin_tensor *result,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
  * Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes may
  * differ from pair to pair.
  *

@@ -58,3 +58,16 @@ pub fn select<'a>(context: &'a Context, stream: Option<&'a Stream>) -> Result<Op
         Backend::Gpu(gpu) => Some(stream.and_then(Stream::gpu).unwrap_or_else(|| gpu.default_stream())),
     })
 }
+
+/// Refuses a queue that is being captured to a graph: for calls that wait for their results, which would break the capture.
+pub fn expect_not_captured(queue: Option<&GpuStream>) -> Result<()> {
+    match queue.map(GpuStream::is_captured) {
+        Some(Ok(true)) => {
+            let problem =
+                "stream: is being captured, and this call waits for its result; one that is enqueued does not";
+            Err(Error::NotSupported(problem.into()))
+        }
+        Some(Err(e)) => Err(e),
+        _ => Ok(()),
+    }
+}

@@ -51,6 +51,7 @@ const ORDER: &[&str] = &[
     "tt_options.rs",
     "tt_contraction.rs",
     "tt_inner.rs",
+    "tt_enqueue.rs",
     "tt_batch.rs",
     "tt_expect.rs",
     "tt_special.rs",

@@ -188,6 +188,20 @@ module purlin_c_tt
       type(purlin_tt_contraction_info), intent(inout) :: info
       integer(c_int32_t) :: s
     end function
+    function c_tt_contraction_set_workspace(contraction, memory, bytes) bind(c, &
+      name='purlin_tt_contraction_set_workspace') result(s)
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: contraction
+      integer(c_int64_t), value :: memory, bytes
+      integer(c_int32_t) :: s
+    end function
+    function c_tt_inner_enqueue(contraction, stream, x, y, result, info) bind(c, &
+      name='purlin_tt_inner_enqueue') result(s)
+      import :: c_int32_t, c_ptr, purlin_tt_contraction_info
+      type(c_ptr), value :: contraction, stream, x, y, result
+      type(purlin_tt_contraction_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
     function c_tt_inner(contraction, stream, x, y, result, info) bind(c, name='purlin_tt_inner') result(s)
       import :: c_double, c_int32_t, c_ptr, purlin_tt_contraction_info
       type(c_ptr), value :: contraction, stream, x, y

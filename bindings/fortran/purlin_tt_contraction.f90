@@ -8,6 +8,7 @@ module purlin_tt_contraction_module
   use purlin_c_tt
   use purlin_library
   use purlin_execution
+  use purlin_tensors, only: purlin_tensor
   use purlin_tt_cores
   use purlin_tt_module
   use purlin_tt_matrix_module
@@ -27,6 +28,8 @@ module purlin_tt_contraction_module
     procedure, private :: inner_real, inner_complex, inner_scaled
     !> <x|y>, x conjugated: a real(real64), a complex(real64) or a purlin_tt_scaled.
     generic :: inner => inner_real, inner_complex, inner_scaled
+    procedure :: set_workspace => contraction_set_workspace
+    procedure :: enqueue_inner => contraction_enqueue_inner
     procedure, private :: norm_real, norm_scaled
     !> The norm of a train: a real(real64) or a purlin_tt_scaled.
     generic :: norm => norm_real, norm_scaled
@@ -146,6 +149,36 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_inner_scaled(self%key, stream_key(stream), x%handle(), y%handle(), result, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Lends device memory, by its address, to enqueue_inner; 0 takes it back.
+  subroutine contraction_set_workspace(self, memory, bytes, stat, errmsg)
+    class(purlin_tt_contraction), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: memory, bytes
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_tt_contraction_set_workspace(self%key, memory, bytes))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Enqueues <x|y>: in stream order `result`, four real(real64) on the device, gets real and imaginary part of the
+  !> mantissa, exponent and outcome. Nothing waits. Without `result`, info%workspace_bytes alone.
+  subroutine contraction_enqueue_inner(self, x, y, result, info, stream, stat, errmsg)
+    class(purlin_tt_contraction), intent(inout) :: self
+    type(purlin_tt), intent(in) :: x, y
+    type(purlin_tensor), intent(in), optional :: result
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: place
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    place = c_null_ptr
+    if (present(result)) place = result%handle()
+    call absorb(o, c_tt_inner_enqueue(self%key, stream_key(stream), x%handle(), y%handle(), place, info))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -80,6 +80,25 @@ class contraction {
     return result;
   }
 
+  /// Lends device memory to `enqueue_inner`; 0 takes it back.
+  void set_workspace(std::uint64_t memory, std::int64_t bytes) {
+    finish(purlin_tt_contraction_set_workspace(get(), memory, bytes));
+  }
+
+  /// Enqueues <x|y>: in stream order `result`, four double on the device, gets real and imaginary part of the mantissa,
+  /// exponent and outcome. Nothing waits.
+  void enqueue_inner(const train& x, const train& y, tensor& result, const stream& queue = {}) {
+    last_ = fresh_info();
+    finish(purlin_tt_inner_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), &last_));
+  }
+
+  /// Bytes of workspace that `enqueue_inner` needs.
+  std::int64_t workspace_needed(const train& x, const train& y) {
+    last_ = fresh_info();
+    finish(purlin_tt_inner_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &last_));
+    return last_.workspace_bytes;
+  }
+
   /// The norm of a train.
   double norm(const train& x, const stream& queue = {}) {
     double result = 0.0;

@@ -104,7 +104,7 @@ impl Contraction {
         put: &mut dyn FnMut(Place, Scaled),
     ) -> Result<Info> {
         let start = Instant::now();
-        stream::select(&self.contexts[0], stream)?;
+        stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
         let mut info = nothing(self.contexts.len());
         let mut lists = Lists::new(self, x, y)?;
         let contexts = self.contexts.clone();

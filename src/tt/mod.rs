@@ -12,6 +12,7 @@
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `call` | norms and distances |
 //! | `batch` | many inner products in one call, Gram matrices |
+//! | [`enqueued`] | inner products that stay on the device |
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
@@ -24,6 +25,7 @@ mod batch;
 mod call;
 pub mod cost;
 pub mod cpu;
+pub mod enqueued;
 pub mod gpu;
 pub mod info;
 pub mod operator;

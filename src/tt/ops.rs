@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::plan::Plan;
 use super::scaled::Scaled;
 use crate::backend::cpu::Isa;
+use crate::backend::gpu::{DeviceMemory, Region};
 use crate::error::Result;
 use crate::progress::CancelFlag;
 use crate::stream::Stream;
@@ -87,6 +88,11 @@ pub trait ContractOps: Send {
     /// The sum over the pairs of each of these blocks ([`Plan::block`]), each term times [`super::pairs::Pairs::weight`].
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
+
+    /// Enqueues S, with the conjugation that the plan asks for last, to four numbers of device memory, as
+    /// [`super::Contraction::enqueue_inner`] has them; without a place for them nothing. Returns the bytes of workspace that
+    /// it takes: from `workspace` if there is one.
+    fn enqueue(&mut self, work: &Work<'_>, workspace: Option<&DeviceMemory>, to: Option<Region<'_>>) -> Result<usize>;
 
     /// Whether a contraction is small enough to be one of many.
     fn takes(&self, plan: &Plan) -> bool;

@@ -13,6 +13,7 @@ use super::options::{Conjugate, Options};
 use super::plan::{Plan, Request};
 use super::scaled::Scaled;
 use crate::backend::Backend;
+use crate::backend::gpu::DeviceMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
@@ -29,6 +30,8 @@ pub struct Contraction {
     pub(super) cancel: CancelHandle,
     pub(super) machines: Vec<Box<dyn ContractOps>>,
     last: Option<(Key, Arc<Plan>)>,
+    /// What the caller lends to calls that are enqueued.
+    pub(super) workspace: Option<DeviceMemory>,
 }
 
 /// What is to be computed of two trains.
@@ -70,7 +73,7 @@ impl Contraction {
         }
         let machines = vec![machine(context, &options)?];
         let cancel = CancelHandle::default();
-        Ok(Self { contexts: vec![Arc::clone(context)], options, cancel, machines, last: None })
+        Ok(Self { contexts: vec![Arc::clone(context)], options, cancel, machines, last: None, workspace: None })
     }
 
     /// Spreads the boundary pairs of later calls over one more context.
@@ -177,7 +180,7 @@ impl Contraction {
         report: Option<&ProgressFn<'_>>,
         run: impl FnOnce(&mut [Box<dyn ContractOps>], &Work<'_>) -> Result<R> + Send,
     ) -> Result<R> {
-        stream::select(&self.contexts[0], stream)?;
+        stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
         let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
         progress.check()?;
         let abandoned = Arc::new(AtomicU64::new(0));

@@ -188,6 +188,15 @@ void refusals(const context& on) {
   EXPECT_ERROR((tt::train::borrow_flat(on, a, {2, 2}, {1, 3, 1})), PURLIN_ERROR_INVALID_ARGUMENT);
   const tt::train x = tt::train::create<double>(on, {2}, {1, 1});
   EXPECT_ERROR((x.core<double>(on, 0)), PURLIN_ERROR_INVALID_ARGUMENT);
+  // On the CPU nothing is enqueued.
+  const std::vector<double*> ones{a.data() + 1, a.data() + 1};
+  const tt::train y = tt::train::borrow(on, {2, 2}, {1, 1, 1}, ones);
+  std::vector<double> numbers(4);
+  tensor result = tensor::borrow(on, numbers);
+  tt::contraction c(on);
+  EXPECT_ERROR((c.enqueue_inner(y, y, result)), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR((c.workspace_needed(y, y)), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR((c.set_workspace(256, 1)), PURLIN_ERROR_NOT_SUPPORTED);
 }
 
 void all() {

@@ -96,6 +96,15 @@ def test_algorithms_of_rings_agree(cpu: purlin.Context, algorithm: Any) -> None:
         assert contraction.info is not None and contraction.info.algorithm == algorithm
 
 
+def test_nothing_is_enqueued_on_the_cpu(cpu: purlin.Context) -> None:
+    x = random_cores([2] * 3, [1, 2, 2, 1], np.float64, 3)
+    with tt.Contraction(context=cpu) as contraction:
+        with pytest.raises(purlin.NotSupported, match="result: needs a context on a GPU"):
+            contraction.enqueue_inner(x, x, None)
+        with pytest.raises(purlin.NotSupported, match="workspace: needs a context on a GPU"):
+            contraction.set_workspace(None)
+
+
 def test_a_uniform_ring_of_a_million_sites(cpu: purlin.Context) -> None:
     root = np.sqrt(2.0)
     aklt = np.zeros((2, 3, 2), order="F")

@@ -175,6 +175,8 @@ _PROTOTYPES = {
     "tt_contraction_destroy": "p",
     "tt_contraction_cancel": "p",
     "tt_plan": "pppp",
+    "tt_contraction_set_workspace": "pul",
+    "tt_inner_enqueue": "pppppp",
     "tt_inner": "pppppp",
     "tt_inner_scaled": "pppppp",
     "tt_norm": "ppppp",

@@ -197,6 +197,8 @@ class Contraction(Handle):
         self._report = initialised(TtContractionInfo, "tt_contraction_info")
         self._report_at = ctypes.addressof(self._report)
         self._reported = False
+        # What the library works in lives as long as this does.
+        self._lent: memory.Memory | None = None
 
     @property
     def info(self) -> Info | None:
@@ -234,6 +236,25 @@ class Contraction(Handle):
     def inner_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
         bra, ket = self._pair(x, y)
         return self._scaled(lib.purlin_tt_inner_scaled, *self._queue(stream), bra.handle, ket.handle)
+
+    def set_workspace(self, array: object | None) -> None:
+        """Lends a CUDA array as room for `enqueue_inner`, or with None takes it back."""
+        lent = None if array is None else memory.device_memory(array)
+        address, size = 0, 0
+        if lent is not None:
+            address = lent.address
+            size = int(np.prod(lent.shape, dtype=np.int64)) * memory.dtype_of(lent.dtype).itemsize
+        self._finish(lib.purlin_tt_contraction_set_workspace(self.handle, address, size))
+        self._lent = lent
+
+    def enqueue_inner(self, x: object, y: object, result: object, *, stream: Stream | None = None) -> None:
+        """Enqueues <x|y>; in stream order `result`, four float64 of a CUDA array or a `Tensor`, gets real and imaginary part
+        of the mantissa, exponent, and outcome (0, or 3 where a core is not finite). Nothing waits. With None for `result`
+        `info.workspace_bytes` says what room the call needs."""
+        bra, ket = self._pair(x, y)
+        out = result if result is None or isinstance(result, Tensor) else Tensor.borrow(result, context=self.context)
+        place = None if out is None else out.handle
+        self._run(lib.purlin_tt_inner_enqueue, *self._queue(stream), bra.handle, ket.handle, place)
 
     def norm(self, x: object, *, stream: Stream | None = None) -> float:
         """The norm of a train."""

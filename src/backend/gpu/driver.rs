@@ -78,6 +78,7 @@ api! {
     cuStreamCreate(*mut CUstream, c_uint);
     cuStreamDestroy_v2(CUstream);
     cuStreamSynchronize(CUstream);
+    cuStreamIsCapturing(CUstream, *mut c_int);
     cuStreamGetCtx(CUstream, *mut CUcontext);
     cuStreamWaitEvent(CUstream, CUevent, c_uint);
     cuEventCreate(*mut CUevent, c_uint);

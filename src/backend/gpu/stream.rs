@@ -1,6 +1,6 @@
 //! Queues of a device: purlin's own and the caller's.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
 use cudarc::driver::sys::{CUevent, CUstream};
@@ -110,6 +110,16 @@ impl GpuStream {
         let entered = self.queue.device.enter()?;
         // SAFETY: a handle of this device.
         entered.check("cuStreamSynchronize", unsafe { (entered.api().cuStreamSynchronize)(self.queue.raw()) })
+    }
+
+    /// Whether work goes to a graph instead of the device.
+    pub fn is_captured(&self) -> Result<bool> {
+        let entered = self.queue.device.enter()?;
+        let mut status: c_int = 0;
+        // SAFETY: a handle of this device; writes one number.
+        let code = unsafe { (entered.api().cuStreamIsCapturing)(self.queue.raw(), &mut status) };
+        // The legacy stream must not even be asked while one that waits for it is captured.
+        Ok(code != driver::SUCCESS || status != 0)
     }
 
     /// Makes everything enqueued here from now on wait for what is enqueued on `other` now.

@@ -30,6 +30,7 @@ use super::options::Algorithm;
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::cpu::Isa;
+use crate::backend::gpu::{DeviceMemory, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
@@ -206,6 +207,10 @@ impl ContractOps for CpuContraction {
             }
             Kernel::Chain => self.chains.pairs(&self.context, work, blocks, partials),
         }
+    }
+
+    fn enqueue(&mut self, _: &Work<'_>, _: Option<&DeviceMemory>, _: Option<Region<'_>>) -> Result<usize> {
+        Err(Error::NotSupported("context: is on the CPU, where nothing is enqueued".into()))
     }
 
     fn takes(&self, plan: &super::plan::Plan) -> bool {

@@ -9,12 +9,14 @@
 //! | `batch` | many of them at a time |
 //! | `blocks` | blocks of pairs by cuBLAS |
 //! | `ends` | open trains from both ends by cuBLAS |
+//! | `enqueue` | products that nobody waits for |
 //! | `products` | products by cuBLAS, in one part or in several |
 
 mod batch;
 mod blocks;
 mod chain;
 mod ends;
+mod enqueue;
 mod load;
 mod products;
 
@@ -427,6 +429,10 @@ impl ContractOps for GpuContraction {
             return Ok(());
         }
         with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
+    }
+
+    fn enqueue(&mut self, work: &Work<'_>, workspace: Option<&DeviceMemory>, to: Option<Region<'_>>) -> Result<usize> {
+        with_scalar!(work.plan.dtype, "x", T => self.enqueued::<T>(work, workspace, to))
     }
 
     fn takes(&self, plan: &Plan) -> bool {

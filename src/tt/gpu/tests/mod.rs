@@ -1,6 +1,7 @@
 //! Contractions on a GPU against the same ones on the CPU: every path, all types, odd sizes, hard numbers.
 
 mod batch;
+mod enqueue;
 mod hard;
 mod operators;
 mod paths;

@@ -2,6 +2,7 @@
 
 pub mod operator;
 mod params;
+pub mod result;
 mod tables;
 
 use super::{constants as c, product, size, small};

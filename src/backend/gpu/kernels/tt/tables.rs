@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{KeysParams, launch_plain};
+use super::{KeysParams, launch_plain, result};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -86,7 +86,8 @@ const WHAT: &str = "tables of tensor trains";
 
 /// Shapes and addresses of the trains of one contraction or of many, in device memory.
 pub struct Tables<'a> {
-    memory: DeviceMemory,
+    address: u64,
+    _memory: Option<DeviceMemory>,
     sites: Vec<Site>,
     /// Trains of x and of y.
     counts: [usize; 2],
@@ -94,7 +95,8 @@ pub struct Tables<'a> {
     strides: [(usize, usize); 2],
     items: usize,
     /// Largest numbers of the cores of x, then of y.
-    keys: Option<DeviceMemory>,
+    keys: Option<u64>,
+    _keys: Option<DeviceMemory>,
     trains: PhantomData<Region<'a>>,
 }
 
@@ -122,34 +124,74 @@ impl<'a> Tables<'a> {
         y: Places<'_, 'a>,
         items: &[(usize, usize)],
     ) -> Result<Self> {
+        let (list, counts, strides) = listed::<T>(&sites, x, y, items)?;
+        let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, list.len() * 8)?;
+        gpu.store_numbers(stream, &list, &mut memory, 0)?;
+        let (address, items) = (memory.address(), items.len());
+        let memory = Some(memory);
+        Ok(Self {
+            address,
+            _memory: memory,
+            sites,
+            counts,
+            strides,
+            items,
+            keys: None,
+            _keys: None,
+            trains: PhantomData,
+        })
+    }
+
+    /// Tables for the product of one train with another, given core by core, in memory that the caller lends; enqueued
+    /// without a copy from the host, with the largest number of each core.
+    ///
+    /// # Errors
+    /// As [`Tables::new`].
+    pub fn enqueued<T: Scalar>(
+        gpu: &Gpu,
+        stream: &GpuStream,
+        sites: Vec<Site>,
+        (x, y): (&[Vec<Region<'a>>; 1], &[Vec<Region<'a>>; 1]),
+        space: Region<'a>,
+    ) -> Result<Self> {
         let d = sites.len();
-        let counts = [x.trains(), y.trains()];
-        let strides = [x.strides(d), y.strides(d)];
-        let bases = counts[0] * strides[0].0 + counts[1] * strides[1].0;
-        let capacity = 5 * d + bases + items.len() + 2;
-        let mut list = alloc::with_capacity(WHAT, capacity)?;
-        for (k, site) in sites.iter().enumerate() {
-            words(&mut list, x.offset::<T>(k)?)?;
-            words(&mut list, y.offset::<T>(k)?)?;
-            words(&mut list, pair("rank", site.r[0], site.r[1])?)?;
-            words(&mut list, pair("rank", site.s[0], site.s[1])?)?;
-            words(&mut list, pair("mode size", site.n, 0)?)?;
-        }
-        x.list::<T>("x", &sites, true, &mut list)?;
-        y.list::<T>("y", &sites, false, &mut list)?;
-        for (side, &count) in counts.iter().enumerate() {
-            let number = |j: usize| items.get(j).map_or(0, |i| if side == 0 { i.0 } else { i.1 });
-            if (0..items.len()).any(|j| number(j) >= count) {
-                return Err(Error::Internal(format!("a product of a train beyond {count}")));
-            }
-            for j in (0..items.len()).step_by(2) {
-                words(&mut list, pair("train", number(j), number(j + 1))?)?;
+        let (list, counts, strides) = listed::<T>(&sites, Places::Cores(x), Places::Cores(y), &[(0, 0)])?;
+        let (words, all) = (list.len() * 8, 2 * d * 8);
+        result::store(gpu, stream, &list, space.part(0, words)?)?;
+        let (sizes, keys) = (space.part(words, all)?, space.part(words + all, all)?);
+        let mut elements = alloc::with_capacity(WHAT, 2 * d)?;
+        for is_x in [true, false] {
+            for site in &sites {
+                elements.push(to_i64(size(site, is_x)?));
             }
         }
-        let memory = gpu.allocate_uninitialised_on(stream, WHAT, list.len() * 8)?;
-        let mut tables = Self { memory, sites, counts, strides, items: items.len(), keys: None, trains: PhantomData };
-        gpu.store_numbers(stream, &list, &mut tables.memory, 0)?;
+        result::store(gpu, stream, &elements, sizes)?;
+        elements.fill(0);
+        result::store(gpu, stream, &elements, keys)?;
+        let address = space.part(0, words)?.array("tables", list.len(), 8)?;
+        let key = keys.array("keys", 2 * d, 8)?;
+        let mut tables = Self {
+            address,
+            _memory: None,
+            sites,
+            counts,
+            strides,
+            items: 1,
+            keys: None,
+            _keys: None,
+            trains: PhantomData,
+        };
+        tables.find::<T>(gpu, stream, sizes, keys)?;
+        tables.keys = Some(key);
         Ok(tables)
+    }
+
+    /// Bytes that [`Tables::enqueued`] needs for trains of `d` cores.
+    pub fn enqueued_bytes(d: usize) -> Result<usize> {
+        // Shapes, addresses and numbers of the trains; sizes and keys of the cores.
+        super::super::product("cores", &[d, 11 * 8])?
+            .checked_add(2 * 8)
+            .ok_or_else(|| Error::invalid("cores", "are too many"))
     }
 
     /// Finds the largest number of each core, for what is computed with care.
@@ -173,17 +215,24 @@ impl<'a> Tables<'a> {
         }
         let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, all * 8)?;
         gpu.store_numbers(stream, &sizes, &mut memory, 0)?;
+        self.find::<T>(gpu, stream, memory.whole(), keys.whole())?;
+        self.keys = Some(keys.address());
+        self._keys = Some(keys);
+        Ok(())
+    }
+
+    /// Enqueues the search for the largest numbers of all cores, whose `sizes` are given, to `keys`, which are 0.
+    fn find<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, sizes: Region<'_>, keys: Region<'_>) -> Result<()> {
+        let all = (self.counts[0] + self.counts[1]) * self.sites.len();
         let parameters = KeysParams {
             bases: self.base(0),
-            sizes: memory.whole().array("sizes", all, 8)?,
-            keys: keys.whole().array("keys", all, 8)?,
+            sizes: sizes.array("sizes", all, 8)?,
+            keys: keys.array("keys", all, 8)?,
             count: to_i64(all),
         };
         let blocks = [16, u32::try_from(all.min(65_535)).unwrap_or(1), 1];
-        // SAFETY: the addresses are those of cores that `new` checked, the arrays have an entry each.
-        unsafe { launch_plain::<T, _>(gpu, stream, "keys", blocks, &parameters)? };
-        self.keys = Some(keys);
-        Ok(())
+        // SAFETY: the addresses are those of cores that `listed` checked, the arrays have an entry each.
+        unsafe { launch_plain::<T, _>(gpu, stream, "keys", blocks, &parameters) }
     }
 
     /// Number of cores.
@@ -202,7 +251,7 @@ impl<'a> Tables<'a> {
     }
 
     fn at(&self, word: usize) -> u64 {
-        self.memory.address() + to_u64(word * 8)
+        self.address + to_u64(word * 8)
     }
 
     pub(super) fn shapes(&self) -> u64 {
@@ -229,8 +278,42 @@ impl<'a> Tables<'a> {
     /// Keys of the cores of a side; 0 if they were not asked for.
     pub(super) fn keys(&self, side: usize) -> u64 {
         let offset = if side == 0 { 0 } else { self.counts[0] * self.sites.len() };
-        self.keys.as_ref().map_or(0, |k| k.address() + to_u64(offset * 8))
+        self.keys.map_or(0, |k| k + to_u64(offset * 8))
     }
+}
+
+/// What the kernels read, with the numbers of trains and the strides of both sides.
+fn listed<T: Scalar>(
+    sites: &[Site],
+    x: Places<'_, '_>,
+    y: Places<'_, '_>,
+    items: &[(usize, usize)],
+) -> Result<(Vec<i64>, [usize; 2], [(usize, usize); 2])> {
+    let d = sites.len();
+    let counts = [x.trains(), y.trains()];
+    let strides = [x.strides(d), y.strides(d)];
+    let bases = counts[0] * strides[0].0 + counts[1] * strides[1].0;
+    let capacity = 5 * d + bases + items.len() + 2;
+    let mut list = alloc::with_capacity(WHAT, capacity)?;
+    for (k, site) in sites.iter().enumerate() {
+        words(&mut list, x.offset::<T>(k)?)?;
+        words(&mut list, y.offset::<T>(k)?)?;
+        words(&mut list, pair("rank", site.r[0], site.r[1])?)?;
+        words(&mut list, pair("rank", site.s[0], site.s[1])?)?;
+        words(&mut list, pair("mode size", site.n, 0)?)?;
+    }
+    x.list::<T>("x", sites, true, &mut list)?;
+    y.list::<T>("y", sites, false, &mut list)?;
+    for (side, &count) in counts.iter().enumerate() {
+        let number = |j: usize| items.get(j).map_or(0, |i| if side == 0 { i.0 } else { i.1 });
+        if (0..items.len()).any(|j| number(j) >= count) {
+            return Err(Error::Internal(format!("a product of a train beyond {count}")));
+        }
+        for j in (0..items.len()).step_by(2) {
+            words(&mut list, pair("train", number(j), number(j + 1))?)?;
+        }
+    }
+    Ok((list, counts, strides))
 }
 
 /// Elements of a core.

@@ -1,0 +1,94 @@
+// Inner products that are enqueued without the host. See tt_result_launch.h.
+#include "tt_launch.h"
+#include "tt_result_launch.h"
+#include "tt_sum.cuh"
+
+namespace {
+
+constexpr int64_t NOTHING = INT64_MIN;
+// Shifts beyond these leave nothing, or what is infinite.
+constexpr int64_t FAR = 5000;
+
+// Exponent of the larger part of a term; NOTHING for 0.
+__device__ int64_t exponent_of(const purlin_tt_result &term) {
+  const double largest = fmax(fabs(term.re), fabs(term.im));
+  int q = 0;
+  if (largest == 0.0 || !isfinite(largest)) return NOTHING;
+  frexp(largest, &q);
+  return term.exponent + q;
+}
+
+__device__ double shifted(double x, int64_t by) {
+  return scalbn(x, static_cast<int>(by < -FAR ? -FAR : (by > FAR ? FAR : by)));
+}
+
+// Whether term q of a triangle stands on its diagonal: q = p (p + 3) / 2.
+__device__ bool is_diagonal(int64_t q) {
+  int64_t p = static_cast<int64_t>((sqrt(8.0 * static_cast<double>(q) + 9.0) - 3.0) / 2.0);
+  while (p * (p + 3) / 2 > q) --p;
+  while ((p + 1) * (p + 4) / 2 <= q) ++p;
+  return p * (p + 3) / 2 == q;
+}
+
+__device__ int64_t block_max(int64_t value) {
+  __shared__ int64_t warps[PURLIN_LAUNCH_TT_SUM_THREADS / 32];
+#pragma unroll
+  for (int step = 16; step > 0; step >>= 1) {
+    const int64_t other = __shfl_xor_sync(0xffffffffu, static_cast<long long>(value), step);
+    value = other > value ? other : value;
+  }
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  for (int w = 0; w < PURLIN_LAUNCH_TT_SUM_THREADS / 32; ++w) value = warps[w] > value ? warps[w] : value;
+  return value;
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_STORE_WORDS)
+    purlin_tt_store(const __grid_constant__ purlin_tt_store_params p) {
+  const int64_t j = threadIdx.x;
+  if (j < p.count) reinterpret_cast<uint64_t *>(p.to)[j] = p.words[j];
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
+    purlin_tt_settle(const __grid_constant__ purlin_tt_settle_params p) {
+  const purlin_tt_result *terms = reinterpret_cast<const purlin_tt_result *>(p.terms);
+  const bool halved = (p.flags & PURLIN_LAUNCH_TT_SETTLE_HALVED) != 0;
+  const bool real = (p.flags & PURLIN_LAUNCH_TT_SETTLE_REAL) != 0;
+  int64_t largest = NOTHING;
+  int bad = 0;
+  for (int64_t q = threadIdx.x; q < p.count; q += blockDim.x) {
+    const int64_t exponent = exponent_of(terms[q]);
+    largest = exponent > largest ? exponent : largest;
+    if (!isfinite(terms[q].re) || !isfinite(terms[q].im)) bad = 1;
+  }
+  bad = __syncthreads_or(bad);
+  largest = block_max(largest);
+  double re = 0.0, im = 0.0;
+  if (largest != NOTHING && bad == 0) {
+    for (int64_t q = threadIdx.x; q < p.count; q += blockDim.x) {
+      const purlin_tt_result term = terms[q];
+      const double weight = halved && !is_diagonal(q) ? 2.0 : 1.0;
+      re += weight * shifted(term.re, term.exponent - largest);
+      if (!real) im += weight * shifted(term.im, term.exponent - largest);
+    }
+  }
+  purlin::tt::block_sum(re, im);
+  if (threadIdx.x != 0) return;
+  double *result = reinterpret_cast<double *>(p.result);
+  if (bad != 0) {
+    result[0] = result[1] = nan("");
+    result[2] = 0.0;
+    result[3] = PURLIN_LAUNCH_TT_SETTLE_NONFINITE;
+    return;
+  }
+  int q = 0;
+  const double most = fmax(fabs(re), fabs(im));
+  if (most > 0.0) frexp(most, &q);
+  const double flip = (p.flags & PURLIN_LAUNCH_TT_SETTLE_CONJUGATE) != 0 ? -1.0 : 1.0;
+  result[0] = scalbn(re, -q);
+  result[1] = flip * scalbn(im, -q);
+  result[2] = most > 0.0 ? static_cast<double>(largest + q) : 0.0;
+  result[3] = 0.0;
+}

@@ -1,0 +1,41 @@
+/* Parameter structs of the kernels that let an inner product be enqueued without the host: its tables come with a launch,
+ * its result stays in device memory. Under the rules of purlin_launch.h.
+ */
+#ifndef PURLIN_TT_RESULT_LAUNCH_H
+#define PURLIN_TT_RESULT_LAUNCH_H
+
+#include <stdint.h>
+
+/* purlin_tt_store: words[j] to to[j], a thread each in one block. The words travel with the launch, so that a graph that
+ * captures it keeps them: a copy from host memory would be read again at every replay. */
+#define PURLIN_LAUNCH_TT_STORE_WORDS 480
+typedef struct purlin_tt_store_params {
+  uint64_t to; /* uint64 [count] */
+  int64_t count;
+  uint64_t words[PURLIN_LAUNCH_TT_STORE_WORDS];
+} purlin_tt_store_params;
+#define PURLIN_TT_STORE_PARAMS_BYTES 3856
+
+/* purlin_tt_settle: the sum of terms, in one block of TT_SUM_THREADS threads whose order is fixed. The result is four
+ * doubles: mantissa (the larger part in [0.5, 1), or both 0), exponent, and outcome: 0, or TT_SETTLE_NONFINITE.
+ * HALVED: terms are those of pairs p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x, those off the
+ * diagonal count twice. REAL: real parts alone count. CONJUGATE: the conjugate of the sum. */
+#define PURLIN_LAUNCH_TT_SETTLE_HALVED 1
+#define PURLIN_LAUNCH_TT_SETTLE_CONJUGATE 2
+#define PURLIN_LAUNCH_TT_SETTLE_REAL 4
+/* an outcome, as PURLIN_TT_RESULT_NONFINITE */
+#define PURLIN_LAUNCH_TT_SETTLE_NONFINITE 3
+typedef struct purlin_tt_settle_params {
+  uint64_t terms;  /* purlin_tt_result [count] */
+  uint64_t result; /* double [4] */
+  int64_t count;
+  int64_t flags;
+} purlin_tt_settle_params;
+#define PURLIN_TT_SETTLE_PARAMS_BYTES 32
+
+#ifdef __cplusplus
+static_assert(sizeof(purlin_tt_store_params) == PURLIN_TT_STORE_PARAMS_BYTES, "purlin_tt_store_params changed size");
+static_assert(sizeof(purlin_tt_settle_params) == PURLIN_TT_SETTLE_PARAMS_BYTES, "purlin_tt_settle_params changed size");
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+//! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
+
+use super::super::{constants as c, size};
+use super::{RESULT_WORDS, SUM_SHARED, SUM_THREADS};
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::shape::{to_i64, to_u64};
+
+/// Words of one launch of [`store`].
+const WORDS: usize = size(c::TT_STORE_WORDS);
+
+/// `purlin_tt_store_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct StoreParams {
+    to: u64,
+    count: i64,
+    words: [i64; WORDS],
+}
+
+/// `purlin_tt_settle_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct SettleParams {
+    terms: u64,
+    result: u64,
+    count: i64,
+    flags: i64,
+}
+
+const _: () = assert!(size_of::<StoreParams>() == size(c::TT_STORE_PARAMS_BYTES));
+const _: () = assert!(size_of::<SettleParams>() == size(c::TT_SETTLE_PARAMS_BYTES));
+
+// SAFETY: each has the same members in the same order as in cuda/tt_result_launch.h, where the sizes are asserted too.
+unsafe impl Parameters for StoreParams {}
+// SAFETY: as above.
+unsafe impl Parameters for SettleParams {}
+
+/// Elements of the result of [`settle`].
+pub const SETTLED: usize = 4;
+
+/// Writes words to device memory in stream order. They travel with the launches, of which a graph keeps a copy.
+pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Result<()> {
+    let kernel = gpu.kernel("tt_result", "purlin_tt_store")?;
+    let first = to.array("words", words.len(), 8)?;
+    for (k, part) in words.chunks(WORDS).enumerate() {
+        let mut held = [0; WORDS];
+        held.get_mut(..part.len())
+            .ok_or_else(|| Error::Internal("more words than a launch takes".into()))?
+            .copy_from_slice(part);
+        let parameters = StoreParams { to: first + to_u64(k * WORDS * 8), count: to_i64(part.len()), words: held };
+        // SAFETY: `to` has room for all words.
+        unsafe { launch(&kernel, stream, Grid::row(1, c::TT_STORE_WORDS.unsigned_abs(), 0), &parameters)? };
+    }
+    Ok(())
+}
+
+/// What terms count in a sum.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// How many there are.
+    pub count: usize,
+    /// Whether they are those of pairs p_x <= p_y, of which those off the diagonal count twice.
+    pub halved: bool,
+    /// Whether their real parts alone count.
+    pub real: bool,
+    /// Whether the sum is conjugated.
+    pub conjugate: bool,
+}
+
+/// Adds up results as the kernels for whole products leave them, into [`SETTLED`] numbers.
+pub fn settle(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    terms: Region<'_>,
+    Terms { count, halved, real, conjugate }: Terms,
+    result: Region<'_>,
+) -> Result<()> {
+    let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
+    let words = count.checked_mul(RESULT_WORDS).ok_or_else(|| Error::Internal(format!("{count} terms")))?;
+    let parameters = SettleParams {
+        terms: terms.array("terms", words, 8)?,
+        result: result.array("result", SETTLED, 8)?,
+        count: to_i64(count),
+        flags: flag(halved, c::TT_SETTLE_HALVED)
+            | flag(real, c::TT_SETTLE_REAL)
+            | flag(conjugate, c::TT_SETTLE_CONJUGATE),
+    };
+    let kernel = gpu.kernel("tt_result", "purlin_tt_settle")?;
+    let threads = u32::try_from(SUM_THREADS).unwrap_or(u32::MAX);
+    // SAFETY: both arrays were checked.
+    unsafe { launch(&kernel, stream, Grid::row(1, threads, SUM_SHARED), &parameters) }
+}

@@ -1,0 +1,100 @@
+//! Inner products of tensor trains whose results stay on the device.
+
+use super::options;
+use super::overlap::{self, Range};
+use super::stream;
+use super::tensor::{self, purlin_tensor};
+use super::tt::{self, purlin_tt};
+use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
+use super::tt_inner::tell;
+use super::tt_types::purlin_tt_contraction_info;
+use super::{guard, purlin_status, purlin_stream};
+use crate::error::Error;
+use crate::shape;
+
+/// Lends a contraction device memory to work in: later calls of purlin_tt_inner_enqueue allocate nothing.
+///
+/// @param contraction  the contraction.
+/// @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
+///                     was enqueued is done. 0 takes it back.
+/// @param bytes        bytes that are there; not looked at where `memory` is 0.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`memory` is not device memory
+/// of this GPU, not aligned to 256 bytes, or shorter than `bytes`; `bytes` less than 1), `PURLIN_ERROR_NOT_SUPPORTED` (a
+/// context on the CPU), `PURLIN_ERROR_BUSY`.
+///
+/// # Safety
+/// `memory` is 0 or valid for `bytes` bytes on the device, for as long as it is lent.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
+    contraction: *mut purlin_tt_contraction,
+    memory: u64,
+    bytes: i64,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let lent = if memory == 0 {
+            None
+        } else {
+            let bytes = shape::size("bytes", bytes, 1)?;
+            let context = contraction.context();
+            let gpu = context.gpu("workspace")?;
+            if !memory.is_multiple_of(256) {
+                return Err(Error::invalid("memory", format!("{memory:#x} is not aligned to 256 bytes")));
+            }
+            Some(gpu.borrow("memory", memory, bytes, None)?)
+        };
+        contraction.set_workspace(lent)
+    })
+}
+
+/// Enqueues an inner product and returns: the result goes to device memory, in stream order.
+///
+/// Nothing waits for the host and nothing is copied from it. What purlin_tt_inner computes otherwise than by
+/// kernels of its own is refused: open trains go up to rank 256, rings to rank 32; both trains lie on the device and are of
+/// one type. Calls that wait for their result refuse a stream that is being captured.
+///
+/// @param      contraction  the contraction; more contexts than the first are not used.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the bra.
+/// @param      y            the ket; may be `x`, and then half of the work is saved.
+/// @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
+///                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
+///                          NULL to be told the workspace alone.
+/// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
+/// another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
+/// context on the CPU, trains on the host or of two types, ranks beyond those above), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_inner_enqueue(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    result: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        let mut result = tensor::output_or_null("result", result)?;
+        if let Some(result) = &result {
+            for (name, train) in [("x", &x), ("y", &y)] {
+                overlap::check(&tt::ranges(name, train)?, &[Range::of("result", result)])?;
+            }
+        }
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let plan = contraction.enqueue_inner(stream.as_deref(), &x, &y, result.as_deref_mut())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &plan) }
+    })
+}

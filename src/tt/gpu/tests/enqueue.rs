@@ -1,0 +1,159 @@
+//! Products that nobody waits for against the same ones on the CPU.
+
+use super::*;
+use crate::error::Error;
+use crate::scalar::Complex;
+use crate::shape::{Layout, Order};
+use crate::tensor::Tensor;
+use crate::tt::enqueued::RESULT;
+
+fn place(context: &Arc<Context>) -> Tensor {
+    Tensor::create(context, DType::F64, Location::Device, Order::ColumnMajor, &[RESULT]).unwrap()
+}
+
+/// The number in a result, once the context's own queue has come to it.
+fn number(context: &Arc<Context>, result: &Tensor) -> (Scaled, f64) {
+    let gpu = context.gpu("test").unwrap();
+    let mut parts = [f64::NAN; RESULT];
+    gpu.load_numbers(gpu.default_stream(), result.memory().device("result").unwrap(), 0, &mut parts).unwrap();
+    let [re, im, exponent, outcome] = parts;
+    let largest = re.abs().max(im.abs());
+    assert!(largest == 0.0 || !largest.is_finite() || (0.5..1.0).contains(&largest), "{parts:?}");
+    (Scaled::new(Complex::new(re, im), exponent as i64), outcome)
+}
+
+fn shapes() -> Vec<(Plain, Plain)> {
+    let open = |ranks: &[usize], seed| Plain::random(&[2, 3, 2, 2, 3, 2], ranks, seed, 1.0);
+    let ring = |rank: usize, seed| Plain::random(&[2; 5], &[rank, 3, 5, 4, 7, rank], seed, 1.0);
+    vec![
+        (open(&[1, 2, 6, 12, 5, 3, 1], 1), open(&[1, 2, 9, 16, 4, 2, 1], 2)),
+        (open(&[1, 2, 40, 64, 33, 3, 1], 3), open(&[1, 2, 17, 31, 8, 2, 1], 4)),
+        (open(&[1, 2, 90, 130, 70, 3, 1], 5), open(&[1, 2, 60, 99, 71, 2, 1], 6)),
+        (Plain::random(&[3], &[1, 1], 7, 1.0), Plain::random(&[3], &[1, 1], 8, 1.0)),
+        (Plain::random(&[3], &[4, 4], 7, 1.0), Plain::random(&[3], &[2, 2], 8, 1.0)),
+        (ring(6, 9), ring(4, 10)),
+        (ring(17, 11), ring(9, 12)),
+    ]
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_products_agree_with_the_cpu() {
+    let context = gpu(0);
+    for dtype in TYPES {
+        for conjugate in [Conjugate::Bra, Conjugate::None] {
+            let mut session = Contraction::new(&context, options(Algorithm::Auto, conjugate)).unwrap();
+            for (k, (x, y)) in shapes().iter().enumerate() {
+                let (tx, ty) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
+                let mut result = place(&context);
+                let info = session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap();
+                assert!(info.workspace_bytes > 0);
+                let (got, outcome) = number(&context, &result);
+                let (want, size) = expected(x, y, (dtype, dtype), conjugate);
+                assert_eq!(outcome, 0.0);
+                assert_close(&format!("{dtype:?} {conjugate:?} shape {k}"), got, want, size, bound(x, y, dtype));
+                // The square of a norm: half of the pairs, a real number.
+                let info = session.enqueue_inner(None, &tx, &tx, Some(&mut result)).unwrap();
+                let (got, _) = number(&context, &result);
+                let (want, size) = expected(x, x, (dtype, dtype), conjugate);
+                assert_close(&format!("{dtype:?} {conjugate:?} square {k}"), got, want, size, bound(x, x, dtype));
+                let real = conjugate == Conjugate::Bra || matches!(dtype, DType::F32 | DType::F64);
+                assert_eq!(info.halved, real && x.ranks[0] > 1);
+                if info.halved {
+                    assert_eq!(got.mantissa.im, 0.0, "{dtype:?} square {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_products_leave_the_range_of_their_type() {
+    let context = gpu(0);
+    for (size, outcome) in [(2.0f64.powi(900), 0.0), (2.0f64.powi(-900), 0.0), (0.0, 0.0), (f64::NAN, 3.0)] {
+        for ranks in [[1, 4, 3, 1], [3, 4, 5, 3], [1, 70, 80, 1]] {
+            let one = Plain::random(&[2; 3], &ranks, 5, 1.0);
+            let other = Plain::random(&[2; 3], &ranks, 5, size);
+            let train = |p: &Plain| p.train(&context, DType::F64, Location::Device);
+            let (one, other) = (train(&one), train(&other));
+            let mut session = Contraction::new(&context, Options::default()).unwrap();
+            let mut result = place(&context);
+            session.enqueue_inner(None, &one, &one, Some(&mut result)).unwrap();
+            let (plain, _) = number(&context, &result);
+            session.enqueue_inner(None, &other, &other, Some(&mut result)).unwrap();
+            let (got, said) = number(&context, &result);
+            assert_eq!(said, outcome, "{size:e} {ranks:?}");
+            if size.is_nan() {
+                assert!(!got.is_finite());
+            } else if size == 0.0 {
+                assert!(got.is_zero());
+            } else {
+                let shift = 6 * size.log2() as i64;
+                assert_eq!(
+                    (got.mantissa, got.exponent - shift),
+                    (plain.mantissa, plain.exponent),
+                    "{size:e} {ranks:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_lent_workspace_is_used_and_measured() {
+    let context = gpu(0);
+    let device = context.gpu("test").unwrap();
+    let mut session = Contraction::new(&context, Options::default()).unwrap();
+    for (x, y) in shapes() {
+        let (tx, ty) =
+            (x.train(&context, DType::CF64, Location::Device), y.train(&context, DType::CF64, Location::Device));
+        let mut result = place(&context);
+        session.set_workspace(None).unwrap();
+        let needed = session.enqueue_inner(None, &tx, &ty, None).unwrap().workspace_bytes as usize;
+        session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap();
+        let (want, _) = number(&context, &result);
+        let memory = device.allocate("work space of a test", needed + 64).unwrap();
+        let lend = |bytes: usize| Some(device.borrow("workspace", memory.address(), bytes, None).unwrap());
+        session.set_workspace(lend(needed - 1)).unwrap();
+        let e = session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap_err().to_string();
+        assert_eq!(e, format!("workspace: has {} bytes, {needed} are needed", needed - 1));
+        session.set_workspace(lend(needed)).unwrap();
+        session.enqueue_inner(None, &tx, &ty, Some(&mut result)).unwrap();
+        assert_eq!(number(&context, &result).0, want, "the same kernels give the same bits");
+        let mut after = [1u8; 64];
+        device.download(device.default_stream(), &memory, needed, &mut after).unwrap();
+        assert_eq!(after, [0u8; 64], "nothing behind what is needed was written");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_would_wait_is_refused() {
+    let context = gpu(0);
+    let mut session = Contraction::new(&context, Options::default()).unwrap();
+    let mut result = place(&context);
+    let small = Plain::random(&[2; 3], &[1, 4, 3, 1], 5, 1.0);
+    let large = Plain::random(&[2; 3], &[40, 40, 40, 40], 5, 1.0);
+    let train = |p: &Plain, dtype, location| p.train(&context, dtype, location);
+    let host = train(&small, DType::F64, Location::Host);
+    let real = train(&small, DType::F64, Location::Device);
+    let complex = train(&small, DType::CF64, Location::Device);
+    let ring = train(&large, DType::F64, Location::Device);
+    let refusals = [
+        (&host, &host, "x: lies on the host"),
+        (&real, &complex, "is F64, the other is complex"),
+        (&ring, &ring, "boundary pairs of ranks up to 40"),
+    ];
+    for (x, y, text) in refusals {
+        let e = session.enqueue_inner(None, x, y, Some(&mut result)).unwrap_err();
+        assert!(matches!(e, Error::NotSupported(_)) && e.to_string().contains(text), "{e}");
+    }
+    let layout = Layout::packed(&[3], Order::ColumnMajor, DType::F64).unwrap();
+    let short = context.gpu("test").unwrap().allocate("result of a test", 24).unwrap();
+    let mut short = Tensor::from_memory(&context, DType::F64, layout, Memory::Device(short), false, None).unwrap();
+    let e = session.enqueue_inner(None, &real, &real, Some(&mut short)).unwrap_err().to_string();
+    assert_eq!(e, "result: has dimensions [3], [4] are needed");
+    session.enqueue_inner(None, &real, &real, Some(&mut result)).unwrap();
+}
