@@ -4285,7 +4285,8 @@ purlin_status purlin_matrix_borrow_device(const struct purlin_context *context,
 
 /**
  * Makes a sparse matrix over the caller's compressed sparse rows, which must outlive the handle. The indices are
- * checked once, here; rows need not be sorted. The matrix is read-only.
+ * checked once, here, and must stay as they are; rows need not be sorted. The matrix is read-only. Values that the caller
+ * writes are those of the next call.
  *
  * @param      context       the context it belongs to.
  * @param      dtype         element type, also of a pattern (`values` NULL).
@@ -4401,6 +4402,47 @@ purlin_status purlin_matrix_properties(const struct purlin_matrix *matrix,
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
  */
 purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
+
+/**
+ * Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle. Products
+ * and solvers of a context on a GPU read the arrays where they are (indices of 32 bits from 0; others are converted once);
+ * what looks at the structure uses a copy of the indices on the host, which is made and checked here. The indices must stay
+ * as they are; values that the caller writes are those of the next call. The matrix is read-only, and functions that read
+ * values on the host refuse it.
+ *
+ * What other streams write to the arrays must be done before this and each other call with the matrix.
+ *
+ * @param      context       a context on the GPU of that memory.
+ * @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      index_base    0 or 1: the first row and column number.
+ * @param      rows          number of rows, not negative.
+ * @param      cols          number of columns, not negative.
+ * @param      nnz           number of stored entries, not negative.
+ * @param      row_ptr_type  PURLIN_I32 or PURLIN_I64.
+ * @param      row_ptr       `CUdeviceptr` of `rows + 1` offsets, as for purlin_matrix_borrow_csr.
+ * @param      col_idx_type  PURLIN_I32 or PURLIN_I64.
+ * @param      col_idx       `CUdeviceptr` of `nnz` columns.
+ * @param      values        `CUdeviceptr` of `nnz` values; 0 for a pattern whose entries are all 1.
+ * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_INVALID_ARGUMENT` (memory that is not this device's, or too short
+ * as far as the driver can tell), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
+ *
+ * @pre The arrays are valid for the stated numbers of elements while the handle lives; `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_borrow_csr_device(const struct purlin_context *context,
+                                              purlin_dtype dtype,
+                                              int32_t index_base,
+                                              int64_t rows,
+                                              int64_t cols,
+                                              int64_t nnz,
+                                              purlin_dtype row_ptr_type,
+                                              uint64_t row_ptr,
+                                              purlin_dtype col_idx_type,
+                                              uint64_t col_idx,
+                                              uint64_t values,
+                                              struct purlin_matrix **matrix);
 
 /**
  * Number of packed entries of a symmetric tensor, U = C(order + dimension - 1, order).

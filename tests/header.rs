@@ -21,6 +21,7 @@ const ORDER: &[&str] = &[
     "tensor_symmetric.rs",
     "dlpack.rs",
     "matrix.rs",
+    "matrix_device.rs",
     "symmetric.rs",
     "sshopm_types.rs",
     "sshopm.rs",

@@ -253,6 +253,15 @@ module purlin_c
       type(c_ptr), intent(inout) :: matrix
       integer(c_int32_t) :: s
     end function
+    function c_matrix_borrow_csr_device(context, dtype, index_base, rows, cols, nnz, row_ptr_type, row_ptr, &
+      col_idx_type, col_idx, values, matrix) bind(c, name='purlin_matrix_borrow_csr_device') result(s)
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int32_t), value :: dtype, index_base, row_ptr_type, col_idx_type
+      integer(c_int64_t), value :: rows, cols, nnz, row_ptr, col_idx, values
+      type(c_ptr), intent(inout) :: matrix
+      integer(c_int32_t) :: s
+    end function
     function c_matrix_copy_csr(context, dtype, index_base, rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, &
       col_idx, values, matrix) bind(c, name='purlin_matrix_copy_csr') result(s)
       import :: c_int32_t, c_int64_t, c_ptr

@@ -25,6 +25,7 @@ module purlin_matrices
     procedure, private :: csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
     generic :: csr => csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
     procedure :: csr_address => matrix_csr_address
+    procedure :: csr_device => matrix_csr_device
     procedure :: from_source => matrix_from_source
     procedure :: from_operator => matrix_from_operator
     procedure :: adopt => matrix_adopt
@@ -114,6 +115,23 @@ contains
           row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
       end if
     end if
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Sparse rows in device memory: the addresses hold CUdeviceptr. `values` 0 is a pattern.
+  subroutine matrix_csr_device(self, context, dtype, rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, col_idx, &
+    values, index_base, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype, row_ptr_type, col_idx_type
+    integer(c_int64_t), intent(in) :: rows, cols, nnz, row_ptr, col_idx, values
+    integer(c_int32_t), intent(in), optional :: index_base
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow_csr_device(context%handle(), dtype, &
+      either(index_base, 1), rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -139,6 +139,18 @@ class matrix {
     return detail::adopt<matrix>(on, status, made);
   }
 
+  /// The same with pointers to device memory, as `cudaMalloc` gives them: products and solvers of a context on a GPU read the
+  /// arrays where they are. The indices are copied to the host and checked once, here.
+  template <class T, class R, class C>
+  static matrix borrow_csr_device(const context& on, const csr_view<T, R, C>& view) {
+    const auto address = [](const void* p) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p)); };
+    purlin_matrix* made = nullptr;
+    const purlin_status status = purlin_matrix_borrow_csr_device(
+        on.get(), dtype_of<T>, view.index_base, view.rows, view.cols, view.nnz, dtype_of<R>, address(view.row_ptr),
+        dtype_of<C>, address(view.col_idx), address(view.values), &made);
+    return detail::adopt<matrix>(on, status, made);
+  }
+
   /// The same with a copy of the arrays.
   template <class T, class R, class C>
   static matrix copy_csr(const context& on, const csr_view<T, R, C>& view) {

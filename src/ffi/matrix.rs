@@ -307,7 +307,8 @@ pub(super) unsafe fn lend(
 }
 
 /// Makes a sparse matrix over the caller's compressed sparse rows, which must outlive the handle. The indices are
-/// checked once, here; rows need not be sorted. The matrix is read-only.
+/// checked once, here, and must stay as they are; rows need not be sorted. The matrix is read-only. Values that the caller
+/// writes are those of the next call.
 ///
 /// @param      context       the context it belongs to.
 /// @param      dtype         element type, also of a pattern (`values` NULL).
@@ -513,18 +514,17 @@ pub unsafe extern "C" fn purlin_matrix_properties(
             Storage::Csr(csr) => {
                 let parts = csr.parts();
                 value.storage = PURLIN_CSR;
-                value.location = PURLIN_HOST;
+                value.location = if csr.device().is_some() { PURLIN_DEVICE } else { PURLIN_HOST };
                 value.nnz = to_i64(csr.nnz());
                 let values = parts.values.as_ref();
-                let bytes = parts.row_ptr.bytes() + parts.col_idx.bytes() + values.map_or(0, Memory::bytes);
-                value.bytes = to_i64(bytes);
+                value.bytes = to_i64(m.storage_bytes());
                 value.data = values.map_or(0, Memory::address);
-                value.row_ptr = parts.row_ptr.address();
-                value.col_idx = parts.col_idx.address();
+                value.row_ptr = csr.device().map_or(parts.row_ptr.address(), |d| d.row_ptr.address());
+                value.col_idx = csr.device().map_or(parts.col_idx.address(), |d| d.col_idx.address());
                 value.index_base = i32::from(csr.index_base() == 1);
                 value.row_ptr_type = parts.row_ptr_type.dtype() as i32;
                 value.col_idx_type = parts.col_idx_type.dtype() as i32;
-                value.owned = i32::from(parts.row_ptr.is_owned());
+                value.owned = i32::from(csr.device().is_none() && parts.row_ptr.is_owned());
             }
             Storage::Streamed(streamed) => {
                 value.storage = PURLIN_STREAMED;

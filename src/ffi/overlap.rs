@@ -2,6 +2,7 @@
 
 use super::matrix::dense_range;
 use crate::alloc;
+use crate::backend::gpu::DeviceMemory;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
@@ -48,7 +49,9 @@ pub(super) fn stored<'a>(name: &'a str, matrix: &Matrix) -> Vec<Range<'a>> {
     let parts = csr.parts();
     let host = |memory: &HostMemory| Range::new(name, memory.address(), memory.bytes(), false);
     let values = parts.values.iter().map(|v| Range::new(name, v.address(), v.bytes(), matches!(v, Memory::Device(_))));
-    [host(&parts.row_ptr), host(&parts.col_idx)].into_iter().chain(values).collect()
+    let there = |memory: &DeviceMemory| Range::new(name, memory.address(), memory.bytes(), true);
+    let device = csr.device().map(|d| [there(&d.row_ptr), there(&d.col_idx)]);
+    [host(&parts.row_ptr), host(&parts.col_idx)].into_iter().chain(device.into_iter().flatten()).chain(values).collect()
 }
 
 /// Refuses outputs that overlap an input, where there are many of both. Outputs may overlap one another.

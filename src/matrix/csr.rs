@@ -1,8 +1,12 @@
 //! Compressed sparse rows, validated once when made.
 
+use super::kept::Kept;
+use crate::backend::gpu::DeviceMemory;
 use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
+use crate::shape::product;
 
 /// Type of the indices of a sparse matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +50,35 @@ pub struct CsrParts {
     pub values: Option<Memory>,
 }
 
+/// The arrays of a sparse matrix in the memory of the context's GPU.
+pub struct DeviceArrays {
+    /// `rows + 1` offsets into the columns, from `index_base`.
+    pub row_ptr: DeviceMemory,
+    /// Type of the offsets.
+    pub row_ptr_type: IndexType,
+    /// Column of each entry, from `index_base`.
+    pub col_idx: DeviceMemory,
+    /// Type of the columns.
+    pub col_idx_type: IndexType,
+    /// The values, `None` for a pattern whose entries are all 1.
+    pub values: Option<DeviceMemory>,
+}
+
+/// Offsets and columns in device memory, as they were given.
+pub struct DeviceIndices {
+    /// The offsets.
+    pub row_ptr: DeviceMemory,
+    /// The columns.
+    pub col_idx: DeviceMemory,
+}
+
 /// A sparse matrix in compressed rows.
 pub struct Csr {
     parts: CsrParts,
+    device: Option<DeviceIndices>,
+    kept: Kept,
+    /// Counts what was given new values.
+    version: u64,
     rows: usize,
     cols: usize,
     nnz: usize,
@@ -65,7 +95,7 @@ impl Csr {
         if !(0..=1).contains(&index_base) {
             return Err(Error::invalid("index_base", format!("is {index_base}, 0 or 1 is needed")));
         }
-        let matrix = Self { parts, rows, cols, nnz, index_base };
+        let matrix = Self { parts, device: None, kept: Kept::default(), version: 0, rows, cols, nnz, index_base };
         match matrix.parts.row_ptr_type {
             IndexType::I32 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i32>()?)?,
             IndexType::I64 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i64>()?)?,
@@ -75,6 +105,37 @@ impl Csr {
             IndexType::I64 => matrix.check_columns(matrix.parts.col_idx.as_slice::<i64>()?)?,
         }
         Ok(matrix)
+    }
+
+    /// A matrix whose arrays are on the context's GPU, where products use them in place. The indices are copied to the host,
+    /// checked there, and stay there too, for what looks at the structure.
+    ///
+    /// # Errors
+    /// As [`Csr::new`]; out of memory on the host.
+    pub fn on_device(
+        context: &Context,
+        arrays: DeviceArrays,
+        (rows, cols, nnz): (usize, usize, usize),
+        index_base: i64,
+    ) -> Result<Self> {
+        let gpu = context.gpu("row_ptr")?;
+        let copied = |memory: &DeviceMemory, count: usize, kind: IndexType| -> Result<HostMemory> {
+            let bytes = product("indices", count, kind.dtype().size())?;
+            let mut own = HostMemory::allocate("sparse matrix", bytes, context.host_budget())?;
+            gpu.download(gpu.default_stream(), memory, 0, own.as_mut_slice::<u8>()?)?;
+            Ok(own)
+        };
+        let DeviceArrays { row_ptr, row_ptr_type, col_idx, col_idx_type, values } = arrays;
+        let parts = CsrParts {
+            row_ptr: copied(&row_ptr, rows + 1, row_ptr_type)?,
+            row_ptr_type,
+            col_idx: copied(&col_idx, nnz, col_idx_type)?,
+            col_idx_type,
+            values: values.map(Memory::Device),
+        };
+        let mut made = Self::new(parts, rows, cols, nnz, index_base)?;
+        made.device = Some(DeviceIndices { row_ptr, col_idx });
+        Ok(made)
     }
 
     fn check_rows<I: Copy + Into<i64>>(&self, row_ptr: &[I]) -> Result<()> {
@@ -117,8 +178,24 @@ impl Csr {
         &self.parts
     }
 
+    /// The offsets and columns on the device, where they were given there.
+    pub fn device(&self) -> Option<&DeviceIndices> {
+        self.device.as_ref()
+    }
+
+    /// What was made of the matrix and is kept for later.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// Another number whenever the values were written to by purlin.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     /// The values, to write to; `None` for a pattern.
     pub fn values_mut(&mut self) -> Option<&mut Memory> {
+        self.version += 1;
         self.parts.values.as_mut()
     }
 

@@ -2,6 +2,7 @@
 
 mod csr;
 mod flattened;
+mod kept;
 mod operator;
 pub mod sparse;
 mod streamed;
@@ -20,7 +21,8 @@ use crate::tensor::{self, Location, Tensor, ViewMut};
 
 use flattened::Flattened;
 
-pub use csr::{Csr, CsrParts, IndexType};
+pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
+pub use kept::Kept;
 pub use operator::{Operator, OperatorGuard, SharedOperator};
 pub use streamed::{SharedSource, Streamed};
 
@@ -316,7 +318,9 @@ impl Matrix {
             Storage::Dense { memory, .. } => memory.bytes(),
             Storage::Csr(csr) => {
                 let parts = csr.parts();
-                parts.row_ptr.bytes() + parts.col_idx.bytes() + parts.values.as_ref().map_or(0, Memory::bytes)
+                let device = csr.device().map_or(0, |d| d.row_ptr.bytes() + d.col_idx.bytes());
+                let indices = parts.row_ptr.bytes() + parts.col_idx.bytes() + device;
+                indices + parts.values.as_ref().map_or(0, Memory::bytes)
             }
             Storage::Streamed(_) | Storage::Operator(_) => 0,
         }
@@ -335,6 +339,13 @@ impl Matrix {
     /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols
+    }
+
+    /// Whether nobody but [`Matrix::set_values`] changes the values of a sparse matrix: they are purlin's own, and nobody was
+    /// given them to write to. What is made of such values stays right until [`Csr::version`] is another.
+    pub fn is_settled(&self) -> bool {
+        let Storage::Csr(csr) = &self.storage else { return false };
+        csr.parts().values.as_ref().is_none_or(|v| v.is_owned() && self.read_only)
     }
 
     /// Whether it was borrowed for reading only.

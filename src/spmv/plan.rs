@@ -116,6 +116,44 @@ impl Plan {
         Ok(plan)
     }
 
+    /// A plan that stays with the matrix for later calls where one is dear, in a context on a GPU: it is made once, and takes
+    /// new values where those on the device may be of another time. Elsewhere a new one.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn kept(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Arc<Self>> {
+        a.expect_context("a", context)?;
+        let from = csr(a)?;
+        if matches!(context.backend(), Backend::Cpu) {
+            return Self::new(context, a, options).map(Arc::new);
+        }
+        let fits = |plan: &Self| plan.options == options;
+        let (version, is_settled) = (from.version(), a.is_settled());
+        let is_current = |made_of: u64, plan: &Self| {
+            let in_place = plan.other.is_none() && plan.device.as_ref().is_some_and(|d| d.reads_in_place());
+            in_place || (is_settled && made_of == version)
+        };
+        if let Some((made_of, plan)) = from.kept().find(fits)
+            && is_current(made_of, &plan)
+        {
+            return Ok(plan);
+        }
+        // Another call may still work with it.
+        let renewed = match from.kept().take(fits) {
+            Some(mut plan) => match Arc::get_mut(&mut plan) {
+                Some(own) => own.update(a).map(|()| Some(plan))?,
+                None => None,
+            },
+            None => None,
+        };
+        let plan = match renewed {
+            Some(plan) => plan,
+            None => Arc::new(Self::new(context, a, options)?),
+        };
+        from.kept().put(version, &plan, fits)?;
+        Ok(plan)
+    }
+
     /// Shares for threads.
     fn cut(&mut self, rows: &Rows<'_>) -> Result<()> {
         let statistics = &self.info.statistics;

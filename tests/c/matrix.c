@@ -54,6 +54,14 @@ static void dense_matrices(const purlin_context *context) {
   BAD_ARGUMENT("data: is not aligned", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 3, 3, (char *)data + 4, &m));
   BAD_ARGUMENT("matrix: is NULL", purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, 3, data, NULL));
   UNSUPPORTED("data", purlin_matrix_borrow_device(context, PURLIN_F64, 0, 3, 4, 3, 4096, &m));
+  UNSUPPORTED("row_ptr", purlin_matrix_borrow_csr_device(context, PURLIN_F64, 0, 3, 4, 2, PURLIN_I32, 4096, PURLIN_I32, 8192,
+                                                         16384, &m));
+  BAD_ARGUMENT("row_ptr_type: is ", purlin_matrix_borrow_csr_device(context, PURLIN_F64, 0, 3, 4, 2, PURLIN_F64, 4096,
+                                                                    PURLIN_I32, 8192, 16384, &m));
+  BAD_ARGUMENT("nnz: is -1", purlin_matrix_borrow_csr_device(context, PURLIN_F64, 0, 3, 4, -1, PURLIN_I32, 4096, PURLIN_I32,
+                                                             8192, 16384, &m));
+  BAD_ARGUMENT("matrix: is NULL", purlin_matrix_borrow_csr_device(context, PURLIN_F64, 0, 3, 4, 2, PURLIN_I32, 4096,
+                                                                  PURLIN_I32, 8192, 16384, NULL));
   UNSUPPORTED("location", purlin_matrix_create(context, PURLIN_F64, PURLIN_DEVICE, 0, 3, 4, &m));
   BAD_ARGUMENT("location: is 7", purlin_matrix_create(context, PURLIN_F64, 7, 0, 3, 4, &m));
   BAD_ARGUMENT("flags: is 2", purlin_matrix_create(context, PURLIN_F64, 0, PURLIN_READ_ONLY, 3, 4, &m));

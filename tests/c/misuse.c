@@ -28,6 +28,7 @@ static void bad_context(const char *text, purlin_context *c) {
   BAD_HANDLE(text, purlin_matrix_borrow(c, PURLIN_F64, 0, 2, 3, 2, data, &matrix));
   BAD_HANDLE(text, purlin_matrix_borrow_device(c, PURLIN_F64, 0, 2, 3, 2, 64, &matrix));
   BAD_HANDLE(text, purlin_matrix_borrow_csr(c, PURLIN_F64, 0, 1, 1, 0, PURLIN_I32, rows, PURLIN_I32, NULL, NULL, &matrix));
+  BAD_HANDLE(text, purlin_matrix_borrow_csr_device(c, PURLIN_F64, 0, 1, 1, 0, PURLIN_I32, 64, PURLIN_I32, 0, 0, &matrix));
   BAD_HANDLE(text, purlin_matrix_copy_csr(c, PURLIN_F64, 0, 1, 1, 0, PURLIN_I32, rows, PURLIN_I32, NULL, NULL, &matrix));
   BAD_HANDLE(text, purlin_matrix_copy(c, NULL, NULL, NULL));
   if (c) BAD_HANDLE(text, purlin_context_destroy(c));

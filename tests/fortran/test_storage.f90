@@ -241,6 +241,9 @@ contains
       c_loc(col_idx), c_null_ptr)
     call matrix%properties(info)
     call check(info%nnz == 4, 'a pattern without values')
+    call matrix%csr_device(context, PURLIN_F64, 3_int64, 4_int64, 4_int64, PURLIN_I32, 4096_int64, PURLIN_I32, &
+      8192_int64, 0_int64, stat=stat)
+    call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'device memory without a device')
     col_idx(2) = 5
     call matrix%csr(context, 4_int64, row_ptr, col_idx, values, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a column that is not there')

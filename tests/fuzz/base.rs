@@ -398,7 +398,10 @@ fn csr(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let claimed = if s.once_in(20) { -1 } else { nnz };
     let (d, b, n, place) = (dtype, base, claimed, &raw mut matrix);
     let (rt, r, kt, k, v) = (row_type, row_ptr.cast_const(), column_type, col_idx.cast_const(), values.cast_const());
-    let status = if s.once_in(2) {
+    let status = if s.once_in(8) {
+        let (r, k, v) = (s.bits(), s.bits(), s.bits());
+        c!(purlin_matrix_borrow_csr_device(context, d, b, rows, cols, n, rt, r, kt, k, v, place))
+    } else if s.once_in(2) {
         c!(purlin_matrix_borrow_csr(context, d, b, rows, cols, n, rt, r, kt, k, v, place))
     } else {
         c!(purlin_matrix_copy_csr(context, d, b, rows, cols, n, rt, r, kt, k, v, place))

@@ -66,6 +66,7 @@ _PROTOTYPES = {
     "matrix_borrow": "piilllpP",
     "matrix_borrow_device": "piillluP",
     "matrix_borrow_csr": "piilllipippP",
+    "matrix_borrow_csr_device": "piillliuiuuP",
     "matrix_copy_csr": "piilllipippP",
     "matrix_from_source": "ppiP",
     "matrix_from_operator": "pillApiP",

@@ -170,17 +170,33 @@ class Matrix(Handle):
         copy: bool = False,
         context: Context | None = None,
     ) -> Matrix:
-        """Compressed sparse rows in place, or copied. `values` None = the pattern alone, of type `dtype`."""
+        """Compressed sparse rows in place, or copied; all three arrays on the host, or all on a CUDA device (`__dlpack__`, as
+        CuPy's and torch's) in place. `values` None = the pattern alone, of type `dtype`. The indices must stay as they are."""
         context = context or default_context()
-        rows_at = memory.host_memory(np.ascontiguousarray(memory.to_numpy(row_ptr)))
-        cols_at = memory.host_memory(np.ascontiguousarray(memory.to_numpy(col_idx)))
-        values_at = None if values is None else memory.host_memory(np.ascontiguousarray(memory.to_numpy(values)))
+        on_device = memory.on_cuda(col_idx)
+        if any(memory.on_cuda(array) != on_device for array in (row_ptr, values) if array is not None):
+            raise ValueError("row_ptr, col_idx, values: some are on a device and some are not")
+        if on_device and copy:
+            raise ValueError("copy: arrays on a device are taken in place")
+
+        def place(array: object) -> memory.Memory:
+            if on_device:
+                return memory.device_memory(array)
+            return memory.host_memory(np.ascontiguousarray(memory.to_numpy(array)))
+
+        rows_at, cols_at = place(row_ptr), place(col_idx)
+        values_at = None if values is None else place(values)
         nnz = cols_at.shape[0] if cols_at.shape else 0
         if rows_at.shape != (shape[0] + 1,):
             raise ValueError(f"row_ptr: has shape {rows_at.shape}, expected ({shape[0] + 1},)")
         if values_at is not None and values_at.shape != cols_at.shape:
             raise ValueError(f"values: has shape {values_at.shape}, expected {cols_at.shape}")
+        if on_device and any(at.strides != (1,) for at in (rows_at, cols_at, values_at) if at is not None):
+            raise ValueError("row_ptr, col_idx, values: are not contiguous")
+        no_values = 0 if on_device else None
         make = lib.purlin_matrix_copy_csr if copy else lib.purlin_matrix_borrow_csr
+        if on_device:
+            make = lib.purlin_matrix_borrow_csr_device
         made = c_void_p()
         status = make(
             context.handle,
@@ -193,7 +209,7 @@ class Matrix(Handle):
             rows_at.address,
             cols_at.dtype,
             cols_at.address,
-            None if values_at is None else values_at.address,
+            no_values if values_at is None else values_at.address,
             ctypes.byref(made),
         )
         keep = () if copy else (rows_at, cols_at, values_at)
@@ -201,8 +217,9 @@ class Matrix(Handle):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, copy: bool = False, context: Context | None = None) -> Matrix:
-        """A sparse matrix of SciPy, in place if it is in CSR form; CSC is converted here, other forms by SciPy."""
-        if matrix.format == "csc":
+        """A sparse matrix of SciPy, in place if it is in CSR form; CSC is converted here, other forms by SciPy. Likewise one of
+        CuPy, on the device."""
+        if matrix.format == "csc" and not memory.on_cuda(matrix.data):
             arrays = matrix.indptr, matrix.indices, matrix.data
             return cls._from_columns(arrays, matrix.shape, context or default_context())
         rows = matrix.tocsr()
@@ -347,6 +364,8 @@ class Matrix(Handle):
         info = self.info
         if info.storage != c.CSR:
             raise ValueError(f"storage: is {self.storage}, expected csr")
+        if info.location == c.DEVICE:
+            raise ValueError("location: is the device, expected the host")
         values = None
         if info.data:
             values = np.asarray(_View(self, info.data, (info.nnz,), (1,), info.dtype))

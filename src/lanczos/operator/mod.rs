@@ -100,7 +100,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let elsewhere =
             matches!(a.storage(), Storage::Csr(csr) if matches!(csr.parts().values, Some(Memory::Device(_))));
         made.is_sampled = elsewhere && kind.is_of_square();
-        if !own && !elsewhere && kind.is_of_square() && !is_symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
+        if !own && !elsewhere && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
             return Err(Error::invalid("a", UNSYMMETRIC));
         }
         if kind.is_of_graph() {
@@ -349,6 +349,24 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         });
         Ok(())
     }
+}
+
+/// Whether a sparse matrix was found to be symmetric.
+struct Symmetry(bool);
+
+/// Whether a matrix on the host is symmetric; the answer is kept with one whose values are known to stay.
+fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
+    let Storage::Csr(csr) = a.storage() else { return is_symmetric(a, tolerance) };
+    let any = |_: &Symmetry| true;
+    match csr.kept().find(any) {
+        Some((version, found)) if version == csr.version() && a.is_settled() => return Ok(found.0),
+        _ => {}
+    }
+    let found = is_symmetric(a, tolerance)?;
+    if a.is_settled() {
+        csr.kept().put(csr.version(), &Arc::new(Symmetry(found)), any)?;
+    }
+    Ok(found)
 }
 
 /// Makes room for `length` numbers, where there is another.

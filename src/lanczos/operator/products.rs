@@ -32,7 +32,7 @@ pub trait Adjacency<T: Scalar>: Send + Sync {
 
 /// Where products come from.
 pub(super) enum Products<'a, T: Scalar> {
-    Sparse { matrix: &'a Matrix, plan: Box<Plan>, adjoint: Option<Box<Plan>> },
+    Sparse { matrix: &'a Matrix, plan: Arc<Plan>, adjoint: Option<Arc<Plan>> },
     Own(OperatorGuard<'a, T>),
     Graph(Box<dyn Adjacency<T> + 'a>),
 }
@@ -44,7 +44,7 @@ impl<'a, T: Scalar> Products<'a, T> {
             Storage::Operator(own) => Ok(Self::Own(own.lock::<T>("a")?)),
             Storage::Csr(_) => {
                 let options = |op| ProductOptions { symmetric: !both, op, ..ProductOptions::default() };
-                let plan = |op| Plan::new(context, a, options(op)).map(Box::new);
+                let plan = |op| Plan::kept(context, a, options(op));
                 let adjoint = if both { Some(plan(Op::Adjoint)?) } else { None };
                 Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })
             }

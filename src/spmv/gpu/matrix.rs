@@ -5,15 +5,17 @@ use crate::backend::gpu::kernels::spmv::Rows as DeviceRows;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
-use crate::matrix::Csr;
 use crate::matrix::sparse::Indices;
+use crate::matrix::{Csr, DeviceIndices};
 use crate::scalar::Scalar;
 
 /// Offsets and columns, from 0. Where the values are is another matter.
 pub(super) struct Structure {
-    row_ptr: DeviceMemory,
+    /// `None` where the matrix has them on the device in this form.
+    row_ptr: Option<DeviceMemory>,
     narrow: bool,
-    columns: DeviceMemory,
+    /// Likewise.
+    columns: Option<DeviceMemory>,
     pub(super) entries: usize,
     pub(super) rows: usize,
     pub(super) cols: usize,
@@ -51,35 +53,48 @@ impl Structure {
         let row_ptr = Indices::new(&parts.row_ptr, parts.row_ptr_type)?;
         let columns = Indices::new(&parts.col_idx, parts.col_idx_type)?;
         let (count, nnz) = (csr.rows() + 1, csr.nnz());
-        let narrow = i32::try_from(nnz).is_ok();
+        let is_there = csr.device().is_some() && base == 0;
+        let narrow = match row_ptr {
+            Indices::I64(_) if is_there => false,
+            _ => i32::try_from(nnz).is_ok(),
+        };
         let row_ptr = match row_ptr {
+            _ if is_there => None,
             // What is in the form already is copied as it is.
-            Indices::I32(r) if base == 0 => gpu.upload_numbers(stream, WHAT, &r[..count])?,
-            r if narrow => upload::<i32>(gpu, stream, r, base, count)?,
-            r => upload::<i64>(gpu, stream, r, base, count)?,
+            Indices::I32(r) if base == 0 => Some(gpu.upload_numbers(stream, WHAT, &r[..count])?),
+            r if narrow => Some(upload::<i32>(gpu, stream, r, base, count)?),
+            r => Some(upload::<i64>(gpu, stream, r, base, count)?),
         };
         let columns = match columns {
-            Indices::I32(c) if base == 0 => gpu.upload_numbers(stream, WHAT, &c[..nnz])?,
-            c => upload::<i32>(gpu, stream, c, base, nnz)?,
+            Indices::I32(_) if is_there => None,
+            Indices::I32(c) if base == 0 => Some(gpu.upload_numbers(stream, WHAT, &c[..nnz])?),
+            c => Some(upload::<i32>(gpu, stream, c, base, nnz)?),
         };
         Ok(Self { row_ptr, narrow, columns, entries: nnz, rows: csr.rows(), cols: csr.cols() })
     }
 
-    /// With these values, or none.
-    pub(super) fn with<'a>(&'a self, values: Option<&'a DeviceMemory>) -> DeviceRows<'a> {
-        DeviceRows {
-            row_ptr: self.row_ptr.whole(),
+    /// With these values, or none; `a` is the matrix that a product is called with.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a plan that uses the indices of its matrix where they are, and one that has none there.
+    pub(super) fn with<'a>(&'a self, a: &'a Csr, values: Option<&'a DeviceMemory>) -> Result<DeviceRows<'a>> {
+        let missing = || Error::invalid("a", "has no indices on the device, the plan was made for a matrix with such");
+        let there = |own: &'a Option<DeviceMemory>, of: fn(&'a DeviceIndices) -> &'a DeviceMemory| {
+            own.as_ref().or_else(|| a.device().map(of)).map(DeviceMemory::whole).ok_or_else(missing)
+        };
+        Ok(DeviceRows {
+            row_ptr: there(&self.row_ptr, |d| &d.row_ptr)?,
             narrow: self.narrow,
-            columns: self.columns.whole(),
+            columns: there(&self.columns, |d| &d.col_idx)?,
             values: values.map(DeviceMemory::whole),
             entries: self.entries,
             rows: self.rows,
             cols: self.cols,
-        }
+        })
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.row_ptr.bytes() + self.columns.bytes()
+        [&self.row_ptr, &self.columns].into_iter().flatten().map(DeviceMemory::bytes).sum()
     }
 }
 
@@ -116,6 +131,11 @@ impl Values {
                 Err(Error::invalid("a", "has no values, the plan was made for a matrix with values"))
             }
         }
+    }
+
+    /// Whether products read the values of the matrix where they are.
+    pub(super) fn are_in_place(&self) -> bool {
+        matches!(self, Self::Ones | Self::Matrix)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -12,7 +12,7 @@ mod host;
 mod matrix;
 mod sweeps;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -150,7 +150,7 @@ impl Prepared {
             Algorithm::Auto | Algorithm::EntrySplit => shares(Form::Tiles, Cut::tiles(&rows, TILE, TILE_ROWS)?)?,
             Algorithm::Sweeps => {
                 let held = values.held(a)?;
-                Method::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(held), held)?))
+                Method::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(a, held)?, held)?))
             }
         };
         Ok(Self { structure, values, method, dtype: T::DTYPE, blocks: Mutex::new(Vec::new()) })
@@ -166,6 +166,12 @@ impl Prepared {
             stream.synchronize()?;
         }
         Ok(())
+    }
+
+    /// Whether products read the values of the matrix where they are, so that they are never those of another time.
+    pub(super) fn reads_in_place(&self) -> bool {
+        let is_copied = matches!(&self.method, Method::Sweeps(_)) && !matches!(self.values, Values::Ones);
+        self.values.are_in_place() && !is_copied
     }
 
     /// Shares that the work is cut into, and bytes on the device.
@@ -250,7 +256,8 @@ impl Plan {
             return kernels::rest::<T>(gpu, stream, prepared.structure.rows, finish);
         }
         let (partials, arrivals) = (space.partials.whole(), space.arrivals.whole());
-        let rows = prepared.structure.with(prepared.values.held(csr(self.matrix(a))?)?);
+        let own = csr(self.matrix(a))?;
+        let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
         match &prepared.method {
             Method::Rows(lanes) => {
                 kernels::multiply::<T>(gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
@@ -289,7 +296,7 @@ impl Plan {
             }
         }
         let own = csr(self.matrix(a))?;
-        let rows = prepared.structure.with(prepared.values.held(own)?);
+        let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
         if alpha == Complex::new(0.0, 0.0) {
             return kernels::scale_block::<T>(
                 gpu,

@@ -7,7 +7,8 @@ use crate::backend::BackendChoice;
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
-use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Storage};
+use crate::matrix::sparse::Index;
+use crate::matrix::{Csr, CsrParts, DeviceArrays, IndexType, Matrix, Storage};
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
@@ -317,4 +318,96 @@ fn entries_beyond_32_bits_are_reached() {
             assert_eq!(*found, before[i % cols + each] - before[i % cols], "{algorithm:?} row {i}");
         }
     }
+}
+
+/// The arrays of a matrix in device memory, the indices in the form that they have on the host.
+pub(crate) fn all_on_device<T: Scalar>(c: &Arc<Context>, a: &Matrix) -> Matrix {
+    let Storage::Csr(csr) = a.storage() else { unreachable!("a sparse matrix") };
+    let (gpu, parts) = (c.gpu("test").unwrap(), csr.parts());
+    let bytes = |m: &HostMemory| gpu.upload_numbers(gpu.default_stream(), "test", m.as_slice::<u8>().unwrap()).unwrap();
+    let arrays = DeviceArrays {
+        row_ptr: bytes(&parts.row_ptr),
+        row_ptr_type: parts.row_ptr_type,
+        col_idx: bytes(&parts.col_idx),
+        col_idx_type: parts.col_idx_type,
+        values: parts.values.as_ref().map(|v| upload(gpu, v.host("a").unwrap().as_slice::<T>().unwrap())),
+    };
+    let made = Csr::on_device(c, arrays, (csr.rows(), csr.cols(), csr.nnz()), csr.index_base()).unwrap();
+    Matrix::from_csr(c, T::DTYPE, made, true)
+}
+
+fn products_are_those_of_the_host<T: Scalar, I: Index>(c: &Arc<Context>, base: i64, pattern: bool) {
+    for (name, lists) in cases() {
+        let (a, _) = matrix::<T, I>(c, &lists, base, pattern);
+        let there = all_on_device::<T>(c, &a);
+        let x: Vec<T> = (0..a.cols()).map(|k| T::from_parts(value(k), value(k + 5))).collect();
+        for algorithm in ALGORITHMS {
+            let options = Options { algorithm, ..Options::default() };
+            let product = |a: &Matrix| {
+                let plan = Plan::new(c, a, options).unwrap();
+                let mut y = vec![T::from_parts(f64::NAN, 0.0); a.rows()];
+                let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
+                plan.compute(a, once, &x, &x, &mut y).unwrap();
+                y
+            };
+            assert!(product(&a) == product(&there), "{name} {algorithm:?}: other bits");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn matrices_on_the_device_are_read_in_place() {
+    let c = gpu();
+    for base in [0, 1] {
+        products_are_those_of_the_host::<f32, i32>(&c, base, false);
+        products_are_those_of_the_host::<f64, i32>(&c, base, false);
+        products_are_those_of_the_host::<Complex<f32>, i64>(&c, base, false);
+        products_are_those_of_the_host::<Complex<f64>, i32>(&c, base, false);
+        products_are_those_of_the_host::<f64, i32>(&c, base, true);
+    }
+    let lists = cases().into_iter().find(|c| c.0 == "short").unwrap().1;
+    let (a, _) = matrix::<f64, i32>(&c, &lists, 0, true);
+    let there = all_on_device::<f64>(&c, &a);
+    let plan = Plan::new(&c, &there, Options::default()).unwrap();
+    let x = vec![1.0; a.cols()];
+    let error = plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut vec![0.0; a.rows()]).unwrap_err();
+    assert!(error.to_string().contains("has no indices on the device"), "{error}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn plans_stay_with_a_matrix_and_take_new_values() {
+    let c = gpu();
+    let lists = cases().into_iter().find(|c| c.0 == "short").unwrap().1;
+    let (mut a, values) = matrix::<f64, i32>(&c, &lists, 0, false);
+    let x: Vec<f64> = (0..a.cols()).map(value).collect();
+    let product = |plan: &Plan, a: &Matrix| {
+        let mut y = vec![f64::NAN; a.rows()];
+        plan.compute(a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
+        y
+    };
+    for algorithm in [Algorithm::Auto, Algorithm::Sweeps] {
+        let options = Options { algorithm, ..Options::default() };
+        let (first, second) = (Plan::kept(&c, &a, options).unwrap(), Plan::kept(&c, &a, options).unwrap());
+        assert!(Arc::ptr_eq(&first, &second), "{algorithm:?}: a plan was made twice");
+        let other = Plan::kept(&c, &a, Options { op: Op::Transpose, ..options }).unwrap();
+        assert!(!Arc::ptr_eq(&first, &other), "a plan for something else");
+        let before = product(&first, &a);
+        let doubled: Vec<f64> = values.iter().map(|v| 2.0 * v).collect();
+        a.set_values(&vector(&c, &doubled)).unwrap();
+        // In use: it keeps the values that it has, and a new one is made.
+        let renewed = Plan::kept(&c, &a, options).unwrap();
+        assert!(!Arc::ptr_eq(&first, &renewed) && product(&first, &a) == before, "{algorithm:?}");
+        assert!(product(&renewed, &a).iter().zip(&before).all(|(y, b)| *y == 2.0 * b), "{algorithm:?}");
+        let last = Arc::as_ptr(&renewed);
+        drop((first, second, renewed));
+        a.set_values(&vector(&c, &values)).unwrap();
+        let again = Plan::kept(&c, &a, options).unwrap();
+        assert!(Arc::as_ptr(&again) == last && product(&again, &a) == before, "{algorithm:?}: not brought up to date");
+    }
+    // Values that the caller may write to are read again by each call.
+    let there = all_on_device::<f64>(&c, &a);
+    let plan = Plan::kept(&c, &there, Options::default()).unwrap();
+    assert!(Arc::ptr_eq(&plan, &Plan::kept(&c, &there, Options::default()).unwrap()));
 }

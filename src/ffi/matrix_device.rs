@@ -1,0 +1,91 @@
+//! Sparse matrices in the memory of a GPU.
+
+use super::handle;
+use super::matrix::{purlin_matrix, sizes};
+use super::tensor::purlin_dtype;
+use super::{context, guard, purlin_context, purlin_status};
+use crate::backend::gpu::DeviceMemory;
+use crate::error::{Error, Result};
+use crate::matrix::{Csr, DeviceArrays, IndexType, Matrix};
+use crate::scalar::{DType, with_scalar};
+use crate::shape;
+
+/// Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle. Products
+/// and solvers of a context on a GPU read the arrays where they are (indices of 32 bits from 0; others are converted once);
+/// what looks at the structure uses a copy of the indices on the host, which is made and checked here. The indices must stay
+/// as they are; values that the caller writes are those of the next call. The matrix is read-only, and functions that read
+/// values on the host refuse it.
+///
+/// What other streams write to the arrays must be done before this and each other call with the matrix.
+///
+/// @param      context       a context on the GPU of that memory.
+/// @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+/// @param      index_base    0 or 1: the first row and column number.
+/// @param      rows          number of rows, not negative.
+/// @param      cols          number of columns, not negative.
+/// @param      nnz           number of stored entries, not negative.
+/// @param      row_ptr_type  PURLIN_I32 or PURLIN_I64.
+/// @param      row_ptr       `CUdeviceptr` of `rows + 1` offsets, as for purlin_matrix_borrow_csr.
+/// @param      col_idx_type  PURLIN_I32 or PURLIN_I64.
+/// @param      col_idx       `CUdeviceptr` of `nnz` columns.
+/// @param      values        `CUdeviceptr` of `nnz` values; 0 for a pattern whose entries are all 1.
+/// @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
+/// @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_INVALID_ARGUMENT` (memory that is not this device's, or too short
+/// as far as the driver can tell), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
+///
+/// # Safety
+/// The arrays are valid for the stated numbers of elements while the handle lives; `matrix` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
+    context: *const purlin_context,
+    dtype: purlin_dtype,
+    index_base: i32,
+    rows: i64,
+    cols: i64,
+    nnz: i64,
+    row_ptr_type: purlin_dtype,
+    row_ptr: u64,
+    col_idx_type: purlin_dtype,
+    col_idx: u64,
+    values: u64,
+    matrix: *mut *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let dtype = DType::from_code("dtype", dtype)?;
+        let row_ptr_type = IndexType::from_code("row_ptr_type", row_ptr_type)?;
+        let col_idx_type = IndexType::from_code("col_idx_type", col_idx_type)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let (rows, cols) = sizes(rows, cols)?;
+        let nnz = shape::size("nnz", nnz, 0)?;
+        let offsets = rows.checked_add(1).ok_or_else(|| Error::invalid("rows", format!("is {rows}, too large")))?;
+        with_scalar!(dtype, "dtype", T => shape::product("nnz", nnz, size_of::<T>()).map(drop))?;
+        let gpu = context.gpu("row_ptr")?;
+        let lend = |name: &'static str, address: u64, count: usize, of: DType| -> Result<DeviceMemory> {
+            let bytes = shape::product(name, count, of.size())?;
+            if bytes > 0 && address == 0 {
+                return Err(Error::invalid(name, format!("is 0, {bytes} bytes are needed")));
+            }
+            if !address.is_multiple_of(shape::to_u64(of.size())) {
+                return Err(Error::invalid(name, format!("is not aligned to {} bytes", of.size())));
+            }
+            gpu.borrow(name, address, bytes, None)
+        };
+        let arrays = DeviceArrays {
+            row_ptr: lend("row_ptr", row_ptr, offsets, row_ptr_type.dtype())?,
+            row_ptr_type,
+            col_idx: lend("col_idx", col_idx, nnz, col_idx_type.dtype())?,
+            col_idx_type,
+            values: match values {
+                0 => None,
+                address => Some(lend("values", address, nnz, dtype)?),
+            },
+        };
+        let csr = Csr::on_device(&context, arrays, (rows, cols, nnz), i64::from(index_base))?;
+        *target = handle::insert(Matrix::from_csr(&context, dtype, csr, true))?;
+        Ok(())
+    })
+}

@@ -1,0 +1,48 @@
+//! What families keep with a matrix for later calls.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::alloc;
+use crate::error::Result;
+
+/// Something that was made of a matrix, and the version of the values that it was made of.
+struct Item {
+    version: u64,
+    made: Arc<dyn Any + Send + Sync>,
+}
+
+/// Things that were made of a matrix, of any type: plans, answers. They go with the matrix.
+#[derive(Default)]
+pub struct Kept(Mutex<Vec<Item>>);
+
+impl Kept {
+    fn items(&self) -> MutexGuard<'_, Vec<Item>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `fits`, with the version of the values that it was made of.
+    pub fn find<T: Any + Send + Sync>(&self, fits: impl Fn(&T) -> bool) -> Option<(u64, Arc<T>)> {
+        let items = self.items();
+        let found = items.iter().find(|item| item.made.downcast_ref::<T>().is_some_and(&fits))?;
+        Some((found.version, Arc::clone(&found.made).downcast().ok()?))
+    }
+
+    /// Takes what `fits` out.
+    pub fn take<T: Any + Send + Sync>(&self, fits: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+        let mut items = self.items();
+        let at = items.iter().position(|item| item.made.downcast_ref::<T>().is_some_and(&fits))?;
+        items.swap_remove(at).made.downcast().ok()
+    }
+
+    /// Keeps `made` in place of what `fits`.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn put<T: Any + Send + Sync>(&self, version: u64, made: &Arc<T>, fits: impl Fn(&T) -> bool) -> Result<()> {
+        let made: Arc<T> = Arc::clone(made);
+        let mut items = self.items();
+        items.retain(|item| !item.made.downcast_ref::<T>().is_some_and(&fits));
+        alloc::push("what is kept with a matrix", &mut items, Item { version, made })
+    }
+}
