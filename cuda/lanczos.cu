@@ -2,8 +2,8 @@
 //
 // A step reads the space three times: for the coefficients of the first pass; to take these away and to form those of the
 // second, where a piece of the space comes from the cache the second time; and to take those away.
-#include "lanczos_launch.h"
-#include "reduce.cuh"
+#include "lanczos_step.cuh"
+#include "lanczos_turn.cuh"
 
 namespace purlin {
 namespace lanczos {
@@ -11,84 +11,6 @@ namespace lanczos {
 constexpr int THREADS = PURLIN_LAUNCH_LANCZOS_THREADS, WARPS = THREADS / 32;
 constexpr int ROWS = PURLIN_LAUNCH_LANCZOS_PIECE / THREADS;
 constexpr int COLUMNS = PURLIN_LAUNCH_LANCZOS_COLUMNS;
-
-template <class T>
-struct Number;
-template <class T>
-struct Real {
-  using Part = T;
-  static constexpr int PARTS = 1;
-  struct Wide {
-    double re;
-  };
-  __device__ static Wide widen(T x) { return {static_cast<double>(x)}; }
-  __device__ static T narrow(Wide x) { return static_cast<T>(x.re); }
-  __device__ static Wide weight(const double *h) { return {h[0]}; }
-  // w - v h
-  __device__ static Wide less(Wide w, T v, Wide h) { return {fma(-static_cast<double>(v), h.re, w.re)}; }
-  // sum + conj(v) w
-  __device__ static void dot(double *sum, T v, Wide w) { sum[0] = fma(static_cast<double>(v), w.re, sum[0]); }
-  __device__ static double square(Wide w) { return w.re * w.re; }
-  __device__ static Wide scaled(Wide w, double f) { return {w.re * f}; }
-  __device__ static Wide sum(Wide a, Wide b) { return {a.re + b.re}; }
-};
-template <>
-struct Number<float> : Real<float> {};
-template <>
-struct Number<double> : Real<double> {};
-template <class V, class P>
-struct Complex {
-  using Part = P;
-  static constexpr int PARTS = 2;
-  struct Wide {
-    double re, im;
-  };
-  __device__ static Wide widen(V x) { return {static_cast<double>(x.x), static_cast<double>(x.y)}; }
-  __device__ static V narrow(Wide x) {
-    V out;
-    out.x = static_cast<P>(x.re);
-    out.y = static_cast<P>(x.im);
-    return out;
-  }
-  __device__ static Wide weight(const double *h) { return {h[0], h[1]}; }
-  __device__ static Wide less(Wide w, V v, Wide h) {
-    const double x = v.x, y = v.y;
-    return {fma(y, h.im, fma(-x, h.re, w.re)), fma(-y, h.re, fma(-x, h.im, w.im))};
-  }
-  __device__ static void dot(double *sum, V v, Wide w) {
-    const double x = v.x, y = v.y;
-    sum[0] = fma(y, w.im, fma(x, w.re, sum[0]));
-    sum[1] = fma(-y, w.re, fma(x, w.im, sum[1]));
-  }
-  __device__ static double square(Wide w) { return fma(w.im, w.im, w.re * w.re); }
-  __device__ static Wide scaled(Wide w, double f) { return {w.re * f, w.im * f}; }
-  __device__ static Wide sum(Wide a, Wide b) { return {a.re + b.re, a.im + b.im}; }
-};
-template <>
-struct Number<float2> : Complex<float2, float> {};
-template <>
-struct Number<double2> : Complex<double2, double> {};
-
-// Sums of COUNT numbers over groups of 2 STEP lanes, number k in the lanes whose index in the group begins with the bits of
-// k: halves are exchanged, so that each step leaves half as many numbers to add.
-template <int COUNT, int STEP = 16>
-__device__ __forceinline__ double sums_of(const double (&x)[COUNT]) {
-  if constexpr (COUNT == 1) {
-    double sum = x[0];
-#pragma unroll
-    for (int step = STEP; step > 0; step /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, step);
-    return sum;
-  } else {
-    const bool upper = (lane_id() & STEP) != 0;
-    double half[COUNT / 2];
-#pragma unroll
-    for (int k = 0; k < COUNT / 2; ++k) {
-      const double own = upper ? x[k + COUNT / 2] : x[k], other = upper ? x[k] : x[k + COUNT / 2];
-      half[k] = own + __shfl_xor_sync(FULL_WARP, other, STEP);
-    }
-    return sums_of<COUNT / 2, STEP / 2>(half);
-  }
-}
 
 template <class T>
 __device__ void pass(const purlin_lanczos_pass_params &p) {
@@ -198,15 +120,20 @@ extern "C" __global__ void purlin_lanczos_total(const __grid_constant__ purlin_l
   reinterpret_cast<double *>(p.output)[blockIdx.x] = sum * p.factor;
 }
 
-#define PURLIN_LANCZOS(what, ending, type)                                                                            \
-  extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_LANCZOS_THREADS)                                         \
-      purlin_lanczos_##what##_##ending(const __grid_constant__ purlin_lanczos_##what##_params p) {                    \
+#define PURLIN_LANCZOS(what, params, threads, ending, type)                                                           \
+  extern "C" __global__ void __launch_bounds__(threads)                                                               \
+      purlin_lanczos_##what##_##ending(const __grid_constant__ purlin_lanczos_##params##_params p) {                  \
     purlin::lanczos::what<type>(p);                                                                                   \
   }
-#define PURLIN_LANCZOS_ALL(what)          \
-  PURLIN_LANCZOS(what, f32, float)        \
-  PURLIN_LANCZOS(what, f64, double)       \
-  PURLIN_LANCZOS(what, cf32, float2)      \
-  PURLIN_LANCZOS(what, cf64, double2)
-PURLIN_LANCZOS_ALL(pass)
-PURLIN_LANCZOS_ALL(scale)
+#define PURLIN_LANCZOS_ALL(what, params, threads)      \
+  PURLIN_LANCZOS(what, params, threads, f32, float)    \
+  PURLIN_LANCZOS(what, params, threads, f64, double)   \
+  PURLIN_LANCZOS(what, params, threads, cf32, float2)  \
+  PURLIN_LANCZOS(what, params, threads, cf64, double2)
+PURLIN_LANCZOS_ALL(pass, pass, PURLIN_LAUNCH_LANCZOS_THREADS)
+PURLIN_LANCZOS_ALL(scale, scale, PURLIN_LAUNCH_LANCZOS_THREADS)
+PURLIN_LANCZOS_ALL(peak, orient, PURLIN_LAUNCH_LANCZOS_THREADS)
+PURLIN_LANCZOS_ALL(first, orient, PURLIN_LAUNCH_LANCZOS_THREADS)
+PURLIN_LANCZOS_ALL(orient, orient, PURLIN_LAUNCH_LANCZOS_THREADS)
+PURLIN_LANCZOS_ALL(turn, turn, PURLIN_LAUNCH_LANCZOS_TURN_THREADS)
+PURLIN_LANCZOS_ALL(step, step, PURLIN_LAUNCH_LANCZOS_STEP_THREADS)

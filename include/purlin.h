@@ -8456,7 +8456,12 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
  * what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
  * orthogonalisation a restart. A check looks for the copies of multiple eigenvalues that a Krylov space of one vector
- * cannot hold. A sparse matrix is checked to be symmetric, O(nnz).
+ * cannot hold. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
+ * vectors.
+ *
+ * On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
+ * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
+ * that stay on the device save their way to the host.
  *
  * The same build, input and options give the same bits, whatever the number of threads.
  *
@@ -8471,8 +8476,9 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * @param      solve      with PURLIN_LANCZOS_NEAREST: an operator of the caller's that solves (A - sigma I) x = b; NULL
  *                        for none.
  * @param      values     k elements of PURLIN_F64 on the host: eigenvalues in the order that `which` says.
- * @param      vectors    dense, n x k, of a's type, any order, on the host: eigenvectors of 2-norm 1, the entry of
- *                        largest modulus of each real and positive; NULL if not wanted.
+ * @param      vectors    dense, n x k, of a's type, any order on the host, column-major on the device of a context on a
+ *                        GPU, where they then stay: eigenvectors of 2-norm 1, the entry of largest modulus of each real
+ *                        and positive; NULL if not wanted.
  * @param      residuals  k elements of PURLIN_F64 on the host: ||A x - lambda x||_2, from the vectors returned; NULL if
  *                        not wanted.
  * @param[out] info       what was done; may be NULL.

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Ten largest eigenpairs of large graphs on a GPU, beside CuPy's eigsh on the same matrix in the same run.
 
-Ours starts from SciPy's arrays on the host and copies them to the device on its way; CuPy's has its matrix there already.
-Both are asked for residuals of 1e-8 of the eigenvalue, and the true residuals of both are shown.
+Both have the matrix on the device, where eigenvectors stay. Ours is asked for residuals of 1e-8 of the eigenvalue; CuPy's
+tolerance is absolute, so it gets 1e-8 of the largest. The true residuals of both are shown. `host` is a call with SciPy's arrays,
+from which everything is made anew, and `first` the first call with a matrix on the device, which makes its plan.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -81,38 +83,52 @@ def main() -> int:
 
 
 def measure(table: Table, context: purlin.Context, name: str, a: Any) -> None:
+    import cupy
+    from cupyx.scipy.sparse import csr_matrix
+    from cupyx.scipy.sparse.linalg import eigsh
+
     k = 10
-    solution = lanczos.run(a, k, "largest", context=context, tolerance=1e-8)
-    ours = median_seconds(lambda: lanczos.run(a, k, "largest", context=context, tolerance=1e-8), repeats=3)
-    values, vectors = solution.pairs
-    facts = {
-        "entries": a.nnz,
-        "seconds": round(ours, 4),
-        "inside": round(solution.info.seconds, 4),
-        "products": solution.info.products,
-        "restarts": solution.info.restarts,
-        "residual": f"{residual(a, values, vectors):.1e}",
-    }
-    theirs = None
-    try:
-        import cupy
-        from cupyx.scipy.sparse import csr_matrix
-        from cupyx.scipy.sparse.linalg import eigsh
+    on_device = csr_matrix(a)
+    began = time.perf_counter()
+    matrix = purlin.Matrix.of(on_device, context=context)
+    made = time.perf_counter() - began
+    vectors = cupy.empty((a.shape[0], k), order="F")
 
-        on_device = csr_matrix(a)
+    def ours(**options: Any) -> Any:
+        return lanczos.run(matrix, k, "largest", vectors=vectors, context=context, tolerance=1e-8, **options)
 
-        def solve() -> Any:
-            found = eigsh(on_device, k=k, which="LA", tol=1e-8)
-            cupy.cuda.Device().synchronize()
-            return found
+    began = time.perf_counter()
+    solution = ours()
+    first = time.perf_counter() - began
+    largest = solution.pairs.values[0]
 
-        w, x = solve()
-        theirs = 1 / median_seconds(solve, repeats=3)
-        facts["their_residual"] = f"{residual(a, w.get(), x.get()):.1e}"
-        facts["differ"] = f"{np.max(np.abs(np.sort(w.get())[::-1] - values) / values):.1e}"
-    except ImportError as missing:
-        print(f"  no CuPy here: {missing}")
-    table.add(f"{name}, k = {k}", "1/s", 1 / ours, "CuPy eigsh", theirs, **facts)
+    def solve() -> Any:
+        found = eigsh(on_device, k=k, which="LA", tol=1e-8 * largest)
+        cupy.cuda.Device().synchronize()
+        return found
+
+    w, x = solve()
+    theirs = 1 / median_seconds(solve, repeats=7)
+    host = median_seconds(lambda: lanczos.run(a, k, "largest", context=context, tolerance=1e-8), repeats=3)
+    for ending, options in (("", {}), (", partial", {"orthogonality": "partial"})):
+        solution = ours(**options)
+        seconds = median_seconds(lambda: ours(**options), repeats=7)
+        values = solution.pairs.values
+        facts = {
+            "entries": a.nnz,
+            "seconds": round(seconds, 4),
+            "inside": round(solution.info.seconds, 4),
+            "products": solution.info.products,
+            "restarts": solution.info.restarts,
+            "basis": solution.info.basis,
+            "residual": f"{residual(a, values, vectors.get()):.1e}",
+            "their_residual": f"{residual(a, w.get(), x.get()):.1e}",
+            "differ": f"{np.max(np.abs(np.sort(w.get())[::-1] - values) / values):.1e}",
+            "made": round(made, 3),
+            "first": round(first, 3),
+            "host": round(host, 3),
+        }
+        table.add(f"{name}, k = {k}{ending}", "1/s", 1 / seconds, "CuPy eigsh", theirs, **facts)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,15 @@ use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, purlin_status, purlin_stream, stream};
+use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
-use crate::lanczos::solve::{Given, eigenpairs};
+use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
 use crate::scalar::{Scalar, with_scalar};
-use crate::shape::{self, to_i64};
+use crate::shape::{self, Order, to_i64};
 use crate::tensor::Tensor;
 
 /// Writes the defaults.
@@ -144,7 +145,10 @@ impl Call<'_> {
             vectors.expect_context("vectors", context)?;
             vectors.expect_dtype("vectors", T::DTYPE)?;
             vectors.expect_size("vectors", n, k)?;
-            vectors.dense_mut("vectors")?.memory.host("vectors")?;
+            let target = vectors.dense_mut("vectors")?;
+            if matches!(target.memory, Memory::Device(_)) && target.order != Order::ColumnMajor {
+                return Err(Error::NotSupported("vectors: are row-major on the device, column-major is needed".into()));
+            }
         }
         let start = match self.start {
             None => None,
@@ -171,11 +175,18 @@ impl Call<'_> {
             solve.expect_size("solve", n, n)?;
         }
         let given = Given { start: start.as_deref(), deflate: &known, solve: self.solve };
-        let pairs = eigenpairs(context, &mut operator, &self.request.options, &given, &context.progress(report))
+        let progress = context.progress(report);
+        let mut target = self.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()?;
+        let place = match target.take_if(|t| matches!(t.memory, Memory::Device(_))) {
+            Some(there) => Vectors::Device(there),
+            None if target.is_some() => Vectors::Returned,
+            None => Vectors::Left,
+        };
+        let pairs = eigenpairs_to(context, &mut operator, &self.request.options, &given, &progress, place)
             .map_err(|e| super::sparse::renamed(e, "deflate", "known"))?;
         self.values.set_first("values", &pairs.values)?;
-        if let Some(vectors) = &mut self.vectors {
-            vectors.dense_mut("vectors")?.set_columns("vectors", &pairs.vectors)?;
+        if let Some(target) = &mut target {
+            target.set_columns("vectors", &pairs.vectors)?;
         }
         if let Some(residuals) = &mut self.residuals {
             residuals.set_first("residuals", &pairs.residuals)?;
@@ -190,7 +201,12 @@ impl Call<'_> {
 /// Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
 /// what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
 /// orthogonalisation a restart. A check looks for the copies of multiple eigenvalues that a Krylov space of one vector
-/// cannot hold. A sparse matrix is checked to be symmetric, O(nnz).
+/// cannot hold. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
+/// vectors.
+///
+/// On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
+/// purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
+/// that stay on the device save their way to the host.
 ///
 /// The same build, input and options give the same bits, whatever the number of threads.
 ///
@@ -205,8 +221,9 @@ impl Call<'_> {
 /// @param      solve      with PURLIN_LANCZOS_NEAREST: an operator of the caller's that solves (A - sigma I) x = b; NULL
 ///                        for none.
 /// @param      values     k elements of PURLIN_F64 on the host: eigenvalues in the order that `which` says.
-/// @param      vectors    dense, n x k, of a's type, any order, on the host: eigenvectors of 2-norm 1, the entry of
-///                        largest modulus of each real and positive; NULL if not wanted.
+/// @param      vectors    dense, n x k, of a's type, any order on the host, column-major on the device of a context on a
+///                        GPU, where they then stay: eigenvectors of 2-norm 1, the entry of largest modulus of each real
+///                        and positive; NULL if not wanted.
 /// @param      residuals  k elements of PURLIN_F64 on the host: ||A x - lambda x||_2, from the vectors returned; NULL if
 ///                        not wanted.
 /// @param[out] info       what was done; may be NULL.

@@ -1,8 +1,9 @@
 //! What the methods need of a backend: an operator, and columns of n numbers to keep vectors in.
 
 use crate::alloc;
-use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::error::{Error, Result};
+use crate::matrix::DenseMut;
+use crate::scalar::{Real, Scalar};
 
 /// How a vector lies to those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,6 +108,19 @@ pub trait Krylov {
         Ok(steps)
     }
 
+    /// Steps `from .. m` of a space without columns before it, whose orthogonality an estimate watches as `partial` has it; `t`
+    /// is the projected matrix with `m` rows, of which what stands before step `from` is known. `None` where the backend leaves
+    /// that to the method.
+    fn extend_watched(
+        &mut self,
+        _space: Space,
+        _from: usize,
+        _m: usize,
+        _t: &[Wide<Self>],
+    ) -> Result<Option<Vec<Projection>>> {
+        Ok(None)
+    }
+
     /// One pass of classical Gram-Schmidt: W -= V H with H = V^H W, V being the `count` columns from `first` on and W the
     /// `width` from `column` on. H, count-by-width, is written to `h`, column-major; returns the norms of the columns of W
     /// after it.
@@ -141,9 +155,52 @@ pub trait Krylov {
     /// ||column `w` - lambda column `x`||.
     fn distance(&mut self, w: usize, lambda: f64, x: usize) -> Result<f64>;
 
+    /// ||A x - value x|| for columns x from `first` on, a value each. Column `work` is written to.
+    fn residuals(&mut self, first: usize, values: &[f64], work: usize) -> Result<Vec<f64>> {
+        let mut residuals = alloc::with_capacity("residuals", values.len())?;
+        for (x, &value) in (first..).zip(values) {
+            self.apply(x, work)?;
+            residuals.push(self.distance(work, value, x)?);
+        }
+        Ok(residuals)
+    }
+
+    /// Copies columns from `first` on to host memory, n numbers each, as many as there is room for: each with its entry of
+    /// largest modulus real and positive, the first of those that are about as large. The columns may be turned likewise.
+    fn oriented(&mut self, first: usize, to: &mut [Self::Number]) -> Result<()> {
+        let n = self.order();
+        for (j, vector) in (first..).zip(to.chunks_exact_mut(n)) {
+            self.read(j, vector)?;
+            orient(vector);
+        }
+        Ok(())
+    }
+
+    /// As [`Krylov::oriented`], to the first `count` columns of a matrix on the device, column-major.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a matrix elsewhere.
+    fn deliver(&mut self, _first: usize, _count: usize, _to: &mut DenseMut<'_>) -> Result<()> {
+        Err(Error::NotSupported("vectors: are on a device, the solver is not".into()))
+    }
+
     /// Copies a column to host memory, n numbers.
     fn read(&mut self, column: usize, to: &mut [Self::Number]) -> Result<()>;
 
     /// Fills a column from host memory, n numbers.
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
+}
+
+/// Makes the entry of largest modulus real and positive, the first of those that are about as large.
+fn orient<T: Scalar>(v: &mut [T]) {
+    let size = |x: &T| x.re().hypot(x.im());
+    let largest = v.iter().map(size).fold(0.0, f64::max);
+    let near = largest * (1.0 - 8.0 * T::Part::EPSILON.to_f64());
+    if let Some(&x) = v.iter().find(|x| size(x) >= near) {
+        let modulus = size(&x);
+        if modulus > 0.0 {
+            let turn = T::from_parts(x.re() / modulus, -x.im() / modulus);
+            v.iter_mut().for_each(|v| *v = turn * *v);
+        }
+    }
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::algorithm::cullum::{Recurrence, recurrence};
+pub use super::algorithm::pairs::Vectors;
+
 use super::algorithm::pairs::Job;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
@@ -58,6 +60,21 @@ pub fn eigenpairs<T: Scalar>(
     given: &Given<'_, T>,
     progress: &Progress<'_>,
 ) -> Result<Pairs<T>> {
+    eigenpairs_to(context, operator, options, given, progress, Vectors::Returned)
+}
+
+/// As [`eigenpairs`], the vectors where `vectors` says.
+///
+/// # Errors
+/// As [`eigenpairs`]; [`Error::NotSupported`] for vectors on a device that are not column-major.
+pub fn eigenpairs_to<T: Scalar>(
+    context: &Arc<Context>,
+    operator: &mut Symmetric<'_, T>,
+    options: &Options,
+    given: &Given<'_, T>,
+    progress: &Progress<'_>,
+    vectors: Vectors<'_>,
+) -> Result<Pairs<T>> {
     let n = operator.order();
     let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?;
     let inverse = given.solve.map(|a| Symmetric::new(context, a, Kind::Matrix, 0.0)).transpose()?;
@@ -77,11 +94,11 @@ pub fn eigenpairs<T: Scalar>(
     match context.backend() {
         Backend::Cpu => {
             let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns())?;
-            job.run(&mut krylov, &mut small, &mut report)
+            job.run(&mut krylov, vectors, &mut small, &mut report)
         }
         Backend::Gpu(_) => {
             let mut krylov = GpuKrylov::new(context, operator, inverse, job.columns())?;
-            job.run(&mut krylov, &mut small, &mut report)
+            job.run(&mut krylov, vectors, &mut small, &mut report)
         }
     }
 }

@@ -229,3 +229,30 @@ def test_robust_pca_on_the_device(gpu: purlin.Context, to_device: Any) -> None:
         back = found.low_rank if isinstance(found.low_rank, np.ndarray) else found.low_rank.numpy()
         assert info.converged and info.rank == 3
         assert np.linalg.norm(back - low) < 1e-5 * np.linalg.norm(low)
+
+
+@pytest.mark.parametrize("orthogonality", ["full", "partial"])
+def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purlin.Context, orthogonality: Any) -> None:
+    cupy: Any = pytest.importorskip("cupy")
+    sparse: Any = pytest.importorskip("cupyx.scipy.sparse")
+    n = 3000
+    random = np.random.default_rng(7)
+    i, j = random.integers(0, n, 9 * n), random.integers(0, n, 9 * n)
+    rows, cols, values = np.r_[i, j], np.r_[j, i], np.tile(random.uniform(size=9 * n), 2)
+    a = purlin.sparse.from_coordinates(rows, cols, values, (n, n), context=cpu)
+    there = sparse.csr_matrix(a.scipy())
+    matrix = purlin.Matrix.of(there, context=gpu)
+    assert (matrix.location, matrix.storage, matrix.nnz) == ("device", "csr", there.nnz)
+    with pytest.raises(ValueError, match="location"):
+        matrix.scipy()
+    vectors = cupy.zeros((n, 4), order="F")
+    wanted = purlin.lanczos.run(a, 4, context=cpu)
+    for factor in (1.0, 2.0):
+        there.data[...] = factor * cupy.asarray(a.arrays()[2])
+        found = purlin.lanczos.run(matrix, 4, vectors=vectors, orthogonality=orthogonality)
+        assert found.pairs.vectors is vectors
+        np.testing.assert_allclose(found.pairs.values, factor * wanted.pairs.values, rtol=1e-9)
+        np.testing.assert_allclose(vectors.get(), wanted.pairs.vectors, atol=1e-6)
+    row_major = cupy.zeros((n, 4))
+    with pytest.raises(purlin.Error, match="vectors"):
+        purlin.lanczos.run(matrix, 4, vectors=row_major)

@@ -181,7 +181,7 @@ def run(
     start: npt.ArrayLike | None = None,
     known: npt.ArrayLike | None = None,
     solve: Any = None,
-    vectors: bool = True,
+    vectors: bool | object = True,
     progress: Progress | None = None,
     context: Context | None = None,
     stream: Stream | None = None,
@@ -193,12 +193,14 @@ def run(
     call = Call(k, which, progress, options)
     n = _order(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
-    found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
+    found: Any = vectors
+    if isinstance(vectors, bool):
+        found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
     first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
     kept = None if known is None else Matrix.dense(np.asarray(known, matrix.dtype), context=context)
     inverse = None if solve is None else Matrix.of(solve, context=context)
     outputs = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
-    shown = None if found is None else Matrix.dense(found, context=context)
+    shown = None if found is None else Matrix.dense(found, context=context, stream=stream)
     with call.relay:
         status = lib.purlin_lanczos_solve(
             matrix.handle,
@@ -234,13 +236,15 @@ def solve(
     start: npt.ArrayLike | None = None,
     known: npt.ArrayLike | None = None,
     solve: Any = None,
-    vectors: bool = True,
+    vectors: bool | object = True,
     progress: Progress | None = None,
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Pairs:
-    """k eigenvalues, and eigenvectors of norm 1 as columns unless `vectors` is false, in the order that `which` says.
+    """k eigenvalues, and eigenvectors of norm 1 as columns unless `vectors` is false, in the order that `which` says. `vectors`
+    may be an array of n rows and k columns to write to, also one on the device (CuPy's, torch's; column-major), where the
+    vectors of a context on a GPU then stay.
 
     `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"` is
     what solves (A - sigma I) x = b, a `LinearOperator` say. `progress` is called with the pairs that have converged, k,

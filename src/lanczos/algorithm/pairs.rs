@@ -12,7 +12,18 @@ use super::verify::{Solved, columns, solve};
 use super::{PROBES, Small, finite, plain};
 use crate::alloc;
 use crate::error::{Error, Result};
-use crate::scalar::{Real, Scalar};
+use crate::matrix::DenseMut;
+use crate::scalar::Scalar;
+
+/// Where eigenvectors go.
+pub enum Vectors<'a> {
+    /// To the host, with the values.
+    Returned,
+    /// To a matrix on the context's device, column-major, n-by-k.
+    Device(DenseMut<'a>),
+    /// Nowhere.
+    Left,
+}
 
 /// What a call asks for.
 pub struct Job<'a, T> {
@@ -104,6 +115,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     pub fn run<'r>(
         &self,
         krylov: &mut Columns<'_, T>,
+        vectors: Vectors<'_>,
         small: &mut Small<'r, T::Wide>,
         report: &mut Report<'r>,
     ) -> Result<Pairs<T>> {
@@ -135,10 +147,12 @@ impl<'a, T: Scalar> Job<'a, T> {
         };
         let (residuals, norm) = self.residuals(krylov, &solved)?;
         let count = solved.values.len();
-        let mut vectors = alloc::filled("eigenvectors", self.n * count, T::default())?;
-        for (i, vector) in vectors.chunks_exact_mut(self.n).enumerate() {
-            krylov.read(known + i, vector)?;
-            orient(vector);
+        let length = if matches!(vectors, Vectors::Returned) { self.n * count } else { 0 };
+        let mut returned = alloc::filled("eigenvectors", length, T::default())?;
+        match vectors {
+            Vectors::Returned => krylov.oriented(known, &mut returned)?,
+            Vectors::Device(mut to) => krylov.deliver(known, count, &mut to)?,
+            Vectors::Left => {}
         }
         let info = Info {
             reason: solved.reason,
@@ -152,7 +166,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             norm,
             seconds: begin.elapsed().as_secs_f64(),
         };
-        Ok(Pairs { values: solved.values, vectors, residuals, info })
+        Ok(Pairs { values: solved.values, vectors: returned, residuals, info })
     }
 
     fn plain(&self, krylov: &mut Columns<'_, T>, report: &mut Report<'_>) -> Result<Solved> {
@@ -174,11 +188,8 @@ impl<'a, T: Scalar> Job<'a, T> {
     fn residuals(&self, krylov: &mut Columns<'_, T>, solved: &Solved) -> Result<(Vec<f64>, f64)> {
         let (known, count) = (self.known(), solved.values.len());
         let work = known + count;
-        let mut residuals = alloc::with_capacity("residuals", count)?;
-        for (i, &value) in solved.values.iter().enumerate() {
-            krylov.apply(known + i, work)?;
-            residuals.push(finite(krylov.distance(work, value, known + i)?, "a residual")?);
-        }
+        let residuals = krylov.residuals(known, &solved.values, work)?;
+        residuals.iter().try_for_each(|r| finite(*r, "a residual").map(drop))?;
         if !self.inverse {
             return Ok((residuals, solved.counts.norm));
         }
@@ -211,18 +222,4 @@ fn lock<T: Scalar>(krylov: &mut Columns<'_, T>, argument: &str, v: &[T], j: usiz
     krylov.scale(j, 1.0 / p.after)?;
     let again = krylov.orthogonalise(j, j)?;
     krylov.scale(j, 1.0 / again.after)
-}
-
-/// Makes the entry of largest modulus real and positive, the first of those that are about as large.
-fn orient<T: Scalar>(v: &mut [T]) {
-    let size = |x: &T| x.re().hypot(x.im());
-    let largest = v.iter().map(size).fold(0.0, f64::max);
-    let near = largest * (1.0 - 8.0 * T::Part::EPSILON.to_f64());
-    if let Some(&x) = v.iter().find(|x| size(x) >= near) {
-        let modulus = size(&x);
-        if modulus > 0.0 {
-            let turn = T::from_parts(x.re() / modulus, -x.im() / modulus);
-            v.iter_mut().for_each(|v| *v = turn * *v);
-        }
-    }
 }

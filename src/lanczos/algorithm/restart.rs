@@ -245,7 +245,10 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         while next < m {
             let steps = match self.loss {
                 None => self.krylov.extend(self.space(), next, m)?,
-                Some(_) => self.step(next, from)?,
+                Some(_) => match self.krylov.extend_watched(self.space(), next, m, &self.t)? {
+                    Some(steps) => steps,
+                    None => self.step(next, from)?,
+                },
             };
             for (j, p) in (next..).zip(steps) {
                 next = j + 1;

@@ -7,8 +7,10 @@
 //! | file | subject |
 //! |---|---|
 //! | `operator` | operators on vectors in device memory |
+//! | `steps` | the steps of a cycle |
 
 mod operator;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -19,17 +21,21 @@ use super::krylov::{Affine, Krylov, Projection, Space};
 use super::operator::{Symmetric, UNSYMMETRIC};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
-use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
+use crate::backend::gpu::kernels::lanczos::{
+    Pass, Scale, orient, orient_room, parts, pass, pieces, scale, total, turn,
+};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
+use crate::matrix::DenseMut;
 use crate::rng;
-use crate::scalar::{Real, Scalar};
-use crate::shape::product;
+use crate::scalar::{Element, Real, Scalar};
+use crate::shape::{Order, product};
 use operator::{DeviceOperator, Ends};
+use steps::Steps;
 
 const WHAT: &str = "Krylov space";
 
@@ -50,6 +56,8 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     partials: DeviceMemory,
     /// Totals of a step.
     totals: DeviceMemory,
+    /// What steps in one launch need; `None` where the kernel cannot take so many columns.
+    steps: Option<Steps>,
     /// Two vectors on the host, for operators that are there.
     host: [Vec<T>; 2],
 }
@@ -108,6 +116,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
             memory,
             partials,
             totals,
+            steps: Steps::new::<T>(gpu, stream, n, columns)?,
             host,
         };
         if is_sampled {
@@ -118,12 +127,15 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
 
     /// Tests by products with random vectors u and v whether u . A v = A u . v.
     fn sample(&mut self) -> Result<()> {
-        let mut norms = [0.0; 2];
         (0..2).try_for_each(|j| self.random(0, PROBES + j, j as usize))?;
-        let mut sums = [[0.0f64; 2]; 2];
-        for (j, sum) in sums.iter_mut().enumerate() {
+        let weights = self.numbers(&[0.0; 2])?;
+        let numbers = parts::<T>();
+        // Of both vectors: |x|^2, |A x|^2, and what the other has along A x.
+        let each = 2 + numbers;
+        for j in 0..2 {
             self.apply(j, 2)?;
-            norms[j] = self.distance(2, 0.0, 2)? * self.distance(1 - j, 0.0, 1 - j)?;
+            self.enqueue_distance(j, weights.whole(), j, each * j)?;
+            self.enqueue_distance(2, weights.whole(), 2, each * j + 1)?;
             let partials = self.partials.whole();
             let one = Pass {
                 space: self.column(1 - j)?,
@@ -136,10 +148,14 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
                 keep: true,
             };
             pass::<T>(&self.gpu, &self.stream, one)?;
-            let numbers = parts::<T>();
-            total(&self.gpu, &self.stream, partials, (numbers, pieces(self.n)), 1.0, self.totals(0, numbers)?)?;
-            self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut sum[..numbers])?;
+            let place = self.totals(each * j + 2, numbers)?;
+            total(&self.gpu, &self.stream, partials, (numbers, pieces(self.n)), 1.0, place)?;
         }
+        let mut read = [0.0f64; 8];
+        self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read[..2 * each])?;
+        let sum = |j: usize, part: usize| if part < numbers { read[each * j + 2 + part] } else { 0.0 };
+        let sums = [[sum(0, 0), sum(0, 1)], [sum(1, 0), sum(1, 1)]];
+        let norms = [read[1].sqrt() * read[each].sqrt(), read[each + 1].sqrt() * read[0].sqrt()];
         // v . A u and u . A v are each other's conjugates.
         let far = (sums[0][0] - sums[1][0]).hypot(sums[0][1] + sums[1][1]);
         let limit = 100.0 * T::Part::EPSILON.to_f64() * (norms[0] + norms[1]);
@@ -247,8 +263,29 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         done
     }
 
-    fn numbers(&self, values: &[f64]) -> Result<DeviceMemory> {
-        self.gpu.upload_numbers(&self.stream, WHAT, values)
+    /// A copy of numbers on the device, in the order of the stream.
+    fn numbers<E: Element>(&self, values: &[E]) -> Result<DeviceMemory> {
+        let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, size_of_val(values))?;
+        self.gpu.store_numbers(&self.stream, values, &mut memory, 0)?;
+        Ok(memory)
+    }
+
+    /// Enqueues the sum |w - lambda x|^2, `weights` being lambda and a 0; it goes to total `at`.
+    fn enqueue_distance(&self, w: usize, weights: Region<'_>, x: usize, at: usize) -> Result<()> {
+        let pieces = pieces(self.n);
+        let one = Pass {
+            space: self.column(x)?,
+            vector: self.column(w)?,
+            rows: self.n,
+            count: 1,
+            weights: Some(weights),
+            partials: None,
+            squares: Some(self.squares(0)?),
+            keep: true,
+        };
+        pass::<T>(&self.gpu, &self.stream, one)?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(&self.gpu, &self.stream, after, (1, pieces), 1.0, self.totals(at, 1)?)
     }
 }
 
@@ -290,6 +327,9 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn extend(&mut self, mut space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+        if self.steps.is_some() {
+            return self.march(space, (from, to), None);
+        }
         let first = space.locked + from;
         for j in from..to {
             let v = space.locked + j;
@@ -305,6 +345,19 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
             steps.truncate(end + 1);
         }
         Ok(steps)
+    }
+
+    fn extend_watched(
+        &mut self,
+        space: Space,
+        from: usize,
+        m: usize,
+        t: &[T::Wide],
+    ) -> Result<Option<Vec<Projection>>> {
+        match self.steps {
+            Some(_) => self.march(space, (from, m), Some(t)).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn project(
@@ -377,6 +430,11 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 
     fn rotate(&mut self, first: usize, m: usize, y: &[T::Wide], l: usize) -> Result<()> {
         let n = self.n;
+        let weights = self.numbers(&y[..m * l])?;
+        let space = columns::<T>(&self.memory, n, first, m)?;
+        if turn::<T>(&self.gpu, &self.stream, space, n, (m, l), weights.whole())? {
+            return Ok(());
+        }
         let mut turn = alloc::with_capacity(WHAT, m * l)?;
         turn.extend(y[..m * l].iter().map(|v| T::narrow(*v)));
         let turn = self.algebra.upload("turn of a space", m, l, &turn, m)?;
@@ -406,23 +464,43 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 
     fn distance(&mut self, w: usize, lambda: f64, x: usize) -> Result<f64> {
         let weights = self.numbers(&[lambda, 0.0])?;
-        let pieces = pieces(self.n);
-        let one = Pass {
-            space: self.column(x)?,
-            vector: self.column(w)?,
-            rows: self.n,
-            count: 1,
-            weights: Some(weights.whole()),
-            partials: None,
-            squares: Some(self.squares(0)?),
-            keep: true,
-        };
-        pass::<T>(&self.gpu, &self.stream, one)?;
-        let after = self.partials.region(8 * pieces, 8 * pieces)?;
-        total(&self.gpu, &self.stream, after, (1, pieces), 1.0, self.totals(0, 1)?)?;
+        self.enqueue_distance(w, weights.whole(), x, 0)?;
         let mut found = [0.0f64];
         self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut found)?;
         Ok(found[0].sqrt())
+    }
+
+    fn residuals(&mut self, first: usize, values: &[f64], work: usize) -> Result<Vec<f64>> {
+        let mut residuals = alloc::filled(WHAT, values.len(), 0.0)?;
+        let mut weights = alloc::filled(WHAT, 2 * values.len(), 0.0)?;
+        weights.iter_mut().step_by(2).zip(values).for_each(|(weight, value)| *weight = *value);
+        let weights = self.numbers(&weights)?;
+        for i in 0..values.len() {
+            self.apply(first + i, work)?;
+            self.enqueue_distance(work, weights.region(16 * i, 16)?, first + i, i)?;
+        }
+        self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut residuals)?;
+        residuals.iter_mut().for_each(|r| *r = r.sqrt());
+        Ok(residuals)
+    }
+
+    fn oriented(&mut self, first: usize, to: &mut [T]) -> Result<()> {
+        let (n, count) = (self.n, to.len() / self.n);
+        let own = columns::<T>(&self.memory, n, first, count)?;
+        let room = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_room(count)?)?;
+        orient::<T>(&self.gpu, &self.stream, own, n, count, (own, n), room.whole())?;
+        self.gpu.load_numbers(&self.stream, &self.memory, first * n * size_of::<T>(), to)
+    }
+
+    fn deliver(&mut self, first: usize, count: usize, to: &mut DenseMut<'_>) -> Result<()> {
+        if to.order != Order::ColumnMajor {
+            return Err(Error::NotSupported("vectors: are row-major on a device, column-major ones are needed".into()));
+        }
+        let own = columns::<T>(&self.memory, self.n, first, count)?;
+        let room = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_room(count)?)?;
+        let target = (to.memory.device("vectors")?.whole(), to.layout.strides()[1]);
+        orient::<T>(&self.gpu, &self.stream, own, self.n, count, target, room.whole())?;
+        self.stream.synchronize()
     }
 
     fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {

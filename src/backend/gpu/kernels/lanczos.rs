@@ -1,10 +1,10 @@
 //! The kernels of `cuda/lanczos.cu`.
 
 use super::{constants as c, filling, optional, product, size};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{Real, Scalar};
 use crate::shape::to_i64;
 
 /// Rows whose sums are one piece.
@@ -42,6 +42,43 @@ parameters! {
         pieces: i64,
         numbers: i64,
         factor: f64,
+    }
+    /// `purlin_lanczos_step_params`.
+    StepParams LANCZOS_STEP_PARAMS_BYTES {
+        space: u64,
+        partials: u64,
+        arrivals: u64,
+        record: u64,
+        previous: u64,
+        projected: u64,
+        estimates: u64,
+        estimates_after: u64,
+        rows: i64,
+        column: i64,
+        step: i64,
+        basis: i64,
+        most: i64,
+        held: i64,
+        epsilon: f64,
+        limit: f64,
+    }
+    /// `purlin_lanczos_turn_params`.
+    TurnParams LANCZOS_TURN_PARAMS_BYTES {
+        space: u64,
+        weights: u64,
+        rows: i64,
+        from: i64,
+        to: i64,
+    }
+    /// `purlin_lanczos_orient_params`.
+    OrientParams LANCZOS_ORIENT_PARAMS_BYTES {
+        space: u64,
+        peaks: u64,
+        firsts: u64,
+        output: u64,
+        rows: i64,
+        stride: i64,
+        near: f64,
     }
     /// `purlin_lanczos_scale_params`.
     ScaleParams LANCZOS_SCALE_PARAMS_BYTES {
@@ -170,4 +207,205 @@ pub fn scale<T: Scalar>(gpu: &Gpu, stream: &GpuStream, scale: Scale<'_>) -> Resu
     let grid = filling(&function, scale.rows.div_ceil(size(threads)), threads, 0)?;
     // SAFETY: as above.
     unsafe { launch(&function, stream, grid, &parameters) }
+}
+
+/// Threads of a block of a step, and so the most vectors of a space that estimates are kept of.
+const STEP_THREADS: usize = size(c::LANCZOS_STEP_THREADS);
+
+/// F64 of the record of a step: the component along the last vector, |A v|, the norm of what is left, and how many passes
+/// made it orthogonal.
+pub const RECORD: usize = 4;
+
+/// F64 of the estimates of a space of `basis` vectors.
+pub const fn estimates(basis: usize) -> usize {
+    2 * (basis + 1) + 2
+}
+
+/// Blocks of steps on vectors of `rows` numbers; 0 where the kernel cannot take `columns` vectors.
+pub fn step_blocks<T: Scalar>(gpu: &Gpu, rows: usize, columns: usize) -> Result<usize> {
+    let kernel = kernel::<T>(gpu, "step")?;
+    let shared = step_shared::<T>(columns);
+    if columns >= STEP_THREADS || shared > kernel.most_shared() {
+        return Ok(0);
+    }
+    let grid = filling(&kernel, rows.div_ceil(STEP_THREADS).max(1), c::LANCZOS_STEP_THREADS, shared)?;
+    Ok(usize::try_from(grid.blocks[0]).unwrap_or(1))
+}
+
+/// Numbers of a block's sums.
+const fn step_numbers<T: Scalar>(columns: usize) -> usize {
+    2 + parts::<T>() * columns
+}
+
+fn step_shared<T: Scalar>(columns: usize) -> usize {
+    8 * (parts::<T>() * columns + step_numbers::<T>(columns) * (1 + STEP_THREADS / 32))
+}
+
+/// Bytes that `blocks` blocks need for the sums of steps in a space of `columns` vectors.
+pub fn step_room<T: Scalar>(blocks: usize, columns: usize) -> Result<usize> {
+    product("sums", &[16, step_numbers::<T>(columns), blocks])
+}
+
+/// What follows the product in a step of the Lanczos process.
+#[derive(Clone, Copy)]
+pub struct Step<'a> {
+    /// The vectors from column 0 to the one that is finished, packed.
+    pub space: Region<'a>,
+    /// Rows.
+    pub rows: usize,
+    /// The column that was multiplied; the next has the product.
+    pub column: usize,
+    /// Blocks, as [`step_blocks`] has them for all columns that there will be.
+    pub blocks: usize,
+    /// [`step_room`] bytes.
+    pub partials: Region<'a>,
+    /// U32, two of them: 0 before and after.
+    pub arrivals: Region<'a>,
+    /// [`RECORD`] F64.
+    pub record: Region<'a>,
+    /// The record of the step before; with `None` the vector is made orthogonal to all others by as many passes as it takes.
+    pub previous: Option<Region<'a>>,
+    /// How the orthogonality is watched; `None`: every vector is made orthogonal to all others.
+    pub watch: Option<Watch<'a>>,
+}
+
+/// Estimates of the products of the vectors of a space.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Number of the column in its space.
+    pub step: usize,
+    /// Vectors of the space.
+    pub basis: usize,
+    /// Real parts of the projected matrix, basis-by-basis F64, which the step goes on with.
+    pub projected: Region<'a>,
+    /// [`estimates`] F64 before the step.
+    pub before: Region<'a>,
+    /// And after it.
+    pub after: Region<'a>,
+    /// Unit roundoff of the type.
+    pub epsilon: f64,
+}
+
+/// Takes away what the vectors before have along the product, where that is due, and divides by the norm.
+pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
+    let columns = step.column + 1;
+    let numbers = step_numbers::<T>(columns);
+    if step.previous.is_some() && step.column == 0 {
+        return Err(Error::Internal("a step before the first".into()));
+    }
+    let mut parameters = StepParams {
+        space: step.space.array("space", product("space", &[step.rows, columns + 1])?, size_of::<T>())?,
+        partials: step.partials.array("partials", product("partials", &[2, numbers, step.blocks])?, 8)?,
+        arrivals: step.arrivals.array("arrivals", 2, 4)?,
+        record: step.record.array("record", RECORD, 8)?,
+        previous: optional::<f64>("record", step.previous, RECORD)?,
+        projected: 0,
+        estimates: 0,
+        estimates_after: 0,
+        rows: to_i64(step.rows),
+        column: to_i64(step.column),
+        step: 0,
+        basis: 0,
+        most: to_i64(numbers),
+        held: 0,
+        epsilon: 0.0,
+        limit: 0.0,
+    };
+    if let Some(watch) = step.watch {
+        let length = estimates(watch.basis);
+        if watch.step >= watch.basis || watch.basis >= STEP_THREADS || watch.step > step.column {
+            return Err(Error::Internal(format!("step {} of {}", watch.step, watch.basis)));
+        }
+        parameters.projected =
+            watch.projected.array("projected", product("projected", &[watch.basis, watch.basis])?, 8)?;
+        parameters.estimates = watch.before.array("estimates", length, 8)?;
+        parameters.estimates_after = watch.after.array("estimates", length, 8)?;
+        parameters.step = to_i64(watch.step);
+        parameters.basis = to_i64(watch.basis);
+        parameters.epsilon = watch.epsilon;
+        parameters.limit = watch.epsilon.sqrt();
+    }
+    let kernel = kernel::<T>(gpu, "step")?;
+    let own = step.rows.div_ceil(step.blocks.max(1)).next_multiple_of(32);
+    let (sums, rows) = (step_shared::<T>(columns), product("rows", &[own, size_of::<T>()])?.next_multiple_of(8));
+    let is_held = sums.saturating_add(rows) <= kernel.most_shared();
+    parameters.held = i64::from(is_held);
+    let shared = if is_held { sums + rows } else { sums };
+    let grid = Grid::row(blocks(step.blocks)?, c::LANCZOS_STEP_THREADS.unsigned_abs(), shared);
+    // SAFETY: every array was checked against the kernel's extents.
+    unsafe { launch_together(&kernel, stream, grid, &parameters) }
+}
+
+/// The first `to` of `from` columns become all of these times `weights`, F64 and of complex numbers two each, column by
+/// column. False, and nothing is done, where the columns are more than the kernel takes.
+pub fn turn<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    space: Region<'_>,
+    rows: usize,
+    (from, to): (usize, usize),
+    weights: Region<'_>,
+) -> Result<bool> {
+    let threads = size(c::LANCZOS_TURN_THREADS);
+    let kernel = kernel::<T>(gpu, "turn")?;
+    let filled = to.next_multiple_of(size(c::LANCZOS_TURN_COLUMNS));
+    let shared = 8 * parts::<T>() * from * filled + from * threads * size_of::<T>();
+    if shared > kernel.most_shared() {
+        return Ok(false);
+    }
+    if to > from {
+        return Err(Error::Internal(format!("{to} columns of {from}")));
+    }
+    let parameters = TurnParams {
+        space: space.array("space", product("space", &[rows, from])?, size_of::<T>())?,
+        weights: weights.array("weights", product("weights", &[parts::<T>(), from, to])?, 8)?,
+        rows: to_i64(rows),
+        from: to_i64(from),
+        to: to_i64(to),
+    };
+    let grid = filling(&kernel, rows.div_ceil(threads), c::LANCZOS_TURN_THREADS, shared)?;
+    // SAFETY: as above.
+    unsafe { launch(&kernel, stream, grid, &parameters) }?;
+    Ok(true)
+}
+
+/// Bytes of work space for [`orient`].
+pub fn orient_room(count: usize) -> Result<usize> {
+    product("peaks", &[8 * 4, size(c::LANCZOS_PEAKS), count])
+}
+
+/// Copies `count` columns to others, `stride` numbers apart, each turned so that its entry of largest modulus, the first of
+/// those that are about as large, is real and positive.
+pub fn orient<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    space: Region<'_>,
+    rows: usize,
+    count: usize,
+    (output, stride): (Region<'_>, usize),
+    room: Region<'_>,
+) -> Result<()> {
+    if count == 0 || rows == 0 {
+        return Ok(());
+    }
+    let peaks = size(c::LANCZOS_PEAKS);
+    let reach = product("vectors", &[count - 1, stride])?.saturating_add(rows);
+    let numbers = product("peaks", &[count, peaks])?;
+    let parameters = OrientParams {
+        space: space.array("space", product("space", &[rows, count])?, size_of::<T>())?,
+        peaks: room.array("peaks", numbers, 8)?,
+        firsts: room.part(8 * numbers, 24 * numbers)?.array("peaks", 3 * numbers, 8)?,
+        output: output.array("vectors", reach, size_of::<T>())?,
+        rows: to_i64(rows),
+        stride: to_i64(stride),
+        // Of squares.
+        near: 1.0 - 16.0 * T::Part::EPSILON.to_f64(),
+    };
+    let grid =
+        Grid { blocks: [blocks(peaks)?, blocks(count)?, 1], ..Grid::row(1, c::LANCZOS_THREADS.unsigned_abs(), 0) };
+    for what in ["peak", "first", "orient"] {
+        // SAFETY: as above.
+        unsafe { launch(&kernel::<T>(gpu, what)?, stream, grid, &parameters) }?;
+    }
+    Ok(())
 }
