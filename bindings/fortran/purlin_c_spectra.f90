@@ -218,6 +218,14 @@ module purlin_c_spectra
       type(purlin_lanczos_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
+    function c_lanczos_singular(a, stream, options, u, values, v, residuals, info) bind(c, &
+      name='purlin_lanczos_singular') result(s)
+      import :: c_int32_t, c_ptr, purlin_lanczos_info, purlin_lanczos_options
+      type(c_ptr), value :: a, stream, u, values, v, residuals
+      type(purlin_lanczos_options), intent(in), optional :: options
+      type(purlin_lanczos_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
     function c_lanczos_tridiagonalise(a, stream, options, steps, start, alpha, beta, count) bind(c, &
       name='purlin_lanczos_tridiagonalise') result(s)
       import :: c_int32_t, c_int64_t, c_ptr, purlin_lanczos_options

@@ -1,4 +1,4 @@
-!> Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, by Lanczos' method. After
+!> Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, and singular triplets, by Lanczos' method. After
 !> PURLIN_ERROR_NO_CONVERGENCE the first info%count of the outputs hold what was found.
 module purlin_lanczos_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
@@ -11,13 +11,19 @@ module purlin_lanczos_module
   use purlin_matrices
   implicit none
   private
-  public :: purlin_lanczos_solve, purlin_lanczos_tridiagonalise, purlin_lanczos_filter, &
+  public :: purlin_lanczos_solve, purlin_lanczos_singular, purlin_lanczos_tridiagonalise, purlin_lanczos_filter, &
     purlin_tridiagonal_eigenvalues
 
   !> size(values) eigenpairs, whatever options%count says. Eigenvectors are a matrix object, or the columns of an array of
   !> A's type, sections with contiguous columns in place.
   interface purlin_lanczos_solve
     module procedure solve_objects, solve_r32, solve_r64, solve_c32, solve_c64
+  end interface
+
+  !> size(values) singular triplets, the largest or with options%which the smallest, whatever options%count says. Vectors
+  !> are matrix objects, or the columns of arrays of A's type.
+  interface purlin_lanczos_singular
+    module procedure singular_objects, singular_r32, singular_r64, singular_c32, singular_c64
   end interface
 
 contains
@@ -130,6 +136,109 @@ contains
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
       solve, places, stat=o%status, errmsg=o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Without places for singular vectors the values alone.
+  subroutine singular_objects(context, a, values, u, v, residuals, options, info, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_matrix), intent(inout), optional :: u, v
+    real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    type(purlin_lanczos_options) :: settings
+    type(purlin_tensor) :: found, left
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(settings)
+    if (present(options)) settings = options
+    settings%count = size(values, kind=c_int64_t)
+    if (present(info)) call purlin_init(info)
+    call found%borrow(context, values, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
+      errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular(a%handle(), stream_key(stream), settings, &
+      matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine singular_r32(context, a, u, values, v, residuals, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    real(c_float), intent(inout), target :: u(:, :), v(:, :)
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_matrix) :: left, right
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
+      stat=o%status, errmsg=o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine singular_r64(context, a, u, values, v, residuals, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    real(c_double), intent(inout), target :: u(:, :), v(:, :)
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_matrix) :: left, right
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
+      stat=o%status, errmsg=o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine singular_c32(context, a, u, values, v, residuals, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    complex(c_float_complex), intent(inout), target :: u(:, :), v(:, :)
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_matrix) :: left, right
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
+      stat=o%status, errmsg=o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine singular_c64(context, a, u, values, v, residuals, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    complex(c_double_complex), intent(inout), target :: u(:, :), v(:, :)
+    real(c_double), intent(inout), contiguous, target :: values(:)
+    real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
+    type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_matrix) :: left, right
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call left%borrow(context, u, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
+      stat=o%status, errmsg=o%message)
     call finish(o, stat, errmsg)
   end subroutine
 

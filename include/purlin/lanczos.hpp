@@ -1,5 +1,5 @@
 /// @file lanczos.hpp
-/// Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, by Lanczos' method.
+/// Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, and singular triplets, by Lanczos' method.
 #ifndef PURLIN_LANCZOS_HPP
 #define PURLIN_LANCZOS_HPP
 
@@ -46,6 +46,26 @@ inline void solve(const context& on, const matrix& a, const tensor& values, cons
   a.rethrow();
   if (before.solve != nullptr) before.solve->rethrow();
   on.finish(status);
+}
+
+/// Singular values, and vectors and residuals where there is a place for them, as purlin_lanczos_singular.
+inline void singular(const context& on, const matrix& a, const matrix& u, const tensor& values, const matrix& v,
+                     const tensor& residuals, info& report, const options& settings = {}, const stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_status status = purlin_lanczos_singular(a.get(), queue.get(), &raw, u.get(), values.get(), v.get(),
+                                                       residuals.get(), &report);
+  relay.rethrow();
+  a.rethrow();
+  on.finish(status);
+}
+
+/// The singular values alone.
+inline std::vector<double> singular_values(const context& on, const matrix& a, const options& settings = {}) {
+  std::vector<double> found(purlin::detail::size(settings.count));
+  info report;
+  singular(on, a, {}, tensor::borrow(on, found), {}, {}, report, settings);
+  return found;
 }
 
 /// The eigenvalues alone.

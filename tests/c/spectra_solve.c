@@ -374,6 +374,70 @@ static void solve_refusals(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* The triplets of the random matrix, the largest both ways and the smallest. */
+static void singular(void) {
+  enum { K = 4 };
+  static double u[K][ROWS], v[K][COLS];
+  static const int32_t kinds[] = {PURLIN_LANCZOS_GRAM, PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_MATRIX};
+  purlin_matrix *a = random_matrix(), *mu = NULL, *mv = NULL;
+  double values[K], residuals[K], largest[K];
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, K, values), *tr = vector_of(context, PURLIN_F64, K, residuals);
+  purlin_lanczos_options o;
+  purlin_lanczos_info info;
+  int run, i, j, k;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, ROWS, K, ROWS, u, &mu));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, COLS, K, COLS, v, &mv));
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  for (run = 0; run < 3; run++) {
+    int smallest = kinds[run] == PURLIN_LANCZOS_MATRIX;
+    o = lanczos(K, smallest ? PURLIN_LANCZOS_SMALLEST : PURLIN_LANCZOS_LARGEST, kinds[run]);
+    memset(u, 0xff, sizeof u);
+    memset(v, 0xff, sizeof v);
+    OK(purlin_lanczos_singular(a, NULL, &o, mu, tv, mv, tr, &info));
+    CHECK(info.count == K && info.converged == K && info.products > 0);
+    for (k = 0; k < K; k++) {
+      double worst[2] = {0, 0}, norm = 0;
+      for (i = 0; i < ROWS; i++) {
+        double sum = -values[k] * u[k][i];
+        for (j = 0; j < COLS; j++) sum += full[i][j] * v[k][j];
+        worst[0] += sum * sum;
+        norm += u[k][i] * u[k][i];
+      }
+      for (j = 0; j < COLS; j++) {
+        double sum = -values[k] * v[k][j];
+        for (i = 0; i < ROWS; i++) sum += full[i][j] * u[k][i];
+        worst[1] += sum * sum;
+      }
+      CHECK(fabs(sqrt(worst[0] > worst[1] ? worst[0] : worst[1]) - residuals[k]) <= 1e-12 && residuals[k] <= 1e-7);
+      CHECK(near(norm, 1, 1e-12));
+      if (k > 0) CHECK(smallest ? values[k] >= values[k - 1] : values[k] <= values[k - 1]);
+      if (run == 0) largest[k] = values[k];
+      if (run == 1) CHECK(near(values[k], largest[k], 1e-9));
+    }
+    CHECK(smallest ? values[K - 1] < largest[K - 1] : values[0] > 1);
+  }
+  o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_GRAM);
+  OK(purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  CHECK(near(values[0], largest[0], 1e-12));
+  BAD_ARGUMENT("u: overlaps v", purlin_lanczos_singular(a, NULL, &o, mu, tv, mu, NULL, NULL));
+  BAD_ARGUMENT("u: is 53 x 4, 67 x 4 is needed", purlin_lanczos_singular(a, NULL, &o, mv, tv, NULL, NULL, NULL));
+  o.kind = PURLIN_LANCZOS_LAPLACIAN;
+  BAD_ARGUMENT("kind: is 1", purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  o.kind = PURLIN_LANCZOS_GRAM;
+  o.shift = 1;
+  BAD_ARGUMENT("shift: is 1", purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  o = lanczos(K, PURLIN_LANCZOS_BOTH_ENDS, PURLIN_LANCZOS_GRAM);
+  BAD_ARGUMENT("which: is BothEnds", purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_AUGMENTED);
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "which", purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  BAD_HANDLE("values: is NULL", purlin_lanczos_singular(a, NULL, &o, NULL, NULL, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(tr));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(mv));
+  OK(purlin_matrix_destroy(mu));
+  OK(purlin_matrix_destroy(a));
+}
+
 static void tridiagonal(void) {
   enum { M = 120 };
   purlin_matrix *a = golden("as-caida20071105");
@@ -509,6 +573,7 @@ int main(void) {
   operators();
   multiplicities();
   solve_refusals();
+  singular();
   tridiagonal();
   applications();
   OK(purlin_context_destroy(foreign));

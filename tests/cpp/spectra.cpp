@@ -143,6 +143,11 @@ void eigenpairs(const context& on) {
   settings.which = 9;
   EXPECT_ERROR(purlin::lanczos::values(on, a, settings), PURLIN_ERROR_INVALID_ARGUMENT);
 
+  purlin::lanczos::options wanted;
+  wanted.count = 3;
+  wanted.kind = PURLIN_LANCZOS_AUGMENTED;
+  EXPECT(near(purlin::lanczos::singular_values(on, a, wanted)[0], 2.0 * std::cos(angle), 1e-9));
+
   const auto coefficients = purlin::lanczos::tridiagonalise(on, a, 600);
   const auto accepted = purlin::lanczos::filter(coefficients);
   EXPECT(coefficients.alpha.size() >= 200 && !accepted.empty() && near(accepted.back().value, values[0], 1e-8));

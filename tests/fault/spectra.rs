@@ -18,6 +18,7 @@ pub fn on_host() -> Vec<Case> {
         Case { name: "purlin_matrix_select, component, row_sums", allocations: 8, prepare: cut },
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
         Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
+        Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
         Case { name: "purlin_lanczos_tridiagonalise, filter", allocations: 4, prepare: recurrence },
         Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
         Case { name: "purlin_graph_density, of_image", allocations: 6, prepare: density },
@@ -147,6 +148,22 @@ fn solve(f: &Fixture) -> Call {
                 residuals,
                 null_mut()
             ),
+        );
+        made.end(status)
+    })
+}
+
+fn singular(f: &Fixture) -> Call {
+    let (context, values, residuals) = (f.context, f.vector(2), f.vector(2));
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        (o.kind, o.basis) = (PURLIN_LANCZOS_GRAM, 40);
+        let [a, u, v, ..] = &mut made.matrices;
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *u),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
+            purlin_lanczos_singular(*a, null(), &raw const o, *u, values, *v, residuals, null_mut()),
         );
         made.end(status)
     })

@@ -172,6 +172,7 @@ contains
     type(purlin_lanczos_info) :: info
     type(purlin_lanczos_accepted) :: accepted(600)
     real(c_double), target :: values(4), vectors(202, 4), residuals(4), rest(2), first(200), alpha(600), beta(600)
+    real(c_double), target :: right(200, 2)
     real(c_double), parameter :: angle = acos(-1.0_c_double) / 201
     real(c_double) :: three(3), ends(3)
     integer(c_int64_t) :: steps, count
@@ -198,6 +199,15 @@ contains
     options%basis = 0
     call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%converged < 4, 'too few restarts')
+    options%restarts = 0
+    options%which = PURLIN_LANCZOS_LARGEST
+    options%kind = PURLIN_LANCZOS_GRAM
+    call purlin_lanczos_singular(context, a, vectors(:200, :2), rest, right, residuals(:2), options, info)
+    call check(abs(rest(1) - 2 * cos(angle)) < 1e-9 .and. info%converged == 2, 'singular values')
+    ! Each value is there twice, of an eigenvalue and its negative.
+    call check(abs(rest(2) - rest(1)) < 1e-9 .and. abs(norm2(right(:, 1)) - 1) < 1e-12, 'a pair of them')
+    call purlin_lanczos_singular(context, a, rest, options=options)
+    call check(abs(rest(1) - 2 * cos(angle)) < 1e-9, 'singular values alone')
     call purlin_lanczos_tridiagonalise(a, alpha, beta, steps)
     call purlin_lanczos_filter(alpha(:steps), beta(:steps), accepted, count)
     call check(steps >= 200 .and. count > 0, 'the plain recurrence')

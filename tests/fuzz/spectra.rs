@@ -313,6 +313,11 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let solve = if s.once_in(8) { w.matrices.pick(s) } else { null_mut() };
     let stream = any_stream(s, w);
     let options = if s.once_in(20) { null() } else { room.get() };
+    if s.once_in(4) {
+        let (_, cols, _) = rows_of(s, a);
+        let right = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, cols, k) };
+        return c!(purlin_lanczos_singular(a, stream, options, vectors, values, right, residuals, report.get_mut()));
+    }
     c!(purlin_lanczos_solve(a, stream, options, start, known, solve, values, vectors, residuals, report.get_mut()))
 }
 

@@ -19,6 +19,13 @@ function test_spectra(golden)
   d = purlin.lanczos(A, 3);
   e = sort(eig(full(A)), 'descend');
   check(max(abs(d - e(1:3))) < 1e-9, 'Hermitian');
+  W = sparse(random(:, 1:50) + 1i * random(:, 31:80));
+  [U, S, V, info] = purlin.lanczos_svd(W, 4);
+  e = svd(full(W));
+  check(max(abs(diag(S) - e(1:4))) < 1e-9 && norm(W * V - U * S) < 1e-7, 'singular triplets');
+  check(info.converged == 4 && all(info.residuals < 1e-7) && norm(U' * U - eye(4)) < 1e-7, 'their report');
+  check(max(abs(purlin.lanczos_svd(W.', 2, 'largest', 'kind', 'augmented') - e(1:2))) < 1e-9, 'the augmented matrix');
+  check_error('purlin:invalidArgument', 'k: is 51', @() purlin.lanczos_svd(W, 51));
   [text, identifier] = lastwarn('');
   state = warning('off', 'purlin:noConvergence');
   [~, ~, info] = purlin.lanczos(P, 5, 'smallest', 'kind', 'laplacian', 'restarts', 1);

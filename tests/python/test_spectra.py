@@ -184,6 +184,32 @@ def test_which_ends_and_kinds(cpu: purlin.Context) -> None:
     assert np.all(np.diff(run.sorted_by_value().values) > 0)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("through", ["gram", "augmented"])
+def test_singular_triplets(cpu: purlin.Context, dtype: Any, through: Any) -> None:
+    full = random_dense(90, 60, dtype, 7)
+    exact = np.linalg.svd(full.astype(np.complex128), compute_uv=False)
+    found = lanczos.singular(sparse.from_dense(full, context=cpu), 4, through=through)
+    small = np.finfo(dtype).eps * 1e4
+    np.testing.assert_allclose(found.triplets.values, exact[:4], rtol=small)
+    u, s, v = found.triplets
+    assert u.dtype == dtype and np.abs(full @ v - u * s).max() < small * exact[0]
+    assert found.info.converged == 4 and found.residuals.max() < small * exact[0]
+
+
+def test_smallest_singular_values_and_refusals(cpu: purlin.Context) -> None:
+    full = random_dense(40, 30, np.float64, 8)
+    exact = np.linalg.svd(full, compute_uv=False)[::-1]
+    a = sparse.from_dense(full, context=cpu)
+    np.testing.assert_allclose(lanczos.singular(a, 3, "smallest").triplets.values, exact[:3], rtol=1e-6)
+    with pytest.raises(purlin.NotSupported, match="which"):
+        lanczos.singular(a, 3, "smallest", through="augmented")
+    with pytest.raises(purlin.InvalidArgument, match="count: is 31"):
+        lanczos.singular(a, 31)
+    with pytest.raises(purlin.Cancelled):
+        lanczos.singular(a, 3, progress=lambda *_: True)
+
+
 def test_known_vectors_start_and_single_precision(cpu: purlin.Context) -> None:
     full = random_dense(150, 150, np.complex64, 4)
     full += full.conj().T

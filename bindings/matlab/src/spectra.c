@@ -120,6 +120,34 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
+static purlin_status run_singular(void *a[]) {
+  return purlin_lanczos_singular(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6]);
+}
+
+/* [values, U, V, residuals, info] = lanczos_singular(A, k, options) */
+static void singular(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  purlin_matrix_info shape = matrix_properties_of(a);
+  int64_t k = integer_argument("k", prhs[1], 1, INT64_MAX), least = shape.rows < shape.cols ? shape.rows : shape.cols;
+  purlin_lanczos_info info = fresh_info();
+  purlin_tensor *values = NULL, *residuals = NULL;
+  output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
+  mxArray *left;
+  watch w;
+  purlin_lanczos_options o = options_of(prhs[2], k, &w);
+  if (k > least) fail("invalidArgument", "k: is %.0f, more than %.0f", (double)k, (double)least);
+  plhs[0] = new_column(PURLIN_F64, k, &values);
+  left = new_column(PURLIN_F64, k, &residuals);
+  if (nlhs > 1) u = new_matrix(shape.dtype, shape.rows, k);
+  if (nlhs > 2) v = new_matrix(shape.dtype, shape.cols, k);
+  check_run(&w, call_library(&w, run_singular, (void *[]){a, &o, u.matrix, values, v.matrix, residuals, &info}));
+  if (nlhs > 1) plhs[1] = finish_output(&u);
+  if (nlhs > 2) plhs[2] = finish_output(&v);
+  if (nlhs > 3) plhs[3] = left;
+  if (nlhs > 4) plhs[4] = report_of(&info);
+  (void)nrhs;
+}
+
 /* Y = spmv(A, X, transposed, options): A is the transpose of a sparse matrix of MATLAB's, which `transposed` makes up for */
 static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *x = matrix_of("X", prhs[1]);
@@ -309,7 +337,8 @@ static void write_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 }
 
 const command spectra_commands[] = {
-  {"lanczos_solve", 5, 5, solve},         {"spmv", 4, 4, product},
+  {"lanczos_solve", 5, 5, solve},
+  {"lanczos_singular", 3, 3, singular},         {"spmv", 4, 4, product},
   {"graph_embed", 3, 3, embed},           {"graph_cluster", 3, 3, cluster},
   {"graph_fiedler", 3, 3, fiedler},       {"graph_bisect", 3, 3, bisect},
   {"graph_components", 1, 1, components}, {"graph_density", 4, 4, density},

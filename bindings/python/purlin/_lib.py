@@ -250,6 +250,7 @@ _PROTOTYPES = {
     "spmv_properties": "pp",
     "spmv_destroy": "p",
     "lanczos_solve": "pppppppppp",
+    "lanczos_singular": "pppppppp",
     "lanczos_tridiagonalise": "ppplpppL",
     "lanczos_filter": "lppddpL",
     "tridiagonal_eigenvalues": "lppppp",

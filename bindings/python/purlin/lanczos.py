@@ -1,7 +1,8 @@
-"""Eigenpairs of symmetric and Hermitian matrices, and of operators of graphs that are never formed.
+"""Eigenpairs of symmetric and Hermitian matrices, and of operators of graphs that are never formed; singular triplets.
 
     values, vectors = purlin.lanczos.solve(A, 10)                            # the ten largest, in descending order
     pairs = purlin.lanczos.solve(W, 4, "smallest", kind="normalised_laplacian", basis=80)
+    u, s, v = purlin.lanczos.singular(A, 5).triplets
 
 `A` is a sparse matrix of SciPy (CSR in place; of a real symmetric one CSC as well), a `purlin.Matrix`, an array, or with
 `kind="matrix"` a `LinearOperator`. Order: as `which` says, not ascending as SciPy's; `sorted_by_value` gives SciPy's.
@@ -264,6 +265,74 @@ def solve(
     ).pairs
 
 
+class Triplets(NamedTuple):
+    """Singular triplets A v = s u, with the vectors as columns."""
+
+    u: Array
+    values: Array
+    v: Array
+
+
+@dataclass(frozen=True)
+class SingularSolution:
+    """Singular triplets with the larger of ||A v - s u|| and ||A^H u - s v|| of each, and the report of the solve."""
+
+    triplets: Triplets
+    residuals: Array
+    info: Info
+
+
+def singular(
+    a: Any,
+    k: int = 6,
+    which: Literal["largest", "smallest"] = "largest",
+    *,
+    through: Literal["gram", "augmented"] = "gram",
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> SingularSolution:
+    """k singular triplets of a sparse matrix or a `LinearOperator`, the largest first, or the smallest.
+
+    `through="gram"` works with A^H A or A A^H, whichever is smaller, and has values accurate to eps ||A||^2 / s;
+    "augmented", for the largest alone, with [0 A; A^H 0], and has all to eps ||A||. Raises `Unfinished` if not all have
+    converged."""
+    matrix = of(a, context)
+    context = matrix.context
+    options["kind"] = choice("through", through, {"gram": "gram", "augmented": "augmented"})
+    call = Call(k, which, progress, options)
+    rows, cols = matrix.shape
+    count = max(k, 0)
+    values, residuals = np.zeros(count), np.zeros(count)
+    u, v = (np.zeros((n, count), matrix.dtype, order="F") for n in (rows, cols))
+    lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
+    places = [Matrix.dense(u, context=context), Matrix.dense(v, context=context)]
+    with call.relay:
+        status = lib.purlin_lanczos_singular(
+            matrix.handle,
+            stream.handle if stream else None,
+            ctypes.byref(call.options),
+            places[0].handle,
+            lists[0].handle,
+            places[1].handle,
+            lists[1].handle,
+            ctypes.byref(call.report),
+        )
+    matrix.raise_caught()
+
+    def solution(m: int) -> SingularSolution:
+        return SingularSolution(Triplets(u[:, :m], values[:m], v[:, :m]), residuals[:m], call.info())
+
+    try:
+        context.finish(status, call.relay)
+    except NoConvergence as error:
+        told = Unfinished(status, str(error))
+        told.solution = solution(call.info().count)
+        raise told from None
+    return solution(count)
+
+
 def tridiagonalise(
     a: Any,
     steps: int,
@@ -346,10 +415,13 @@ __all__ = [
     "Info",
     "Options",
     "Pairs",
+    "SingularSolution",
     "Solution",
+    "Triplets",
     "Unfinished",
     "cullum_willoughby",
     "run",
+    "singular",
     "solve",
     "tridiagonal_eigenvalues",
     "tridiagonalise",

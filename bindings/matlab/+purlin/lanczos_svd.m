@@ -1,0 +1,41 @@
+function varargout = lanczos_svd(A, k, which, varargin)
+%LANCZOS_SVD  Some singular values and vectors of a sparse matrix, to full accuracy.
+%   s = purlin.lanczos_svd(A) is a column of the 6 largest singular values of A.
+%   s = purlin.lanczos_svd(A, k, which) has K of them: WHICH is 'largest' or 'smallest' (ascending).
+%   [U, S, V] = purlin.lanczos_svd(...) has A*V = U*S with S diagonal, as svds does.
+%   [U, S, V, info] = purlin.lanczos_svd(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
+%     'kind'   what is worked with: 'gram' (default), A'*A or A*A', whichever is smaller; or 'augmented', [0 A; A' 0], for
+%              the largest alone, with values accurate to eps*norm(A)
+%     'tolerance', 'basis', 'restarts', 'verify', 'seed', 'method', 'block', 'orthogonality', 'filter', 'degree', 'progress'
+%              as of purlin.lanczos
+%   A is sparse, or known by its products: see purlin.rsvd.
+%
+%   Errors: as purlin.lanczos.
+%
+%   See also purlin.lanczos, purlin.rsvd, svds.
+%
+%   Example
+%     [U, S, V] = purlin.lanczos_svd(A, 4);
+  if nargin < 2 || isempty(k)
+    k = 6;
+  end
+  if nargin < 3 || isempty(which)
+    which = 'largest';
+  end
+  purlin.internal.whole(k, 'k', 1);
+  opts = purlin.internal.lanczos_options(varargin, {'kind'});
+  opts.which = which;
+  if isnumeric(A) && ~issparse(A)
+    A = sparse(double(A));
+  end
+  [s, U, V, residuals, info] = purlin_mex('lanczos_singular', purlin.internal.matrix(A, 'A'), k, opts);
+  purlin.internal.solved(info, 'lanczos_svd');
+  n = 1:info.count;
+  info.residuals = residuals(n);
+  if nargout < 2
+    varargout = {s(n)};
+  else
+    varargout = {U(:, n), diag(s(n)), V(:, n), info};
+    varargout = varargout(1:nargout);
+  end
+end
