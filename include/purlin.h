@@ -3008,6 +3008,16 @@ typedef struct purlin_rpca_options {
    * Handed to `progress`.
    */
   void *progress_user;
+  /**
+   * Further contexts, each on another GPU of the kind of the call's own: the longer axis of M is shared out over all of
+   * them. They are used by this call alone, and not kept. An M or a mask in device memory is worked on where it lies;
+   * of a source, rows are read from several threads, one at a time. Default NULL.
+   */
+  const struct purlin_context *const *contexts;
+  /**
+   * Number of `contexts`; default 0.
+   */
+  int64_t contexts_count;
 } purlin_rpca_options;
 
 /**
@@ -3043,7 +3053,7 @@ typedef struct purlin_rpca_info {
    */
   int64_t passes;
   /**
-   * Blocks of a pass.
+   * Blocks of a pass, of all contexts together.
    */
   int64_t blocks;
   /**
@@ -3051,7 +3061,7 @@ typedef struct purlin_rpca_info {
    */
   int64_t block_rows;
   /**
-   * Bytes that went to the device.
+   * Bytes that went to devices.
    */
   int64_t bytes_to_device;
   /**
@@ -3059,11 +3069,11 @@ typedef struct purlin_rpca_info {
    */
   int64_t bytes_read;
   /**
-   * Measured peak of device memory, bytes.
+   * Measured peak of device memory, bytes, in the context that took most.
    */
   int64_t device_bytes_used;
   /**
-   * Measured peak of host memory, bytes.
+   * Measured peak of host memory, bytes, in the context that took most.
    */
   int64_t host_bytes_used;
   /**
@@ -3107,13 +3117,18 @@ typedef struct purlin_rpca_info {
    */
   double seconds_elementwise;
   /**
-   * Seconds of reading sources.
+   * Seconds of reading sources, of all contexts together.
    */
   double seconds_read;
   /**
    * Seconds from the call to its return.
    */
   double seconds_total;
+  /**
+   * Contexts that worked: fewer than were given where there are fewer blocks of rows, or where M or the mask lies in
+   * device memory.
+   */
+  int64_t contexts;
 } purlin_rpca_info;
 
 /**
@@ -6307,13 +6322,14 @@ purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
  * @param      sparse    S, likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
- * domain, struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+ * domain, struct_size, sizes, types, read-only outputs, overlap, another context, a further context that is there
+ * already or no GPU of the kind of `context`, an entry that is NaN or infinite),
  * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
  * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
  * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute(const struct purlin_context *context,
@@ -6339,7 +6355,8 @@ purlin_status purlin_rpca_compute(const struct purlin_context *context,
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
  *
- * @pre `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+ * @pre `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs, the contexts of
+ * `options` as many as it says.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
@@ -6366,7 +6383,7 @@ purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_stream(const struct purlin_context *context,

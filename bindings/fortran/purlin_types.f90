@@ -201,6 +201,9 @@ module purlin_types
     integer(c_int32_t) :: warm_start, frames, dtype, reserved
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
+    !> c_loc of an array of the handles, context%handle(), of further contexts, and their number.
+    type(c_ptr) :: contexts
+    integer(c_int64_t) :: contexts_count
   end type
 
   type, bind(c) :: purlin_rpca_info
@@ -210,6 +213,7 @@ module purlin_types
       device_bytes_used, host_bytes_used
     real(c_double) :: lambda, mu, norm2, frobenius, residual, objective, nuclear_norm, one_norm, seconds_svd, &
       seconds_elementwise, seconds_read, seconds_total
+    integer(c_int64_t) :: contexts
   end type
 
   !> What a tensor train or a TT-matrix is.

@@ -4,6 +4,7 @@
 #define PURLIN_RPCA_HPP
 
 #include <cstdint>
+#include <vector>
 
 #include "blocks.hpp"
 #include "matrix.hpp"
@@ -16,7 +17,27 @@ struct options : purlin_rpca_options {
   purlin::progress on_progress;
 
   options() : purlin_rpca_options{} { check(purlin_rpca_options_init(this, sizeof(purlin_rpca_options))); }
+
+  /// One more GPU of the kind of the call's context: the longer axis of the matrix is shared out over all. It has to live
+  /// until the call is over.
+  void add_context(const context& another) { further.push_back(another.get()); }
+
+  std::vector<const purlin_context*> further;
 };
+
+namespace detail {
+
+/// The C options of a call.
+inline purlin_rpca_options raw(const options& settings, purlin::detail::progress_relay& relay) {
+  purlin_rpca_options all = relay.attach<purlin_rpca_options>(settings);
+  if (!settings.further.empty()) {
+    all.contexts = settings.further.data();
+    all.contexts_count = static_cast<std::int64_t>(settings.further.size());
+  }
+  return all;
+}
+
+}  // namespace detail
 
 /// A run's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then
 /// hold the last iterate.
@@ -29,7 +50,7 @@ struct info : purlin_rpca_info {
 inline void compute(const context& on, const matrix& m, const matrix& low_rank, const matrix& sparse, info& report,
                     const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
+  const purlin_rpca_options raw = detail::raw(settings, relay);
   const purlin_status status = purlin_rpca_compute(on.get(), queue.get(), m.get(), mask.get(), &raw, low_rank.get(),
                                                    sparse.get(), &report);
   relay.rethrow();
@@ -42,7 +63,7 @@ inline void compute(const context& on, const matrix& m, const matrix& low_rank, 
 inline matrix compute_csr(const context& on, const matrix& m, const matrix& low_rank, info& report,
                           const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
+  const purlin_rpca_options raw = detail::raw(settings, relay);
   purlin_matrix* made = nullptr;
   const purlin_status status = purlin_rpca_compute_csr(on.get(), queue.get(), m.get(), mask.get(), &raw,
                                                        low_rank.get(), &made, &report);
@@ -59,7 +80,7 @@ inline matrix compute_csr(const context& on, const matrix& m, const matrix& low_
 inline void stream(const context& on, const matrix& m, const sink& low_rank, const sink& sparse, info& report,
                    const options& settings = {}, const matrix& mask = {}, const purlin::stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
+  const purlin_rpca_options raw = detail::raw(settings, relay);
   const purlin_status status = purlin_rpca_stream(on.get(), queue.get(), m.get(), mask.get(), &raw, low_rank.get(),
                                                   sparse.get(), &report);
   relay.rethrow();

@@ -1,8 +1,9 @@
 //! Robust PCA.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::callback;
+use super::callback::{self, purlin_progress_fn};
 use super::handle::{self, Exclusive, Shared};
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, flag};
@@ -109,6 +110,7 @@ impl purlin_rpca_info {
             seconds_elementwise: i.seconds_elementwise,
             seconds_read: i.seconds_read,
             seconds_total: i.seconds_total,
+            contexts: count(i.contexts),
         }
     }
 }
@@ -151,19 +153,60 @@ impl Given {
     }
 }
 
-/// The caller's options, as they are and in the core's terms; `info` is looked at, too.
+/// Most further contexts: more GPUs than a host has.
+const MOST_CONTEXTS: usize = 1024;
+
+/// The caller's options.
+struct Asked {
+    settings: Options,
+    /// The context of the call, and the further ones.
+    contexts: Vec<Arc<Context>>,
+    progress: purlin_progress_fn,
+    progress_user: *mut c_void,
+}
+
+/// The further contexts.
 ///
 /// # Safety
-/// Both are NULL or initialised structs.
+/// `o.contexts` is NULL or valid for as many handles as `o` says.
+unsafe fn further(o: &purlin_rpca_options) -> Result<Vec<Arc<Context>>> {
+    let count = shape::size("contexts_count", o.contexts_count, 0)?;
+    if count > MOST_CONTEXTS {
+        return Err(Error::invalid("contexts_count", format!("is {count}, {MOST_CONTEXTS} at most can be given")));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if o.contexts.is_null() {
+        return Err(Error::invalid("contexts", format!("is NULL, {count} contexts are needed")));
+    }
+    // SAFETY: not null; as promised above.
+    let handles = unsafe { std::slice::from_raw_parts(o.contexts, count) };
+    let get = |(k, handle): (usize, &*const purlin_context)| {
+        let context = handle::shared::<context::ContextObject, _>(&format!("contexts[{k}]"), *handle)?;
+        context.check_alive()?;
+        Ok(Arc::clone(&*context))
+    };
+    handles.iter().enumerate().map(get).collect()
+}
+
+/// The caller's options in the core's terms; `info` is looked at, too.
+///
+/// # Safety
+/// Both are NULL or initialised structs, whose `contexts` are as many as they say.
 unsafe fn asked(
+    context: &Arc<Context>,
     options: *const purlin_rpca_options,
     info: *const purlin_rpca_info,
-) -> Result<(purlin_rpca_options, Options)> {
+) -> Result<Asked> {
     // SAFETY: as promised above.
     let o = unsafe { options::read("options", options) }?;
     // SAFETY: as promised above.
     unsafe { options::check("info", info) }?;
-    Ok((o, read_options(&o)?))
+    let mut contexts = vec![Arc::clone(context)];
+    // SAFETY: as promised above.
+    contexts.extend(unsafe { further(&o) }?);
+    Ok(Asked { settings: read_options(&o)?, contexts, progress: o.progress, progress_user: o.progress_user })
 }
 
 /// Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
@@ -185,14 +228,15 @@ unsafe fn asked(
 /// @param      sparse    S, likewise; NULL if not wanted.
 /// @param[out] info      what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
-/// domain, struct_size, sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
+/// domain, struct_size, sizes, types, read-only outputs, overlap, another context, a further context that is there
+/// already or no GPU of the kind of `context`, an entry that is NaN or infinite),
 /// `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
 /// `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
 /// function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute(
@@ -210,16 +254,16 @@ pub unsafe extern "C" fn purlin_rpca_compute(
         let mut low_rank = matrix::output_or_null("low_rank", low_rank)?;
         let mut sparse = matrix::output_or_null("sparse", sparse)?;
         // SAFETY: the caller promises NULL or initialised structs.
-        let (o, settings) = unsafe { asked(options, info) }?;
+        let o = unsafe { asked(&given.context, options, info) }?;
         let outputs = ranges(&[("low_rank", low_rank.as_deref()), ("sparse", sparse.as_deref())], &[]);
         overlap::check(&given.ranges(), &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let done = rpca::compute(
-            &given.context,
+            &o.contexts,
             given.stream.as_deref(),
             &given.m,
             given.mask.as_deref(),
-            &settings,
+            &o.settings,
             low_rank.as_deref_mut(),
             sparse.as_deref_mut(),
             report.as_ref().map(|f| f as &ProgressFn<'_>),
@@ -243,7 +287,8 @@ pub unsafe extern "C" fn purlin_rpca_compute(
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
 ///
 /// # Safety
-/// `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs.
+/// `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs, the contexts of
+/// `options` as many as it says.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute_csr(
@@ -262,15 +307,15 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("sparse", sparse) }?;
         // SAFETY: the caller promises NULL or initialised structs.
-        let (o, settings) = unsafe { asked(options, info) }?;
+        let o = unsafe { asked(&given.context, options, info) }?;
         overlap::check(&given.ranges(), &ranges(&[("low_rank", low_rank.as_deref())], &[]))?;
         let report = callback::progress(o.progress, o.progress_user);
         let (made, done) = rpca::compute_csr(
-            &given.context,
+            &o.contexts,
             given.stream.as_deref(),
             &given.m,
             given.mask.as_deref(),
-            &settings,
+            &o.settings,
             low_rank.as_deref_mut(),
             report.as_ref().map(|f| f as &ProgressFn<'_>),
         )?;
@@ -295,7 +340,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 /// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs.
+/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_stream(
@@ -313,7 +358,7 @@ pub unsafe extern "C" fn purlin_rpca_stream(
         let mut low_rank = handle::exclusive_or_null::<SinkObject, _>("low_rank", low_rank)?;
         let mut sparse = handle::exclusive_or_null::<SinkObject, _>("sparse", sparse)?;
         // SAFETY: the caller promises NULL or initialised structs.
-        let (o, settings) = unsafe { asked(options, info) }?;
+        let o = unsafe { asked(&given.context, options, info) }?;
         let report = callback::progress(o.progress, o.progress_user);
         let inputs = given.ranges();
         let done = with_sink("low_rank", &given.context, &mut low_rank, &inputs, |low_rank| {
@@ -322,11 +367,11 @@ pub unsafe extern "C" fn purlin_rpca_stream(
                 let low_rank = low_rank.map(|sink| -> &mut dyn Sink { sink });
                 let sparse = sparse.map(|sink| -> &mut dyn Sink { sink });
                 rpca::stream(
-                    &given.context,
+                    &o.contexts,
                     given.stream.as_deref(),
                     &given.m,
                     given.mask.as_deref(),
-                    &settings,
+                    &o.settings,
                     low_rank,
                     sparse,
                     report.as_ref().map(|f| f as &ProgressFn<'_>),

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::callback::purlin_progress_fn;
+use super::context::purlin_context;
 use super::options::versioned;
 use super::tensor::PURLIN_DTYPE_AUTO;
 
@@ -58,11 +59,17 @@ pub struct purlin_rpca_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
+    /// Further contexts, each on another GPU of the kind of the call's own: the longer axis of M is shared out over all of
+    /// them. They are used by this call alone, and not kept. An M or a mask in device memory is worked on where it lies;
+    /// of a source, rows are read from several threads, one at a time. Default NULL.
+    pub contexts: *const *const purlin_context,
+    /// Number of `contexts`; default 0.
+    pub contexts_count: i64,
 }
 
 versioned!(
     purlin_rpca_options,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, contexts),
     Self {
         struct_size: size_of::<Self>(),
         lambda: 0.0,
@@ -84,6 +91,8 @@ versioned!(
         reserved: 0,
         progress: None,
         progress_user: std::ptr::null_mut(),
+        contexts: std::ptr::null(),
+        contexts_count: 0,
     }
 );
 
@@ -105,17 +114,17 @@ pub struct purlin_rpca_info {
     pub nonzeros: i64,
     /// Passes over the matrix and the working arrays.
     pub passes: i64,
-    /// Blocks of a pass.
+    /// Blocks of a pass, of all contexts together.
     pub blocks: i64,
     /// Rows of a block.
     pub block_rows: i64,
-    /// Bytes that went to the device.
+    /// Bytes that went to devices.
     pub bytes_to_device: i64,
     /// Bytes that sources were read for.
     pub bytes_read: i64,
-    /// Measured peak of device memory, bytes.
+    /// Measured peak of device memory, bytes, in the context that took most.
     pub device_bytes_used: i64,
-    /// Measured peak of host memory, bytes.
+    /// Measured peak of host memory, bytes, in the context that took most.
     pub host_bytes_used: i64,
     /// The weight in force.
     pub lambda: f64,
@@ -137,15 +146,18 @@ pub struct purlin_rpca_info {
     pub seconds_svd: f64,
     /// Seconds of the elementwise passes, with the products that they carry along.
     pub seconds_elementwise: f64,
-    /// Seconds of reading sources.
+    /// Seconds of reading sources, of all contexts together.
     pub seconds_read: f64,
     /// Seconds from the call to its return.
     pub seconds_total: f64,
+    /// Contexts that worked: fewer than were given where there are fewer blocks of rows, or where M or the mask lies in
+    /// device memory.
+    pub contexts: i64,
 }
 
 versioned!(
     purlin_rpca_info,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, contexts),
     Self {
         struct_size: size_of::<Self>(),
         converged: 0,
@@ -172,5 +184,6 @@ versioned!(
         seconds_elementwise: 0.0,
         seconds_read: 0.0,
         seconds_total: 0.0,
+        contexts: 0,
     }
 );

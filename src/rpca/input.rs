@@ -1,9 +1,11 @@
 //! The matrix, seen with its longer axis as rows, and blocks of its rows.
 
+use std::sync::{Arc, Mutex};
+
 use rayon::prelude::*;
 
 use crate::backend::memory::Memory;
-use crate::blocks::array::Block;
+use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::{Number, decode};
 use crate::blocks::source::Source;
 use crate::context::Context;
@@ -11,14 +13,19 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 
-/// Where the entries are.
+/// A source that one device reads at a time.
+type Shared<'a> = Arc<Mutex<&'a mut (dyn Source + 'a)>>;
+
+/// Where the entries are: those of the rows from `first` on.
 pub enum Entries<'a> {
-    /// In memory: entry (i, j) is element `i * row_stride + j * column_stride`, one of which is 1.
+    /// In memory: entry (i, j) of the whole is element `i * row_stride + j * column_stride`, one of which is 1.
     Memory {
         /// The memory, which begins with entry (0, 0).
         memory: &'a Memory,
         /// Type of the entries.
         dtype: DType,
+        /// The first row.
+        first: usize,
         /// Elements from one row to the next.
         row_stride: usize,
         /// Elements from one column to the next.
@@ -27,26 +34,59 @@ pub enum Entries<'a> {
     /// Read in blocks: a source of [rows, columns] (`ColumnMajor`) or [columns, rows] (`RowMajor`).
     Streamed {
         /// The source.
-        source: &'a mut (dyn Source + 'a),
+        source: Shared<'a>,
+        /// Its type and sizes.
+        info: ArrayInfo,
+        /// The first row.
+        first: usize,
         /// Whether a column or a row is contiguous.
         order: Order,
     },
 }
 
 impl<'a> Entries<'a> {
-    /// The same with rows and columns exchanged.
+    /// All that a source has.
+    pub fn streamed(source: &'a mut (dyn Source + 'a), order: Order) -> Self {
+        let info = source.info().clone();
+        Self::Streamed { source: Arc::new(Mutex::new(source)), info, first: 0, order }
+    }
+
+    /// The rows from `row` on.
+    #[must_use]
+    pub fn from_row(&self, row: usize) -> Self {
+        match self {
+            Self::Memory { memory, dtype, first, row_stride, column_stride } => {
+                let (dtype, row_stride, column_stride) = (*dtype, *row_stride, *column_stride);
+                Self::Memory { memory, dtype, first: first + row, row_stride, column_stride }
+            }
+            Self::Streamed { source, info, first, order } => {
+                let (source, info) = (Arc::clone(source), info.clone());
+                Self::Streamed { source, info, first: first + row, order: *order }
+            }
+        }
+    }
+
+    /// Whether the columns of a row are contiguous, and not the rows of a column.
+    pub fn is_by_rows(&self) -> bool {
+        match self {
+            Self::Memory { row_stride, column_stride, .. } => *column_stride == 1 && *row_stride != 1,
+            Self::Streamed { order, .. } => *order == Order::RowMajor,
+        }
+    }
+
+    /// All of them with rows and columns exchanged.
     #[must_use]
     pub fn transposed(self) -> Self {
         match self {
-            Self::Memory { memory, dtype, row_stride, column_stride } => {
-                Self::Memory { memory, dtype, row_stride: column_stride, column_stride: row_stride }
+            Self::Memory { memory, dtype, row_stride, column_stride, .. } => {
+                Self::Memory { memory, dtype, first: 0, row_stride: column_stride, column_stride: row_stride }
             }
-            Self::Streamed { source, order } => {
+            Self::Streamed { source, info, order, .. } => {
                 let order = match order {
                     Order::ColumnMajor => Order::RowMajor,
                     Order::RowMajor => Order::ColumnMajor,
                 };
-                Self::Streamed { source, order }
+                Self::Streamed { source, info, first: 0, order }
             }
         }
     }
@@ -55,7 +95,7 @@ impl<'a> Entries<'a> {
     pub fn dtype(&self) -> DType {
         match self {
             Self::Memory { dtype, .. } => *dtype,
-            Self::Streamed { source, .. } => source.info().number.dtype(),
+            Self::Streamed { info, .. } => info.number.dtype(),
         }
     }
 
@@ -63,7 +103,7 @@ impl<'a> Entries<'a> {
     pub fn panel_bytes(&self, rows: usize, columns: usize) -> usize {
         match self {
             Self::Memory { .. } => 0,
-            Self::Streamed { source, .. } => rows * columns * source.info().number.size(),
+            Self::Streamed { info, .. } => rows * columns * info.number.size(),
         }
     }
 
@@ -73,18 +113,19 @@ impl<'a> Entries<'a> {
     }
 
     /// How the entries are seen, and what reads them where they are not in memory.
-    pub fn split(&mut self, argument: &str) -> Result<(Window<'_>, Option<Reader<'_>>)> {
+    pub fn split(&self, argument: &str) -> Result<(Window<'a>, Option<Reader<'a>>)> {
         match self {
-            Self::Memory { memory, dtype, row_stride, column_stride } => {
-                let bytes = memory.host(argument)?.as_slice()?;
+            Self::Memory { memory, dtype, first, row_stride, column_stride } => {
+                let bytes: &[u8] = memory.host(argument)?.as_slice()?;
+                let bytes = bytes.get(first * row_stride * dtype.size()..).unwrap_or_default();
                 let (row_stride, column_stride) = (*row_stride, *column_stride);
                 let strided = Strided { bytes, dtype: *dtype, row_stride, column_stride };
                 Ok((Window::Memory(strided), None))
             }
-            Self::Streamed { source, order } => {
-                let dtype = source.info().number.dtype();
-                let reader = Reader { axis: usize::from(*order == Order::RowMajor), source: &mut **source };
-                Ok((Window::Buffer { dtype, order: *order }, Some(reader)))
+            Self::Streamed { source, info, first, order } => {
+                let (source, info, axis) = (Arc::clone(source), info.clone(), usize::from(*order == Order::RowMajor));
+                let dtype = info.number.dtype();
+                Ok((Window::Buffer { dtype, order: *order }, Some(Reader { source, info, axis, first: *first })))
             }
         }
     }
@@ -92,16 +133,19 @@ impl<'a> Entries<'a> {
 
 /// Reads rows into packed buffers.
 pub struct Reader<'a> {
-    source: &'a mut dyn Source,
+    source: Shared<'a>,
+    info: ArrayInfo,
     axis: usize,
+    first: usize,
 }
 
 impl Reader<'_> {
-    /// Reads `rows` rows from `first` on.
+    /// Reads `rows` rows from `first` on, when no other reader does.
     pub fn read(&mut self, first: usize, rows: usize, buffer: &mut [u8]) -> Result<()> {
-        let block = Block::whole(self.source.info()).along(self.axis, first, rows);
-        let bytes = block.elements() * self.source.info().number.size();
-        self.source.read(&block, &mut buffer[..bytes])
+        let block = Block::whole(&self.info).along(self.axis, self.first + first, rows);
+        let bytes = block.elements() * self.info.number.size();
+        let mut source = self.source.lock().map_err(|_| Error::Internal("a source panicked".into()))?;
+        source.read(&block, &mut buffer[..bytes])
     }
 }
 

@@ -5,7 +5,7 @@
 //! a product of the block of X with small matrices. Everything small is in double precision.
 
 use crate::dense::Algebra;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 /// What takes a panel of the parts: its first row, its rows, the rows of a block, and L and S of the panel.
@@ -23,6 +23,30 @@ pub enum Product<'a, M> {
     Projected(&'a M),
 }
 
+impl<'a, M> Product<'a, M> {
+    /// W.
+    pub fn operand(&self) -> Option<&'a M> {
+        match self {
+            Self::None | Self::Gram => None,
+            Self::Normal(w) | Self::Projected(w) => Some(w),
+        }
+    }
+
+    /// The same product with a copy of W.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] without a copy of what there is.
+    pub fn with<'b, N>(&self, copy: Option<&'b N>) -> Result<Product<'b, N>> {
+        match (self, copy) {
+            (Self::None, _) => Ok(Product::None),
+            (Self::Gram, _) => Ok(Product::Gram),
+            (Self::Normal(_), Some(w)) => Ok(Product::Normal(w)),
+            (Self::Projected(_), Some(w)) => Ok(Product::Projected(w)),
+            (_, None) => Err(Error::Internal("a product without its factor".into())),
+        }
+    }
+}
+
 /// The low-rank part as a product with X.
 pub enum LowRank<'a, M> {
     /// L = 0.
@@ -31,6 +55,30 @@ pub enum LowRank<'a, M> {
     Whole(&'a M),
     /// L = X A B^H with n-by-r matrices A, B.
     Factors(&'a M, &'a M),
+}
+
+impl<'a, M> LowRank<'a, M> {
+    /// K, or A and B.
+    pub fn operands(&self) -> (Option<&'a M>, Option<&'a M>) {
+        match self {
+            Self::Zero => (None, None),
+            Self::Whole(k) => (Some(k), None),
+            Self::Factors(a, b) => (Some(a), Some(b)),
+        }
+    }
+
+    /// The same with copies of the matrices.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] without a copy of what there is.
+    pub fn with<'b, N>(&self, first: Option<&'b N>, second: Option<&'b N>) -> Result<LowRank<'b, N>> {
+        match (self, first, second) {
+            (Self::Zero, ..) => Ok(LowRank::Zero),
+            (Self::Whole(_), Some(k), _) => Ok(LowRank::Whole(k)),
+            (Self::Factors(..), Some(a), Some(b)) => Ok(LowRank::Factors(a, b)),
+            _ => Err(Error::Internal("a low-rank part without its factors".into())),
+        }
+    }
 }
 
 /// What the first pass finds, over the observed entries, scaled.
@@ -117,7 +165,7 @@ pub trait RpcaOps<T: Scalar> {
     /// The first pass over M.
     ///
     /// # Errors
-    /// [`crate::error::Error::InvalidArgument`] if an observed entry is not finite.
+    /// [`Error::InvalidArgument`] if an observed entry is not finite.
     fn begin(&mut self) -> Result<Start>;
 
     /// A product with X. One pass.

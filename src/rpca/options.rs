@@ -145,17 +145,17 @@ pub struct Info {
     pub nonzeros: u64,
     /// Passes over the working arrays or the matrix.
     pub passes: u64,
-    /// Blocks of a pass.
+    /// Blocks of a pass, of all devices together.
     pub blocks: u64,
     /// Rows of a block.
     pub block_rows: u64,
-    /// Bytes that went to the device.
+    /// Bytes that went to the devices.
     pub bytes_to_device: u64,
     /// Bytes that the matrix's source was read for.
     pub bytes_read: u64,
-    /// Measured peak of device memory.
+    /// Measured peak of device memory, on the device that took most.
     pub device_bytes_used: u64,
-    /// Measured peak of host memory.
+    /// Measured peak of host memory, in the context that took most.
     pub host_bytes_used: u64,
     /// Weight of the sparse part.
     pub lambda: f64,
@@ -177,10 +177,12 @@ pub struct Info {
     pub seconds_svd: f64,
     /// Seconds of the fused passes: L, S, Y, and the products of the next decomposition.
     pub seconds_elementwise: f64,
-    /// Seconds that sources were read for.
+    /// Seconds that sources were read for, of all devices together.
     pub seconds_read: f64,
     /// Seconds of it all.
     pub seconds_total: f64,
+    /// Devices that shared the rows.
+    pub contexts: u64,
 }
 
 impl Info {
@@ -211,6 +213,7 @@ impl Info {
             seconds_elementwise: 0.0,
             seconds_read: 0.0,
             seconds_total: 0.0,
+            contexts: 1,
         }
     }
 }

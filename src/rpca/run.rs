@@ -1,5 +1,6 @@
 //! From the caller's matrices to a backend and back.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use super::algorithm::{Solution, solve};
@@ -20,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, with_scalar};
+use crate::session::expect_another_gpu;
 use crate::shape::Order;
 use crate::stream::{self as streams, Stream};
 
@@ -43,7 +45,7 @@ impl<'a> Target<'a> {
 
 /// A run's matrix, mask and parts.
 struct Call<'a> {
-    context: &'a Arc<Context>,
+    contexts: &'a [Arc<Context>],
     m: &'a Matrix,
     mask: Option<&'a Matrix>,
     options: &'a Options,
@@ -57,12 +59,15 @@ struct Call<'a> {
 /// The parts have the type of the arithmetic. If the tolerance is not met in time, they hold the last iterate and
 /// [`Info::converged`] is false.
 ///
+/// Matrices and streams belong to the first of the `contexts`. Others are further GPUs of the same kind: the rows, or
+/// the columns where there are more, are shared out over all. What lies in device memory is split where it lies.
+///
 /// # Errors
-/// [`Error::InvalidArgument`] naming what does not fit, or where `m` is not finite; [`Error::NotSupported`] for storage
-/// that cannot be used here; [`Error::Cancelled`]; what sources report.
+/// [`Error::InvalidArgument`] naming what does not fit, a context that cannot share the rows, or where `m` is not finite;
+/// [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; what sources report.
 #[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
 pub fn compute(
-    context: &Arc<Context>,
+    contexts: &[Arc<Context>],
     stream: Option<&Stream>,
     m: &Matrix,
     mask: Option<&Matrix>,
@@ -72,7 +77,7 @@ pub fn compute(
     report: Option<&ProgressFn<'_>>,
 ) -> Result<Info> {
     let (low_rank, sparse) = (Target::matrix(low_rank), Target::matrix(sparse));
-    Call { context, m, mask, options, low_rank, sparse }.run(stream, report)
+    Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)
 }
 
 /// [`compute`] with the sparse part in compressed rows, without what is no larger than the options' threshold.
@@ -81,7 +86,7 @@ pub fn compute(
 /// As [`compute`].
 #[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
 pub fn compute_csr(
-    context: &Arc<Context>,
+    contexts: &[Arc<Context>],
     stream: Option<&Stream>,
     m: &Matrix,
     mask: Option<&Matrix>,
@@ -91,9 +96,9 @@ pub fn compute_csr(
 ) -> Result<(Matrix, Info)> {
     let mut csr = None;
     let (low_rank, sparse) = (Target::matrix(low_rank), Target::Csr(&mut csr));
-    let info = Call { context, m, mask, options, low_rank, sparse }.run(stream, report)?;
+    let info = Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)?;
     let csr = csr.ok_or_else(|| Error::Internal("a sparse part that was not made".into()))?;
-    Ok((Matrix::from_csr(context, info.dtype, csr, false), info))
+    Ok((Matrix::from_csr(&contexts[0], info.dtype, csr, false), info))
 }
 
 /// [`compute`] with parts that are written in blocks. Their axes are those of the matrix's source, or [rows, columns] of
@@ -103,7 +108,7 @@ pub fn compute_csr(
 /// As [`compute`], and what sinks report.
 #[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
 pub fn stream<'a>(
-    context: &'a Arc<Context>,
+    contexts: &'a [Arc<Context>],
     stream: Option<&Stream>,
     m: &'a Matrix,
     mask: Option<&'a Matrix>,
@@ -113,7 +118,7 @@ pub fn stream<'a>(
     report: Option<&ProgressFn<'_>>,
 ) -> Result<Info> {
     let (low_rank, sparse) = (Target::sink(low_rank), Target::sink(sparse));
-    Call { context, m, mask, options, low_rank, sparse }.run(stream, report)
+    Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)
 }
 
 /// Whether a matrix's columns or its rows are contiguous.
@@ -128,19 +133,42 @@ fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
     }
 }
 
-impl Call<'_> {
+/// Refuses contexts that cannot share the rows. The further ones are the caller's `contexts`.
+fn check_contexts(contexts: &[Arc<Context>]) -> Result<()> {
+    let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
+    first.check_alive()?;
+    for (k, context) in contexts.iter().enumerate().skip(1) {
+        expect_another_gpu(&contexts[..k], "run", "rows", context).map_err(|error| match error {
+            Error::InvalidArgument { problem, .. } => Error::invalid(format!("contexts[{}]", k - 1), problem),
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
+impl<'c> Call<'c> {
+    /// The context of the matrices.
+    fn context(&self) -> &'c Arc<Context> {
+        &self.contexts[0]
+    }
+
     fn run(mut self, stream: Option<&Stream>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
-        self.context.check_alive()?;
-        let queue = streams::select(self.context, stream)?;
+        check_contexts(self.contexts)?;
+        let queue = streams::select(self.context(), stream)?;
         self.options.check()?;
         let dtype = self.options.dtype_of(self.m.dtype())?;
         self.check(dtype)?;
-        let progress = self.context.progress(report);
-        let (host, device) = (self.context.host_budget(), self.context.device_budget());
-        let (host_before, device_before) = (host.restart_peak(), device.restart_peak());
+        let progress = self.contexts[1..].iter().fold(self.context().progress(report), |progress, other| {
+            let epoch = other.cancel_epoch();
+            progress.and(epoch, epoch.load(Ordering::Relaxed))
+        });
+        let budgets = self.contexts.iter().map(|c| (c.host_budget(), c.device_budget()));
+        let before: Vec<_> = budgets.map(|(h, d)| (h, h.restart_peak(), d, d.restart_peak())).collect();
         let mut info = with_scalar!(dtype, "dtype", T => self.compute::<T>(queue, &progress))?;
-        info.host_bytes_used = host.peak().saturating_sub(host_before);
-        info.device_bytes_used = device.peak().saturating_sub(device_before);
+        for (host, host_before, device, device_before) in before {
+            info.host_bytes_used = info.host_bytes_used.max(host.peak().saturating_sub(host_before));
+            info.device_bytes_used = info.device_bytes_used.max(device.peak().saturating_sub(device_before));
+        }
         for target in [&mut self.low_rank, &mut self.sparse] {
             if let Target::Sink(sink) = target {
                 sink.finish()?;
@@ -151,10 +179,10 @@ impl Call<'_> {
 
     fn check(&self, dtype: DType) -> Result<()> {
         let (rows, cols) = (self.m.rows(), self.m.cols());
-        self.m.expect_context("m", self.context)?;
+        self.m.expect_context("m", self.context())?;
         let order = order_of("m", self.m)?;
         if let Some(mask) = self.mask {
-            mask.expect_context("mask", self.context)?;
+            mask.expect_context("mask", self.context())?;
             order_of("mask", mask)?;
             mask.expect_size("mask", rows, cols)?;
             mask.expect_dtype("mask", DType::U8)?;
@@ -163,7 +191,7 @@ impl Call<'_> {
             match target {
                 Target::Nowhere | Target::Csr(_) => {}
                 Target::Matrix(matrix) => {
-                    matrix.expect_context(name, self.context)?;
+                    matrix.expect_context(name, self.context())?;
                     matrix.dense(name)?;
                     matrix.expect_size(name, rows, cols)?;
                     matrix.expect_dtype(name, dtype)?;
@@ -192,7 +220,7 @@ impl Call<'_> {
             None => None,
         };
         let size = if transposed { (cols, rows) } else { (rows, cols) };
-        let context = self.context;
+        let context = self.context();
         match context.backend() {
             Backend::Cpu => {
                 let mut ops = CpuOps::<T>::new(context, progress, entries, mask, size, self.options)?;
@@ -204,7 +232,7 @@ impl Call<'_> {
             }
             Backend::Gpu(gpu) => {
                 let queue = queue.unwrap_or_else(|| gpu.default_stream());
-                let mut ops = GpuOps::<T>::new(context, (gpu, queue), progress, entries, mask, size, self.options)?;
+                let mut ops = GpuOps::<T>::new(self.contexts, queue, progress, entries, mask, size, self.options)?;
                 let Solution { mut info, unit } = solve(&mut ops, self.options)?;
                 (info.block_rows, info.blocks) = ops.blocks();
                 for (name, target, sparse) in
@@ -217,6 +245,7 @@ impl Call<'_> {
                 }
                 self.deliver(unit, transposed, |take| ops.results(take))?;
                 (info.bytes_to_device, info.bytes_read, info.seconds_read) = ops.traffic();
+                info.contexts = ops.contexts();
                 Ok(info)
             }
         }
@@ -232,7 +261,7 @@ impl Call<'_> {
         if matches!((&self.low_rank, &self.sparse), (Target::Nowhere, Target::Nowhere)) {
             return Ok(());
         }
-        let (context, rows, cols) = (self.context, self.m.rows(), self.m.cols());
+        let (context, rows, cols) = (self.context(), self.m.rows(), self.m.cols());
         let columns = if transposed { rows } else { cols };
         let order = order_of("m", self.m)?;
         let order = if transposed { flipped(order) } else { order };
@@ -292,13 +321,13 @@ fn lock<'a>(argument: &str, matrix: &'a Matrix) -> Result<Lock<'a>> {
 
 fn entries<'a>(argument: &str, matrix: &'a Matrix, lock: &'a mut Lock<'_>, transposed: bool) -> Result<Entries<'a>> {
     let entries = match lock {
-        Some(source) => Entries::Streamed { source: &mut ***source, order: order_of(argument, matrix)? },
+        Some(source) => Entries::streamed(&mut ***source, order_of(argument, matrix)?),
         None => {
             let dense = matrix.dense(argument)?;
             let &[row_stride, column_stride] = dense.layout.strides() else {
                 return Err(Error::Internal("a matrix layout without two strides".into()));
             };
-            Entries::Memory { memory: dense.memory, dtype: matrix.dtype(), row_stride, column_stride }
+            Entries::Memory { memory: dense.memory, dtype: matrix.dtype(), first: 0, row_stride, column_stride }
         }
     };
     Ok(if transposed { entries.transposed() } else { entries })

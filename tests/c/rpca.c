@@ -205,7 +205,8 @@ static int32_t stop_at(int64_t step, int64_t steps, double measure, void *user) 
 static void refusals(void) {
   purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *l = lend(PURLIN_F64, 0, got_low), *s = lend(PURLIN_F64, 0, got_rare);
   purlin_matrix *f = lend(PURLIN_F32, 0, single), *fixed = lend(PURLIN_F64, PURLIN_READ_ONLY, got_low);
-  purlin_matrix *bytes = lend(PURLIN_U8, 0, observed), *small = NULL, *row = NULL;
+  purlin_matrix *bytes = lend(PURLIN_U8, 0, observed), *small = NULL, *row = NULL, *rows = NULL;
+  const purlin_context *further[2];
   purlin_rpca_options o = rpca_options();
   purlin_rpca_info info = rpca_info();
   int64_t last = 0;
@@ -250,6 +251,19 @@ static void refusals(void) {
   BAD_ARGUMENT("low_rank: was borrowed read-only", SPLIT(m, NULL, fixed, s));
   BAD_ARGUMENT("low_rank: overlaps m", SPLIT(l, NULL, fixed, s));
   BAD_ARGUMENT("mask: is F64, U8 is needed", SPLIT(m, l, NULL, s));
+  BAD("contexts_count: is -1", o.contexts_count = -1);
+  BAD("contexts_count: is 4000, 1024 at most", o.contexts_count = 4000);
+  BAD("contexts: is NULL, 2 contexts", o.contexts_count = 2);
+  further[0] = foreign;
+  further[1] = NULL;
+  BAD("contexts[0]: is not a second GPU: rows are spread", (o.contexts = further, o.contexts_count = 1));
+  further[0] = context;
+  BAD("contexts[0]: is one of the run's already", (o.contexts = further, o.contexts_count = 1));
+  o.contexts = further, o.contexts_count = 2;
+  BAD_HANDLE("contexts[1]: is NULL", SPLIT(m, NULL, l, s));
+  BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_compute_csr(context, NULL, m, NULL, &o, l, &rows, NULL));
+  BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_stream(context, NULL, m, NULL, &o, NULL, NULL, NULL));
+  o = rpca_options();
   FAILS(PURLIN_ERROR_BUSY, "sparse", SPLIT(m, NULL, l, l));
   FAILS(PURLIN_ERROR_BUSY, "low_rank", SPLIT(m, NULL, m, s));
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, 3, twelve, &small));

@@ -75,6 +75,10 @@ void tests() {
   EXPECT_ERROR(purlin::rpca::compute(on, given, low_rank, {}, short_of, settings), PURLIN_ERROR_NO_CONVERGENCE);
   EXPECT(short_of.converged == 0 && short_of.iterations == 2);
   settings = {};
+  const context another = context::on(PURLIN_BACKEND_CPU);
+  settings.add_context(another);
+  EXPECT_ERROR(purlin::rpca::compute(on, given, low_rank, {}, short_of, settings), PURLIN_ERROR_INVALID_ARGUMENT);
+  settings = {};
   settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };
   bool thrown = false;
   try {

@@ -23,6 +23,9 @@ contains
     integer(c_int8_t) :: seen(60, 50)
     integer :: r, c
     integer(c_int32_t) :: stat
+    type(purlin_context) :: another
+    type(c_ptr), target :: further
+    character(200) :: problem
     do c = 1, 50
       do r = 1, 60
         low(r, c) = 30 * cosine(r, 1, 60) * cosine(c, 2, 50) + 20 * cosine(r, 3, 60) * cosine(c, 1, 50)
@@ -59,6 +62,13 @@ contains
     options%max_iterations = 2
     call purlin_rpca_compute(context, both, l, options=options, info=info, stat=stat)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%iterations == 2 .and. info%converged == 0, 'too few')
+    call another%create(backend=PURLIN_BACKEND_CPU)
+    further = another%handle()
+    options%contexts = c_loc(further)
+    options%contexts_count = 1
+    call purlin_rpca_compute(context, both, l, options=options, stat=stat, errmsg=problem)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(problem, 'contexts[0]: is not a second GPU') == 1, &
+      'rows are shared by GPUs alone')
   end subroutine
 
   !> Element i of the j-th of a set of orthonormal vectors.

@@ -137,6 +137,11 @@ def test_refusals(cpu: purlin.Context) -> None:
         rpca.compute(m, rho=0.5, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="mask"):
         rpca.compute(m, mask=np.ones((3, 4), np.uint8), context=cpu)
+    with purlin.Context("cpu") as another:
+        with pytest.raises(purlin.InvalidArgument, match=r"contexts\[0\]: is not a second GPU"):
+            rpca.compute(m, context=cpu, contexts=[another])
+    with pytest.raises(purlin.InvalidArgument, match=r"contexts\[0\]: is one of"):
+        rpca.compute(m, context=cpu, contexts=(cpu,))
     with pytest.raises(ValueError, match="sparse"):
         rpca.compute(m, sparse="coo", context=cpu)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="colour"):

@@ -16,6 +16,8 @@ function [L, S, info] = rpca(M, varargin)
 %     'low_rank', 'remainder'  names of .mha or .mhd files, or structs that describe raw files or have a function, as
 %                       'output' of purlin.fdk_reconstruct, which take L and S: for an M that does not fit in memory.
 %                       L and S are then empty
+%     'devices'         ordinals of further GPUs, of the kind of the one in use, that share the rows of M, or its
+%                       columns where there are more
 %     'progress'        @(iteration, iterations, residual) that returns true to cancel
 %   M is anything that purlin.rsvd takes but a sparse matrix.
 %
@@ -27,7 +29,7 @@ function [L, S, info] = rpca(M, varargin)
 %     [background, moving] = purlin.rpca(frames, 'scale', 1 / 255);   % uint8, a frame a column
   names = {'lambda', 'tolerance', 'mu', 'rho', 'threshold', 'scale', 'max_iterations', 'max_rank', 'fixed_rank', ...
            'power_iterations', 'oversampling', 'block_rows', 'seed', 'warm_start', 'frames', 'class', 'progress', ...
-           'mask', 'sparse', 'low_rank', 'remainder'};
+           'mask', 'sparse', 'low_rank', 'remainder', 'devices'};
   opts = purlin.internal.options(names, varargin);
   given = purlin.internal.matrix(M, 'M');
   mask = [];

@@ -21,8 +21,9 @@ static int sink_count;
 static purlin_rsvd *rsvd;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
-/* Of a device that is added to an object, which keeps it. */
-static purlin_context *added;
+/* Of devices that are added to a call, or to an object, which keeps them. */
+static purlin_context *added[MAX_DEVICES];
+static int added_count;
 
 void release_temporaries(void) {
   while (tensor_count > 0) (void)!purlin_tensor_destroy(tensors[--tensor_count]);
@@ -37,8 +38,7 @@ void release_temporaries(void) {
   (void)!purlin_tt_contraction_destroy(contraction);
   contraction = NULL;
   release_source();
-  (void)!purlin_context_destroy(added);
-  added = NULL;
+  while (added_count > 0) (void)!purlin_context_destroy(added[--added_count]);
   forget_functions();
 }
 
@@ -145,8 +145,11 @@ purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *made) { return contraction = made; }
 
 purlin_context *temporary_context(purlin_context *made) {
-  (void)!purlin_context_destroy(added);
-  return added = made;
+  if (added_count == MAX_DEVICES) {
+    (void)!purlin_context_destroy(made);
+    fail("notSupported", "more than %d further devices in one command", MAX_DEVICES);
+  }
+  return added[added_count++] = made;
 }
 
 void forget(purlin_tensor *tensor) {

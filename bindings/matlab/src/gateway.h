@@ -39,7 +39,8 @@ purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
-/* One at a time: what it is added to keeps it. */
+/* Most further devices of one command. */
+enum { MAX_DEVICES = 64 };
 purlin_context *temporary_context(purlin_context *context);
 purlin_tt *temporary_train(purlin_tt *tt);
 purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);

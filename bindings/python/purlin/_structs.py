@@ -265,6 +265,8 @@ class RpcaOptions(Structure):
         *_fields(c_int32, "warm_start frames dtype reserved"),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
+        ("contexts", POINTER(c_void_p)),
+        ("contexts_count", c_int64),
     ]
 
 
@@ -276,6 +278,7 @@ class RpcaInfo(Structure):
         *_fields(c_int64, "device_bytes_used host_bytes_used"),
         *_fields(c_double, "lambda mu norm2 frobenius residual objective nuclear_norm one_norm"),
         *_fields(c_double, "seconds_svd seconds_elementwise seconds_read seconds_total"),
+        ("contexts", c_int64),
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+from collections.abc import Sequence
 from ctypes import c_void_p
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
@@ -87,6 +88,7 @@ class Info:
     seconds_elementwise: float
     seconds_read: float
     seconds_total: float
+    contexts: int
 
 
 class Parts(NamedTuple):
@@ -115,7 +117,13 @@ class _Run:
     """What the three calls share: options, progress, report."""
 
     def __init__(
-        self, m: object, mask: object | None, progress: Progress | None, context: Context | None, options: Options
+        self,
+        m: object,
+        mask: object | None,
+        progress: Progress | None,
+        context: Context | None,
+        contexts: Sequence[Context],
+        options: Options,
     ) -> None:
         self.context = context or default_context()
         given = dict(options)
@@ -126,6 +134,11 @@ class _Run:
         apply(self.options, _OPTIONS, given, {"frames": FRAMES})
         if dtype is not None:
             self.options.dtype = memory.dtype_number(dtype)
+        # The contexts live until the call is over.
+        self.contexts = list(contexts)
+        if self.contexts:
+            self.options.contexts = (c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
+            self.options.contexts_count = len(self.contexts)
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(RpcaInfo, "rpca_info")
         self.matrix = Matrix.of(m, context=self.context)
@@ -165,13 +178,14 @@ def run(
     sparse: Literal["dense", "csr"] = "dense",
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
     if sparse not in ("dense", "csr"):
         raise ValueError(f"sparse: is {sparse!r}, expected 'dense' or 'csr'")
-    task = _Run(m, mask, progress, context, options)
+    task = _Run(m, mask, progress, context, contexts, options)
     stream = queue_for(m, stream, task.context)
     low = output(task.matrix.shape, task.dtype, task.matrix, task.context)
     if sparse == "dense":
@@ -192,6 +206,7 @@ def compute(
     sparse: Literal["dense", "csr"] = "dense",
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Parts:
@@ -200,8 +215,11 @@ def compute(
     M is anything that stands for a matrix (see `purlin.Matrix.of`) but a sparse one; its entries times `scale` are what is
     split. `mask`, uint8 or bool like M, is 0 where an entry was not observed. With `sparse="csr"` S is a `Matrix` of the
     entries over `threshold`, which its `scipy()` turns into SciPy's. `progress` is called with the iteration, the most
-    there may be, and the residual. Raises `Unfinished` when `max_iterations` were not enough."""
-    return run(m, mask=mask, sparse=sparse, progress=progress, context=context, stream=stream, **options)[0]
+    there may be, and the residual. `contexts` are further GPUs of the kind of `context`: all share the longer axis of an M
+    in host memory or of a source. Raises `Unfinished` when `max_iterations` were not enough."""
+    return run(
+        m, mask=mask, sparse=sparse, progress=progress, context=context, contexts=contexts, stream=stream, **options
+    )[0]
 
 
 def stream(
@@ -212,10 +230,11 @@ def stream(
     mask: object | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
     **options: Unpack[Options],
 ) -> Info:
     """The same from a source into sinks of the matrix's shape, neither of which need fit in memory."""
-    task = _Run(m, mask, progress, context, options)
+    task = _Run(m, mask, progress, context, contexts, options)
     handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]
     status = task.call(lib.purlin_rpca_stream, None, *handles)
     for sink in (low_rank, sparse):

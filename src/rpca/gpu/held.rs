@@ -48,7 +48,7 @@ pub(super) struct Found<'b> {
 /// Where entries are kept.
 pub(super) enum Held<'a> {
     /// The caller's device memory.
-    Lent { memory: &'a DeviceMemory, dtype: DType, row_stride: usize, column_stride: usize },
+    Lent { memory: &'a DeviceMemory, dtype: DType, first: usize, row_stride: usize, column_stride: usize },
     /// Panels on the device, packed.
     Copied { memory: DeviceMemory, dtype: DType },
     /// One panel on the device, sent anew in every pass.
@@ -116,8 +116,8 @@ impl<'a> Held<'a> {
         resident: bool,
     ) -> Result<(Self, Sending)> {
         let dtype = entries.dtype();
-        if let Entries::Memory { memory: Memory::Device(memory), row_stride, column_stride, .. } = entries {
-            return Ok((Self::Lent { memory, dtype, row_stride, column_stride }, Sending::default()));
+        if let Entries::Memory { memory: Memory::Device(memory), first, row_stride, column_stride, .. } = entries {
+            return Ok((Self::Lent { memory, dtype, first, row_stride, column_stride }, Sending::default()));
         }
         const WHAT: &str = "matrix of robust PCA";
         let (all, panel_bytes) = Self::bytes(&entries, cut);
@@ -163,8 +163,8 @@ impl<'a> Held<'a> {
                 Ok(Found { memory: memory.region(offset, bytes)?, fast: 1, slow: fast })
             }
             Self::Sent { memory, .. } => Ok(Found { memory: memory.region(0, bytes)?, fast: 1, slow: fast }),
-            Self::Lent { memory, dtype, row_stride, column_stride } => {
-                let begin = first * row_stride * dtype.size();
+            Self::Lent { memory, dtype, first: origin, row_stride, column_stride } => {
+                let begin = (origin + first) * row_stride * dtype.size();
                 let rest = memory.bytes().checked_sub(begin);
                 let rest = rest.ok_or_else(|| Error::Internal("a panel past the end of the matrix".into()))?;
                 let (fast, slow) = match cut.by_rows {

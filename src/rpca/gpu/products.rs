@@ -1,6 +1,6 @@
 //! The products of a pass with the panels of X.
 
-use super::GpuOps;
+use super::member::Member;
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::{Transpose, View};
 use crate::dense::gpu::GpuMatrix;
@@ -17,7 +17,7 @@ pub(super) struct Factors<T> {
     pub(super) second: Option<GpuMatrix<T>>,
 }
 
-impl<T: Scalar> GpuOps<'_, T> {
+impl<T: Scalar> Member<'_, T> {
     /// The small matrix in the type of the arithmetic; conjugate if asked.
     pub(super) fn factor(&self, matrix: &GpuMatrix<T::Wide>, conjugate: bool) -> Result<GpuMatrix<T>> {
         let copy = self.algebra.converted::<T::Wide, T>("factor", matrix.view(), false)?;

@@ -12,7 +12,7 @@ use crate::dense::sketch::{Distribution, Sketch};
 use crate::matrix::{self, SharedSource, Storage};
 use crate::scalar::{Complex, DType};
 
-fn gpu_context(device_memory_limit: u64) -> Arc<Context> {
+pub(super) fn gpu_context(device_memory_limit: u64) -> Arc<Context> {
     let options =
         ContextOptions { backend: BackendChoice::Cuda, threads: 4, device_memory_limit, ..ContextOptions::default() };
     Context::new(options).unwrap()
@@ -41,7 +41,7 @@ fn compare<T: Scalar>(
     assert!((a.norm2 - b.norm2).abs() < 1e-2 * a.norm2);
 }
 
-fn low_rank_and_spikes(i: usize, j: usize) -> f64 {
+pub(super) fn low_rank_and_spikes(i: usize, j: usize) -> f64 {
     let at = |stream: u32, i: usize, k: u32| crate::rng::normal(3, stream, i as u64, k);
     let low: f64 = (0..3).map(|k| at(1000, i, k) * at(1001, j, k)).sum();
     low + if noise(i, j) > 0.85 { 8.0 * noise(j, i) } else { 0.0 }
@@ -128,9 +128,17 @@ fn masks_matrices_and_parts_may_lie_on_the_device() {
             for part_order in [Order::ColumnMajor, Order::RowMajor] {
                 let part = || Matrix::create(&context, f64::DTYPE, Location::Device, part_order, 300, 200).unwrap();
                 let (mut low_rank, mut sparse) = (part(), part());
-                let info =
-                    compute(&context, None, &m, Some(&mask), &options, Some(&mut low_rank), Some(&mut sparse), None)
-                        .unwrap();
+                let info = compute(
+                    from_ref(&context),
+                    None,
+                    &m,
+                    Some(&mask),
+                    &options,
+                    Some(&mut low_rank),
+                    Some(&mut sparse),
+                    None,
+                )
+                .unwrap();
                 assert!(info.converged && info.rank == 8, "{info:?}");
                 assert!(!on_device || info.bytes_to_device == 0, "{info:?}");
                 let host = |m: &Matrix| {
@@ -187,7 +195,7 @@ fn the_sparse_part_of_the_gpu_in_compressed_rows() {
     let context = gpu_context(0);
     let m = matrix(&context, Order::RowMajor, (500, 90), low_rank_and_spikes);
     let (_, s, info) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
-    let (sparse, again) = compute_csr(&context, None, &m, None, &Options::default(), None, None).unwrap();
+    let (sparse, again) = compute_csr(from_ref(&context), None, &m, None, &Options::default(), None, None).unwrap();
     let Storage::Csr(csr) = sparse.storage() else { panic!("not sparse") };
     assert_eq!(csr.nnz(), s.iter().filter(|v| **v != 0.0).count());
     assert_eq!((csr.nnz() as u64, again.nonzeros), (info.nonzeros, info.nonzeros));
@@ -225,7 +233,7 @@ fn small_shapes_and_zeros_on_the_gpu() {
     }
     let m = matrix(&context, Order::ColumnMajor, (50, 20), noise);
     let no = |_: i64, _: i64, _: f64| false;
-    let error = compute(&context, None, &m, None, &Options::default(), None, None, Some(&no)).unwrap_err();
+    let error = compute(from_ref(&context), None, &m, None, &Options::default(), None, None, Some(&no)).unwrap_err();
     assert_eq!(error, Error::Cancelled);
     let bytes = matrix(&context, Order::RowMajor, (400, 30), |i, j| (100.0 * (1.0 + noise(i, j))) as u16);
     let (l, s, info) = split::<f32>(&context, &bytes, None, &Options { scale: 0.5, ..Options::default() }).unwrap();
@@ -275,7 +283,8 @@ fn large_matrices_are_split_fast() {
             let options = Options { block_rows: block_rows.parse().unwrap(), ..Options::default() };
             for _ in 0..2 {
                 let info =
-                    compute(&context, None, &m, None, &options, Some(&mut low_rank), Some(&mut sparse), None).unwrap();
+                    compute(from_ref(&context), None, &m, None, &options, Some(&mut low_rank), Some(&mut sparse), None)
+                        .unwrap();
                 println!(
                     "{rows} x {cols}, panels of {}: {:.3} s, {} iterations, {} passes, {:.1} ms an iteration, of which \
                      fused {:.1} and decomposition {:.1}; rank {}, residual {:.2e}",

@@ -114,7 +114,7 @@ fn progress_is_told_and_can_cancel() {
             assert!(step >= 1 && step <= steps && residual >= 0.0);
             go_on
         };
-        compute(&context, None, &m, None, &Options::default(), None, None, Some(&report))
+        compute(from_ref(&context), None, &m, None, &Options::default(), None, None, Some(&report))
     };
     assert!(run(true).unwrap().converged);
     assert!(calls.get() >= 2);

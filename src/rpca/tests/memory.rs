@@ -6,7 +6,7 @@ use crate::blocks::source::CallbackSource;
 use crate::matrix::{SharedSource, Storage};
 
 /// A streamed matrix of 300 x 200 entries, given row by row.
-fn streamed(context: &Arc<Context>, m: &[f64], order: Order, fail_at: usize) -> Matrix {
+pub(super) fn streamed(context: &Arc<Context>, m: &[f64], order: Order, fail_at: usize) -> Matrix {
     let m = m.to_vec();
     let dims = if order == Order::RowMajor { [200, 300] } else { [300, 200] };
     let info = ArrayInfo::new(Number::F64, &dims).unwrap();
@@ -56,7 +56,8 @@ fn little_memory_and_streams_give_what_much_memory_gives() {
         let mut sinks =
             (HostSink::new(info.clone(), &mut low_rank).unwrap(), HostSink::new(info, &mut sparse).unwrap());
         let options = Options { block_rows: 70, ..Options::default() };
-        let run = stream(&little, None, &m, None, &options, Some(&mut sinks.0), Some(&mut sinks.1), None).unwrap();
+        let run =
+            stream(from_ref(&little), None, &m, None, &options, Some(&mut sinks.0), Some(&mut sinks.1), None).unwrap();
         assert!(run.converged && run.blocks > 3, "{run:?}");
         assert!(run.host_bytes_used <= 1_800_000, "{run:?}");
         assert_eq!(run.bytes_read % 480_000, 0);
@@ -89,7 +90,7 @@ fn a_reader_that_fails_ends_the_run_with_its_own_words() {
 fn too_little_memory_is_an_error_that_says_for_what() {
     let context = context_with(1, 100_000);
     let m = streamed(&context, &synthetic().0, Order::RowMajor, usize::MAX);
-    let error = compute(&context, None, &m, None, &Options::default(), None, None, None).unwrap_err();
+    let error = compute(from_ref(&context), None, &m, None, &Options::default(), None, None, None).unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { limit: Some(100_000), .. }), "{error}");
     assert_eq!(context.host_memory_used(), 0);
 }
@@ -104,7 +105,7 @@ fn the_sparse_part_in_compressed_rows_is_the_dense_one() {
         let (_, s, _) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
         for threshold in [0.0, 0.5] {
             let options = Options { threshold, ..Options::default() };
-            let (sparse, info) = compute_csr(&context, None, &m, None, &options, None, None).unwrap();
+            let (sparse, info) = compute_csr(from_ref(&context), None, &m, None, &options, None, None).unwrap();
             let Storage::Csr(csr) = sparse.storage() else { panic!("not sparse") };
             let offsets = csr.parts().row_ptr.as_slice::<i64>().unwrap();
             let columns = csr.parts().col_idx.as_slice::<i32>().unwrap();
@@ -129,7 +130,7 @@ fn a_leading_dimension_and_either_order_of_the_parts_are_kept_to() {
     let m = matrix(&context, Order::RowMajor, (300, 200), |i, j| values[i * 200 + j]);
     let (l, ..) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
     let mut part = Matrix::create(&context, f64::DTYPE, Location::Host, Order::RowMajor, 300, 200).unwrap();
-    compute(&context, None, &m, None, &Options::default(), Some(&mut part), None, None).unwrap();
+    compute(from_ref(&context), None, &m, None, &Options::default(), Some(&mut part), None, None).unwrap();
     assert_eq!(entries::<f64>(&part), l);
     let budget = crate::backend::memory::Budget::new(0);
     let layout = Matrix::dense_layout(f64::DTYPE, Order::ColumnMajor, 300, 200, 310).unwrap();
@@ -137,7 +138,7 @@ fn a_leading_dimension_and_either_order_of_the_parts_are_kept_to() {
     memory.as_mut_slice::<f64>().unwrap().fill(-7.0);
     let memory = crate::backend::memory::Memory::Host(memory);
     let mut wide = Matrix::from_memory(&context, f64::DTYPE, Order::ColumnMajor, layout, memory, false).unwrap();
-    compute(&context, None, &m, None, &Options::default(), Some(&mut wide), None, None).unwrap();
+    compute(from_ref(&context), None, &m, None, &Options::default(), Some(&mut wide), None, None).unwrap();
     assert_eq!(entries::<f64>(&wide), l);
     let dense = wide.dense("l").unwrap();
     let all = dense.memory.host("l").unwrap().as_slice::<f64>().unwrap();

@@ -2,8 +2,10 @@ mod device;
 mod edges;
 mod golden;
 mod memory;
+mod team;
 
 use std::path::Path;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use super::*;
@@ -61,7 +63,7 @@ pub(super) fn split<T: Scalar>(
 ) -> Result<(Vec<T>, Vec<T>, Info)> {
     let part = || Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, m.rows(), m.cols()).unwrap();
     let (mut low_rank, mut sparse) = (part(), part());
-    let info = compute(context, None, m, mask, options, Some(&mut low_rank), Some(&mut sparse), None)?;
+    let info = compute(from_ref(context), None, m, mask, options, Some(&mut low_rank), Some(&mut sparse), None)?;
     Ok((entries(&low_rank), entries(&sparse), info))
 }
 

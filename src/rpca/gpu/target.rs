@@ -1,0 +1,36 @@
+//! The caller's matrix on the first device that a part goes to.
+
+use crate::backend::gpu::{DeviceMemory, View};
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// A dense matrix in device memory, as large as the one that is split.
+pub(super) struct Target<'a> {
+    whole: View<'a>,
+    /// Whether a column is contiguous, else a row: then the view is the transpose.
+    pub(super) by_columns: bool,
+    /// What the part is multiplied with.
+    pub(super) unit: f64,
+}
+
+impl<'a> Target<'a> {
+    /// An m-by-n matrix whose entry (i, j) is element `i * row_stride + j * column_stride`, one of which is 1.
+    pub(super) fn new(
+        memory: &'a DeviceMemory,
+        (m, n): (usize, usize),
+        (row_stride, column_stride): (usize, usize),
+        unit: f64,
+    ) -> Self {
+        let by_columns = row_stride == 1;
+        let whole = match by_columns {
+            true => View { memory: memory.whole(), rows: m, cols: n, ld: column_stride.max(m) },
+            false => View { memory: memory.whole(), rows: n, cols: m, ld: row_stride.max(n) },
+        };
+        Self { whole, by_columns, unit }
+    }
+
+    /// The rows from `first` on, or in a transpose these columns.
+    pub(super) fn rows<T: Scalar>(&self, first: usize, rows: usize) -> Result<View<'a>> {
+        if self.by_columns { self.whole.rows::<T>(first, rows) } else { self.whole.columns::<T>(first, rows) }
+    }
+}

@@ -1,0 +1,152 @@
+//! Several devices at the same piece of work: the rows of each, threads, and whose error is told.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::member::Share;
+use crate::error::{Error, Result};
+
+/// The rows of each of `count` devices, nearly as many on each and whole blocks of `grain` rows. Devices that nothing is
+/// left for have none.
+pub(super) fn shares(rows: usize, count: usize, grain: usize) -> Vec<Share> {
+    let (grain, count) = (grain.max(1), count.max(1));
+    let blocks = rows.div_ceil(grain);
+    let end = |k: usize| (blocks / count * k + (blocks % count * k).div_ceil(count)).saturating_mul(grain).min(rows);
+    let shares = (0..count).map(|k| Share { first: end(k), rows: end(k + 1) - end(k) });
+    let some: Vec<Share> = shares.filter(|s| s.rows > 0).collect();
+    if some.is_empty() { vec![Share { first: 0, rows }] } else { some }
+}
+
+/// Runs `work` on every job at the same time, the first on this thread, and returns what they found in their order. The
+/// first failure sets `stop`, on which the others end early.
+///
+/// # Errors
+/// The first job's in their order that is more than a cancellation, or the cancellation.
+pub(super) fn together<J: Send, R: Send>(
+    stop: &AtomicU64,
+    jobs: Vec<J>,
+    work: impl Fn(J) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let guarded = |job: J| {
+        let outcome = work(job);
+        if outcome.is_err() {
+            stop.fetch_add(1, Ordering::Relaxed);
+        }
+        outcome
+    };
+    let guarded = &guarded;
+    let mut jobs = jobs.into_iter();
+    let Some(first) = jobs.next() else { return Ok(Vec::new()) };
+    let outcomes: Vec<Result<R>> = std::thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let thread = std::thread::Builder::new().name("purlin-device".into());
+            let thread = thread.spawn_scoped(scope, move || guarded(job));
+            if thread.is_err() {
+                stop.fetch_add(1, Ordering::Relaxed);
+            }
+            threads.push(thread);
+        }
+        let lost = || Error::Internal("a device's thread panicked".into());
+        let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
+        let mut outcomes = vec![guarded(first)];
+        let others = threads.into_iter().map(|t| t.map_err(refused)?.join().map_err(|_| lost())?);
+        outcomes.extend(others);
+        outcomes
+    });
+    settle(outcomes)
+}
+
+/// All results, or the error that is told.
+fn settle<R>(outcomes: Vec<Result<R>>) -> Result<Vec<R>> {
+    let mut found = Vec::with_capacity(outcomes.len());
+    let mut error = None;
+    for outcome in outcomes {
+        match (outcome, &error) {
+            (Ok(result), _) => found.push(result),
+            // Others are cancelled because of the one that failed.
+            (Err(problem), None | Some(Error::Cancelled)) => error = Some(problem),
+            (Err(_), Some(_)) => {}
+        }
+    }
+    error.map_or(Ok(found), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_whole_blocks_and_nearly_equal() {
+        let rows = |rows, count, grain| -> Vec<usize> {
+            let shares = shares(rows, count, grain);
+            let mut first = 0;
+            for share in &shares {
+                assert_eq!(share.first, first);
+                first += share.rows;
+            }
+            assert_eq!(first, rows);
+            shares.iter().map(|s| s.rows).collect()
+        };
+        assert_eq!(rows(10, 2, 0), [5, 5]);
+        assert_eq!(rows(11, 2, 1), [6, 5]);
+        assert_eq!(rows(10, 3, 4), [4, 4, 2]);
+        assert_eq!(rows(17, 2, 4), [12, 5]);
+        assert_eq!(rows(3, 2, 100), [3]);
+        assert_eq!(rows(2, 5, 1), [1, 1]);
+        assert_eq!(rows(1, 4, 1), [1]);
+        assert_eq!(rows(0, 3, 7), [0]);
+        assert_eq!(rows(usize::MAX, 3, 1 << 40).len(), 3);
+        for count in 1..9 {
+            let all = rows(1003, count, 1);
+            assert!(all.iter().max().unwrap() - all.iter().min().unwrap() <= 1, "{all:?}");
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_jobs() {
+        let stop = AtomicU64::new(0);
+        let squares = together(&stop, (0..7).collect(), |k: u64| {
+            std::thread::sleep(std::time::Duration::from_millis(7 - k));
+            Ok(k * k)
+        });
+        assert_eq!(squares, Ok(vec![0, 1, 4, 9, 16, 25, 36]));
+        assert_eq!(stop.load(Ordering::Relaxed), 0);
+        assert_eq!(together(&stop, Vec::<u64>::new(), Ok), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn the_failure_of_one_ends_the_others_and_is_what_is_told() {
+        for failing in 0..3 {
+            let stop = AtomicU64::new(0);
+            let outcome = together(&stop, (0..3).collect(), |k: usize| -> Result<()> {
+                if k == failing {
+                    return Err(Error::Numerical(format!("of {k}")));
+                }
+                while stop.load(Ordering::Relaxed) == 0 {
+                    std::thread::yield_now();
+                }
+                Err(Error::Cancelled)
+            });
+            assert_eq!(outcome, Err(Error::Numerical(format!("of {failing}"))));
+        }
+    }
+
+    #[test]
+    fn of_several_errors_the_first_device_s_is_told() {
+        let error = |text: &str| Err::<u8, _>(Error::Numerical(text.into()));
+        assert_eq!(settle(vec![Ok(1), error("b"), error("c")]), Err(Error::Numerical("b".into())));
+        assert_eq!(settle(vec![Err(Error::Cancelled), Ok(1), error("c")]), Err(Error::Numerical("c".into())));
+        assert_eq!(settle(vec![Ok(1), Err(Error::Cancelled)]), Err(Error::Cancelled));
+        assert_eq!(settle(vec![Ok(1), Ok(2)]), Ok(vec![1, 2]));
+    }
+
+    #[test]
+    fn a_panic_on_a_thread_is_an_error() {
+        let stop = AtomicU64::new(0);
+        let outcome = together(&stop, vec![0, 1], |k: usize| -> Result<usize> {
+            assert!(k == 0, "on purpose");
+            Ok(k)
+        });
+        assert!(matches!(outcome, Err(Error::Internal(_))), "{outcome:?}");
+    }
+}
