@@ -9,6 +9,9 @@ more: 8 arrays of 8.3 GB, 15.5 ms at the 4.3 TB/s of an H200, beside 10 m n l op
 PURLIN_VTEST names OpenCV's sample video vtest.avi (in Debian's package opencv-doc), which opencv-python-headless decodes, or
 a .npy of its grey frames, (frames, height, width) bytes.
 PURLIN_RPCA_SHAPE is another shape, as 500000x500.
+
+With the argument `several` the same matrix comes from host memory to one GPU, to two and so on; the parts stay where they
+are. The seconds are those of the call, of which the iterations take what is told besides.
 """
 
 from __future__ import annotations
@@ -78,11 +81,55 @@ def add(table: Table, case: str, took: float, info: rpca.Info, bytes_: int, **mo
     )
 
 
+def several(table: Table, contexts: list[purlin.Context], rows: int, columns: int) -> None:
+    import cupy
+
+    made = generated(rows, columns)[0]
+    m = cupy.asnumpy(made.T).T
+    del made
+    cupy.get_default_memory_pool().free_all_blocks()
+    one = None
+    for count in range(1, len(contexts) + 1):
+        times, infos = [], []
+        for _ in range(4):
+            began = time.perf_counter()
+            infos.append(rpca.stream(m, None, None, context=contexts[0], contexts=contexts[1:count]))
+            times.append(time.perf_counter() - began)
+        # The first one warms up.
+        took, info = min(zip(times[1:], infos[1:]), key=lambda pair: pair[1].seconds_total)
+        assert info.contexts == count
+        each = info.seconds_total / info.iterations
+        one = one or each
+        table.add(
+            f"{rows} x {columns} float32 of host memory on {count} GPUs",
+            "iterations/s",
+            1 / each,
+            "one GPU",
+            1 / one,
+            seconds=round(took, 3),
+            iterating=round(info.seconds_total, 3),
+            iterations=info.iterations,
+            passes=info.passes,
+            rank=info.rank,
+            residual=info.residual,
+            fused_ms=round(1e3 * info.seconds_elementwise / info.iterations, 2),
+            decomposition_ms=round(1e3 * info.seconds_svd / info.iterations, 2),
+        )
+
+
 def main() -> int:
     try:
         import cupy
     except ImportError:
         print("CuPy is not installed: nothing is made on the device")
+        return 0
+    if "several" in sys.argv[1:]:
+        gpus = purlin.devices()
+        contexts = [purlin.Context("cuda", device=gpu.ordinal) for gpu in gpus]
+        table = Table("robust PCA on several GPUs", gpus=len(gpus), context=str(contexts[0].properties))
+        rows, columns = map(int, os.environ.get("PURLIN_RPCA_SHAPE", "2073600x1000").split("x"))
+        several(table, contexts, rows, columns)
+        table.write()
         return 0
     context = purlin.Context(backend="cuda")
     table = Table("robust PCA on a GPU", context=str(context.properties), cupy=cupy.__version__)
