@@ -75,7 +75,7 @@ pub struct DeviceIndices {
 /// A sparse matrix in compressed rows.
 pub struct Csr {
     parts: CsrParts,
-    device: Option<DeviceIndices>,
+    device: Option<Box<DeviceIndices>>,
     kept: Kept,
     /// Counts what was given new values.
     version: u64,
@@ -134,7 +134,7 @@ impl Csr {
             values: values.map(Memory::Device),
         };
         let mut made = Self::new(parts, rows, cols, nnz, index_base)?;
-        made.device = Some(DeviceIndices { row_ptr, col_idx });
+        made.device = Some(Box::new(DeviceIndices { row_ptr, col_idx }));
         Ok(made)
     }
 
@@ -180,7 +180,7 @@ impl Csr {
 
     /// The offsets and columns on the device, where they were given there.
     pub fn device(&self) -> Option<&DeviceIndices> {
-        self.device.as_ref()
+        self.device.as_deref()
     }
 
     /// What was made of the matrix and is kept for later.

@@ -1,5 +1,8 @@
-//! Inner products that are enqueued as a whole: nothing waits for the host, the result stays on the device. Purlin's own kernels alone do so; everything is scaled by the largest numbers of the cores, for
-//! nobody looks whether something was lost.
+//! Inner products that are enqueued as a whole: nothing waits for the host, the result stays on the device. Purlin's own
+//! kernels alone do so; everything is scaled by the largest numbers of the cores, for nobody looks whether something was
+//! lost.
+
+use std::slice::from_ref;
 
 use super::{Call, GpuContraction, chain};
 use crate::backend::gpu::kernels::tt::{
@@ -107,7 +110,7 @@ fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, room: &Room, space: Region<'_>)
     let (gpu, stream) = (call.gpu, call.stream);
     let [tables, elements, states, results] = room.parts(space)?;
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
-    let tables = Tables::enqueued::<T>(gpu, stream, sites, (&[call.x.clone()], &[call.y.clone()]), tables)?;
+    let tables = Tables::enqueued::<T>(gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
     match way {

@@ -151,7 +151,7 @@ impl<'a> Tables<'a> {
         gpu: &Gpu,
         stream: &GpuStream,
         sites: Vec<Site>,
-        (x, y): (&[Vec<Region<'a>>; 1], &[Vec<Region<'a>>; 1]),
+        (x, y): (&[Vec<Region<'a>>], &[Vec<Region<'a>>]),
         space: Region<'a>,
     ) -> Result<Self> {
         let d = sites.len();
@@ -283,12 +283,10 @@ impl<'a> Tables<'a> {
 }
 
 /// What the kernels read, with the numbers of trains and the strides of both sides.
-fn listed<T: Scalar>(
-    sites: &[Site],
-    x: Places<'_, '_>,
-    y: Places<'_, '_>,
-    items: &[(usize, usize)],
-) -> Result<(Vec<i64>, [usize; 2], [(usize, usize); 2])> {
+type Listed = (Vec<i64>, [usize; 2], [(usize, usize); 2]);
+
+/// Lists what the kernels read.
+fn listed<T: Scalar>(sites: &[Site], x: Places<'_, '_>, y: Places<'_, '_>, items: &[(usize, usize)]) -> Result<Listed> {
     let d = sites.len();
     let counts = [x.trains(), y.trains()];
     let strides = [x.strides(d), y.strides(d)];
