@@ -8522,47 +8522,6 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
                                    struct purlin_lanczos_info *info);
 
 /**
- * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
- *
- * From the eigenpairs of an operator that is not formed, by purlin_lanczos_solve: of A^H A or A A^H, whichever is smaller
- * (`options->kind` PURLIN_LANCZOS_GRAM or the default), with short vectors and values accurate to eps ||A||^2 / s; or of
- * [0 A; A^H 0] (PURLIN_LANCZOS_AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal. 2, 1965), with longer vectors and every
- * value accurate to eps ||A||.
- *
- * The same build, input and options give the same bits, whatever the number of threads.
- *
- * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
- * @param      stream     NULL for the context's own.
- * @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
- *                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0. NULL for the defaults: the 6
- *                        largest.
- * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors of norm 1, or 0 where the
- *                        value is nothing but rounding; NULL if not wanted.
- * @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
- * @param      v          dense, cols x k, as `u`: right vectors.
- * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2; NULL if
- *                        not wanted.
- * @param[out] info       what was done, where a product is one with the operator; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options out of range, another
- * kind, sizes, types, overlap), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are in the outputs, the first
- * `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with
- * PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's
- * function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
- *
- * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
- * the call.
- */
-PURLIN_MUST_USE
-purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
-                                      const struct purlin_stream *stream,
-                                      const struct purlin_lanczos_options *options,
-                                      struct purlin_matrix *u,
-                                      struct purlin_tensor *values,
-                                      struct purlin_matrix *v,
-                                      struct purlin_tensor *residuals,
-                                      struct purlin_lanczos_info *info);
-
-/**
  * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
  * those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
  * memory, one product a step.
@@ -8834,6 +8793,47 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
                                     double distance,
                                     double floor,
                                     struct purlin_matrix **graph);
+
+/**
+ * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
+ *
+ * From the eigenpairs of an operator that is not formed, by purlin_lanczos_solve: of A^H A or A A^H, whichever is smaller
+ * (`options->kind` PURLIN_LANCZOS_GRAM or the default), with short vectors and values accurate to eps ||A||^2 / s; or of
+ * [0 A; A^H 0] (PURLIN_LANCZOS_AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal. 2, 1965), with longer vectors and every
+ * value accurate to eps ||A||.
+ *
+ * The same build, input and options give the same bits, whatever the number of threads.
+ *
+ * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
+ * @param      stream     NULL for the context's own.
+ * @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
+ *                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0. NULL for the defaults: the 6
+ *                        largest.
+ * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors of norm 1, or 0 where the
+ *                        value is nothing but rounding; NULL if not wanted.
+ * @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
+ * @param      v          dense, cols x k, as `u`: right vectors.
+ * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2; NULL if
+ *                        not wanted.
+ * @param[out] info       what was done, where a product is one with the operator; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options out of range, another
+ * kind, sizes, types, overlap), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are in the outputs, the first
+ * `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, the smallest with
+ * PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's
+ * function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
+ * the call.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_lanczos_options *options,
+                                      struct purlin_matrix *u,
+                                      struct purlin_tensor *values,
+                                      struct purlin_matrix *v,
+                                      struct purlin_tensor *residuals,
+                                      struct purlin_lanczos_info *info);
 
 #ifdef __cplusplus
 }  // extern "C"
