@@ -164,7 +164,7 @@ contains
   end subroutine
 
   !> Enqueues <x|y>: in stream order `result`, four real(real64) on the device, gets real and imaginary part of the
-  !> mantissa, exponent and outcome. Nothing waits. Without `result`, info%workspace_bytes alone.
+  !> mantissa, exponent and outcome. Nothing waits, so a graph may capture it. Without `result`, info%workspace_bytes alone.
   subroutine contraction_enqueue_inner(self, x, y, result, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x, y

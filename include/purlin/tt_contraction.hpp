@@ -86,7 +86,7 @@ class contraction {
   }
 
   /// Enqueues <x|y>: in stream order `result`, four double on the device, gets real and imaginary part of the mantissa,
-  /// exponent and outcome. Nothing waits.
+  /// exponent and outcome. Nothing waits, so a graph may capture it.
   void enqueue_inner(const train& x, const train& y, tensor& result, const stream& queue = {}) {
     last_ = fresh_info();
     finish(purlin_tt_inner_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), &last_));

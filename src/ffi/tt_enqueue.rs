@@ -16,7 +16,7 @@ use crate::shape;
 ///
 /// @param contraction  the contraction.
 /// @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
-///                     was enqueued is done. 0 takes it back.
+///                     was enqueued is done, and while a graph that captured such a call may be replayed. 0 takes it back.
 /// @param bytes        bytes that are there; not looked at where `memory` is 0.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`memory` is not device memory
 /// of this GPU, not aligned to 256 bytes, or shorter than `bytes`; `bytes` less than 1), `PURLIN_ERROR_NOT_SUPPORTED` (a
@@ -51,7 +51,9 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
 
 /// Enqueues an inner product and returns: the result goes to device memory, in stream order.
 ///
-/// Nothing waits for the host and nothing is copied from it. What purlin_tt_inner computes otherwise than by
+/// Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be replayed
+/// with other numbers in the cores. A captured call must not be the first of its kind: kernels are loaded by the first.
+/// Whoever replays a graph keeps the trains, the result and the workspace. What purlin_tt_inner computes otherwise than by
 /// kernels of its own is refused: open trains go up to rank 256, rings to rank 32; both trains lie on the device and are of
 /// one type. Calls that wait for their result refuse a stream that is being captured.
 ///

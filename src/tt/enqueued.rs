@@ -1,4 +1,4 @@
-//! Inner products whose results stay on the device: nothing waits.
+//! Inner products whose results stay on the device: nothing waits, and a graph may capture the calls.
 
 use super::info::Info;
 use super::ops::Work;
@@ -28,7 +28,8 @@ impl Contraction {
     /// Enqueues the inner product of `x` and `y`, trains in the memory of the first context's device, and returns. In
     /// stream order `result` gets four numbers of F64: real and imaginary part of the mantissa, of which the larger lies in
     /// [0.5, 1) or both are 0; the exponent; the outcome, [`super::info::Outcome`] as a number. Nothing waits for the host
-    /// and nothing is copied from it; trains, result and workspace stay until the work is done.
+    /// and nothing is copied from it, so that the queue may be captured to a graph; whoever replays it keeps the trains, the
+    /// result and the workspace alive.
     ///
     /// Without `result` nothing is enqueued; the info says how much workspace the call needs.
     ///

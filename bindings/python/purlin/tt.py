@@ -249,7 +249,8 @@ class Contraction(Handle):
 
     def enqueue_inner(self, x: object, y: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <x|y>; in stream order `result`, four float64 of a CUDA array or a `Tensor`, gets real and imaginary part
-        of the mantissa, exponent, and outcome (0, or 3 where a core is not finite). Nothing waits. With None for `result`
+        of the mantissa, exponent, and outcome (0, or 3 where a core is not finite). Nothing waits, so a graph may capture
+        calls whose kind has been made before; it needs trains, result and workspace to stay. With None for `result`
         `info.workspace_bytes` says what room the call needs."""
         bra, ket = self._pair(x, y)
         out = result if result is None or isinstance(result, Tensor) else Tensor.borrow(result, context=self.context)

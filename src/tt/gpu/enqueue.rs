@@ -1,6 +1,6 @@
-//! Inner products that are enqueued as a whole: nothing waits for the host, the result stays on the device. Purlin's own
-//! kernels alone do so; everything is scaled by the largest numbers of the cores, for nobody looks whether something was
-//! lost.
+//! Inner products that are enqueued as a whole: nothing waits for the host, the result stays on the device, and a graph may
+//! capture the calls. Purlin's own kernels alone do so; everything is scaled by the largest numbers of the cores, for
+//! nobody looks whether something was lost.
 
 use std::slice::from_ref;
 

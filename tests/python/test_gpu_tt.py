@@ -1,0 +1,93 @@
+"""Tensor trains on a GPU: results that stay on the device, and graphs that capture the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purlin
+from purlin import tt
+
+pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
+cupy = pytest.importorskip("cupy")
+
+RANKS = {"chain": [1, 2, 9, 16, 4, 1], "ring": [6, 3, 5, 4, 7, 6], "grid": [1, 2, 90, 130, 70, 1]}
+
+
+@pytest.fixture
+def gpu() -> Iterator[purlin.Context]:
+    with purlin.Context("cuda") as context:
+        yield context
+
+
+def cores(ranks: list[int], dtype: Any, seed: int) -> list[Any]:
+    """Random cores on the device, first index fastest."""
+    random = np.random.default_rng(seed)
+    made = []
+    for left, right in zip(ranks, ranks[1:]):
+        parts = random.uniform(-1, 1, (2, left, 2, right))
+        core = parts[0] + 1j * parts[1] if np.dtype(dtype).kind == "c" else parts[0]
+        made.append(cupy.asfortranarray(cupy.asarray(core.astype(dtype))))
+    return made
+
+
+def number(result: Any) -> complex:
+    re, im, exponent, outcome = result.get()
+    assert outcome == 0
+    return complex(re, im) * 2.0**exponent
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("kind", ["chain", "ring", "grid"])
+def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, kind: str) -> None:
+    x, y = cores(RANKS[kind], dtype, 1), cores(RANKS[kind], dtype, 2)
+    result, room = cupy.full(4, np.nan), cupy.zeros(8 << 20)
+    queue = cupy.cuda.Stream(non_blocking=True)
+    with (
+        tt.Contraction(context=gpu) as session,
+        tt.Train(x, context=gpu) as a,
+        tt.Train(y, context=gpu) as b,
+        purlin.Tensor.borrow(result, context=gpu) as place,
+        purlin.Stream(gpu, cuda_stream=queue.ptr) as stream,
+    ):
+        session.set_workspace(room)
+        session.enqueue_inner(a, b, place, stream=stream)
+        queue.synchronize()
+        first, bound = session.inner(a, b), 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-12
+        assert abs(number(result) - first) <= bound * session.norm(a) * session.norm(b)
+        queue.begin_capture()
+        try:
+            session.enqueue_inner(a, b, place, stream=stream)
+            for call in (lambda: session.inner(a, b, stream=stream), lambda: session.inner_batch([a], [b], stream=stream)):
+                with pytest.raises(purlin.Error, match="stream: is being captured"):
+                    call()
+        finally:
+            graph = queue.end_capture()
+        for seed in (3, 4):
+            for old, new in zip(x, cores(RANKS[kind], dtype, seed)):
+                old[...] = new
+            result[...] = np.nan
+            cupy.cuda.get_current_stream().synchronize()
+            graph.launch(queue)
+            queue.synchronize()
+            again = session.inner(a, b)
+            assert abs(number(result) - again) <= bound * session.norm(a) * session.norm(b)
+            assert abs(again - first) > bound * abs(first)
+
+
+def test_a_workspace_that_is_too_small_is_measured(gpu: purlin.Context) -> None:
+    x = cores(RANKS["grid"], np.float64, 1)
+    result = cupy.zeros(4)
+    with tt.Contraction(context=gpu) as session, tt.Train(x, context=gpu) as a:
+        session.enqueue_inner(a, a, None)
+        assert session.info is not None
+        needed = session.info.workspace_bytes
+        session.set_workspace(cupy.zeros(needed // 8 - 1))
+        with pytest.raises(purlin.InvalidArgument, match=f"workspace: has {needed - 8} bytes, {needed} are needed"):
+            session.enqueue_inner(a, a, result)
+        session.set_workspace(None)
+        session.enqueue_inner(a, a, result)
+        assert abs(number(result) - session.inner(a, a)) <= 1e-12 * abs(session.inner(a, a))
