@@ -202,6 +202,7 @@ contains
     options%restarts = 0
     options%which = PURLIN_LANCZOS_LARGEST
     options%kind = PURLIN_LANCZOS_GRAM
+    options%verify = PURLIN_LANCZOS_VERIFY_ON
     call purlin_lanczos_singular(context, a, vectors(:200, :2), rest, right, residuals(:2), options, info)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9 .and. info%converged == 2, 'singular values')
     ! Each value is there twice, of an eigenvalue and its negative.

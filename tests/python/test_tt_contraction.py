@@ -79,7 +79,7 @@ def test_batches_and_gram_matrices(cpu: purlin.Context, dtype: Any) -> None:
         assert close(np.abs(batch - expected[range(4), range(3, -1, -1)]).max(), 0, dtype, size)
         collected = tt.Trains(trains, context=cpu)
         assert len(collected) == 4 and isinstance(collected[-1], tt.Train) and collected.is_complex == (batch.dtype.kind == "c")
-        assert (contraction.inner_batch(collected, tt.Trains(trains[::-1])) == batch).all()
+        assert (contraction.inner_batch(collected, tt.Trains(trains[::-1], context=cpu)) == batch).all()
         assert (contraction.gram(collected) == gram).all()
         assert contraction.inner_batch([], []).shape == (0,)
         with pytest.raises(ValueError, match="has 1 trains, x has 2"):

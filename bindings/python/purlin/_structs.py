@@ -265,7 +265,7 @@ class RpcaOptions(Structure):
         *_fields(c_int32, "warm_start frames dtype reserved"),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
-        ("contexts", POINTER(c_void_p)),
+        ("contexts", c_void_p),
         ("contexts_count", c_int64),
     ]
 

@@ -137,7 +137,8 @@ class _Run:
         # The contexts live until the call is over.
         self.contexts = list(contexts)
         if self.contexts:
-            self.options.contexts = (c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
+            self._handles = (c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
+            self.options.contexts = ctypes.cast(self._handles, c_void_p)
             self.options.contexts_count = len(self.contexts)
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(RpcaInfo, "rpca_info")
