@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ctypes import c_int64, c_uint64, c_void_p
 from operator import attrgetter
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -292,7 +292,7 @@ class Trains(Sequence[Train]):
     def __init__(self, trains: Iterable[object], *, context: Context | None = None) -> None:
         given = trains if isinstance(trains, list) else list(trains)
         if set(map(type, given)) <= {Train}:
-            self._list: list[Train] = given[:]
+            self._list = cast("list[Train]", given[:])
         else:
             self._list = [Train.of(train, context or default_context()) for train in given]
         known = set(map(_is_complex, self._list))

@@ -300,8 +300,8 @@ def singular(
     converged."""
     matrix = of(a, context)
     context = matrix.context
-    options["kind"] = choice("through", through, {"gram": "gram", "augmented": "augmented"})
     call = Call(k, which, progress, options)
+    call.options.kind = choice("through", through, {name: _KINDS[name] for name in ("gram", "augmented")})
     rows, cols = matrix.shape
     count = max(k, 0)
     values, residuals = np.zeros(count), np.zeros(count)
