@@ -41,11 +41,9 @@ say "gpu-bundle: tests"
 # Link-time optimisation of each of many executables would take most of the time, for tests that need no speed.
 tests_profile() { env CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false "$@"; }
 cargo=tests_profile
-executables tests test --release --lib --tests
-# These need no GPU; the fault loop comes from its own build below.
-rm -f "$bundle/tests/header" "$bundle/tests/fuzz" "$bundle/tests/fault" "$bundle"/tests/property_*
-# The fault loop needs its own build, in which operations fail on request.
-executables fault test --release --features fault-injection --test fault
+# One build for both: operations can fail on request, and do where a test requests it.
+executables tests test --release --features fault-injection --lib --test fault
+mv "$bundle/tests/fault" "$bundle/fault/"
 cargo=env
 say "gpu-bundle: benches"
 # The benches of this processor are for machines with cargo.

@@ -1,8 +1,7 @@
 //! One array of a batch: where it lies, and how a chunk of it is laid out on the device.
 
-use rayon::prelude::*;
-
 use super::{Field, Input, expect_items};
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::error::{Error, Result};
 use crate::shape::Order;

@@ -1,12 +1,11 @@
 //! Host tensors as sources and sinks, copied by the context's threads.
 
-use rayon::prelude::*;
-
 use super::array::{ArrayInfo, Block};
 use super::number::Number;
 use super::sink::Sink;
 use super::source::Source;
 use crate::backend::cpu::Pool;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::Result;
 use crate::shape::Order;
 use crate::tensor::{Tensor, copy_strided};

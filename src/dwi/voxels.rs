@@ -4,9 +4,9 @@
 //! the caller's arrays. Blocks depend on the problem alone and no sum crosses voxels: results do not depend on the
 //! number of threads.
 
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::logarithm::Logarithm;
 use crate::alloc;
@@ -311,8 +311,7 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
                 .enumerate()
                 .try_for_each_init(
                     || Ok((scratch()?, Block::new(rows)?, alloc::with_capacity("lanes", LANES)?)),
-                    |state: &mut Result<(S, Block<T>, Vec<usize>)>, (k, ((values, s0), status))| {
-                        let (scratch, block, lanes) = state.as_mut().map_err(|e| e.clone())?;
+                    |(scratch, block, lanes): &mut (S, Block<T>, Vec<usize>), (k, ((values, s0), status))| {
                         flag.check()?;
                         let start = (first + k) * LANES;
                         let here = start..(start + LANES).min(voxels);

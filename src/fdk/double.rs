@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::counts::Counts;
 use super::cpu::{Rows, encode_all, pipeline_bytes, timed, unprepared};
 use super::cut::{Cut, Flow, Needs};
 use super::ops::{FdkOps, Job, Pixels, Slices, Tally, Target};
 use super::plan::{Batch, Plan};
 use super::reference::{backproject_view, filter_rows};
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
 use crate::blocks::number::Number;
 use crate::context::Context;

@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::algorithm::Times;
 use super::arrays::{WriteSlices, write_pieces};
 use super::cpu::CpuOps;
@@ -15,6 +13,7 @@ use super::ops::{BUFFERS, FdkOps, HostBuffer, Job, Pixels, Slices, Tally, Target
 use super::plan::{Batch, Plan};
 use super::run::{Device, Setting};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, GpuStream};
 use crate::blocks::number::Number;
 use crate::context::Context;

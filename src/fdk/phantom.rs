@@ -1,9 +1,8 @@
 //! A test object of ellipsoids, for checking geometry and scale: its projections are exact line integrals.
 
-use rayon::prelude::*;
-
 use super::geometry::{Geometry, Grid, View};
 use crate::backend::cpu::Pool;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::{Error, Result};
 
 /// An ellipsoid of constant density.

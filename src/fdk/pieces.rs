@@ -88,10 +88,10 @@ pub fn log_transform(
     counts: Counts,
     output: &mut Tensor,
 ) -> Result<Odd> {
+    use crate::backend::cpu::parallel::{Items as _, Pieces as _};
     use crate::blocks::array::Block;
     use crate::blocks::source::Source;
     use crate::blocks::tensor::TensorSource;
-    use rayon::prelude::*;
     input.expect_context("counts", context)?;
     let dims = input.dims().to_vec();
     if dims.len() < 2 {

@@ -6,8 +6,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::algorithm::Times;
 use super::counts::Odd;
 use super::cut::Way;
@@ -18,6 +16,7 @@ use super::ops::Tally;
 use super::run::{self, Setting};
 use super::session::{Fdk, Projections, Volume};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::GpuStream;
 use crate::blocks::number::{Number, decode};
 use crate::blocks::tensor::TensorSink;

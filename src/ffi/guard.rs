@@ -18,6 +18,12 @@ thread_local! {
 
 /// Runs `body`, records its error for this thread, and lets no panic out.
 pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
+    let mut body = Some(body);
+    run_once(&mut || body.take().map_or(Ok(()), |body| body()))
+}
+
+/// Compiled once, not for each function of the interface.
+fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
     silence_own_panics();
     let _environment = Standard::enter();
     INSIDE.set(INSIDE.get() + 1);

@@ -8,13 +8,14 @@ use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, purlin_status, purlin_stream, stream};
 use crate::backend::memory::Memory;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
-use crate::scalar::{Scalar, with_scalar};
+use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::{self, Order, to_i64};
 use crate::tensor::Tensor;
 
@@ -134,13 +135,7 @@ impl Call<'_> {
         let context = a.context();
         let mut operator = Symmetric::<T>::new(context, a, self.request.kind, self.request.shift)?;
         let (n, k) = (operator.order(), self.request.options.count);
-        for (name, list) in [("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())] {
-            let Some(list) = list else { continue };
-            list.expect_context(name, context)?;
-            list.expect_dims(name, &[k])?;
-            list.expect_dtype(name, crate::scalar::DType::F64)?;
-            list.check_writable(name)?;
-        }
+        check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;
         if let Some(vectors) = &mut self.vectors {
             vectors.expect_context("vectors", context)?;
             vectors.expect_dtype("vectors", T::DTYPE)?;
@@ -193,6 +188,17 @@ impl Call<'_> {
         }
         Ok((pairs.info, pairs.values.len()))
     }
+}
+
+/// Outputs of k numbers of double precision each.
+pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&Tensor>)]) -> Result<()> {
+    for (name, list) in lists.iter().filter_map(|(name, list)| Some((*name, (*list)?))) {
+        list.expect_context(name, context)?;
+        list.expect_dims(name, &[k])?;
+        list.expect_dtype(name, DType::F64)?;
+        list.check_writable(name)?;
+    }
+    Ok(())
 }
 
 /// Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is

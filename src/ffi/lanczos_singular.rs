@@ -1,6 +1,6 @@
 //! Singular triplets by Lanczos' method.
 
-use super::lanczos::{hand_over, read_options};
+use super::lanczos::{check_lists, hand_over, read_options};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{self, purlin_matrix};
 use super::overlap::{self, ranges, stored};
@@ -13,7 +13,7 @@ use crate::lanczos::singular::{Through, singular_triplets};
 use crate::lanczos::{Info, Options};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
-use crate::scalar::{DType, Scalar, with_scalar};
+use crate::scalar::{Scalar, with_scalar};
 use crate::tensor::Tensor;
 
 /// The arguments beside the matrix.
@@ -29,13 +29,7 @@ struct Call<'a> {
 impl Call<'_> {
     fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
         let (context, k) = (a.context(), self.options.count);
-        for (name, list) in [("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())] {
-            let Some(list) = list else { continue };
-            list.expect_context(name, context)?;
-            list.expect_dims(name, &[k])?;
-            list.expect_dtype(name, DType::F64)?;
-            list.check_writable(name)?;
-        }
+        check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;
         for (name, vectors, n) in [("u", &mut self.u, a.rows()), ("v", &mut self.v, a.cols())] {
             let Some(vectors) = vectors else { continue };
             vectors.expect_context(name, context)?;

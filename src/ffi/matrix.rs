@@ -231,6 +231,13 @@ pub unsafe extern "C" fn purlin_matrix_borrow_device(
     })
 }
 
+/// Rows, columns, entries and offsets of compressed rows.
+pub(super) fn csr_sizes(rows: i64, cols: i64, nnz: i64) -> Result<(usize, usize, usize, usize)> {
+    let (rows, cols) = sizes(rows, cols)?;
+    let offsets = rows.checked_add(1).ok_or_else(|| Error::invalid("rows", format!("is {rows}, too large")))?;
+    Ok((rows, cols, shape::size("nnz", nnz, 0)?, offsets))
+}
+
 /// The arrays of a sparse matrix as C gives them.
 struct CsrArguments {
     dtype: purlin_dtype,
@@ -259,9 +266,7 @@ impl CsrArguments {
         let col_idx_type = IndexType::from_code("col_idx_type", self.col_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("matrix", matrix) }?;
-        let (rows, cols) = sizes(self.rows, self.cols)?;
-        let nnz = shape::size("nnz", self.nnz, 0)?;
-        let offsets = rows.checked_add(1).ok_or_else(|| Error::invalid("rows", format!("is {rows}, too large")))?;
+        let (rows, cols, nnz, offsets) = csr_sizes(self.rows, self.cols, self.nnz)?;
         let bytes = |name, count, d: DType| shape::product(name, count, d.size());
         let row_bytes = bytes("rows", offsets, row_ptr_type.dtype())?;
         let col_bytes = bytes("nnz", nnz, col_idx_type.dtype())?;

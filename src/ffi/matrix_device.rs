@@ -1,13 +1,14 @@
 //! Sparse matrices in the memory of a GPU.
 
 use super::handle;
-use super::matrix::{purlin_matrix, sizes};
+use super::matrix::{csr_sizes, purlin_matrix};
+use super::sparse::floating;
 use super::tensor::purlin_dtype;
 use super::{context, guard, purlin_context, purlin_status};
 use crate::backend::gpu::DeviceMemory;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, DeviceArrays, IndexType, Matrix};
-use crate::scalar::{DType, with_scalar};
+use crate::scalar::DType;
 use crate::shape;
 
 /// Makes a sparse matrix over the caller's compressed sparse rows in device memory, which must outlive the handle. Products
@@ -54,15 +55,12 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = DType::from_code("dtype", dtype)?;
+        let dtype = floating("dtype", dtype)?;
         let row_ptr_type = IndexType::from_code("row_ptr_type", row_ptr_type)?;
         let col_idx_type = IndexType::from_code("col_idx_type", col_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("matrix", matrix) }?;
-        let (rows, cols) = sizes(rows, cols)?;
-        let nnz = shape::size("nnz", nnz, 0)?;
-        let offsets = rows.checked_add(1).ok_or_else(|| Error::invalid("rows", format!("is {rows}, too large")))?;
-        with_scalar!(dtype, "dtype", T => shape::product("nnz", nnz, size_of::<T>()).map(drop))?;
+        let (rows, cols, nnz, offsets) = csr_sizes(rows, cols, nnz)?;
         let gpu = context.gpu("row_ptr")?;
         let lend = |name: &'static str, address: u64, count: usize, of: DType| -> Result<DeviceMemory> {
             let bytes = shape::product(name, count, of.size())?;

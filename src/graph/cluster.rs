@@ -1,8 +1,7 @@
 //! Labels from coordinates.
 
-use rayon::prelude::*;
-
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::rng;

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use rayon::prelude::*;
-
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Memory;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::{Number, decode};

@@ -1,8 +1,7 @@
 //! The parts on their way to the caller.
 
-use rayon::prelude::*;
-
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
 use crate::blocks::array::Block;
 use crate::blocks::number::{Number, encode};

@@ -43,8 +43,9 @@ pub struct OnGpu {
 pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
     let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
-    let matrices = [rsvd::on_any_backend(), rsvd::on_host(), spectra::on_host(), tt::on_host()];
-    let cases = families.into_iter().chain(scans).chain(matrices).flatten();
+    let matrices = [rsvd::on_any_backend(), rsvd::on_host(), spectra::on_any_backend(), spectra::on_host()];
+    let trains = [tt::on_any_backend(), tt::on_host()];
+    let cases = families.into_iter().chain(scans).chain(matrices).chain(trains).flatten();
     base().into_iter().chain([copy_case()]).chain(cases).collect()
 }
 
@@ -61,6 +62,11 @@ pub fn on_gpu() -> Vec<OnGpu> {
         .chain(group(fdk::on_any_backend(), Work::Device, 7))
         .chain(group(fdk::where_tensors_lie(), Work::Host, 7))
         .chain(group(rsvd::on_any_backend(), Work::Device, 7))
+        .chain(group(rsvd::on_gpus(), Work::Device, 7))
+        .chain(group(spectra::on_any_backend(), Work::Device, 7))
+        .chain(group(spectra::on_gpu(), Work::Device, 7))
+        .chain(group(tt::on_any_backend(), Work::Device, 7))
+        .chain(group(tt::on_gpu(), Work::Device, 7))
         .chain(group(families::packed(), Work::Host, 300))
         .chain(group(families::on_the_host(), Work::Host, 300))
         .chain(group(vec![copy_case()], Work::Host, 300))

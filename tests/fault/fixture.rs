@@ -142,8 +142,12 @@ impl Fixture {
 
     /// Remembers a tensor for the end; moves it to the device first, where the fixture's tensors lie there.
     fn keep(&self, host: *mut purlin_tensor, symmetric: Option<(i32, i64)>) -> *mut purlin_tensor {
+        self.keep_in(self.place, host, symmetric)
+    }
+
+    fn keep_in(&self, place: Place, host: *mut purlin_tensor, symmetric: Option<(i32, i64)>) -> *mut purlin_tensor {
         let mut tensor = host;
-        if self.place == Place::Device {
+        if place == Place::Device {
             let mut info = initialised!(purlin_tensor_info, purlin_tensor_info_init);
             good!(purlin_tensor_properties(host, &raw mut info));
             let (dtype, place, device) = (info.dtype, &raw mut tensor, PURLIN_DEVICE);
@@ -169,6 +173,16 @@ impl Fixture {
         let tensor = self.host(dtype, dims);
         self.fill(tensor, value);
         self.keep(tensor, None)
+    }
+
+    /// A vector on the device, wherever the other tensors lie, and its address.
+    pub fn on_device(&self, dtype: i32, length: i64, value: impl Fn(usize) -> f64) -> (*mut purlin_tensor, u64) {
+        let host = self.host(dtype, &[length]);
+        self.fill(host, value);
+        let tensor = self.keep_in(Place::Device, host, None);
+        let mut info = initialised!(purlin_tensor_info, purlin_tensor_info_init);
+        good!(purlin_tensor_properties(tensor, &raw mut info));
+        (tensor, info.data as u64)
     }
 
     /// A vector of F64 on the host, wherever the other tensors lie.

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, initialised, message, noise};
+use crate::fixture::{Fixture, c, good, initialised, message, noise};
 
 /// Large enough that the buffers of a decomposition count as large.
 const ROWS: i64 = 600;
@@ -20,6 +20,11 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_rsvd_compute", allocations: 4, prepare: |f| decompose(f, Form::Dense) },
         Case { name: "purlin_rsvd_compute, a reader", allocations: 4, prepare: |f| decompose(f, Form::Read) },
     ]
+}
+
+/// What takes several GPUs, or one several times.
+pub fn on_gpus() -> Vec<Case> {
+    vec![Case { name: "purlin_rpca_compute, two contexts", allocations: 4, prepare: split_over_two }]
 }
 
 /// What is tried on the host alone.
@@ -305,6 +310,38 @@ fn split(f: &Fixture) -> Call {
     Box::new(move || {
         let [mut m, mut low_rank, mut sparse] = [null_mut(); 3];
         let o = loose();
+        let none = (Vec::new(), Vec::new());
+        let status = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut m),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, COLS, &raw mut low_rank),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, PURLIN_ROW_MAJOR, ROWS, COLS, &raw mut sparse),
+            purlin_rpca_compute(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
+        );
+        end_matrices(&[sparse, low_rank, m]);
+        status
+    })
+}
+
+/// A context that goes with the value.
+struct Context(*mut purlin_context);
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        assert_eq!(purlin_context_destroy(self.0), purlin_status::PURLIN_SUCCESS, "{}", message());
+    }
+}
+
+fn split_over_two(f: &Fixture) -> Call {
+    let (context, data) = (f.context, entries());
+    let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+    (options.backend, options.threads) = (PURLIN_BACKEND_CUDA, 2);
+    let mut other = Context(null_mut());
+    good!(purlin_context_create(&raw const options, &raw mut other.0));
+    Box::new(move || {
+        let [mut m, mut low_rank, mut sparse] = [null_mut(); 3];
+        let others = [other.0.cast_const()];
+        let mut o = loose();
+        (o.contexts, o.contexts_count) = (others.as_ptr(), 1);
         let none = (Vec::new(), Vec::new());
         let status = in_turn!(
             matrix(context, Form::Dense, &data, &none, &raw mut m),

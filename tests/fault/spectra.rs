@@ -11,14 +11,25 @@ use crate::rsvd::in_turn;
 /// Vertices of the graph: two rings that an edge joins.
 const N: i64 = 80;
 
+/// Products and eigenpairs.
+pub fn on_any_backend() -> Vec<Case> {
+    vec![
+        Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
+        Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
+        Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
+    ]
+}
+
+/// What there is on a GPU alone.
+pub fn on_gpu() -> Vec<Case> {
+    vec![Case { name: "purlin_matrix_borrow_csr_device, lanczos", allocations: 3, prepare: resident }]
+}
+
 /// What is tried on the host alone.
 pub fn on_host() -> Vec<Case> {
     vec![
         Case { name: "purlin_matrix_from_coordinates, transpose, symmetrise", allocations: 8, prepare: make },
         Case { name: "purlin_matrix_select, component, row_sums", allocations: 8, prepare: cut },
-        Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
-        Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
-        Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
         Case { name: "purlin_lanczos_tridiagonalise, filter", allocations: 4, prepare: recurrence },
         Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
         Case { name: "purlin_graph_density, of_image", allocations: 6, prepare: density },
@@ -146,6 +157,51 @@ fn solve(f: &Fixture) -> Call {
                 values,
                 *v,
                 residuals,
+                null_mut()
+            ),
+        );
+        made.end(status)
+    })
+}
+
+/// A ring in device memory, its eigenpairs there too.
+fn resident(f: &Fixture) -> Call {
+    let (context, values) = (f.context, f.vector(2));
+    let (_, row_ptr) = f.on_device(PURLIN_I32, N + 1, |i| 2.0 * i as f64);
+    let neighbour = |k: usize| (k / 2 + if k % 2 == 0 { 1 } else { N as usize - 1 }) % N as usize;
+    let (_, col_idx) = f.on_device(PURLIN_I32, 2 * N, |k| neighbour(k) as f64);
+    let (_, ones) = f.on_device(PURLIN_F64, 2 * N, |_| 1.0);
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        (o.basis, o.tolerance) = (30, 1e-6);
+        let [a, v, ..] = &mut made.matrices;
+        let (i32, none, no_matrix) = (PURLIN_I32, null(), null());
+        let status = in_turn!(
+            purlin_matrix_borrow_csr_device(
+                context,
+                PURLIN_F64,
+                0,
+                N,
+                N,
+                2 * N,
+                i32,
+                row_ptr,
+                i32,
+                col_idx,
+                ones,
+                &raw mut *a
+            ),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_DEVICE, 0, N, 2, &raw mut *v),
+            purlin_lanczos_solve(
+                *a,
+                null(),
+                &raw const o,
+                none,
+                no_matrix,
+                no_matrix,
+                values,
+                *v,
+                null_mut(),
                 null_mut()
             ),
         );

@@ -14,13 +14,24 @@ const MODES: [i64; SITES as usize] = [2; SITES as usize];
 const OPEN: [i64; SITES as usize + 1] = [1, 2, 4, 4, 2, 1];
 const RING: [i64; SITES as usize + 1] = [3; SITES as usize + 1];
 
-/// What is tried on the host alone.
-pub fn on_host() -> Vec<Case> {
+/// Contractions.
+pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner, norm, distance", allocations: 8, prepare: |f| contract(f, &OPEN) },
         Case { name: "purlin_tt_inner of rings", allocations: 8, prepare: |f| contract(f, &RING) },
         Case { name: "purlin_tt_inner_batch, gram", allocations: 8, prepare: lists },
         Case { name: "purlin_tt_sandwich, rayleigh, correlation", allocations: 8, prepare: operate },
+    ]
+}
+
+/// What there is on a GPU alone.
+pub fn on_gpu() -> Vec<Case> {
+    vec![Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue }]
+}
+
+/// What is tried on the host alone.
+pub fn on_host() -> Vec<Case> {
+    vec![
         Case { name: "purlin_tt_environments", allocations: 8, prepare: sweep },
         Case { name: "purlin_tt_add, apply, full", allocations: 8, prepare: combine },
         Case { name: "purlin_tt_round, svd, canonicalise", allocations: 8, prepare: truncate },
@@ -77,6 +88,23 @@ fn contract(f: &Fixture, ranks: &'static [i64]) -> Call {
             purlin_tt_inner_scaled(made.contraction, null(), *x, *x, &raw mut scaled, null_mut()),
             purlin_tt_norm(made.contraction, null(), *x, out.as_mut_ptr(), null_mut()),
             purlin_tt_distance(made.contraction, null(), *x, *y, out.as_mut_ptr(), null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+fn enqueue(f: &Fixture) -> Call {
+    let (context, (result, _)) = (f.context, f.on_device(PURLIN_F64, 4, |_| 0.0));
+    Box::new(move || {
+        let mut made = Made::none();
+        let [x, y, ..] = &mut made.trains;
+        let (dtype, modes, ranks) = (PURLIN_F64, MODES.as_ptr(), RING.as_ptr());
+        let status = in_turn!(
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, ranks, 1, &raw mut *x),
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, ranks, 2, &raw mut *y),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
+            purlin_tt_inner_enqueue(made.contraction, null(), *x, *y, result, null_mut()),
+            purlin_tt_inner_enqueue(made.contraction, null(), *x, *x, result, null_mut()),
         );
         made.end(status)
     })

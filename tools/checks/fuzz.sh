@@ -6,7 +6,8 @@ set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 cd "$ROOT"
 export PURLIN_FUZZ_SECONDS=${PURLIN_FUZZ_SECONDS:-30}
-cargo test --locked --test fuzz -- --nocapture --include-ignored
+# With the feature that the other tests need, so that the library is not compiled once more.
+cargo test --locked --features fault-injection --test fuzz -- --nocapture --include-ignored
 
 rustfmt --check --edition 2024 fuzz/src/lib.rs fuzz/fuzz_targets/*.rs
 if ! cargo +nightly --version >/dev/null 2>&1 || ! cargo +nightly fuzz --version >/dev/null 2>&1; then

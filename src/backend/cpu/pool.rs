@@ -4,6 +4,7 @@ use std::mem::ManuallyDrop;
 use std::os::unix::thread::JoinHandleExt;
 use std::thread::JoinHandle;
 
+use super::parallel::Work;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
@@ -43,9 +44,15 @@ impl Pool {
         self.threads
     }
 
-    /// Runs `work` on the pool: rayon's parallel iterators inside use its threads.
+    /// Runs `work` on the pool: the loops of [`super::parallel`] inside use its threads.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.pool.install(work)
+        let mut work = Work::new(work);
+        self.install(&mut || work.run());
+        work.result()
+    }
+
+    fn install(&self, work: &mut (dyn FnMut() + Send)) {
+        self.pool.install(work);
     }
 
     /// Runs `work` of one thread where it is called, if that thread's arithmetic is the pool's: waking a thread takes

@@ -1,5 +1,6 @@
 //! Factorisations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
@@ -8,7 +9,6 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj};
 use faer::linalg::svd::{ComputeSvdVectors, svd as faer_svd, svd_scratch};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place_with_conj;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::super::{Step, Svd};
 use super::matrix::{CpuMatrix, pieces, split_rows};

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use faer::{MatMut, MatRef};
-use rayon::prelude::*;
 
 use crate::backend::memory::{Budget, HostMemory};
 use crate::context::Context;

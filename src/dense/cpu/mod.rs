@@ -13,8 +13,8 @@ pub mod wide;
 
 use std::sync::Arc;
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::Accum;
-use rayon::prelude::*;
 
 use super::sketch::Sketch;
 use super::{Algebra, Op, Step, Svd};

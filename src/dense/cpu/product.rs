@@ -1,8 +1,8 @@
 //! Products of matrices, cut into tasks.
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::linalg::matmul::matmul_with_conj;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::super::Op;
 use super::matrix::{pieces, split_columns, split_rows};

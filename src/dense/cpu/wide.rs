@@ -4,10 +4,10 @@
 //! roundoff unknown. Where those matter, and they do for double precision alone, A^H = Q R is factorised without Q: each
 //! task takes blocks of columns into its own R by reflections, and the R of the tasks are taken together in order.
 
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use faer::linalg::matmul::matmul_with_conj as product;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj};
 use faer::{Accum, Conj, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::super::{Delta, Op};
 use super::matrix::{CpuMatrix, pieces};

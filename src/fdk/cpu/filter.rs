@@ -1,6 +1,6 @@
 //! Weighting and filtering of rows, many views at a time.
 
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::options::Mode;
 pub use super::super::plan::Batch;
@@ -8,6 +8,7 @@ use super::super::plan::Plan;
 use super::convolution::Convolution;
 use super::{PAD, column_stride};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::cpu::{Isa, Pool};
 use crate::error::Result;
@@ -92,23 +93,22 @@ impl Filter {
         if batch.rows == 0 {
             return Ok(0);
         }
+        let replaced = AtomicU64::new(0);
         pool.run(|| {
             output
                 .par_chunks_mut(layout.samples(plan, batch.rows))
                 .zip(input.par_chunks(plan.geometry.detector.columns * batch.rows))
                 .zip(batch.views)
-                .map_init(
+                .try_for_each_init(
                     || self.scratch(plan),
-                    |scratch, ((out, projection), &view)| match scratch {
-                        Ok(scratch) => {
-                            let filter = self;
-                            Ok(dispatch(self.isa, View { filter, plan, view, batch, projection, layout, out, scratch }))
-                        }
-                        Err(error) => Err(error.clone()),
+                    |scratch, ((out, projection), &view)| {
+                        let work = View { filter: self, plan, view, batch, projection, layout, out, scratch };
+                        replaced.fetch_add(dispatch(self.isa, work), Ordering::Relaxed);
+                        Ok(())
                     },
                 )
-                .try_reduce(|| 0, |a, b| Ok(a + b))
-        })
+        })?;
+        Ok(replaced.into_inner())
     }
 }
 

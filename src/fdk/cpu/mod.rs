@@ -11,12 +11,11 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::counts::{Counts, Odd};
 use super::cut::{Cut, Flow, Needs, Way};
 use super::ops::{BUFFERS, FdkOps, Job, Pixels, Slices, Tally, Target};
 use super::plan::{Batch, Plan};
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::{Charge, HostMemory};
 use crate::blocks::number::{Number, decode, encode};
 use crate::context::Context;

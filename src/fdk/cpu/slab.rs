@@ -1,11 +1,10 @@
 //! Slices in the making: tiles of columns, each with z fastest, so that back-projection adds to whole vectors along z
 //! and every tile belongs to one thread.
 
-use rayon::prelude::*;
-
 use super::super::geometry::Grid;
 use crate::alloc;
 use crate::backend::cpu::Pool;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::Result;
 use crate::shape::product;
 

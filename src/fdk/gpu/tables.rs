@@ -1,13 +1,12 @@
 //! Numbers of a scan on the device.
 
-use rayon::prelude::*;
-
 use super::super::counts::Counts;
 use super::super::options::Mode;
 use super::super::plan::Plan;
 use super::super::weights::Redundancy;
 use super::kernels::{self, FILTER_NUMBERS, Filter, Layout, Ramp, Rays, VIEW_NUMBERS};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::krylov::{Affine, Krylov, Projection};
 use super::operator::Symmetric;

@@ -13,11 +13,10 @@ mod products;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::cpu::PIECE;
 use super::krylov::Affine;
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;

@@ -133,7 +133,7 @@ fn copy<T: Element>(entries: &Entries, values: &HostMemory, out: &mut HostMemory
 
 /// Sorts the entries of every row by column, equal columns by where they come from.
 pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> {
-    use rayon::prelude::*;
+    use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
     // Rows in tasks of about this many entries.
     const TASK: usize = 1 << 16;
     let mut tasks = Vec::new();

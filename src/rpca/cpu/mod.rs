@@ -11,12 +11,11 @@ mod store;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rayon::prelude::*;
-
 use super::input::{Entries, Strided};
 use super::ops::{self, RpcaOps, Start, Step, Sums, Take, Weights};
 use super::options::Options;
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::memory::HostMemory;
 use crate::blocks::pipeline::read_ahead;
 use crate::context::Context;

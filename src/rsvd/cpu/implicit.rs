@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::panel::Transform;
 use super::pass::{Left, Work};
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;

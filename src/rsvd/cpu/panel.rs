@@ -1,7 +1,7 @@
 //! Rows of the data as the products see them.
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::MatRef;
-use rayon::prelude::*;
 
 use crate::alloc;
 use crate::backend::memory::HostMemory;

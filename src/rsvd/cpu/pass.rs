@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::linalg::matmul::matmul_with_conj;
 use faer::{Accum, Conj, MatRef, Par};
-use rayon::prelude::*;
 
 use super::panel::{Part, Transform};
 use super::survey::{Moments, Survey};

@@ -1,12 +1,11 @@
 //! Passes over sparse matrices.
 
-use rayon::prelude::*;
-
 use super::panel::{Findings, Transform};
 use super::pass::Work;
 use super::survey::{Moments, Survey};
 use super::{CpuOps, implicit};
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};

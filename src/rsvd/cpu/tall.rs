@@ -1,8 +1,7 @@
 //! Callers' matrices in and out.
 
-use rayon::prelude::*;
-
 use super::mismatch;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::Result;

@@ -2,9 +2,8 @@
 
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::cut::Span;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, Rows};
 use crate::backend::memory::Memory;
 use crate::blocks::array::Block as Box;

@@ -1,13 +1,12 @@
 //! From and to matrices of the caller, on the host or the device, in any order.
 
-use rayon::prelude::*;
-
 use super::GpuOps;
 use super::cut::Span;
 use super::input::pack;
 use super::site::{Site, Use};
 use super::tall::{Access, Tall};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
 use crate::backend::gpu::{DeviceMemory, Rows, View};

@@ -1,11 +1,10 @@
 //! Products with blocks of a few vectors, whose numbers lie row by row: each entry of the matrix is read once, and what it
 //! gathers lies together.
 
-use rayon::prelude::*;
-
 use super::super::plan::{Plan, Tile};
 use super::rows::{Ones, Values};
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::sparse::{Index, Indices, Rows};

@@ -6,11 +6,10 @@
 pub mod block;
 mod rows;
 
-use rayon::prelude::*;
-
 use super::options::Algorithm;
 use super::plan::{Plan, Tile};
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::sparse::{Index, Indices, Rows};

@@ -2,8 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::chain::{Chain, packed};
 use super::engine::{Engine, Vectors, with_engine};
 use super::general::General;
@@ -11,6 +9,7 @@ use super::load::power_of_two_times;
 use super::{WIDEST, load};
 use crate::alloc;
 use crate::backend::cpu::Isa;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::Vectorised;
 use crate::context::Context;
 use crate::error::{Error, Result};

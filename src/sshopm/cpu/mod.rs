@@ -125,7 +125,7 @@ impl<T: Vectorised> TileJob<'_, T> {
         if count > GRAIN.min(self.grain()) {
             let half = count / 2;
             let (left, right) = rows.split(half, self.sizes);
-            let (a, b) = rayon::join(
+            let (a, b) = crate::backend::cpu::parallel::join(
                 || self.run(isa, first, half, left, &mut []),
                 || self.run(isa, first + half, count - half, right, &mut []),
             );

@@ -1,11 +1,10 @@
 //! Operations on batches of packed symmetric tensors, all in host or all in device memory. The arithmetic is in f64. On the
 //! host it runs on the context's pool; sums run over the entries in order, so no result depends on the number of threads.
 
-use rayon::prelude::*;
-
 use super::gpu::Site;
 use super::monomials::{Monomials, identity_entry, multinomial};
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, with_real};
@@ -65,9 +64,7 @@ fn write_columns<T: Real>(
     }
     if out.layout().is_packed(Order::ColumnMajor) {
         let data = &mut out.data()[..rows * columns];
-        // The error of the first column that has one, whichever thread comes first.
-        let first = || data.par_chunks_mut(rows).enumerate().find_map_first(|(t, c)| work(t, c).err());
-        return context.pool().run(first).map_or(Ok(()), Err);
+        return context.pool().run(|| data.par_chunks_mut(rows).enumerate().try_for_each(|(t, c)| work(t, c)));
     }
     context.pool().run(|| {
         let mut column = alloc::filled("column of a strided tensor", rows, T::ZERO)?;
@@ -193,8 +190,8 @@ pub fn from_full(
         let from = full.view::<T>("full")?;
         if !symmetrize {
             // All of the batch before any of the output.
-            let first = || (0..count).into_par_iter().find_map_first(|t| check_symmetry(&from, shape, tolerance, t).err());
-            context.pool().run(first).map_or(Ok(()), Err)?;
+            let check = |t| check_symmetry(&from, shape, tolerance, t);
+            context.pool().run(|| (0..count).into_par_iter().try_for_each(check))?;
         }
         write_columns(context, &mut packed.view_mut::<T>("packed")?, |t, column| {
             let mut walk = Monomials::new(shape)?;

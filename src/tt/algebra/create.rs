@@ -1,9 +1,8 @@
 //! Trains that follow from a few numbers.
 
-use rayon::prelude::*;
-
 use super::place::{Place, begin, finish};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
 use crate::rng;

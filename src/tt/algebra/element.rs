@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use rayon::prelude::*;
-
 use super::place::{Place, read};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::tensor::train::{Cores, TensorTrain};
@@ -65,7 +64,8 @@ pub fn elements(at: &Place<'_>, x: &TensorTrain, indices: &[usize]) -> Result<Ve
     let mut order = alloc::with_capacity(what, count)?;
     order.extend(0..count);
     let tuple = |t: usize| &indices[t * d..(t + 1) * d];
-    at.context.pool().run(|| order.par_sort_unstable_by(|&a, &b| tuple(a).cmp(tuple(b)).then(a.cmp(&b))));
+    let by_tuple = |&a: &usize, &b: &usize| tuple(a).cmp(tuple(b)).then(a.cmp(&b));
+    at.context.pool().run(|| rayon::slice::ParallelSliceMut::par_sort_unstable_by(order.as_mut_slice(), by_tuple));
     let mut sorted = alloc::filled("entries", count, Scaled::ZERO)?;
     with_scalar!(x.dtype(), "x", T => {
         let cores = x.cores::<T>("x")?;

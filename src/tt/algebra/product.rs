@@ -2,13 +2,12 @@
 //!
 //! A pair of bonds is one bond of the result, that of the second operand's core (x, or the right matrix) fastest.
 
-use rayon::prelude::*;
-
 use super::place::{HostTrain, Place, begin, common_type, finish, read_as};
 use super::round::{self, Source};
 use super::structure::sizes;
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::Result;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::product;

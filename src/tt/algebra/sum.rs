@@ -1,10 +1,9 @@
 //! Linear combinations, and factors that may lie beyond the range of the type.
 
-use rayon::prelude::*;
-
 use super::place::{Place, begin, common_type, finish, is_complex, is_single, read_as};
 use super::structure::{host_copy, parts_mut, sizes};
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Real, Scalar, with_scalar};

@@ -23,7 +23,10 @@ pub fn open<T: Scalar>(pair: &Pair<'_, T>, rooms: &mut [Room], care: Care) -> Tr
             Err(e) => Err(e),
         });
     };
-    let (left, right) = rayon::join(|| from_left(pair, room, care, plan.meet), || from_right(pair, other, care));
+    let (left, right) = crate::backend::cpu::parallel::join(
+        || from_left(pair, room, care, plan.meet),
+        || from_right(pair, other, care),
+    );
     let k = plan.core(to_u64(plan.meet));
     let [_, r, _, s, _] = pair.sizes(k);
     Ok(match (left?, right?) {

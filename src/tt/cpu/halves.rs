@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use faer::{Conj, MatRef};
-use rayon::prelude::*;
 
 use super::products::{Bra, Buffer, Threads, largest, multiply};
 use super::sweep::{dot, shrink};

@@ -22,14 +22,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::info::Kernel;
 use super::ops::{ContractOps, Item, Machine, Work};
 use super::options::Algorithm;
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::cpu::Isa;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};

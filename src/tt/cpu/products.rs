@@ -3,9 +3,9 @@
 //! Environments and what they become on the way are workspace, complex if either train is. A core of x may be real where
 //! they are complex: the product then takes each complex number as two rows of a real matrix, and half the operations.
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use faer::linalg::matmul::matmul_with_conj;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use crate::backend::memory::{Budget, HostMemory};
 use crate::dense::cpu::matrix::{pieces, split_columns, split_rows};

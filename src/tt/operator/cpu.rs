@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use faer::{Conj, MatMut, MatRef};
-use rayon::prelude::*;
 
 use super::gather::Gather;
 use super::kernels::{
@@ -183,9 +183,9 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         for (s, columns) in to.chunks_mut(after.bra * width * length).enumerate() {
             alloc::push(STEP, &mut shares[s % count], (s * length, columns))?;
         }
-        shares.into_par_iter().zip(&mut lanes[..count]).try_for_each(|(share, lane)| {
+        shares.par_iter_mut().zip(&mut lanes[..count]).try_for_each(|(share, lane)| {
             let room = self.room(lane, (t_size + u_size) * length)?;
-            for (first, columns) in share {
+            for (first, columns) in share.drain(..) {
                 let now = columns.len() / (after.bra * width);
                 let (t, u) = room.split_at_mut(t_size * length);
                 let (t, u) = (&mut t[..t_size * now], &mut u[..u_size * now]);
@@ -296,7 +296,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
     }
 
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        rayon::join(a, b)
+        crate::backend::cpu::parallel::join(a, b)
     }
 }
 

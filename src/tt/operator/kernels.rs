@@ -1,8 +1,8 @@
 //! What a step on the CPU is made of: copies of cores, products, sums of columns, powers of two.
 
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use faer::linalg::matmul::matmul_with_conj;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::gather::{Gather, Term};
 use super::ops::CoreView;
