@@ -47,4 +47,4 @@ pub use svd::tt_svd;
 pub use truncate::{Truncated, Truncation};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

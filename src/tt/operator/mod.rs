@@ -34,7 +34,7 @@ pub mod trains;
 pub mod value;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use environments::{Environments, Side};
 pub use local::{correlation, expect_local};

@@ -6,13 +6,13 @@ use crate::tt::options::{Algorithm, Conjugate, NormWay};
 use crate::tt::scaled::Scaled;
 use crate::tt::{Contraction, Options};
 
-fn trains(case: &Json) -> (Plain, Plain) {
+pub fn trains(case: &Json) -> (Plain, Plain) {
     let train = |key: &str| Plain::of_cores(case.at(key).list().iter().map(Json::core).collect());
     (train("u"), train("v"))
 }
 
 /// The algorithms that fit a case.
-fn algorithms(x: &Plain, y: &Plain) -> Vec<Algorithm> {
+pub fn algorithms(x: &Plain, y: &Plain) -> Vec<Algorithm> {
     let mut list = vec![Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
     if x.ranks[0] * y.ranks[0] == 1 {
         list.push(Algorithm::Open);
@@ -58,7 +58,7 @@ fn small_integer_trains_have_their_exact_products() {
 }
 
 /// The trains of a case: a pattern of four cores, cut at its ends if it is open.
-fn tiled(case: &Json, key: &str) -> Plain {
+pub fn tiled(case: &Json, key: &str) -> Plain {
     let base: Vec<_> = case.at(key).list().iter().map(Json::core).collect();
     let d = case.at("d").number() as usize;
     let mut cores: Vec<_> = (0..d).map(|k| base[k % 4].clone()).collect();
@@ -71,7 +71,7 @@ fn tiled(case: &Json, key: &str) -> Plain {
     Plain::of_cores(cores)
 }
 
-fn exact(value: &Json) -> Scaled {
+pub fn exact(value: &Json) -> Scaled {
     let part = |key: &str| {
         let p = value.at(key);
         Scaled::new(C::new(p.at("mantissa").number(), 0.0), p.at("exp2").number() as i64)
@@ -80,7 +80,7 @@ fn exact(value: &Json) -> Scaled {
 }
 
 /// |a - b| / |b|.
-fn relative(a: Scaled, b: Scaled) -> f64 {
+pub fn relative(a: Scaled, b: Scaled) -> f64 {
     let minus = Scaled { mantissa: -b.mantissa, ..b };
     let difference = a.plus(minus);
     if difference.is_zero() { 0.0 } else { (difference.log_abs() - b.log_abs()).exp() }

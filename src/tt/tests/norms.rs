@@ -61,7 +61,7 @@ fn norms_are_real_and_never_negative() {
 }
 
 /// x + factor z, as a train of rank r + 1 for a product z of unit vectors.
-fn nudged(x: &Plain, factor: f64) -> Plain {
+pub fn nudged(x: &Plain, factor: f64) -> Plain {
     let d = x.modes.len();
     let mut cores = Vec::new();
     for k in 0..d {

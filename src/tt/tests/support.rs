@@ -1,5 +1,6 @@
 //! Trains in plain vectors, and contractions of them by definition.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::backend::BackendChoice;
@@ -142,6 +143,12 @@ pub fn is_complex(dtype: DType) -> bool {
     matches!(dtype, DType::CF64 | DType::CF32)
 }
 
+/// A file of golden data: in the tree that the run names, which on another machine than the compiler's is another one.
+pub fn golden(name: &str) -> PathBuf {
+    let tree = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    tree.join("tests/golden/tt").join(name)
+}
+
 /// What a JSON text holds.
 #[derive(Debug, Clone)]
 pub enum Json {
@@ -154,7 +161,7 @@ pub enum Json {
 
 impl Json {
     pub fn read(path: &str) -> Self {
-        let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tt").join(path);
+        let path = golden(path);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         Self::parse(text.trim(), &mut 0)
     }

@@ -5,5 +5,5 @@ mod matrices;
 mod products;
 mod refusals;
 mod rounding;
-mod support;
+pub(in crate::tt) mod support;
 mod tensors;

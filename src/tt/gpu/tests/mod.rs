@@ -1,8 +1,11 @@
 //! Contractions on a GPU against the same ones on the CPU: every path, all types, odd sizes, hard numbers.
 
+mod algebra;
 mod batch;
 mod enqueue;
+mod golden;
 mod hard;
+mod norms;
 mod operators;
 mod paths;
 

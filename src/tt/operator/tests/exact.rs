@@ -33,7 +33,7 @@ fn exact_integers_come_out_in_all_types() {
 }
 
 /// The state and the Hamiltonian of the critical Ising chain.
-fn tfim() -> (Plain, PlainMatrix, Json) {
+pub fn tfim() -> (Plain, PlainMatrix, Json) {
     let about = Json::read("tfim_L16_chi24.json");
     let shapes = |key: &str| -> Vec<Vec<usize>> { about.get(key).unwrap().list().iter().map(Json::sizes).collect() };
     let cores = |name: &str, shapes: &[Vec<usize>]| {

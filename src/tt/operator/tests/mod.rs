@@ -1,8 +1,8 @@
 mod chains;
 mod edges;
-mod exact;
+pub(in crate::tt) mod exact;
 mod local;
 mod operators;
 mod random;
-mod support;
+pub(in crate::tt) mod support;
 mod sweeps;

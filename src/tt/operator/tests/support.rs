@@ -225,7 +225,7 @@ pub fn act(x: &[C], modes: &[usize], k: usize, op: &[C]) -> Vec<C> {
 }
 
 pub fn golden(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tt").join(name)
+    crate::tt::tests::support::golden(name)
 }
 
 /// The numbers of a .npy file of little-endian f64.
