@@ -113,7 +113,9 @@ if has environment; then in_shell environment environment; fi
 # Ignored tests are those that need a GPU: here they run, and the rest too, on this processor.
 if has tests; then
     for program in "$here"/tests/*; do
-        step "test $(basename "$program")" "$program" --include-ignored
+        # Faults are injected into the whole process: what does so runs after the others, one by one.
+        step "test $(basename "$program")" "$program" --include-ignored --skip may_fail_once
+        step "test $(basename "$program"), faults" "$program" --include-ignored --test-threads 1 may_fail_once
     done
     report
 fi

@@ -175,6 +175,13 @@ impl Fixture {
         self.keep(tensor, None)
     }
 
+    /// A dense tensor on the host, wherever the others lie.
+    pub fn on_host(&self, dtype: i32, dims: &[i64], value: impl Fn(usize) -> f64) -> *mut purlin_tensor {
+        let host = self.host(dtype, dims);
+        self.fill(host, value);
+        self.keep_in(Place::Host, host, None)
+    }
+
     /// A vector on the device, wherever the other tensors lie, and its address.
     pub fn on_device(&self, dtype: i32, length: i64, value: impl Fn(usize) -> f64) -> (*mut purlin_tensor, u64) {
         let host = self.host(dtype, &[length]);

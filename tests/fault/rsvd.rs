@@ -339,6 +339,8 @@ fn split_over_two(f: &Fixture) -> Call {
     good!(purlin_context_create(&raw const options, &raw mut other.0));
     Box::new(move || {
         let [mut m, mut low_rank, mut sparse] = [null_mut(); 3];
+        // The context itself, not the handle alone: it goes with this closure.
+        let other = &other;
         let others = [other.0.cast_const()];
         let mut o = loose();
         (o.contexts, o.contexts_count) = (others.as_ptr(), 1);

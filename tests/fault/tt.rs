@@ -111,7 +111,7 @@ fn enqueue(f: &Fixture) -> Call {
 }
 
 fn lists(f: &Fixture) -> Call {
-    let (context, values, square) = (f.context, f.vector(2), f.dense(PURLIN_F64, &[2, 2], |_| 0.0));
+    let (context, values, square) = (f.context, f.vector(2), f.on_host(PURLIN_F64, &[2, 2], |_| 0.0));
     Box::new(move || {
         let mut made = Made::none();
         let [x, y, ..] = &mut made.trains;
@@ -132,8 +132,8 @@ fn lists(f: &Fixture) -> Call {
 }
 
 fn operate(f: &Fixture) -> Call {
-    let (context, op) = (f.context, f.dense(PURLIN_F64, &[2, 2], |k| [1.0, 0.0, 0.0, -1.0][k]));
-    let values = f.dense(PURLIN_F64, &[SITES, SITES], |_| 0.0);
+    let (context, op) = (f.context, f.on_host(PURLIN_F64, &[2, 2], |k| [1.0, 0.0, 0.0, -1.0][k]));
+    let values = f.on_host(PURLIN_F64, &[SITES, SITES], |_| 0.0);
     let local = f.vector(2);
     Box::new(move || {
         let (mut made, mut out, sites) = (Made::none(), [0.0; 2], [0i64, 3]);
@@ -153,7 +153,7 @@ fn operate(f: &Fixture) -> Call {
 
 fn sweep(f: &Fixture) -> Call {
     let (context, v, out) =
-        (f.context, f.dense(PURLIN_F64, &[4, 2, 4], |k| k as f64), f.dense(PURLIN_F64, &[4, 2, 4], |_| 0.0));
+        (f.context, f.on_host(PURLIN_F64, &[4, 2, 4], |k| k as f64), f.on_host(PURLIN_F64, &[4, 2, 4], |_| 0.0));
     Box::new(move || {
         let (mut made, mut exponent, mut scaled) = (Made::none(), 0i64, nothing());
         let x = &mut made.trains[0];
@@ -173,7 +173,7 @@ fn sweep(f: &Fixture) -> Call {
 }
 
 fn combine(f: &Fixture) -> Call {
-    let (context, full) = (f.context, f.dense(PURLIN_F64, &MODES, |_| 0.0));
+    let (context, full) = (f.context, f.on_host(PURLIN_F64, &MODES, |_| 0.0));
     Box::new(move || {
         let (mut made, one) = (Made::none(), [1.0, 0.0]);
         let [x, y, sum, applied] = &mut made.trains;
@@ -190,7 +190,7 @@ fn combine(f: &Fixture) -> Call {
 }
 
 fn truncate(f: &Fixture) -> Call {
-    let (context, tensor) = (f.context, f.dense(PURLIN_F64, &MODES, |k| 1.0 / (k + 1) as f64));
+    let (context, tensor) = (f.context, f.on_host(PURLIN_F64, &MODES, |k| 1.0 / (k + 1) as f64));
     let mut options = initialised!(purlin_tt_round_options, purlin_tt_round_options_init);
     options.epsilon = 1e-6;
     Box::new(move || {

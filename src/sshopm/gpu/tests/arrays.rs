@@ -145,7 +145,7 @@ fn calls_of_the_host_take_arrays_on_the_device() {
 #[cfg(feature = "fault-injection")]
 #[test]
 #[ignore = "needs a GPU"]
-fn a_solve_survives_every_failure_of_the_device() {
+fn every_device_operation_of_a_solve_may_fail_once() {
     use crate::fault::{self, Kind};
     let gpu = context(BackendChoice::Cuda, 0);
     let kinds = [Kind::HostMemory, Kind::DeviceMemory, Kind::Copy, Kind::Launch, Kind::Load];
