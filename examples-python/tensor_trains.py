@@ -1,4 +1,4 @@
-"""Tensor trains: correlations of a spin chain, and the rate of inner products against the rank, as a page of HTML.
+"""Tensor trains: a spin chain's correlations, a ring's norm, and the rate of inner products against the rank, as a page of HTML.
 
 tensor_trains.py FOLDER DATA [TABLE]
 
@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 import purlin
 from purlin import tt
+from pictures import plot
 
 RANKS = (4, 8, 16, 32, 64, 128, 256)
+GPU_RANKS = (*RANKS, 512, 1024)
 SITES = 50
 SITE_COUNT = 16
 
@@ -33,53 +37,80 @@ def state(folder: Path) -> list[np.ndarray]:
     return cores
 
 
-def rate(contraction: tt.Contraction, rank: int) -> float:
-    """Operations a second of an inner product of random trains, the median of seven."""
-    ranks = [1, *[rank] * (SITES - 1), 1]
-    x, y = (tt.random([2] * SITES, ranks, seed=seed, context=contraction.context) for seed in (1, 2))
-    contraction.inner_scaled(x, y)
+rng = np.random.default_rng(3)
+
+
+def shortest(work: Callable[[], object]) -> float:
+    """Seconds of the median of seven calls."""
+    work()
     times = []
     for _ in range(7):
         begin = time.perf_counter()
-        contraction.inner_scaled(x, y)
+        work()
         times.append(time.perf_counter() - begin)
-    assert contraction.info is not None
-    return contraction.info.flops / sorted(times)[3]
+    return sorted(times)[3]
 
 
-def curve(points: list[tuple[float, float]], width: int, height: int, labels: list[str], unit: str) -> str:
-    """Points with both axes from their least to their largest value."""
-    xs, ys = [p[0] for p in points], [p[1] for p in points]
-    low, high = min(0.0, *ys), max(ys)
-    left, bottom = 70, height - 40
+def loop(x: list[Any], y: list[Any]) -> float:
+    """Two products a site, in NumPy's arrays or torch's."""
+    e = x[0][:, 0, :1] * 0 + 1
+    for a, b in zip(x, y):
+        r, n, s = a.shape
+        t = (e.T @ a.reshape(r, n * s)).reshape(-1, s)
+        e = t.T @ b.reshape(-1, b.shape[2])
+    return float(e[0, 0])
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        across = (x - min(xs)) / (max(xs) - min(xs))
-        return left + across * (width - left - 20), bottom - (y - low) / (high - low) * (bottom - 20)
 
-    path = " ".join(f"{'L' if k else 'M'}{x:.1f} {y:.1f}" for k, (x, y) in enumerate(place(*p) for p in points))
-    marks = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="#1c5"/>' for x, y in (place(*p) for p in points))
-    ticks = "".join(
-        f'<text x="{place(x, low)[0]:.1f}" y="{height - 20}" text-anchor="middle">{text}</text>'
-        for x, text in zip(xs, labels)
-    )
-    levels = "".join(
-        f'<text x="{left - 8}" y="{place(xs[0], low + part * (high - low))[1] + 4:.1f}" text-anchor="end">'
-        f"{low + part * (high - low):.3g}</text>"
-        for part in (0.0, 0.5, 1.0)
-    )
-    return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" font-family="sans-serif" font-size="13">'
-        f'<path d="M{left} 20 V{bottom} H{width - 20}" stroke="#888" fill="none"/>'
-        f'<path d="{path}" stroke="#1c5" stroke-width="2" fill="none"/>{marks}{ticks}{levels}'
-        f'<text x="{left}" y="14">{unit}</text></svg>'
-    )
+def rates(context: purlin.Context) -> dict[str, tuple[list[float], list[float]]]:
+    """GFLOP/s of inner products of random trains against the rank: purlin's, and those of a loop of products over the same
+    cores, by NumPy on the CPU and by torch, if it is there, on a GPU."""
+    on_gpu = context.properties.backend == "cuda"
+    torch: Any = None
+    if on_gpu:
+        try:
+            import torch  # type: ignore[import-not-found,no-redef]
+        except ImportError:
+            pass
+    peer = "torch" if on_gpu else "NumPy"
+    lines: dict[str, tuple[list[float], list[float]]] = {f"purlin, {context.properties.device_name}": ([], [])}
+    if torch is not None or not on_gpu:
+        lines[f"loop of {peer} products"] = ([], [])
+    with tt.Contraction(context=context) as contraction:
+        for rank in GPU_RANKS if on_gpu else RANKS:
+            ranks = [1, *[rank] * (SITES - 1), 1]
+            place: Literal["host", "device"] = "device" if on_gpu else "host"
+            x, y = (tt.random([2] * SITES, ranks, location=place, seed=seed, context=context) for seed in (1, 2))
+            seconds = shortest(lambda: contraction.inner_scaled(x, y))
+            assert contraction.info is not None
+            found = {"purlin": contraction.info.flops / seconds}
+            flops = sum(2 * 2 * r * s * (r + s) for r, s in zip(ranks, ranks[1:]))
+            scale = [rng.standard_normal((r, 2, s)) * (2 * r) ** -0.5 for r, s in zip(ranks, ranks[1:])]
+            if not on_gpu:
+                found[peer] = flops / shortest(lambda: loop(scale, scale))
+            elif torch is not None:
+                there = [torch.as_tensor(core, device="cuda") for core in scale]
+                found[peer] = flops / shortest(lambda: loop(there, there))
+            for (across, up), value in zip(lines.values(), found.values()):
+                across.append(float(np.log2(rank)))
+                up.append(value / 1e9)
+    return lines
+
+
+def aklt(context: purlin.Context) -> list[tuple[int, float, int]]:
+    """Sites, <x|x> and 3^N + 3 (-1)^N of rings of spins 1 in the state of Affleck, Kennedy, Lieb and Tasaki."""
+    core = np.zeros((2, 3, 2))
+    core[0, 0, 1], core[0, 1, 0], core[1, 1, 1], core[1, 2, 0] = 2**0.5, -1, 1, -(2**0.5)
+    rows = []
+    with tt.Contraction(context=context) as contraction:
+        for n in range(3, 16, 3):
+            ring = [core] * n
+            rows.append((n, float(np.real(contraction.inner(ring, ring))), 3**n + 3 * (-1) ** n))
+    return rows
 
 
 def main() -> None:
     out, data = Path(sys.argv[1]), Path(sys.argv[2])
     with purlin.Context("cpu") as context:
-        device = context.properties.device_name
         with tt.Contraction(context=context) as contraction, tt.ising(SITE_COUNT, 1.0, 1.0, context=context) as h:
             cores = state(data)
             energy = contraction.rayleigh(h, cores)
@@ -88,30 +119,36 @@ def main() -> None:
             else:
                 flip = np.array([[0.0, 1.0], [1.0, 0.0]])
                 found = contraction.correlation(cores, flip, flip)[3]
-            rates = [rate(contraction, rank) for rank in RANKS]
+        rings = aklt(context)
+        lines = rates(context)
+    if purlin.devices():
+        with purlin.Context("cuda") as context:
+            lines |= rates(context)
     exact = 1 - 1 / np.sin(np.pi / (2 * (2 * SITE_COUNT + 1)))
-    sites = curve([(k + 1.0, float(v)) for k, v in enumerate(found)], 720, 260, [str(k + 1) for k in range(16)], "")
-    speed = curve(
-        [(float(np.log2(rank)), value / 1e9) for rank, value in zip(RANKS, rates)],
-        720,
-        300,
-        [str(rank) for rank in RANKS],
-        "GFLOP/s",
-    )
+    spins = range(1, SITE_COUNT + 1)
+    sites = plot("", "spin", "", {"": (list(spins), [float(v) for v in found])}, logarithmic=False)
+    speed = plot("", "log2 of the rank", "GFLOP/s", lines)
+    norms = "".join(f"<tr><td>{n}</td><td>{value:.6f}</td><td>{true}</td></tr>" for n, value, true in rings)
     page = f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Tensor trains</title>
-<style>body{{font-family:sans-serif;max-width:46em;margin:2em auto;line-height:1.5}}</style></head><body>
+<style>body{{font-family:sans-serif;max-width:46em;margin:2em auto;line-height:1.5}}td,th{{padding:0 1em;text-align:right}}</style>
+</head><body>
 <h1>Tensor trains</h1>
 <p>The ground state of the critical Ising chain of 16 spins, as a DMRG code has written it. Its energy per site is
 {energy / 16:.12f}; free fermions give {exact / 16:.12f}.</p>
 <h2>Correlations of spin 4 with the others</h2>{sites}
-<h2>Inner products on {device}</h2>
+<h2>Rings of spins 1 in the AKLT state</h2>
+<table><tr><th>N</th><th>&lt;x|x&gt;</th><th>3<sup>N</sup> + 3 (-1)<sup>N</sup></th></tr>{norms}</table>
+<h2>Inner products</h2>
 <p>Two random open trains of {SITES} sites and two states a site, double precision, against their rank.</p>{speed}
 </body></html>
 """
     (out / "tensor_trains.html").write_text(page)
     print(f"tensor trains: energy per site {energy / 16:.12f}, exact {exact / 16:.12f}")
-    for rank, value in zip(RANKS, rates):
-        print(f"  rank {rank:4d}  {value / 1e9:8.2f} GFLOP/s")
+    for n, value, true in rings:
+        print(f"  AKLT ring of {n:2d}  {value:18.6f}  exact {true}")
+    for name, (ranks, values) in lines.items():
+        for rank, value in zip(ranks, values):
+            print(f"  {name}: rank {2**rank:5.0f}  {value:9.2f} GFLOP/s")
 
 
 if __name__ == "__main__":
