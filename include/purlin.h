@@ -6824,8 +6824,8 @@ purlin_status purlin_tt_contraction_add_context(struct purlin_tt_contraction *co
 purlin_status purlin_tt_contraction_destroy(struct purlin_tt_contraction *contraction);
 
 /**
- * Cancels the call that runs on a contraction, which then returns `PURLIN_ERROR_CANCELLED`. Later calls are not
- * touched. May be called from any thread and from a progress function; it waits for nothing.
+ * Cancels the call that runs on a contraction or on environments made with it, which then returns
+ * `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
  *
  * @param contraction  the contraction.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
@@ -7102,7 +7102,8 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
  * computed where the trains are, on a GPU if one of them is there; the operator lies on the host.
  *
  * @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
- *                          `assume_hermitian` count.
+ *                          `assume_hermitian` count. Its progress function hears of the sites, and
+ *                          purlin_tt_contraction_cancel cancels.
  * @param      y            the bra: its mode sizes are the rows of `h`.
  * @param      h            the operator.
  * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
@@ -7146,7 +7147,7 @@ purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contractio
  *
  * @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
  * @param      h            the operator.
- * @param      x            the train, on the host.
+ * @param      x            the train, on the host or the context's device.
  * @param[out] quotient     2 elements: real and imaginary part. The second is rounding noise for a Hermitian operator: a
  *                          check of it; 0 with `assume_hermitian`.
  * @param[out] numerator    <x|H|x>; may be NULL.
@@ -7169,14 +7170,16 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
 /**
  * Expectation values <x|A_k|x> / <x|x> of an operator at single sites, all in one sweep from either end.
  *
- * @param      contraction  the contraction; of its options `scaling`, `cut` and `workspace_limit` count.
- * @param      x            the train, on the host.
+ * @param      contraction  the contraction, as for purlin_tt_sandwich; of its options `scaling`, `cut` and
+ *                          `workspace_limit` count.
+ * @param      x            the train, on the host or the context's device.
  * @param      op           the operator A, n x n on the host, element (i, j) taking state j to state i; F32, F64, CF32 or
  *                          CF64; n is the mode size of the sites.
  * @param      count        number of sites.
  * @param[in]  sites        their numbers, 0 to d - 1.
  * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
- * @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions.
+ * @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A
+ * `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
  *
  * @pre `sites` is NULL or valid for `count` elements.
  */
@@ -7193,7 +7196,7 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
  * site.
  *
  * @param contraction  the contraction, as for purlin_tt_expect_local.
- * @param x            the train, on the host, all of whose mode sizes are n.
+ * @param x            the train, on the host or the context's device, all of whose mode sizes are n.
  * @param a            the operator A, n x n, as for purlin_tt_expect_local.
  * @param b            the operator B, likewise; may be `a`, and then half the work is saved.
  * @param values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
@@ -7319,10 +7322,12 @@ purlin_status purlin_tt_matrix_from_terms(const struct purlin_context *context,
  * They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too: a
  * call after one of them was destroyed is refused.
  *
- * @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call.
- * @param      y             the bra, on the host.
+ * @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call. While
+ *                           it lives, purlin_tt_contraction_cancel cancels what the environments compute.
+ * @param      y             the bra, on the host or the context's device.
  * @param      h             the operator; NULL for the identity.
- * @param      x             the ket, on the host; may be `y`.
+ * @param      x             the ket, likewise; may be `y`. The environments are computed and kept where the trains are, on
+ *                           the GPU if one of them is there.
  * @param[out] environments  the environments; destroy them with purlin_tt_environments_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes, precision, another
  * context, a core that has not been set), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.

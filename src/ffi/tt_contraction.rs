@@ -134,8 +134,8 @@ pub extern "C" fn purlin_tt_contraction_destroy(contraction: *mut purlin_tt_cont
     guard::run(|| handle::remove::<ContractionObject, _>("contraction", contraction))
 }
 
-/// Cancels the call that runs on a contraction, which then returns `PURLIN_ERROR_CANCELLED`. Later calls are not
-/// touched. May be called from any thread and from a progress function; it waits for nothing.
+/// Cancels the call that runs on a contraction or on environments made with it, which then returns
+/// `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
 ///
 /// @param contraction  the contraction.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.

@@ -96,10 +96,12 @@ fn expect_packed(argument: &str, tensor: &Tensor) -> Result<()> {
 /// They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too: a
 /// call after one of them was destroyed is refused.
 ///
-/// @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call.
-/// @param      y             the bra, on the host.
+/// @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call. While
+///                           it lives, purlin_tt_contraction_cancel cancels what the environments compute.
+/// @param      y             the bra, on the host or the context's device.
 /// @param      h             the operator; NULL for the identity.
-/// @param      x             the ket, on the host; may be `y`.
+/// @param      x             the ket, likewise; may be `y`. The environments are computed and kept where the trains are, on
+///                           the GPU if one of them is there.
 /// @param[out] environments  the environments; destroy them with purlin_tt_environments_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (mode sizes, precision, another
 /// context, a core that has not been set), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn purlin_tt_environments_create(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("environments", environments) }?;
         let trains = Trains::new(&bra, operator.as_deref(), &ket);
-        let inner = Environments::new(contraction.context(), contraction.options(), &trains)?;
+        let inner = contraction.environments(&trains)?;
         let operator = (!h.is_null()).then(|| h.addr());
         *target = handle::insert(EnvironmentsObject { bra: y.addr(), operator, ket: x.addr(), inner })?;
         Ok(())

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, with_scalar};
 use crate::shape;
 use crate::tensor::Tensor;
-use crate::tt::operator::{self, Trains};
+use crate::tt::operator::Trains;
 
 /// A matrix of an operator at one site, column by column.
 pub(super) fn read_operator(argument: &str, op: &Tensor) -> Result<Vec<Complex<f64>>> {
@@ -58,7 +58,8 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 /// computed where the trains are, on a GPU if one of them is there; the operator lies on the host.
 ///
 /// @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
-///                          `assume_hermitian` count.
+///                          `assume_hermitian` count. Its progress function hears of the sites, and
+///                          purlin_tt_contraction_cancel cancels.
 /// @param      y            the bra: its mode sizes are the rows of `h`.
 /// @param      h            the operator.
 /// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
         let dtype = trains.check(contraction.context())?;
-        let (scaled, done) = operator::sandwich(contraction.context(), contraction.options(), &trains)?;
+        let (scaled, done) = object.run(|report| contraction.sandwich(&trains, report))?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { hand_over(result, scaled.plain(dtype).0, info, &done, "purlin_tt_sandwich_scaled") }
     })
@@ -117,7 +118,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the result.
@@ -125,7 +126,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
-        let (scaled, done) = operator::sandwich(contraction.context(), contraction.options(), &trains)?;
+        let (scaled, done) = object.run(|report| contraction.sandwich(&trains, report))?;
         *result = scaled.into();
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &done) }
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
 ///
 /// @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
 /// @param      h            the operator.
-/// @param      x            the train, on the host.
+/// @param      x            the train, on the host or the context's device.
 /// @param[out] quotient     2 elements: real and imaginary part. The second is rounding noise for a Hermitian operator: a
 ///                          check of it; 0 with `assume_hermitian`.
 /// @param[out] numerator    <x|H|x>; may be NULL.
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
@@ -167,7 +168,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let dtype = Trains::new(&x, Some(&h), &x).check(contraction.context())?;
-        let found = operator::rayleigh(contraction.context(), contraction.options(), &x, &h)?;
+        let found = object.run(|report| contraction.rayleigh(&x, &h, report))?;
         for (target, value) in [(numerator, found.numerator), (denominator, found.denominator)] {
             if !target.is_null() {
                 // SAFETY: not null; the caller promises a place for the number.
@@ -181,14 +182,16 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 
 /// Expectation values <x|A_k|x> / <x|x> of an operator at single sites, all in one sweep from either end.
 ///
-/// @param      contraction  the contraction; of its options `scaling`, `cut` and `workspace_limit` count.
-/// @param      x            the train, on the host.
+/// @param      contraction  the contraction, as for purlin_tt_sandwich; of its options `scaling`, `cut` and
+///                          `workspace_limit` count.
+/// @param      x            the train, on the host or the context's device.
 /// @param      op           the operator A, n x n on the host, element (i, j) taking state j to state i; F32, F64, CF32 or
 ///                          CF64; n is the mode size of the sites.
 /// @param      count        number of sites.
 /// @param[in]  sites        their numbers, 0 to d - 1.
 /// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
-/// @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions.
+/// @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A
+/// `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
 ///
 /// # Safety
 /// `sites` is NULL or valid for `count` elements.
@@ -203,7 +206,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
     values: *mut purlin_tensor,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let x = tt::input("x", x)?;
         let op = tensor::input("op", op)?;
@@ -223,7 +226,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         }
         values.expect_dims("values", &[count])?;
         let matrix = read_operator("op", &op)?;
-        let found = operator::expect_local(contraction.context(), contraction.options(), &x, &matrix, &wanted)?;
+        let found = object.run(|report| contraction.expect_local(&x, &matrix, &wanted, report))?;
         write_numbers("values", &[count], &found, &mut values)
     })
 }
@@ -232,7 +235,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
 /// site.
 ///
 /// @param contraction  the contraction, as for purlin_tt_expect_local.
-/// @param x            the train, on the host, all of whose mode sizes are n.
+/// @param x            the train, on the host or the context's device, all of whose mode sizes are n.
 /// @param a            the operator A, n x n, as for purlin_tt_expect_local.
 /// @param b            the operator B, likewise; may be `a`, and then half the work is saved.
 /// @param values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
@@ -247,7 +250,7 @@ pub extern "C" fn purlin_tt_correlation(
     values: *mut purlin_tensor,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let x = tt::input("x", x)?;
         let (a, b) = (tensor::input("a", a)?, tensor::input("b", b)?);
@@ -257,7 +260,7 @@ pub extern "C" fn purlin_tt_correlation(
         let d = x.shape().len();
         values.expect_dims("values", &[d, d])?;
         let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
-        let found = operator::correlation(contraction.context(), contraction.options(), &x, &left, &right)?;
+        let found = object.run(|report| contraction.correlation(&x, &left, &right, report))?;
         write_numbers("values", &[d, d], &found, &mut values)
     })
 }

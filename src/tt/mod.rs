@@ -14,6 +14,7 @@
 //! | `batch` | many inner products in one call, Gram matrices |
 //! | [`enqueued`] | inner products that stay on the device |
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
+//! | [`watch`] | cancellation and progress of a call |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
 //! | [`cpu`], [`gpu`] | the CPU's and the GPU's |
@@ -37,6 +38,7 @@ pub mod scaled;
 pub mod session;
 #[cfg(test)]
 mod tests;
+pub mod watch;
 
 pub use info::Info;
 pub use options::Options;

@@ -1,8 +1,7 @@
 //! Options on one or several contexts: made once, used for many trains.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::algorithm::inner;
 use super::cpu::CpuContraction;
@@ -12,6 +11,7 @@ use super::ops::{ContractOps, Work};
 use super::options::{Conjugate, Options};
 use super::plan::{Plan, Request};
 use super::scaled::Scaled;
+use super::watch::{Watch, watched};
 use crate::backend::Backend;
 use crate::backend::gpu::DeviceMemory;
 use crate::context::Context;
@@ -182,31 +182,22 @@ impl Contraction {
     ) -> Result<R> {
         stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
         let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
-        progress.check()?;
-        let abandoned = Arc::new(AtomicU64::new(0));
-        let (cancel, done) = (progress.flag().and(&abandoned), AtomicU64::new(0));
-        let work = Work { plan, x, y, stream, cancel: &cancel, done: &done };
         let machines = &mut self.machines[..];
-        if report.is_none() {
-            return run(machines, &work);
-        }
-        let steps = i64::try_from(plan.steps()).unwrap_or(i64::MAX);
-        let so_far = || i64::try_from(done.load(Ordering::Relaxed)).unwrap_or(i64::MAX).min(steps.saturating_sub(1));
-        let result = std::thread::scope(|scope| {
-            let worker = scope.spawn(|| run(machines, &work));
-            while !worker.is_finished() {
-                // The worker wakes this thread by nothing: short calls are met by short waits.
-                let wait = if done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
-                std::thread::sleep(Duration::from_micros(wait));
-                if progress.report(so_far(), steps, 0.0).is_err() {
-                    abandoned.fetch_add(1, Ordering::Relaxed);
-                    break;
-                }
-            }
-            worker.join().unwrap_or_else(|_| Err(Error::Internal("a thread of a contraction panicked".into())))
-        })?;
-        progress.report(steps, steps, 0.0)?;
-        Ok(result)
+        watched(&progress, report.is_some(), |watch| {
+            watch.expect(plan.steps());
+            run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done })
+        })
+    }
+
+    /// Runs `run` on the first context, reporting its progress from this thread.
+    pub(super) fn watched<R: Send>(
+        &self,
+        report: Option<&ProgressFn<'_>>,
+        run: impl FnOnce(&Arc<Context>, &Options, &Watch) -> Result<R> + Send,
+    ) -> Result<R> {
+        let (context, options) = (&self.contexts[0], &self.options);
+        let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
+        watched(&progress, report.is_some(), |watch| run(context, options, watch))
     }
 
     /// Checks the trains and plans, or finds the plan of the last call.

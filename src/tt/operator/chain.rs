@@ -8,10 +8,10 @@ use super::slots::Slots;
 use super::trains::Trains;
 use crate::alloc;
 use crate::error::Result;
-use crate::progress::CancelFlag;
 use crate::scalar::{DType, Scalar};
 use crate::tensor::train::Sparsity;
 use crate::tt::scaled::exponent_of;
+use crate::tt::watch::Watch;
 
 /// The sites of a contraction, counted from the cut.
 pub(super) struct Chain<'a> {
@@ -25,7 +25,8 @@ pub(super) struct Chain<'a> {
     pub conjugate: bool,
     /// Whether environments are scaled.
     pub scaled: bool,
-    pub cancel: CancelFlag,
+    /// Who cancels the call, and how far it is.
+    pub watch: Watch,
 }
 
 /// An environment with its sizes.
@@ -149,7 +150,7 @@ impl<'a> Chain<'a> {
         split: usize,
         mut to: O::Environment,
     ) -> Result<(Held<O::Environment>, [f64; 2])> {
-        self.cancel.check()?;
+        self.watch.step()?;
         let site = self.between(t, gather, mirrored);
         let extent = site.after(from.extent)?;
         let taken = ops.step(work, &site, &from.data, from.extent, &mut to)?;

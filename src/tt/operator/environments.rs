@@ -15,8 +15,10 @@ use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::session::CancelHandle;
 use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
+use crate::tt::watch::Watch;
 
 /// From which end an environment was built. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ struct Store<T> {
 pub struct Environments {
     context: Arc<Context>,
     options: Options,
+    cancel: CancelHandle,
     dtype: DType,
     slots: Slots,
     ranks: Option<Vec<usize>>,
@@ -82,8 +85,15 @@ impl Environments {
             let store: Box<dyn Any + Send + Sync> = Box::new(Store { left: empty()?, right: empty()?, work });
             Ok(store)
         })?;
-        let (context, options) = (Arc::clone(context), options.clone());
-        Ok(Self { context, options, dtype, slots, ranks, store, on_device: on_device(trains), valid: [0, d] })
+        let (context, options, cancel) = (Arc::clone(context), options.clone(), CancelHandle::default());
+        Ok(Self { context, options, cancel, dtype, slots, ranks, store, on_device: on_device(trains), valid: [0, d] })
+    }
+
+    /// The same, whose calls `handle` cancels, too.
+    #[must_use]
+    pub fn cancelled_by(mut self, handle: CancelHandle) -> Self {
+        self.cancel = handle;
+        self
     }
 
     /// Element type of environments and vectors: complex if a train or the operator is.
@@ -268,7 +278,9 @@ impl Environments {
         if on_device(trains) != self.on_device {
             return Err(Error::invalid("x", "lies on another device than the environments"));
         }
-        value::chain(&self.context, &self.options, *trains, dtype, 0)
+        let contexts = std::slice::from_ref(&self.context);
+        let flag = self.cancel.progress(contexts, None, self.cancel.epoch()).flag();
+        value::chain(&self.options, *trains, dtype, 0, &Watch::new(flag))
     }
 
     fn extend<T: Scalar>(&mut self, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {

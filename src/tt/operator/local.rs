@@ -8,9 +8,10 @@ use super::environments::{expect_operator, is_real};
 use super::gather::Gather;
 use super::ops::OperatorOps;
 use super::plan::cut_of;
+use super::share::{Kind, Share};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
-use super::value::{self, meet, norm2};
+use super::value::{self, meet, norm2, unwatched};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -18,17 +19,15 @@ use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::train::TensorTrain;
 use crate::tt::options::{Conjugate, Options};
 use crate::tt::scaled::Scaled;
+use crate::tt::watch::Watch;
 
 const WHAT: &str = "environments of local expectations";
 
-/// Bytes of environments at a time if the caller names none.
-const WORKSPACE: u64 = 64 << 20;
-
 /// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end. A
-/// ring is cut where it is thinnest, and as many boundary pairs are taken along as `workspace_limit` allows, at least one.
+/// ring is cut where it is thinnest, and as many boundary pairs are taken along as `workspace_limit` allows.
 ///
 /// # Errors
-/// As for [`super::sandwich`]; [`Error::InvalidArgument`] for a site that there is not or an `op` that does not fit its
+/// As for [`super::sandwich`], a `workspace_limit` below what is needed included; [`Error::InvalidArgument`] for a site that there is not or an `op` that does not fit its
 /// mode; [`Error::Numerical`] if <x|x> is 0.
 pub fn expect_local(
     context: &Arc<Context>,
@@ -36,6 +35,18 @@ pub fn expect_local(
     x: &TensorTrain,
     op: &[Complex<f64>],
     sites: &[usize],
+) -> Result<Vec<Complex<f64>>> {
+    expect_local_watched(context, options, x, op, sites, &unwatched(context))
+}
+
+/// [`expect_local`] of a call that is watched.
+pub(super) fn expect_local_watched(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    op: &[Complex<f64>],
+    sites: &[usize],
+    watch: &Watch,
 ) -> Result<Vec<Complex<f64>>> {
     let (d, modes) = (x.shape().len(), x.shape().modes());
     for (at, &k) in sites.iter().enumerate() {
@@ -47,7 +58,8 @@ pub fn expect_local(
     let mut wanted = alloc::filled(WHAT, d, false)?;
     sites.iter().for_each(|&k| wanted[k] = true);
     let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
-    let norm = run(context, options, x, is_real(op), &mut Local { op, wanted: &wanted, values: &mut values })?;
+    let sums = &mut Local { op, wanted: &wanted, values: &mut values };
+    let norm = run(context, options, x, is_real(op), sums, watch)?;
     let mut out = alloc::with_capacity(WHAT, sites.len())?;
     for &k in sites {
         out.push(plain(values[k], norm)?);
@@ -68,6 +80,18 @@ pub fn correlation(
     a: &[Complex<f64>],
     b: &[Complex<f64>],
 ) -> Result<Vec<Complex<f64>>> {
+    correlation_watched(context, options, x, a, b, &unwatched(context))
+}
+
+/// [`correlation`] of a call that is watched.
+pub(super) fn correlation_watched(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    a: &[Complex<f64>],
+    b: &[Complex<f64>],
+    watch: &Watch,
+) -> Result<Vec<Complex<f64>>> {
     let (d, modes) = (x.shape().len(), x.shape().modes());
     if let Some(k) = modes.iter().position(|n| *n != modes[0]) {
         let problem = format!("core {k} has mode size {}, core 0 has {}: they must be equal", modes[k], modes[0]);
@@ -78,17 +102,12 @@ pub fn correlation(
     let count = crate::shape::product("x", d, d)?;
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
-    let norm =
-        run(context, options, x, real, &mut Correlation { a, b, limit: limit_of(options), values: &mut values })?;
+    let norm = run(context, options, x, real, &mut Correlation { a, b, values: &mut values }, watch)?;
     let mut out = alloc::with_capacity(WHAT, count)?;
     for value in values {
         out.push(plain(value, norm)?);
     }
     Ok(out)
-}
-
-fn limit_of(options: &Options) -> f64 {
-    (if options.workspace_limit == 0 { WORKSPACE } else { options.workspace_limit }) as f64
 }
 
 /// value / <x|x> as a plain number.
@@ -104,12 +123,13 @@ trait Sums: Send {
         chain: &Chain<'_>,
         ops: &O,
         slots: &Slots,
+        share: Share,
         first: usize,
         rights: &[Held<O::Environment>],
     ) -> Result<Scaled>;
 
-    /// Environments that are kept for every bond.
-    fn kept(&self) -> f64;
+    /// What is summed.
+    fn kind(&self) -> Kind;
 }
 
 /// Runs `sums` over all boundary pairs; <x|x>.
@@ -119,16 +139,17 @@ fn run<S: Sums>(
     x: &TensorTrain,
     real: bool,
     sums: &mut S,
+    watch: &Watch,
 ) -> Result<Scaled> {
     let trains = Trains::new(x, None, x);
     let dtype = trains.check(context)?;
     let dtype = if real { dtype } else { complex_of(dtype) };
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
-    let chain = value::chain(context, &options, trains, dtype, cut_of(&trains, &options)?)?;
+    let chain = value::chain(&options, trains, dtype, cut_of(&trains, &options)?, watch)?;
     let norm = with_scalar!(dtype, "x", T => {
         context.pool().run(|| {
             let ops = Ops::of(context, &chain.trains)?;
-            over_pairs::<T, _, S>(&chain, &ops, limit_of(&options), sums)
+            over_pairs::<T, _, S>(&chain, &ops, &options, sums)
         })
     })?;
     let norm = norm2(norm);
@@ -141,19 +162,17 @@ fn run<S: Sums>(
 fn over_pairs<T: Scalar, O: OperatorOps<T>, S: Sums>(
     chain: &Chain<'_>,
     ops: &O,
-    limit: f64,
+    options: &Options,
     sums: &mut S,
 ) -> Result<Scaled> {
-    let d = chain.len();
-    let slots = Slots::identity(d)?;
-    let each: f64 = (0..=d).map(|t| chain.extent(t, &slots, 1)).map(|e| e.bra as f64 * e.ket as f64).sum();
+    let slots = Slots::identity(chain.len())?;
+    let share = Share::new::<T, O>(chain, ops, options, sums.kind())?;
+    chain.watch.expect(share.steps(chain, sums.kind()));
     let pairs = chain.pairs();
-    let block = (limit / (each * sums.kept() * size_of::<T>() as f64)) as usize;
-    let block = block.clamp(1, pairs);
     let mut norm = Scaled::ZERO;
-    for first in (0..pairs).step_by(block) {
-        let rights = rights::<T, O>(chain, ops, &slots, first, block.min(pairs - first))?;
-        norm = norm.plus(sums.add::<T, O>(chain, ops, &slots, first, &rights)?);
+    for first in (0..pairs).step_by(share.block) {
+        let rights = rights::<T, O>(chain, ops, &slots, first, share.block.min(pairs - first), share.narrow)?;
+        norm = norm.plus(sums.add::<T, O>(chain, ops, &slots, share, first, &rights)?);
     }
     Ok(norm)
 }
@@ -165,9 +184,10 @@ fn rights<T: Scalar, O: OperatorOps<T>>(
     slots: &Slots,
     first: usize,
     count: usize,
+    narrow: bool,
 ) -> Result<Vec<Held<O::Environment>>> {
     let d = chain.len();
-    let mut work = ops.work(1, false);
+    let mut work = ops.work(1, narrow);
     let mut list = alloc::with_capacity(WHAT, d + 1)?;
     let room = ops.environment(chain.extent(d, slots, count).elements()?)?;
     let mut now = chain.boundary::<T, O>(ops, d, slots, first, count, room)?;
@@ -218,12 +238,13 @@ impl Sums for Local<'_> {
         chain: &Chain<'_>,
         ops: &O,
         slots: &Slots,
+        share: Share,
         first: usize,
         rights: &[Held<O::Environment>],
     ) -> Result<Scaled> {
         let d = chain.len();
         let pairs = rights[0].extent.pairs;
-        let (mut work, mut other) = (ops.work(2, false), ops.work(2, false));
+        let (mut work, mut other) = (ops.work(2, share.narrow), ops.work(2, share.narrow));
         let mut left =
             chain.boundary::<T, O>(ops, 0, slots, first, pairs, ops.environment(rights[0].extent.elements()?)?)?;
         for t in 0..d {
@@ -245,15 +266,14 @@ impl Sums for Local<'_> {
         Ok(meet::<T, O>(ops, &left, &rights[d], 0)?[1])
     }
 
-    fn kept(&self) -> f64 {
-        1.0
+    fn kind(&self) -> Kind {
+        Kind::Local(self.wanted.iter().filter(|w| **w).count())
     }
 }
 
 struct Correlation<'a> {
     a: &'a [Complex<f64>],
     b: &'a [Complex<f64>],
-    limit: f64,
     values: &'a mut [Scaled],
 }
 
@@ -263,6 +283,7 @@ impl Sums for Correlation<'_> {
         chain: &Chain<'_>,
         ops: &O,
         slots: &Slots,
+        share: Share,
         first: usize,
         rights: &[Held<O::Environment>],
     ) -> Result<Scaled> {
@@ -271,7 +292,7 @@ impl Sums for Correlation<'_> {
         let pairs = rights[0].extent.pairs;
         let same = self.a == self.b;
         // Left environments without operators, from which each stretch of first sites starts.
-        let mut work = ops.work(1, false);
+        let mut work = ops.work(1, share.narrow);
         let room = ops.environment(rights[0].extent.elements()?)?;
         let mut lefts = alloc::with_capacity(WHAT, d + 1)?;
         let mut now = chain.boundary::<T, O>(ops, 0, slots, first, pairs, room)?;
@@ -292,12 +313,8 @@ impl Sums for Correlation<'_> {
             for t in 0..d {
                 ends.push(advance::<T, O>(chain, ops, &mut work, &rights[t + 1], t, &late, true)?);
             }
-            let sizes = (0..=d).map(|t| chain.extent(t, slots, pairs)).map(|e| e.bra as f64 * e.ket as f64);
-            let largest = sizes.fold(1.0, f64::max) * pairs as f64;
-            let fits = self.limit / (4.0 * largest * size_of::<T>() as f64);
-            let width = (fits as usize).clamp(1, d);
-            for start in (0..d).step_by(width) {
-                let stop = d.min(start + width);
+            for start in (0..d).step_by(share.width) {
+                let stop = d.min(start + share.width);
                 let mut held: Option<Held<O::Environment>> = None;
                 for (t, end) in ends.iter().enumerate().skip(start) {
                     let from = held.as_ref().unwrap_or(&lefts[start]);
@@ -326,8 +343,8 @@ impl Sums for Correlation<'_> {
         Ok(norm)
     }
 
-    fn kept(&self) -> f64 {
-        3.0
+    fn kind(&self) -> Kind {
+        Kind::Correlation(self.a == self.b)
     }
 }
 

@@ -6,7 +6,8 @@
 //! | [`trains`] | bra, operator and ket of a contraction |
 //! | [`value`] | <y|H|x> and <x|H|x> / <x|x> |
 //! | [`environments`] | environments kept for sweeps |
-//! | [`local`] | expectation values at one site, correlations of two |
+//! | [`local`], `share` | expectation values at one site, correlations of two; how much at a time |
+//! | `call` | all of them as calls of a contraction, watched |
 //! | [`terms`], `automaton`, `cover` | operators from sums of local terms |
 //! | [`models`], [`spin`] | spin chains; their matrices |
 //! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
@@ -15,6 +16,7 @@
 //! | [`gpu`], [`device`] | that on a GPU; on whichever the trains are |
 
 mod automaton;
+mod call;
 mod chain;
 mod cover;
 pub mod cpu;
@@ -27,6 +29,7 @@ pub mod local;
 pub mod models;
 pub mod ops;
 mod plan;
+mod share;
 pub mod slots;
 pub mod spin;
 pub mod terms;

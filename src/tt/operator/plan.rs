@@ -7,7 +7,7 @@ use super::trains::Trains;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
-use crate::shape::to_i64;
+use crate::shape::{to_i64, to_u64};
 use crate::tensor::train::BlockKind;
 use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Algorithm, Options};
@@ -168,6 +168,12 @@ impl Plan {
         [Way { from: 0, to: self.middle }, Way { from: d, to: self.middle }]
     }
 
+    /// Steps over a site in all.
+    pub fn steps(&self, d: usize) -> u64 {
+        let runs = self.runs.iter().filter(|slots| slots.count(0) > 0).count();
+        to_u64(runs.saturating_mul(self.pairs.div_ceil(self.block)).saturating_mul(d))
+    }
+
     /// What is known before it runs.
     pub fn info(&self, chain: &Chain<'_>) -> Info {
         let (pairs, states) = (self.pairs, self.states);
@@ -208,7 +214,7 @@ impl Plan {
 }
 
 /// n, n/2, ... 1, rounded up.
-fn halvings(n: usize) -> impl Iterator<Item = usize> {
+pub(super) fn halvings(n: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(n), |&n| (n > 1).then(|| n.div_ceil(2)))
 }
 

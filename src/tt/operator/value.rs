@@ -16,6 +16,7 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::info::Info;
 use crate::tt::options::{Conjugate, Options, Scaling};
 use crate::tt::scaled::Scaled;
+use crate::tt::watch::Watch;
 
 /// <x|H|x> / <x|x> and its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,9 +41,24 @@ pub struct Rayleigh {
 /// As [`Trains::check`]; [`Error::InvalidArgument`] for `cut`, and naming `workspace_limit` with the bytes that are
 /// needed; [`Error::NotSupported`] for an operator on a device; [`Error::Cancelled`]; out of memory.
 pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<(Scaled, Info)> {
+    sandwich_watched(context, options, trains, &unwatched(context))
+}
+
+/// What a call has that nobody watches: the context may cancel it.
+pub(super) fn unwatched(context: &Context) -> Watch {
+    Watch::new(context.progress(None).flag())
+}
+
+/// [`sandwich`] of a call that is watched.
+pub(super) fn sandwich_watched(
+    context: &Arc<Context>,
+    options: &Options,
+    trains: &Trains<'_>,
+    watch: &Watch,
+) -> Result<(Scaled, Info)> {
     let start = Instant::now();
     let dtype = trains.check(context)?;
-    let ([with, without], mut info) = contract(context, options, trains, dtype, trains.operator.is_none())?;
+    let ([with, without], mut info) = contract(context, options, trains, dtype, trains.operator.is_none(), watch)?;
     let mut value = if trains.operator.is_some() { with } else { without };
     if options.assume_hermitian && trains.bra.is_same(trains.ket) {
         value = value.re();
@@ -62,11 +78,22 @@ pub fn rayleigh(
     x: &TensorTrain,
     operator: &TrainMatrix,
 ) -> Result<Rayleigh> {
+    rayleigh_watched(context, options, x, operator, &unwatched(context))
+}
+
+/// [`rayleigh`] of a call that is watched.
+pub(super) fn rayleigh_watched(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    operator: &TrainMatrix,
+    watch: &Watch,
+) -> Result<Rayleigh> {
     let start = Instant::now();
     let trains = Trains::new(x, Some(operator), x);
     let dtype = trains.check(context)?;
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
-    let ([numerator, denominator], mut info) = contract(context, &options, &trains, dtype, true)?;
+    let ([numerator, denominator], mut info) = contract(context, &options, &trains, dtype, true, watch)?;
     let numerator = if options.assume_hermitian { numerator.re() } else { numerator };
     let denominator = norm2(denominator);
     let quotient = quotient(numerator, denominator)?;
@@ -95,18 +122,19 @@ pub(super) fn contract(
     trains: &Trains<'_>,
     dtype: DType,
     identity: bool,
+    watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
-    let chain = chain(context, options, *trains, dtype, cut_of(trains, options)?)?;
+    let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(context, options, &chain, identity)))
 }
 
 /// The sites of a contraction.
 pub(super) fn chain<'a>(
-    context: &Context,
     options: &Options,
     trains: Trains<'a>,
     dtype: DType,
     cut: usize,
+    watch: &Watch,
 ) -> Result<Chain<'a>> {
     if options.repeat != 1 {
         let problem = format!("repeat: is {}; with an operator, sites are gone through once", options.repeat);
@@ -115,8 +143,7 @@ pub(super) fn chain<'a>(
     let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
     let conjugate = options.conjugate == Conjugate::Bra;
     let scaled = options.scaling != Scaling::Never;
-    let cancel = context.progress(None).flag();
-    Ok(Chain { trains, blocks, cut, dtype, conjugate, scaled, cancel })
+    Ok(Chain { trains, blocks, cut, dtype, conjugate, scaled, watch: watch.clone() })
 }
 
 fn where_they_are<T: Scalar>(
@@ -127,6 +154,7 @@ fn where_they_are<T: Scalar>(
 ) -> Result<([Scaled; 2], Info)> {
     let ops = Ops::of(context, &chain.trains)?;
     let plan = Plan::new::<T, _>(chain, &ops, options, identity)?;
+    chain.watch.expect(plan.steps(chain.len()));
     let mut sums = [Scaled::ZERO; 2];
     for slots in &plan.runs {
         for first in (0..plan.pairs).step_by(plan.block) {

@@ -1,10 +1,55 @@
 //! Expectations at one site and correlations against full tensors.
 
 use super::support::*;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::tt::operator::{correlation, expect_local};
 use crate::tt::options::Options;
+
+/// The least workspace that a call does not refuse, which the refusal names. It is enough, and one byte less is not.
+fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {
+    let problem = |limit| {
+        let refused = call(&Options { workspace_limit: limit, ..Options::default() }).map(|_| ());
+        refused.unwrap_err().to_string()
+    };
+    let text = problem(1);
+    let bytes = text.strip_prefix("workspace_limit: is 1 bytes, ").unwrap().strip_suffix(" are needed").unwrap();
+    let needed: u64 = bytes.parse().unwrap();
+    assert!(problem(needed - 1).contains(bytes));
+    Options { workspace_limit: needed, ..Options::default() }
+}
+
+#[test]
+fn expectations_keep_within_the_workspace() {
+    let context = cpu(2);
+    for (seed, ends) in [(1, 1), (2, 4)] {
+        let mut draw = Draw::new(seed);
+        let x = Plain::random(&mut draw, &[2; 9], &[&[ends][..], &[11; 8], &[ends]].concat(), true);
+        let train = x.train(&context, DType::CF64);
+        let (z, y) = ([c(1.0, 0.0), c(0.0, 0.0), c(0.0, 0.0), c(-1.0, 0.0)], draw.numbers(4, true));
+        let sites: Vec<usize> = (0..9).collect();
+        let calls: [&dyn Fn(&Options) -> Result<Vec<C>>; 3] = [
+            &|options| expect_local(&context, options, &train, &z, &sites),
+            &|options| correlation(&context, options, &train, &z, &y),
+            &|options| correlation(&context, options, &train, &z, &z),
+        ];
+        for call in calls {
+            let least = needed(call).workspace_limit;
+            let whole = call(&Options::default()).unwrap();
+            let size = norm(&whole);
+            for limit in [least, 2 * least, 3 * least + 17, 20 * least] {
+                let before = context.host_budget().restart_peak();
+                let found = call(&Options { workspace_limit: limit, ..Options::default() }).unwrap();
+                let used = context.host_budget().peak() - before;
+                assert!(used <= limit, "{used} of {limit}, {least} are needed");
+                // No bound that is far above what is used.
+                assert!(limit > least || 2 * used > limit, "{used} of {limit}");
+                let error = found.iter().zip(&whole).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+                assert!(error <= 1e-13 * size, "limit {limit}: {error}");
+            }
+        }
+    }
+}
 
 #[test]
 fn local_expectations_agree_with_full_tensors() {
@@ -31,7 +76,8 @@ fn local_expectations_agree_with_full_tensors() {
         let mut sites: Vec<usize> = (0..d).filter(|&k| modes[k] == n).collect();
         sites.reverse();
         let train = x.train(&context, dtype);
-        for options in [Options::default(), Options { workspace_limit: 1, ..Options::default() }] {
+        let least = needed(|options| expect_local(&context, options, &train, &op, &sites));
+        for options in [Options::default(), least] {
             let found = expect_local(&context, &options, &train, &op, &sites).unwrap();
             for (&k, found) in sites.iter().zip(found) {
                 let image = act(&full, &modes, k, &op);
@@ -63,8 +109,10 @@ fn correlations_agree_with_full_tensors() {
             continue;
         }
         let train = x.train(&context, dtype);
-        let kept = if seed % 4 == 0 { 1 } else { 0 };
-        let options = Options { workspace_limit: kept, ..Options::default() };
+        let options = match seed % 4 {
+            0 => needed(|options| correlation(&context, options, &train, &a, &b)),
+            _ => Options::default(),
+        };
         let found = correlation(&context, &options, &train, &a, &b).unwrap();
         for l in 0..d {
             let right = act(&full, &modes, l, &b);

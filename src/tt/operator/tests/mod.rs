@@ -1,3 +1,4 @@
+mod calls;
 mod chains;
 mod edges;
 pub(in crate::tt) mod exact;

@@ -1,0 +1,72 @@
+//! Operators as calls of a contraction: it cancels them, and its progress function hears of them.
+
+use super::environments::Environments;
+use super::local::{correlation_watched, expect_local_watched};
+use super::trains::Trains;
+use super::value::{Rayleigh, rayleigh_watched, sandwich_watched};
+use crate::error::Result;
+use crate::progress::ProgressFn;
+use crate::scalar::Complex;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::info::Info;
+use crate::tt::scaled::Scaled;
+use crate::tt::session::Contraction;
+
+impl Contraction {
+    /// <y|H|x> with this object's options.
+    ///
+    /// # Errors
+    /// As [`super::sandwich`].
+    pub fn sandwich(&mut self, trains: &Trains<'_>, report: Option<&ProgressFn<'_>>) -> Result<(Scaled, Info)> {
+        self.watched(report, |context, options, watch| sandwich_watched(context, options, trains, watch))
+    }
+
+    /// <x|H|x> / <x|x> with this object's options.
+    ///
+    /// # Errors
+    /// As [`super::rayleigh`].
+    pub fn rayleigh(
+        &mut self,
+        x: &TensorTrain,
+        operator: &TrainMatrix,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Rayleigh> {
+        self.watched(report, |context, options, watch| rayleigh_watched(context, options, x, operator, watch))
+    }
+
+    /// <x|op_k|x> / <x|x> for each k of `sites`, with this object's options.
+    ///
+    /// # Errors
+    /// As [`super::expect_local`].
+    pub fn expect_local(
+        &mut self,
+        x: &TensorTrain,
+        op: &[Complex<f64>],
+        sites: &[usize],
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Vec<Complex<f64>>> {
+        self.watched(report, |context, options, watch| expect_local_watched(context, options, x, op, sites, watch))
+    }
+
+    /// Correlations of two operators at all pairs of sites, with this object's options.
+    ///
+    /// # Errors
+    /// As [`super::correlation`].
+    pub fn correlation(
+        &mut self,
+        x: &TensorTrain,
+        a: &[Complex<f64>],
+        b: &[Complex<f64>],
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Vec<Complex<f64>>> {
+        self.watched(report, |context, options, watch| correlation_watched(context, options, x, a, b, watch))
+    }
+
+    /// Environments of trains with this object's options, which cancels what they compute, too.
+    ///
+    /// # Errors
+    /// As [`Environments::new`].
+    pub fn environments(&self, trains: &Trains<'_>) -> Result<Environments> {
+        Ok(Environments::new(self.context(), self.options(), trains)?.cancelled_by(self.cancel_handle()))
+    }
+}

@@ -1,0 +1,166 @@
+//! How much expectations at single sites take along at a time: boundary pairs, and sites with an operator.
+
+use super::chain::Chain;
+use super::ops::{Extent, OperatorOps, Room};
+use super::plan::halvings;
+use super::slots::Slots;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::shape::to_u64;
+use crate::tt::options::Options;
+
+/// Bytes of environments at a time if the caller names none.
+const WORKSPACE: f64 = (64 << 20) as f64;
+
+/// What is to be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Values of an operator at single sites, so many of them.
+    Local(usize),
+    /// Those of two operators at all pairs of sites; whether they are the same.
+    Correlation(bool),
+}
+
+/// How much goes along at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    /// Boundary pairs.
+    pub block: usize,
+    /// Sites of the earlier of two operators.
+    pub width: usize,
+    /// Whether the work of a step is kept smallest.
+    pub narrow: bool,
+}
+
+impl Share {
+    /// As much as the workspace allows.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
+    /// that there is.
+    pub fn new<T: Scalar, O: OperatorOps<T>>(
+        chain: &Chain<'_>,
+        ops: &O,
+        options: &Options,
+        kind: Kind,
+    ) -> Result<Self> {
+        let (d, pairs) = (chain.len(), chain.pairs());
+        let limit = options.workspace_limit;
+        if limit == 0 {
+            return Self::usual::<T>(chain, kind);
+        }
+        let bytes = |block, width, narrow| Need::new::<T>(chain, block)?.bytes::<T, O>(ops, kind, width, narrow);
+        let mut least = 0.0;
+        for narrow in [false, true] {
+            for block in halvings(pairs) {
+                least = bytes(block, 1, narrow)?;
+                if least > limit as f64 {
+                    continue;
+                }
+                for width in halvings(d) {
+                    if bytes(block, width, narrow)? <= limit as f64 {
+                        return Ok(Self { block, width, narrow });
+                    }
+                }
+            }
+        }
+        Err(Error::invalid("workspace_limit", format!("is {limit} bytes, {least} are needed")))
+    }
+
+    /// What suits where nobody counts the bytes: environments of all bonds that fit the usual workspace, and as many sites.
+    fn usual<T: Scalar>(chain: &Chain<'_>, kind: Kind) -> Result<Self> {
+        let one = Need::new::<T>(chain, 1)?;
+        let kept = if kind.is_local() { 1.0 } else { 3.0 };
+        let block = ((WORKSPACE / (one.all * kept)) as usize).clamp(1, chain.pairs());
+        let width = (WORKSPACE / (4.0 * one.largest * block as f64)) as usize;
+        Ok(Self { block, width: width.clamp(1, chain.len()), narrow: false })
+    }
+
+    /// Steps over a site in all.
+    pub fn steps(&self, chain: &Chain<'_>, kind: Kind) -> u64 {
+        let d = chain.len();
+        let each = match kind {
+            Kind::Local(sites) => 2 * d + sites.min(d),
+            Kind::Correlation(same) => {
+                let carried: usize = (0..d).step_by(self.width).map(|start| d - start - 1).sum();
+                3 * d + (if same { 1 } else { 2 }) * (d + carried)
+            }
+        };
+        to_u64(each).saturating_mul(to_u64(chain.pairs().div_ceil(self.block)))
+    }
+}
+
+impl Kind {
+    fn is_local(self) -> bool {
+        matches!(self, Self::Local(_))
+    }
+}
+
+/// Bytes of environments for a block of pairs.
+struct Need<'c, 'a> {
+    chain: &'c Chain<'a>,
+    slots: Slots,
+    pairs: usize,
+    /// Those of all bonds together.
+    all: f64,
+    largest: f64,
+}
+
+impl<'c, 'a> Need<'c, 'a> {
+    fn new<T: Scalar>(chain: &'c Chain<'a>, pairs: usize) -> Result<Self> {
+        let slots = Slots::identity(chain.len())?;
+        let (mut all, mut largest) = (0.0, 0.0f64);
+        for t in 0..=chain.len() {
+            let bytes = chain.extent(t, &slots, pairs).elements()? as f64 * size_of::<T>() as f64;
+            (all, largest) = (all + bytes, largest.max(bytes));
+        }
+        Ok(Self { chain, slots, pairs, all, largest })
+    }
+
+    fn extent(&self, t: usize, slots: usize) -> Extent {
+        Extent { slots, ..self.chain.extent(t, &self.slots, self.pairs) }
+    }
+
+    fn size<T>(&self, t: usize) -> f64 {
+        let Extent { bra, pairs, ket, .. } = self.extent(t, 1);
+        bra as f64 * pairs as f64 * ket as f64 * size_of::<T>() as f64
+    }
+
+    /// What a step needs at most, over all sites one way.
+    fn room<T: Scalar, O: OperatorOps<T>>(
+        &self,
+        ops: &O,
+        (halves, narrow, mirrored): (usize, bool, bool),
+        slots: usize,
+    ) -> Room {
+        (0..self.chain.len()).fold(Room::default(), |most, t| {
+            let (mut from, mut to) = (self.extent(t, slots), self.extent(t + 1, slots));
+            if mirrored {
+                std::mem::swap(&mut from, &mut to);
+            }
+            most.max(ops.step_room(halves, narrow, from, to, self.chain.modes(t)))
+        })
+    }
+
+    /// Bytes at a time.
+    fn bytes<T: Scalar, O: OperatorOps<T>>(&self, ops: &O, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
+        let d = self.chain.len();
+        let back = self.room::<T, O>(ops, (1, narrow, true), 1);
+        let steps = |weight: [f64; 2]| {
+            (0..d).map(|t| weight[0] * self.size::<T>(t) + weight[1] * self.size::<T>(t + 1)).fold(0.0, f64::max)
+        };
+        if kind.is_local() {
+            // The environments from the right; from the left the last one, the next one, and that with the operator.
+            let rooms = 2.0 * self.room::<T, O>(ops, (2, narrow, false), 1).bytes();
+            return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + rooms));
+        }
+        // One room serves all steps. Those with an operator after or before come on top, and what goes along of the sites.
+        let slots = width + 1;
+        self.extent(0, slots).elements()?;
+        let room =
+            back.max(self.room(ops, (1, narrow, false), 1)).max(self.room(ops, (1, narrow, false), slots)).bytes();
+        let carried = if d > 1 { slots as f64 * steps([1.0, 1.0]) } else { 0.0 };
+        let ends = self.all - self.size::<T>(d);
+        Ok(2.0 * self.all + (ends + carried).max(self.largest) + room)
+    }
+}

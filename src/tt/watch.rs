@@ -1,0 +1,77 @@
+//! Calls that are watched while they run: cancelled by others, and reported on from the thread that made them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::progress::{CancelFlag, Progress};
+
+/// What a call's threads see of it: whether it was cancelled, and counters of its steps.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// Whether the call was cancelled.
+    pub cancel: CancelFlag,
+    /// Steps done.
+    pub done: Arc<AtomicU64>,
+    steps: Arc<AtomicU64>,
+}
+
+impl Watch {
+    /// A call that nobody hears of, cancelled by `cancel`.
+    pub fn new(cancel: CancelFlag) -> Self {
+        Self { cancel, done: Arc::default(), steps: Arc::default() }
+    }
+
+    /// Says how many steps there are in all, before the first of them.
+    pub fn expect(&self, steps: u64) {
+        self.steps.store(steps, Ordering::Relaxed);
+    }
+
+    /// Counts a step.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the call was cancelled.
+    pub fn step(&self) -> Result<()> {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.cancel.check()
+    }
+
+    /// Steps done and steps in all; before it is known how many, 0 of 0.
+    pub fn so_far(&self) -> (i64, i64) {
+        let whole = |n: &AtomicU64| i64::try_from(n.load(Ordering::Relaxed)).unwrap_or(i64::MAX);
+        let (done, steps) = (whole(&self.done), whole(&self.steps));
+        (done.min(steps.saturating_sub(1)).max(0), steps)
+    }
+}
+
+/// Runs `run`; with `reports` in a thread of its own, while this one reports how far it is.
+pub(super) fn watched<R: Send>(
+    progress: &Progress<'_>,
+    reports: bool,
+    run: impl FnOnce(&Watch) -> Result<R> + Send,
+) -> Result<R> {
+    progress.check()?;
+    let abandoned = Arc::new(AtomicU64::new(0));
+    let watch = Watch::new(progress.flag().and(&abandoned));
+    if !reports {
+        return run(&watch);
+    }
+    let result = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| run(&watch));
+        while !worker.is_finished() {
+            // The worker wakes this thread by nothing: short calls are met by short waits.
+            let wait = if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
+            std::thread::sleep(Duration::from_micros(wait));
+            let (done, steps) = watch.so_far();
+            if steps > 0 && progress.report(done, steps, 0.0).is_err() {
+                abandoned.fetch_add(1, Ordering::Relaxed);
+                break;
+            }
+        }
+        worker.join().unwrap_or_else(|_| Err(Error::Internal("a thread of a contraction panicked".into())))
+    })?;
+    let steps = watch.so_far().1;
+    progress.report(steps, steps, 0.0)?;
+    Ok(result)
+}
