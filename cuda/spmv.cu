@@ -41,6 +41,8 @@
   PURLIN_SPMV_OFFSETS(narrow_##suffix, T, int32_t)                                                                  \
   PURLIN_SPMV_KERNEL(purlin_spmv_permute_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_permute_params,          \
                      (purlin::spmv::permute<T>(p)))                                                                 \
+  PURLIN_SPMV_KERNEL(purlin_spmv_renumber_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_renumber_params,        \
+                     (purlin::spmv::renumber<T>(p)))                                                                \
   PURLIN_SPMV_KERNEL(purlin_spmv_block_join_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_block_params,         \
                      (purlin::spmv::block_join<T>(p)))                                                              \
   PURLIN_SPMV_KERNEL(purlin_spmv_spread_##suffix, PURLIN_LAUNCH_SPMV_SPREAD_THREADS, purlin_spmv_spread_params,     \

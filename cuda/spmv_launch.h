@@ -160,6 +160,21 @@ typedef struct purlin_spmv_permute_params {
 } purlin_spmv_permute_params;
 #define PURLIN_SPMV_PERMUTE_PARAMS_BYTES 32
 
+/* Vectors with their numbers in another order: to[r * to_row + k * to_column] = from[list[r] * from_row + k * from_column] for
+ * k < width. */
+typedef struct purlin_spmv_renumber_params {
+  uint64_t list;
+  uint64_t from;
+  uint64_t to;
+  int64_t rows;
+  int64_t width;
+  int64_t from_row;
+  int64_t from_column;
+  int64_t to_row;
+  int64_t to_column;
+} purlin_spmv_renumber_params;
+#define PURLIN_SPMV_RENUMBER_PARAMS_BYTES 72
+
 /* Products with a block of vectors: element (r, k) of X at x[r * x_stride + k]; pieces at partials[piece * width + k]. */
 typedef struct purlin_spmv_block_params {
   uint64_t row_ptr;
@@ -190,6 +205,7 @@ static_assert(sizeof(purlin_spmv_spread_params) == PURLIN_SPMV_SPREAD_PARAMS_BYT
 static_assert(sizeof(purlin_spmv_collect_params) == PURLIN_SPMV_COLLECT_PARAMS_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_prepare_params) == PURLIN_SPMV_PREPARE_PARAMS_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_permute_params) == PURLIN_SPMV_PERMUTE_PARAMS_BYTES, "mirrored in Rust");
+static_assert(sizeof(purlin_spmv_renumber_params) == PURLIN_SPMV_RENUMBER_PARAMS_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_block_params) == PURLIN_SPMV_BLOCK_PARAMS_BYTES, "mirrored in Rust");
 #endif
 

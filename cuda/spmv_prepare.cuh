@@ -103,6 +103,16 @@ __device__ void permute(const purlin_spmv_permute_params &p) {
   target<T>(p.output)[k] = from == UINT32_MAX ? Number<T>::zero() : pointer<T>(p.values)[from];
 }
 
+// Rows of a vector or a block of vectors in the order of a list. Writes are contiguous, reads are gathered.
+template <class T>
+__device__ void renumber(const purlin_spmv_renumber_params &p) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * PURLIN_LAUNCH_SPMV_THREADS + threadIdx.x;
+  const int64_t row = p.width == 1 ? at : at / p.width, k = p.width == 1 ? 0 : at % p.width;
+  if (row >= p.rows) return;
+  const int64_t source = pointer<uint32_t>(p.list)[row];
+  target<T>(p.to)[row * p.to_row + k * p.to_column] = pointer<T>(p.from)[source * p.from_row + k * p.from_column];
+}
+
 }  // namespace spmv
 }  // namespace purlin
 

@@ -952,6 +952,11 @@
 #define PURLIN_NORM_INFINITY 3
 
 /**
+ * Rows and columns as they are.
+ */
+#define PURLIN_ORDER_NONE -1
+
+/**
  * The vertices with the longest rows first, equal ones as they are.
  */
 #define PURLIN_ORDER_DEGREE 0
@@ -3443,6 +3448,15 @@ typedef struct purlin_spmv_info {
   int32_t group;
   /**
    * Rows of what is multiplied by.
+  /**
+   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
+   * and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
+   */
+  int32_t order;
+  /**
+   * 0.
+   */
+  int32_t reserved_2;
    */
   int64_t rows;
   /**
@@ -3513,6 +3527,14 @@ typedef struct purlin_lanczos_options {
   int32_t which;
   /**
    * What is made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
+  /**
+   * PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
+   */
+  int32_t order;
+  /**
+   * 0.
+   */
+  int32_t reserved;
    */
   int32_t kind;
   /**
@@ -3594,6 +3616,16 @@ typedef struct purlin_lanczos_info {
   int32_t breakdowns;
   /**
    * Pairs returned.
+  /**
+   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
+   * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
+   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY. The copy stays with the matrix for later calls.
+   */
+  int32_t order;
+  /**
+   * 0.
+   */
+  int32_t reserved;
    */
   int64_t count;
   /**
@@ -8340,14 +8372,15 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
 
 /**
  * Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
- * is not symmetric also makes a copy of the transpose, O(nnz). On the CPU the plan keeps nothing else of the matrix; on a
+ * is not symmetric also makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). On
+ * the CPU the plan keeps nothing else of the matrix; on a
  * GPU it keeps the structure and values that are in host memory, which purlin_spmv_update renews.
  *
  * @param      a        sparse.
  * @param      options  NULL for the defaults.
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, `symmetric` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+ * unknown constant, `symmetric` or `order` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
@@ -8358,7 +8391,7 @@ purlin_status purlin_spmv_create(const struct purlin_matrix *a,
                                  struct purlin_spmv **plan);
 
 /**
- * Tells a plan that keeps a copy of the transpose of a matrix's new values, O(nnz); other plans need not be told.
+ * Tells a plan that keeps a copy of the transpose or in another order of a matrix's new values, O(nnz); other plans need not be told.
  *
  * @param plan  the plan.
  * @param a     sparse, of the structure that was planned for.

@@ -261,7 +261,7 @@ module purlin_types
 
   type, bind(c) :: purlin_spmv_options
     integer(c_size_t) :: struct_size = 0
-    integer(c_int32_t) :: algorithm, op, symmetric, reserved
+    integer(c_int32_t) :: algorithm, op, symmetric, reserved, order, reserved_2
   end type
 
   type, bind(c) :: purlin_spmv_info
@@ -272,6 +272,7 @@ module purlin_types
     integer(c_int64_t) :: tiles, bytes
     real(c_double) :: seconds
     character(kind=c_char) :: reason(128)
+    integer(c_int32_t) :: order, reserved
   end type
 
   type, bind(c) :: purlin_lanczos_options
@@ -286,6 +287,7 @@ module purlin_types
     integer(c_int64_t) :: degree
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
+    integer(c_int32_t) :: order, reserved
   end type
 
   type, bind(c) :: purlin_lanczos_info

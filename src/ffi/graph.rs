@@ -52,6 +52,7 @@ unsafe fn with_options<R>(
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", source) }?;
     let request = read_options(&o)?;
+    request.expect_no_order()?;
     let report = callback::progress(o.progress, o.progress_user);
     let progress = graph.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
     body(&request, &progress).map_err(|e| renamed(e, "a", "graph"))
@@ -407,7 +408,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         let report = callback::progress(o.progress, o.progress_user);
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
         let found = with_scalar!(a.dtype(), "a", T => {
-            let mut operator = Symmetric::<T>::new(a.context(), &a, request.kind, request.shift)?;
+            let mut operator = Symmetric::<T>::in_order(a.context(), &a, request.kind, request.shift, request.order)?;
             density(a.context(), &mut operator, steps, vectors, request.options.seed, &progress)
         })?;
         points.set_first("points", &found.points)?;

@@ -5,6 +5,7 @@ use super::matrix::{self, input, purlin_matrix};
 use super::options;
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
+use super::sparse_measures::optional_order;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, purlin_status, purlin_stream, stream};
 use crate::backend::memory::Memory;
@@ -14,6 +15,7 @@ use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
 use crate::matrix::Matrix;
+use crate::matrix::sparse::Ordering;
 use crate::progress::ProgressFn;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::{self, Order, to_i64};
@@ -57,10 +59,24 @@ pub(super) struct Request {
     pub(super) options: Options,
     pub(super) kind: Kind,
     pub(super) shift: f64,
+    pub(super) order: Option<Ordering>,
+}
+
+impl Request {
+    /// Refuses an order where there is no matrix to put in order.
+    pub(super) fn expect_no_order(&self) -> Result<()> {
+        if self.order.is_none() {
+            return Ok(());
+        }
+        Err(Error::invalid("order", "is set, this function takes matrices as they are"))
+    }
 }
 
 /// Options of a caller's struct.
 pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
+    if o.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
+    }
     let options = Options {
         count: shape::size("count", o.count, 1)?,
         which: Which::from_code("which", o.which)?,
@@ -76,7 +92,8 @@ pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
         degree: shape::size("degree", o.degree, 0)?,
         sigma: o.sigma,
     };
-    Ok(Request { options, kind: Kind::from_code("kind", o.kind)?, shift: o.shift })
+    let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
+    Ok(Request { options, kind, shift: o.shift, order })
 }
 
 impl purlin_lanczos_info {
@@ -133,7 +150,8 @@ struct Call<'a> {
 impl Call<'_> {
     fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
         let context = a.context();
-        let mut operator = Symmetric::<T>::new(context, a, self.request.kind, self.request.shift)?;
+        let mut operator =
+            Symmetric::<T>::in_order(context, a, self.request.kind, self.request.shift, self.request.order)?;
         let (n, k) = (operator.order(), self.request.options.count);
         check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;
         if let Some(vectors) = &mut self.vectors {

@@ -63,7 +63,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         let report = callback::progress(o.progress, o.progress_user);
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
         let found = with_scalar!(a.dtype(), "a", T => {
-            let mut operator = Symmetric::<T>::new(a.context(), &a, request.kind, request.shift)?;
+            let mut operator = Symmetric::<T>::in_order(a.context(), &a, request.kind, request.shift, request.order)?;
             let start = match &start {
                 None => None,
                 Some(start) => {

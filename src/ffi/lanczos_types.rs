@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use super::callback::purlin_progress_fn;
 use super::options::versioned;
+use super::sparse_measures::PURLIN_ORDER_NONE;
 
 /// The largest, in descending order.
 pub const PURLIN_LANCZOS_LARGEST: i32 = 0;
@@ -108,11 +109,17 @@ pub struct purlin_lanczos_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
+    /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
+    /// that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
+    /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY. The copy stays with the matrix for later calls.
+    pub order: i32,
+    /// 0.
+    pub reserved: i32,
 }
 
 versioned!(
     purlin_lanczos_options,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, order),
     Self {
         struct_size: size_of::<Self>(),
         count: 6,
@@ -132,6 +139,8 @@ versioned!(
         degree: 0,
         progress: None,
         progress_user: std::ptr::null_mut(),
+        order: PURLIN_ORDER_NONE,
+        reserved: 0,
     }
 );
 

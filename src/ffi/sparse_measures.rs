@@ -5,7 +5,7 @@ use super::matrix::purlin_matrix;
 use super::sparse::{alive, renamed};
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{self, Norm, Ordering};
 use crate::scalar::DType;
@@ -15,6 +15,8 @@ use crate::tensor::Tensor;
 /// Largest sum of moduli of a row, of a sparse matrix.
 pub const PURLIN_NORM_INFINITY: i32 = 3;
 
+/// Rows and columns as they are.
+pub const PURLIN_ORDER_NONE: i32 = -1;
 /// The vertices with the longest rows first, equal ones as they are.
 pub const PURLIN_ORDER_DEGREE: i32 = 0;
 /// Reverse Cuthill-McKee: neighbours get near numbers (Cuthill and McKee, 1969; George and Liu, 1979).

@@ -7,13 +7,14 @@ use super::matrix::{input, output, purlin_matrix};
 use super::options::{self, fill_text, flag};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
+use super::sparse_measures::{PURLIN_ORDER_NONE, optional_order};
 use super::spmv_types::{purlin_spmv_info, purlin_spmv_options};
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::to_i64;
-use crate::spmv::{Algorithm, Info, Op, Options, Plan};
+use crate::spmv::{Algorithm, Op, Options, Plan};
 
 /// A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
 /// Any number of calls may use it at once.
@@ -66,18 +67,22 @@ pub unsafe extern "C" fn purlin_spmv_info_init(info: *mut purlin_spmv_info, size
 }
 
 fn read_options(o: &purlin_spmv_options) -> Result<Options> {
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
+    for (name, value) in [("reserved", o.reserved), ("reserved_2", o.reserved_2)] {
+        if value != 0 {
+            return Err(Error::invalid(name, format!("is {value}, 0 is needed")));
+        }
     }
     Ok(Options {
         algorithm: Algorithm::from_code("algorithm", o.algorithm)?,
         op: Op::from_code("op", o.op)?,
         symmetric: flag("symmetric", o.symmetric)?,
+        order: optional_order(o.order)?,
     })
 }
 
 impl purlin_spmv_info {
-    fn of(i: &Info) -> Self {
+    fn of(plan: &Plan) -> Self {
+        let i = plan.info();
         let s = &i.statistics;
         Self {
             struct_size: 0,
@@ -96,19 +101,22 @@ impl purlin_spmv_info {
             bytes: to_i64(i.bytes),
             seconds: i.seconds,
             reason: fill_text(i.reason),
+            order: plan.options().order.map_or(PURLIN_ORDER_NONE, |how| how as i32),
+            reserved: 0,
         }
     }
 }
 
 /// Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
-/// is not symmetric also makes a copy of the transpose, O(nnz). On the CPU the plan keeps nothing else of the matrix; on a
+/// is not symmetric also makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). On
+/// the CPU the plan keeps nothing else of the matrix; on a
 /// GPU it keeps the structure and values that are in host memory, which purlin_spmv_update renews.
 ///
 /// @param      a        sparse.
 /// @param      options  NULL for the defaults.
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, `symmetric` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
+/// unknown constant, `symmetric` or `order` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -131,7 +139,7 @@ pub unsafe extern "C" fn purlin_spmv_create(
     })
 }
 
-/// Tells a plan that keeps a copy of the transpose of a matrix's new values, O(nnz); other plans need not be told.
+/// Tells a plan that keeps a copy of the transpose or in another order of a matrix's new values, O(nnz); other plans need not be told.
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.
@@ -277,7 +285,7 @@ pub unsafe extern "C" fn purlin_spmv_properties(
             return Err(Error::invalid("info", "is NULL"));
         }
         // SAFETY: not null; the caller promises an initialised struct.
-        unsafe { options::write("info", info, purlin_spmv_info::of(plan.info())) }
+        unsafe { options::write("info", info, purlin_spmv_info::of(&plan)) }
     })
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 
 use super::options::versioned;
+use super::sparse_measures::PURLIN_ORDER_NONE;
 
 /// Chosen by the lengths of the rows.
 pub const PURLIN_SPMV_ALGORITHM_AUTO: i32 = 0;
@@ -43,17 +44,24 @@ pub struct purlin_spmv_options {
     pub symmetric: i32,
     /// 0.
     pub reserved: i32,
+    /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
+    /// and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
+    pub order: i32,
+    /// 0.
+    pub reserved_2: i32,
 }
 
 versioned!(
     purlin_spmv_options,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, order),
     Self {
         struct_size: size_of::<Self>(),
         algorithm: PURLIN_SPMV_ALGORITHM_AUTO,
         op: PURLIN_SPMV_PLAIN,
         symmetric: 0,
         reserved: 0,
+        order: PURLIN_ORDER_NONE,
+        reserved_2: 0,
     }
 );
 
@@ -93,11 +101,15 @@ pub struct purlin_spmv_info {
     pub seconds: f64,
     /// Why this algorithm, in words.
     pub reason: [c_char; 128],
+    /// PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
+    pub order: i32,
+    /// 0.
+    pub reserved: i32,
 }
 
 versioned!(
     purlin_spmv_info,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, order),
     Self {
         struct_size: size_of::<Self>(),
         algorithm: 0,
@@ -115,5 +127,7 @@ versioned!(
         bytes: 0,
         seconds: 0.0,
         reason: [0; 128],
+        order: 0,
+        reserved: 0,
     }
 );

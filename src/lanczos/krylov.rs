@@ -56,7 +56,8 @@ pub type Wide<K> = <<K as Krylov>::Number as Scalar>::Wide;
 /// Any backend for numbers of type `T`: the methods are compiled once for all of them.
 pub type Columns<'a, T> = dyn Krylov<Number = T> + 'a;
 
-/// A Hermitian operator and columns of n numbers. Columns are numbered from 0; none is read before it is written.
+/// A Hermitian operator and columns of n numbers. Columns are numbered from 0; none is read before it is written. Those of an
+/// operator with an order of its own are in that order, and what goes to the host or comes from there is in the matrix's.
 pub trait Krylov {
     /// Type of the numbers.
     type Number: Scalar;

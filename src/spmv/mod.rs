@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`options`], [`info`] | how, and what a plan found |
 //! | [`plan`] | statistics of the rows, the choice of an algorithm, tiles |
+//! | [`renumber`] | products in another order of rows and columns |
 //! | [`product`] | the calls |
 //! | [`cpu`] | the algorithms on threads |
 //! | [`gpu`] | the algorithms on a GPU |
@@ -14,6 +15,7 @@ pub mod info;
 pub mod options;
 pub mod plan;
 pub mod product;
+pub mod renumber;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -21,3 +23,4 @@ pub use gpu::{DeviceFinish, Space};
 pub use info::Info;
 pub use options::{Algorithm, Op, Options};
 pub use plan::Plan;
+pub use renumber::Renumbering;

@@ -1,6 +1,7 @@
 //! How a product is computed.
 
 use crate::choice::numbered;
+use crate::matrix::sparse::Ordering;
 
 /// How rows are shared out and summed. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,10 +49,13 @@ pub struct Options {
     pub op: Op,
     /// The caller's word that A = A^T (A = A^H with [`Op::Adjoint`]): the transpose then costs nothing.
     pub symmetric: bool,
+    /// How the rows and columns of a square matrix are ordered in the copy of it that the plan then keeps; `None` for as they
+    /// are, without a copy.
+    pub order: Option<Ordering>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { algorithm: Algorithm::Auto, op: Op::Plain, symmetric: false }
+        Self { algorithm: Algorithm::Auto, op: Op::Plain, symmetric: false, order: None }
     }
 }

@@ -6,11 +6,12 @@ use std::time::Instant;
 use super::gpu;
 use super::info::{Info, Statistics};
 use super::options::{Algorithm, Op, Options};
+use super::renumber::Renumbering;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::sparse::{Rows, transpose};
+use crate::matrix::sparse::{Rows, reordered, transpose};
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::scalar::with_scalar;
 
@@ -36,8 +37,9 @@ pub struct Plan {
     options: Options,
     info: Info,
     shape: (usize, usize, usize),
-    /// A^T or A^H, where that is multiplied by.
+    /// What is multiplied by where that is not A itself: A^T or A^H, in the order that was asked for.
     other: Option<Matrix>,
+    renumbering: Option<Arc<Renumbering>>,
     /// The shares and where the last ends.
     tiles: Vec<Tile>,
     /// For [`Algorithm::RowBin`]: the rows of each share, by length.
@@ -55,12 +57,12 @@ pub(super) fn csr(matrix: &Matrix) -> Result<&Csr> {
 
 impl Plan {
     /// Looks at the rows of a sparse matrix, O(rows); with [`Op::Transpose`] or [`Op::Adjoint`] of one that is not symmetric
-    /// makes a copy of the transpose, O(nnz). In a context on a GPU the structure goes to the device, and the values if they
+    /// makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). In a context on a GPU the structure goes to the device, and the values if they
     /// are not there.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU; [`Error::InvalidArgument`] for `symmetric` and a matrix that is not
-    /// square; [`Error::OutOfMemory`].
+    /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU; [`Error::InvalidArgument`] for
+    /// `symmetric` or an order of a matrix that is not square; [`Error::OutOfMemory`].
     pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
         let start = Instant::now();
         a.expect_context("a", context)?;
@@ -69,16 +71,13 @@ impl Plan {
             let problem = format!("is set, a is {} x {}", a.rows(), a.cols());
             return Err(Error::invalid("symmetric", problem));
         }
-        let other = match options.op {
-            Op::Plain => None,
-            _ if options.symmetric => None,
-            op => Some(transpose(context, a, op == Op::Adjoint)?),
-        };
+        let renumbering = options.order.map(|how| Renumbering::new(context, a, how)).transpose()?.map(Arc::new);
+        let other = multiplied_by(context, a, &options, renumbering.as_deref())?;
         let multiplied = other.as_ref().map(csr).transpose()?.unwrap_or(from);
         let rows = Rows::new(multiplied)?;
         let statistics = statistics(&rows);
         let group = group(&statistics);
-        let held = other.as_ref().map_or(0, |m| m.storage_bytes());
+        let held = other.as_ref().map_or(0, |m| m.storage_bytes()) + renumbering.as_ref().map_or(0, |r| r.bytes());
         let mut plan = Self {
             context: Arc::clone(context),
             options,
@@ -93,6 +92,7 @@ impl Plan {
             },
             shape: (a.rows(), a.cols(), from.nnz()),
             other: None,
+            renumbering,
             tiles: Vec::new(),
             order: Vec::new(),
             device: None,
@@ -116,23 +116,20 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A plan that stays with the matrix for later calls where one is dear, in a context on a GPU: it is made once, and takes
-    /// new values where those on the device may be of another time. Elsewhere a new one.
+    /// A plan that stays with the matrix for later calls where one is dear, in a context on a GPU or with an order: it is made
+    /// once, and takes new values where those of its copy may be of another time. Elsewhere a new one.
     ///
     /// # Errors
     /// As [`Plan::new`].
     pub fn kept(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Arc<Self>> {
         a.expect_context("a", context)?;
         let from = csr(a)?;
-        if matches!(context.backend(), Backend::Cpu) {
+        if matches!(context.backend(), Backend::Cpu) && options.order.is_none() {
             return Self::new(context, a, options).map(Arc::new);
         }
         let fits = |plan: &Self| plan.options == options;
         let (version, is_settled) = (from.version(), a.is_settled());
-        let is_current = |made_of: u64, plan: &Self| {
-            let in_place = plan.other.is_none() && plan.device.as_ref().is_some_and(|d| d.reads_in_place());
-            in_place || (is_settled && made_of == version)
-        };
+        let is_current = |made_of: u64, plan: &Self| !plan.holds_values() || (is_settled && made_of == version);
         if let Some((made_of, plan)) = from.kept().find(fits)
             && is_current(made_of, &plan)
         {
@@ -184,7 +181,7 @@ impl Plan {
     pub fn update(&mut self, a: &Matrix) -> Result<()> {
         self.expect(a)?;
         if self.other.is_some() {
-            self.other = Some(transpose(&self.context, a, self.options.op == Op::Adjoint)?);
+            self.other = multiplied_by(&self.context, a, &self.options, self.renumbering.as_deref())?;
         }
         let from = csr(self.other.as_ref().unwrap_or(a))?;
         match (&mut self.device, self.context.backend()) {
@@ -193,6 +190,18 @@ impl Plan {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether it has values that those of the matrix may come to differ from.
+    fn holds_values(&self) -> bool {
+        let values = |m: &Matrix| csr(m).is_ok_and(|csr| csr.parts().values.is_some());
+        self.other.as_ref().is_some_and(values) || self.device.as_ref().is_some_and(|d| !d.reads_in_place())
+    }
+
+    /// The order of rows and columns that [`Plan::compute`], [`Plan::compute_block`] and the products on the device work in, if
+    /// it is not the matrix's; [`Plan::apply`] and [`Plan::apply_block`] take vectors in the matrix's.
+    pub fn renumbering(&self) -> Option<&Arc<Renumbering>> {
+        self.renumbering.as_ref()
     }
 
     /// What the plan found.
@@ -239,6 +248,24 @@ impl Plan {
     /// The matrix that is multiplied by.
     pub(super) fn matrix<'a>(&'a self, a: &'a Matrix) -> &'a Matrix {
         self.other.as_ref().unwrap_or(a)
+    }
+}
+
+/// What is multiplied by, where that is not `a` itself.
+fn multiplied_by(
+    context: &Arc<Context>,
+    a: &Matrix,
+    options: &Options,
+    renumbering: Option<&Renumbering>,
+) -> Result<Option<Matrix>> {
+    let turned = match options.op {
+        Op::Plain => None,
+        _ if options.symmetric => None,
+        op => Some(transpose(context, a, op == Op::Adjoint)?),
+    };
+    match renumbering {
+        None => Ok(turned),
+        Some(order) => reordered(context, turned.as_ref().unwrap_or(a), &order.rows()?).map(Some),
     }
 }
 

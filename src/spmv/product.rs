@@ -58,7 +58,12 @@ impl Plan {
             }
             let mut y = y.view_mut::<T>("y")?;
             let finish = Finish::plain(T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
-            self.compute(a, finish, x, x, &mut y.data()[..rows])
+            let y = &mut y.data()[..rows];
+            if finish.alpha == T::default() {
+                return self.compute(a, finish, x, x, y);
+            }
+            let keeps = finish.beta != T::default();
+            self.ordered(1, keeps, x, y, |x, y| self.compute(a, finish, x, x, y))
         })
     }
 
@@ -114,6 +119,8 @@ impl Plan {
         }
         with_scalar!(a.dtype(), "a", T => {
             let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
+            // Without a product nothing of x is read, and no order matters.
+            let (is_empty, keeps) = (alpha == T::default(), beta != T::default());
             let (from, to) = (x.memory.host("x")?.as_slice::<T>()?, y.memory.host_mut("y")?.as_mut_slice::<T>()?);
             if x.order == Order::RowMajor {
                 for (name, layout) in [("x", x.layout), ("y", y.layout)] {
@@ -122,21 +129,31 @@ impl Plan {
                         return Err(Error::NotSupported(format!("{name}: has ld = {ld}, its {width} columns are needed")));
                     }
                 }
-                return self.compute_block(a, (alpha, beta), width, &from[..cols * width], &mut to[..rows * width]);
+                let (x, y) = (&from[..cols * width], &mut to[..rows * width]);
+                if is_empty {
+                    return self.compute_block(a, (alpha, beta), width, x, y);
+                }
+                return self.ordered(width, keeps, x, y, |x, y| self.compute_block(a, (alpha, beta), width, x, y));
             }
             // Columns without rows lie nowhere.
             let column = |j: usize, stride: usize, len: usize| if len == 0 { 0..0 } else { j * stride..j * stride + len };
             for j in 0..width {
                 let x = &from[column(j, x.layout.strides()[1], cols)];
                 let y = &mut to[column(j, y.layout.strides()[1], rows)];
-                self.compute(a, Finish::plain(alpha, beta), x, x, y)?;
+                let finish = Finish::plain(alpha, beta);
+                if is_empty {
+                    self.compute(a, finish, x, x, y)?;
+                } else {
+                    self.ordered(1, keeps, x, y, |x, y| self.compute(a, finish, x, x, y))?;
+                }
             }
             Ok(())
         })
     }
 
     /// Y = alpha op(A) X + beta Y for `width` vectors side by side: row-major blocks, a row of `width` numbers after another.
-    /// A is read once for all of them, and what an entry gathers lies together.
+    /// A is read once for all of them, and what an entry gathers lies together. Rows are in the plan's order
+    /// ([`Plan::renumbering`]).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for no vectors, and other lengths of x or y; [`Error::OutOfMemory`].
@@ -172,7 +189,8 @@ impl Plan {
         cpu::block::product(self.context(), self, &job, y)
     }
 
-    /// y = what `finish` makes of op(A) `gathered`, for slices of the matrix's own type.
+    /// y = what `finish` makes of op(A) `gathered`, for slices of the matrix's own type in the plan's order
+    /// ([`Plan::renumbering`]).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for other lengths; [`Error::OutOfMemory`].

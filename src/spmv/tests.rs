@@ -1,3 +1,5 @@
+pub(super) mod orders;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -105,7 +107,7 @@ pub(super) fn matrix<T: Scalar, I: Index>(
     (Matrix::from_csr(c, T::DTYPE, csr, true), values)
 }
 
-pub(super) fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
+pub(crate) fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
     let mut t = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, &[values.len()]).unwrap();
     t.view_mut::<T>("t").unwrap().data().copy_from_slice(values);
     t
@@ -161,7 +163,7 @@ pub(super) fn check<T: Scalar, I: Index>(c: &Arc<Context>, all: &[Algorithm], ba
         let (rows, cols) = if op == Op::Plain { (a.rows(), a.cols()) } else { (a.cols(), a.rows()) };
         let x: Vec<T> = (0..cols).map(|k| T::from_parts(value(k + 17), value(k + 33))).collect();
         for &algorithm in all {
-            let plan = Plan::new(c, &a, Options { algorithm, op, symmetric: false }).unwrap();
+            let plan = Plan::new(c, &a, Options { algorithm, op, ..Options::default() }).unwrap();
             for (alpha, beta) in [(s(1.0, 0.0), s(0.0, 0.0)), (s(-1.5, 0.5), s(0.25, 1.0)), (s(0.0, 0.0), s(2.0, 0.0))]
             {
                 let overwritten = beta == s(0.0, 0.0);

@@ -108,6 +108,11 @@ void products(const context& on) {
   EXPECT_ERROR(plan.apply(1.0F, a, tensor::borrow(on, x), 0.0F, tensor::borrow(on, y)), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
+  settings.order = PURLIN_ORDER_CUTHILL_MCKEE;
+  const purlin::spmv::plan turned(on, a, settings);
+  std::vector<double> again(50);
+  turned.apply(a, tensor::borrow(on, x), tensor::borrow(on, again));
+  EXPECT(turned.properties().order == PURLIN_ORDER_CUTHILL_MCKEE && again[7] == 100.0 && again[49] == 48.0 * 48.0);
 void eigenpairs(const context& on) {
   const std::int64_t n = 200;
   const matrix a = path(on, n);
@@ -129,6 +134,9 @@ void eigenpairs(const context& on) {
   std::vector<double> rest(3);
   purlin::lanczos::given before;
   before.known = &found;
+  settings.order = PURLIN_ORDER_DEGREE;
+  EXPECT(near(purlin::lanczos::values(on, a, settings)[2], values[2], 1e-10));
+  settings.order = PURLIN_ORDER_NONE;
   purlin::lanczos::solve(on, a, tensor::borrow(on, rest), {}, {}, report, settings, before);
   EXPECT(near(rest[0], 2.0 * std::cos(angle * 4.0), 1e-9));
   settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };

@@ -60,6 +60,7 @@ contains
     real(c_double) :: norm
     character(*), parameter :: file = 'spectra_fortran.mtx'
     logical :: symmetric
+    integer(c_int32_t) :: stat
     integer(c_int64_t) :: order(6)
     integer :: unit
     full = 0
@@ -167,6 +168,12 @@ contains
 
   subroutine eigenpairs()
     type(purlin_matrix) :: a, known
+    options%order = PURLIN_ORDER_DEGREE
+    call plan%create(a, options)
+    call plan%properties(info)
+    y = -1
+    call plan%apply(context, a, x, y)
+    call check(info%order == PURLIN_ORDER_DEGREE .and. all(abs(y(2:49) - x(:48) - x(3:)) <= 0), 'another order')
     type(purlin_tensor) :: start
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
@@ -199,6 +206,10 @@ contains
     options%basis = 0
     call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%converged < 4, 'too few restarts')
+    options%order = PURLIN_ORDER_CUTHILL_MCKEE
+    call purlin_lanczos_solve(context, a, rest, options=options)
+    call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'in an order')
+    options%order = PURLIN_ORDER_NONE
     options%restarts = 0
     options%which = PURLIN_LANCZOS_LARGEST
     options%kind = PURLIN_LANCZOS_GRAM

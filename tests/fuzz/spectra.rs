@@ -244,6 +244,7 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
             o.algorithm = s.code(8);
             o.op = s.code(3);
+            o.order = s.code(3) - 1;
             o.symmetric = i32::from(s.once_in(6));
             let room = Room::of(s, &o);
             let mut made = null_mut();
@@ -281,6 +282,7 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn any_options(s: &mut Source<'_>) -> purlin_lanczos_options {
     let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
     o.count = 1 + s.below(3) as i64;
+    o.order = s.code(3) - 1;
     match s.below(10) {
         0 => o.which = s.code(5),
         1 => o.kind = s.code(9),

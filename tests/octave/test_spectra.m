@@ -41,6 +41,12 @@ function test_spectra(golden)
   for algorithm = {'auto', 'scalar', 'vector', 'row_group', 'row_bin', 'merge', 'entry_split'}
     check(max(max(abs(purlin.spmv(B, X, 'algorithm', algorithm{1}) - B * X))) < 1e-13, algorithm{1});
   end
+  S = sprand(40, 40, 0.1);
+  for order = {'none', 'degree', 'cuthill_mckee'}
+    check(max(max(abs(purlin.spmv(S, [X; X(1:10, :)], 'order', order{1}) - S * [X; X(1:10, :)]))) < 1e-13, order{1});
+    check(max(abs(purlin.lanczos(P, 4, 'largest', 'basis', 60, 'order', order{1}) - exact(1:4))) < 1e-10, order{1});
+  end
+  check_error('purlin:invalidArgument', 'order', @() purlin.spmv(B, X, 'order', 'degree'));
   C = B + 2i * B;
   check(max(max(abs(purlin.spmv(C, X) - C * X))) < 1e-12, 'complex products');
   check(max(max(abs(purlin.spmv(B, X + 1i * X) - B * (X + 1i * X)))) < 1e-12, 'of complex vectors');

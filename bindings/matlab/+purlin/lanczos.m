@@ -16,6 +16,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'verify'     'auto', 'on' or 'off': whether copies of multiple eigenvalues are looked for
 %     'known'      vectors to keep out of the search, as columns
 %     'start'      start vector
+%     'order'      'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
 %     'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
@@ -34,7 +35,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
     which = 'largest';
   end
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start'});
+  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'order'});
   opts.which = which;
   given = {[], []};
   names = {'start', 'known'};

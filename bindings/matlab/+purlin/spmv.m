@@ -3,6 +3,7 @@ function Y = spmv(A, X, varargin)
 %   Y = purlin.spmv(A, X) is A*X. The same A and X give the same bits, whatever the number of threads.
 %   Y = purlin.spmv(A, X, 'algorithm', name) forces a way of sharing out the rows: 'auto', 'scalar', 'vector', 'row_group',
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
+%   Y = purlin.spmv(A, X, 'order', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
 %
@@ -10,7 +11,7 @@ function Y = spmv(A, X, varargin)
 %
 %   Example
 %     y = purlin.spmv(A, ones(size(A, 2), 1), 'algorithm', 'merge');
-  opts = purlin.internal.options({'algorithm'}, varargin);
+  opts = purlin.internal.options({'algorithm', 'order'}, varargin);
   if ~issparse(A)
     error('purlin:invalidArgument', 'A: is not sparse');
   end

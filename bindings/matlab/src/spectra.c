@@ -24,6 +24,8 @@ static const choice algorithms[] = {{"auto", PURLIN_SPMV_ALGORITHM_AUTO}, {"scal
   {"vector", PURLIN_SPMV_ALGORITHM_VECTOR}, {"row_group", PURLIN_SPMV_ALGORITHM_ROW_GROUP},
   {"row_bin", PURLIN_SPMV_ALGORITHM_ROW_BIN}, {"merge", PURLIN_SPMV_ALGORITHM_MERGE},
   {"entry_split", PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT}, {"sweeps", PURLIN_SPMV_ALGORITHM_SWEEPS}, {NULL, 0}};
+static const choice reorderings[] = {{"none", PURLIN_ORDER_NONE}, {"degree", PURLIN_ORDER_DEGREE},
+  {"cuthill_mckee", PURLIN_ORDER_CUTHILL_MCKEE}, {NULL, 0}};
 static const choice symmetries[] = {{"union", PURLIN_SYMMETRISE_UNION}, {"sum", PURLIN_SYMMETRISE_SUM},
   {"average", PURLIN_SYMMETRISE_AVERAGE}, {"intersection", PURLIN_SYMMETRISE_INTERSECTION},
   {"mirror", PURLIN_SYMMETRISE_MIRROR}, {NULL, 0}};
@@ -52,6 +54,7 @@ static purlin_lanczos_options options_of(const mxArray *options, int64_t count, 
   read_choice(options, "orthogonality", orthogonalities, &o.orthogonality);
   read_choice(options, "filter", filters, &o.filter);
   read_int64(options, "degree", &o.degree);
+  read_choice(options, "order", reorderings, &o.order);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
 }
@@ -158,6 +161,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   output y;
   check(purlin_spmv_options_init(&o, sizeof o));
   read_choice(prhs[3], "algorithm", algorithms, &o.algorithm);
+  read_choice(prhs[3], "order", reorderings, &o.order);
   if (transposed) o.op = PURLIN_SPMV_TRANSPOSE;
   if (given.rows != (transposed ? shape.rows : shape.cols))
     fail("invalidArgument", "X: has %.0f rows, %.0f are needed", (double)given.rows,

@@ -340,7 +340,7 @@ class TtRoundInfo(Structure):
 class SpmvOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
-        *_fields(c_int32, "algorithm op symmetric reserved"),
+        *_fields(c_int32, "algorithm op symmetric reserved order reserved_2"),
     ]
 
 
@@ -353,6 +353,7 @@ class SpmvInfo(Structure):
         *_fields(c_int64, "tiles bytes"),
         ("seconds", c_double),
         ("reason", c_char * 128),
+        *_fields(c_int32, "order reserved"),
     ]
 
 
@@ -370,6 +371,7 @@ class LanczosOptions(Structure):
         ("degree", c_int64),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
+        *_fields(c_int32, "order reserved"),
     ]
 
 

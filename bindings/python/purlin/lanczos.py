@@ -28,7 +28,7 @@ from ._memory import Array
 from ._sshopm_types import apply
 from ._structs import LanczosAccepted, LanczosInfo, LanczosOptions
 from ._tensor import Tensor
-from .sparse import of
+from .sparse import ORDERS, of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -75,6 +75,7 @@ _WORDS = {
     "verify": {"auto": c.LANCZOS_VERIFY_AUTO, "on": c.LANCZOS_VERIFY_ON, "off": c.LANCZOS_VERIFY_OFF},
     "method": {"restart": c.LANCZOS_METHOD_RESTART, "plain": c.LANCZOS_METHOD_PLAIN},
     "orthogonality": {"full": c.LANCZOS_ORTHOGONALITY_FULL, "partial": c.LANCZOS_ORTHOGONALITY_PARTIAL},
+    "order": ORDERS,
     "filter": {"off": c.LANCZOS_FILTER_OFF, "chebyshev": c.LANCZOS_FILTER_CHEBYSHEV},
 }
 
@@ -95,6 +96,7 @@ class Options(TypedDict, total=False):
     orthogonality: Literal["full", "partial"]
     filter: Literal["off", "chebyshev"]
     degree: int
+    order: Literal["none", "degree", "cuthill_mckee"]
 
 
 _OPTIONS = frozenset(Options.__annotations__)
@@ -248,7 +250,8 @@ def solve(
     vectors of a context on a GPU then stay.
 
     `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"` is
-    what solves (A - sigma I) x = b, a `LinearOperator` say. `progress` is called with the pairs that have converged, k,
+    what solves (A - sigma I) x = b, a `LinearOperator` say. With `order="degree"`, for power-law graphs, or "cuthill_mckee", for
+    meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later calls. `progress` is called with the pairs that have converged, k,
     and the largest residual. Raises `Unfinished` if not all have converged."""
     return run(
         a,

@@ -45,7 +45,8 @@ _SYMMETRIES = {
 }
 _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
 
-_ORDERS = {"degree": c.ORDER_DEGREE, "cuthill_mckee": c.ORDER_CUTHILL_MCKEE}
+ORDERS = {"none": c.ORDER_NONE, "degree": c.ORDER_DEGREE, "cuthill_mckee": c.ORDER_CUTHILL_MCKEE}
+_ORDERS = {name: ORDERS[name] for name in ("degree", "cuthill_mckee")}
 
 
 def of(value: Any, context: Context | None = None) -> Matrix:

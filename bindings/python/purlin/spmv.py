@@ -23,7 +23,7 @@ from ._matrix import Matrix
 from ._memory import Array
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
-from .sparse import of
+from .sparse import ORDERS, of
 
 Algorithm = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps"]
 
@@ -59,10 +59,13 @@ class Info:
     tiles: int
     bytes: int
     seconds: float
+    order: str
 
 
 class Plan(Handle):
-    """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`."""
+    """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`. With
+    `order="degree"`, for power-law graphs, or "cuthill_mckee", for meshes, it keeps a copy of a square A in that order, and
+    vectors go into it and back in each product."""
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class Plan(Handle):
         algorithm: Algorithm = "auto",
         op: Literal["plain", "transpose", "adjoint"] = "plain",
         symmetric: bool = False,
+        order: Literal["none", "degree", "cuthill_mckee"] = "none",
         context: Context | None = None,
     ) -> None:
         matrix = of(a, context)
@@ -78,6 +82,9 @@ class Plan(Handle):
         options.algorithm = choice("algorithm", algorithm, _ALGORITHMS)
         options.op = choice("op", op, _OPS)
         options.symmetric = int(symmetric)
+        options.order = choice("order", order, ORDERS)
+        # Asked for before the call, whose message another one would take away.
+        rows, cols = matrix.shape
         made = c_void_p()
         status = lib.purlin_spmv_create(matrix.handle, ctypes.byref(options), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_spmv_destroy, matrix.context._sinks)
@@ -95,6 +102,7 @@ class Plan(Handle):
         given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
         given["algorithm"] = _word(raw.algorithm, _ALGORITHMS)
         given["reason"] = raw.reason.decode()
+        given["order"] = _word(raw.order, ORDERS)
         return Info(**given)
 
     def update(self, a: Any) -> None:
@@ -113,7 +121,12 @@ class Plan(Handle):
         stream: Stream | None = None,
     ) -> Array:
         """y = alpha A x + beta y, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
-        columns are read once for all of them. Without `y` a new array."""
+        columns are read once for all of them. Without `y` a new array.
+
+        In a context on a GPU x may be an array there (CuPy's, torch's, any with `__dlpack__`) of A's type; y is then one too,
+        and complete in the order of `stream`, or of the device's legacy stream."""
+        if memory.on_cuda(x):
+            return self._apply_there(x, y, alpha, beta, stream)
         dtype = self.matrix.dtype
         given = np.asarray(x, dtype)
         if given.ndim not in (1, 2):
@@ -125,10 +138,31 @@ class Plan(Handle):
             y = np.empty((self.shape[0], *given.shape[1:]), dtype, order=order)
         elif not isinstance(y, np.ndarray) or y.dtype != dtype:
             raise ValueError(f"y: an array of {dtype} is needed")
-        factors = [np.array(value, dtype) for value in (alpha, beta)]
-        made: Any = Tensor.borrow if given.ndim == 1 else Matrix.dense
-        function = lib.purlin_spmv_apply if given.ndim == 1 else lib.purlin_spmv_apply_block
-        with made(given, context=self.context) as source, made(y, context=self.context) as target:
+        self._run(given.ndim, given, y, alpha, beta, stream)
+        return y
+
+    def _apply_there(self, x: Any, y: Any, alpha: complex, beta: complex, stream: Stream | None) -> Any:
+        if x.ndim not in (1, 2):
+            raise ValueError(f"x: has {x.ndim} dimensions, expected 1 or 2")
+        if y is None:
+            if beta != 0:
+                raise ValueError("beta: needs y")
+            # Row-major, as every library makes them; a block in the other order cannot be multiplied into that.
+            y = _empty_beside(x, (self.shape[0], *x.shape[1:]))
+        elif not memory.on_cuda(y):
+            raise ValueError("y: an array on the device is needed, as x is")
+        if stream is None:
+            # Where other libraries work unless they are told otherwise.
+            self._legacy = self._legacy or Stream(self.context, cuda_stream=memory._CUDA_LEGACY_STREAM)
+        self._run(x.ndim, x, y, alpha, beta, stream or self._legacy)
+        return y
+
+    def _run(self, axes: int, x: Any, y: Any, alpha: complex, beta: complex, stream: Stream | None) -> None:
+        factors = [np.array(value, self.matrix.dtype) for value in (alpha, beta)]
+        made: Any = Tensor.borrow if axes == 1 else Matrix.dense
+        function = lib.purlin_spmv_apply if axes == 1 else lib.purlin_spmv_apply_block
+        on: dict[str, Any] = {"context": self.context, "stream": stream}
+        with made(x, **on) as source, made(y, **on) as target:
             status = function(
                 self.handle,
                 stream.handle if stream else None,

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::rng;
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
+use crate::spmv::renumber::Way;
 
 const WHAT: &str = "Krylov space";
 
@@ -65,6 +66,15 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
     fn column_mut(&mut self, j: usize) -> Result<&mut [T]> {
         let n = self.n;
         Ok(&mut self.memory.as_mut_slice::<T>()?[j * n..(j + 1) * n])
+    }
+
+    /// What `inverse` makes of a column, which it takes and gives in the order of the matrix.
+    fn invert_in_order(&mut self, inverse: &mut Symmetric<'s, T>, from: usize, to: usize) -> Result<()> {
+        let mut x = alloc::filled(WHAT, self.n, T::default())?;
+        let mut y = alloc::filled(WHAT, self.n, T::default())?;
+        self.read(from, &mut x)?;
+        inverse.apply(&x, &mut y)?;
+        self.write(&y, to)
     }
 
     /// Two different columns: one to read, one to write.
@@ -183,13 +193,21 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
         let context = Arc::clone(&self.context);
-        let column = self.column_mut(to)?;
-        context.pool().run(|| {
-            column.par_chunks_mut(PIECE).enumerate().for_each(|(i, piece)| {
-                sketch.fill_column(to_u64(i * PIECE), vector, piece);
+        let fill = |column: &mut [T]| {
+            context.pool().run(|| {
+                column.par_chunks_mut(PIECE).enumerate().for_each(|(i, piece)| {
+                    sketch.fill_column(to_u64(i * PIECE), vector, piece);
+                });
             });
-        });
-        Ok(())
+        };
+        if self.operator.renumbering().is_none() {
+            fill(self.column_mut(to)?);
+            return Ok(());
+        }
+        // A row has its numbers whatever the order.
+        let mut drawn = alloc::filled(WHAT, self.n, T::default())?;
+        fill(&mut drawn);
+        self.write(&drawn, to)
     }
 
     fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
@@ -201,8 +219,11 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let Some(mut inverse) = self.inverse.take() else {
             return Err(Error::NotSupported("solve: there is none".into()));
         };
-        let (x, y, _) = self.pair(from, to)?;
-        let done = inverse.apply(x, y);
+        let done = if self.operator.renumbering().is_none() {
+            self.pair(from, to).and_then(|(x, y, _)| inverse.apply(x, y))
+        } else {
+            self.invert_in_order(&mut inverse, from, to)
+        };
         self.inverse = Some(inverse);
         done
     }
@@ -401,12 +422,22 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
     }
 
     fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {
-        to.copy_from_slice(self.column(column)?);
+        let column = self.column(column)?;
+        match self.operator.renumbering() {
+            Some(order) => order.apply(&self.context, Way::Out, 1, column, to)?,
+            None => to.copy_from_slice(column),
+        }
         Ok(())
     }
 
     fn write(&mut self, from: &[T], column: usize) -> Result<()> {
-        self.column_mut(column)?.copy_from_slice(from);
+        let context = Arc::clone(&self.context);
+        let order = self.operator.renumbering().cloned();
+        let column = self.column_mut(column)?;
+        match order {
+            Some(order) => order.apply(&context, Way::In, 1, from, column)?,
+            None => column.copy_from_slice(from),
+        }
         Ok(())
     }
 }

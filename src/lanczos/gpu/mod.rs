@@ -24,6 +24,7 @@ use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{
     Pass, Scale, orient, orient_room, parts, pass, pieces, scale, total, turn,
 };
+use crate::backend::gpu::kernels::spmv::Strided;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
 use crate::dense::Algebra;
@@ -34,6 +35,8 @@ use crate::matrix::DenseMut;
 use crate::rng;
 use crate::scalar::{Element, Real, Scalar};
 use crate::shape::{Order, product};
+use crate::spmv::Renumbering;
+use crate::spmv::renumber::Way;
 use operator::{DeviceOperator, Ends};
 use steps::Steps;
 
@@ -298,7 +301,13 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
-        self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector)
+        let Some(order) = self.renumbering().cloned() else {
+            return self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector);
+        };
+        // A row has its numbers whatever the order.
+        let drawn = self.room()?;
+        self.algebra.draw::<T>(View::packed(drawn.whole(), self.n, 1), &sketch, 0, vector)?;
+        self.renumber(&order, Way::In, drawn.whole(), self.column(to)?)
     }
 
     fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
@@ -486,6 +495,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 
     fn oriented(&mut self, first: usize, to: &mut [T]) -> Result<()> {
         let (n, count) = (self.n, to.len() / self.n);
+        self.put_back(first, count)?;
         let own = columns::<T>(&self.memory, n, first, count)?;
         let room = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_room(count)?)?;
         orient::<T>(&self.gpu, &self.stream, own, n, count, (own, n), room.whole())?;
@@ -496,6 +506,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         if to.order != Order::ColumnMajor {
             return Err(Error::NotSupported("vectors: are row-major on a device, column-major ones are needed".into()));
         }
+        self.put_back(first, count)?;
         let own = columns::<T>(&self.memory, self.n, first, count)?;
         let room = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_room(count)?)?;
         let target = (to.memory.device("vectors")?.whole(), to.layout.strides()[1]);
@@ -504,15 +515,55 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn read(&mut self, column: usize, to: &mut [T]) -> Result<()> {
-        self.gpu.load_numbers(&self.stream, &self.memory, column * self.n * size_of::<T>(), to)
+        let Some(order) = self.renumbering().cloned() else {
+            return self.gpu.load_numbers(&self.stream, &self.memory, column * self.n * size_of::<T>(), to);
+        };
+        let room = self.room()?;
+        self.renumber(&order, Way::Out, self.column(column)?, room.whole())?;
+        self.gpu.load_numbers(&self.stream, &room, 0, to)
     }
 
     fn write(&mut self, from: &[T], column: usize) -> Result<()> {
-        self.gpu.store_numbers(&self.stream, from, &mut self.memory, column * self.n * size_of::<T>())
+        let Some(order) = self.renumbering().cloned() else {
+            return self.gpu.store_numbers(&self.stream, from, &mut self.memory, column * self.n * size_of::<T>());
+        };
+        let given = self.numbers(from)?;
+        self.renumber(&order, Way::In, given.whole(), self.column(column)?)
     }
 }
 
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
+    /// The order that columns are in, if it is not the matrix's.
+    fn renumbering(&self) -> Option<&Arc<Renumbering>> {
+        match &self.operator {
+            Source::Device(operator) => operator.renumbering(),
+            Source::Host(_) => None,
+        }
+    }
+
+    /// Memory for a vector.
+    fn room(&self) -> Result<DeviceMemory> {
+        self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
+    }
+
+    fn renumber(&self, order: &Renumbering, way: Way, from: Region<'_>, to: Region<'_>) -> Result<()> {
+        let on = (&self.gpu, &self.stream);
+        order.apply_on_device::<T>(on, way, 1, Strided::vector(from), Strided::vector(to))
+    }
+
+    /// Puts columns back into the order of the matrix, for good: they are no vectors of the space any more.
+    fn put_back(&self, first: usize, count: usize) -> Result<()> {
+        let Some(order) = self.renumbering() else { return Ok(()) };
+        let room = self.room()?;
+        for j in first..first + count {
+            self.renumber(order, Way::Out, self.column(j)?, room.whole())?;
+            let (from, to) = (room.whole(), self.column(j)?);
+            let one = Scale { from, to, rows: self.n, square: None, parts: None, factor: 1.0, keep: 0.0 };
+            scale::<T>(&self.gpu, &self.stream, one)?;
+        }
+        Ok(())
+    }
+
     /// Column `to` = factor column `from` + keep column `to`.
     fn spread_one(&self, from: usize, factor: f64, to: usize, keep: f64) -> Result<()> {
         let (from, to) = (self.column(from)?, self.column(to)?);

@@ -1,6 +1,7 @@
 //! Operators on vectors in device memory.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use super::super::krylov::Affine;
 use super::super::operator::{Kind, Parts, Symmetric};
@@ -11,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
-use crate::spmv::Plan;
 use crate::spmv::gpu::{DeviceFinish, Space};
+use crate::spmv::{Plan, Renumbering};
 
 const WHAT: &str = "operator";
 
@@ -99,6 +100,11 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             between: between.map(|n| gpu.allocate_on(stream, WHAT, bytes(n)?)).transpose()?,
             number: PhantomData,
         })
+    }
+
+    /// The order that vectors are in, if it is not the matrix's.
+    pub(super) fn renumbering(&self) -> Option<&'o Arc<Renumbering>> {
+        self.plan.renumbering()
     }
 
     /// y = scale (A - center) x + keep y, in stream order.

@@ -9,11 +9,12 @@ use crate::lanczos::cpu::CpuKrylov;
 use crate::lanczos::krylov::{Affine, Krylov, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
-use crate::lanczos::tests::{edges, symmetric};
-use crate::lanczos::{Filter, Options, Orthogonality, Pairs, Verify, Which, eigenpairs};
+use crate::lanczos::tests::{edges, orders, symmetric};
+use crate::lanczos::{Filter, Method, Options, Orthogonality, Pairs, Verify, Which, eigenpairs};
 use crate::matrix::Matrix;
+use crate::matrix::sparse::Ordering;
 use crate::progress::Progress;
-use crate::scalar::{Complex, Real, Scalar};
+use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::gpu::tests::all_on_device;
 use crate::spmv::tests::{cpu, golden, recorded};
@@ -247,6 +248,39 @@ fn matrices_and_vectors_stay_on_the_device() {
     stays::<Complex<f64>>(2000);
     stays::<Complex<f32>>(2000);
     stays::<f64>(150_001);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn another_order_changes_nothing_but_rounding() {
+    let c = gpu();
+    let a = golden(&c, "as-caida20071105");
+    let options = Options { count: 4, ..Options::default() };
+    let kinds = [Kind::Matrix, Kind::Laplacian, Kind::NormalisedAdjacency, Kind::Modularity];
+    orders::check::<f64>(&c, &a, &kinds, &options);
+    orders::check::<f64>(&c, &a, &[Kind::Matrix], &Options { orthogonality: Orthogonality::Partial, ..options });
+    orders::check::<f64>(&c, &a, &[Kind::Matrix], &Options { method: Method::Plain, basis: 100, ..options });
+    orders::check::<f32>(&c, &graph::<f32>(&c, 3000), &[Kind::Matrix], &Options { count: 2, ..options });
+    // Arrays and vectors on the device, twice: what was made stays with the matrix and takes its values anew.
+    let there = all_on_device::<f64>(&c, &a);
+    let n = a.rows();
+    let solve = |a: &Matrix, order| {
+        let mut vectors = Matrix::create(&c, DType::F64, Location::Device, Order::ColumnMajor, n, 4).unwrap();
+        let mut operator = Symmetric::<f64>::in_order(&c, a, Kind::Laplacian, 0.0, order).unwrap();
+        let place = Vectors::Device(vectors.dense_mut("vectors").unwrap());
+        let pairs = eigenpairs_to(&c, &mut operator, &options, &Given::default(), &Progress::none(), place).unwrap();
+        let gpu = c.gpu("test").unwrap();
+        let mut read = vec![0.0; 4 * n];
+        let stored = vectors.dense("vectors").unwrap().memory.device("vectors").unwrap();
+        gpu.download_numbers(gpu.default_stream(), stored, &mut read).unwrap();
+        (pairs.values, read)
+    };
+    let (values, vectors) = solve(&a, None);
+    for _ in 0..2 {
+        let (found, turned) = solve(&there, Some(Ordering::Degree));
+        near(&found, &values, 1e-9 * values[0], "values");
+        near(&turned, &vectors, 1e-6, "vectors");
+    }
 }
 
 #[test]

@@ -21,12 +21,13 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
-use crate::matrix::sparse::{is_symmetric, row_sums};
+use crate::matrix::sparse::{Ordering, is_symmetric, row_sums};
 use crate::matrix::{Matrix, Storage};
 use crate::scalar::{Real, Scalar};
 use crate::shape::product;
-use crate::spmv::Plan;
 use crate::spmv::cpu::Finish;
+use crate::spmv::renumber::Way;
+use crate::spmv::{Plan, Renumbering};
 
 pub use kind::Kind;
 pub use products::Adjacency;
@@ -84,6 +85,23 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// a graph with a row sum below 0 (a sum of them that is not above 0) for the normalised operators (the modularity);
     /// [`Error::NotSupported`] for another storage than sparse, and operators of graphs for one known by its products.
     pub fn new(context: &Arc<Context>, a: &'a Matrix, kind: Kind, shift: f64) -> Result<Self> {
+        Self::in_order(context, a, kind, shift, None)
+    }
+
+    /// As [`Symmetric::new`], with rows and columns of a square sparse matrix in an order that brings what products gather
+    /// together. [`Symmetric::apply`] then takes vectors in that order; the calls of [`super::solve`] take and return them in
+    /// the matrix's.
+    ///
+    /// # Errors
+    /// As [`Symmetric::new`]; [`Error::InvalidArgument`] for an order and a kind of matrices that need not be square;
+    /// [`Error::NotSupported`] for one of a matrix known by its products.
+    pub fn in_order(
+        context: &Arc<Context>,
+        a: &'a Matrix,
+        kind: Kind,
+        shift: f64,
+        order: Option<Ordering>,
+    ) -> Result<Self> {
         a.expect_context("a", context)?;
         a.expect_dtype("a", T::DTYPE)?;
         let (rows, cols) = (a.rows(), a.cols());
@@ -94,7 +112,10 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         if own && kind.is_of_graph() {
             return Err(Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}")));
         }
-        let products = Products::new(context, a, !kind.is_of_square())?;
+        if order.is_some() && !kind.is_of_square() {
+            return Err(Error::invalid("order", format!("is set, {kind:?} has no order of its own")));
+        }
+        let products = Products::new(context, a, !kind.is_of_square(), order)?;
         let mut made = Self::bare(context, products, kind, (rows, cols), shift)?;
         let elsewhere =
             matches!(a.storage(), Storage::Csr(csr) if matches!(csr.parts().values, Some(Memory::Device(_))));
@@ -108,11 +129,17 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                 let (ones, mut sums) = (alloc::filled(WHAT, rows, T::from_parts(1.0, 0.0))?, made.empty(rows)?);
                 let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
                 made.products.multiply(context, Adjoint::Plain, once, (&ones, &ones), &mut sums, &mut made.given)?;
+                if let Some(order) = made.renumbering().cloned() {
+                    let mut back = made.empty(rows)?;
+                    order.apply(context, Way::Out, 1, &sums, &mut back)?;
+                    sums = back;
+                }
                 degrees.extend(sums.iter().map(|d| d.re()));
             } else {
                 degrees.extend(row_sums(a)?.iter().map(|d| d.re));
             }
             made.prepare(&degrees)?;
+            made.put_in_order()?;
         }
         Ok(made)
     }
@@ -166,6 +193,26 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
 
     fn empty(&self, n: usize) -> Result<Vec<T>> {
         alloc::filled(WHAT, n, T::default())
+    }
+
+    /// The order that vectors are in, if it is not the matrix's.
+    pub fn renumbering(&self) -> Option<&Arc<Renumbering>> {
+        match &self.products {
+            Products::Sparse { plan, .. } => plan.renumbering(),
+            _ => None,
+        }
+    }
+
+    /// Puts what was prepared from degrees into the order of the products.
+    fn put_in_order(&mut self) -> Result<()> {
+        let Some(order) = self.renumbering().cloned() else { return Ok(()) };
+        let lists = [self.scale.as_mut(), self.diagonal.as_mut(), self.rank_one.as_mut().map(|r| &mut r.0)];
+        for list in lists.into_iter().flatten() {
+            let mut turned = alloc::filled(WHAT, list.len(), T::Part::ONE)?;
+            order.apply(&self.context, Way::In, 1, list, &mut turned)?;
+            *list = turned;
+        }
+        Ok(())
     }
 
     /// Whether the symmetry of the matrix is still to be tested by products.

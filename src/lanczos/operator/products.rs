@@ -8,6 +8,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
+use crate::matrix::sparse::Ordering;
 use crate::matrix::{Matrix, OperatorGuard, Storage};
 use crate::scalar::Scalar;
 use crate::spmv::cpu::Finish;
@@ -37,12 +38,15 @@ pub(super) enum Products<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Products<'a, T> {
-    /// Products with `a`, and with `both` those with its adjoint too.
-    pub(super) fn new(context: &Arc<Context>, a: &'a Matrix, both: bool) -> Result<Self> {
+    /// Products with `a`, and with `both` those with its adjoint too; with an `order` of vectors in that order.
+    pub(super) fn new(context: &Arc<Context>, a: &'a Matrix, both: bool, order: Option<Ordering>) -> Result<Self> {
         match a.storage() {
+            Storage::Operator(_) if order.is_some() => {
+                Err(Error::NotSupported("order: of an operator, which has no rows to put in order".into()))
+            }
             Storage::Operator(own) => Ok(Self::Own(own.lock::<T>("a")?)),
             Storage::Csr(_) => {
-                let options = |op| ProductOptions { symmetric: !both, op, ..ProductOptions::default() };
+                let options = |op| ProductOptions { symmetric: !both, op, order, ..ProductOptions::default() };
                 let plan = |op| Plan::kept(context, a, options(op));
                 let adjoint = if both { Some(plan(Op::Adjoint)?) } else { None };
                 Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })

@@ -1,6 +1,7 @@
 mod edges;
 mod methods;
 mod operators;
+pub(super) mod orders;
 mod singular;
 
 use std::sync::Arc;

@@ -45,3 +45,4 @@ pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
 pub use order::{Ordering, order};
 pub use symmetrise::{Symmetrise, symmetrise};
 pub use transform::{from_columns, permute, select, transpose};
+pub(crate) use transform::reordered;

@@ -6,10 +6,11 @@ use super::super::csr::Csr;
 use super::entries::{Entries, WHAT, csr, offsets, sort_rows, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
+use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::shape::to_i64;
+use crate::shape::{product, to_i64};
 
 /// The entries of the transpose: counted by column, then put in place row by row, so that columns ascend.
 pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Entries> {
@@ -83,6 +84,7 @@ fn picked(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
     all: bool,
+    values: Option<&HostMemory>,
 ) -> Result<Matrix> {
     let source = csr("a", a)?;
     let _charge = charge(context, source)?;
@@ -114,7 +116,7 @@ fn picked(
         entries.row_ptr.push(entries.col_idx.len());
     }
     sort_rows(context, &mut entries)?;
-    entries.gathered(context, a.dtype(), values("a", source)?, false)
+    entries.gathered(context, a.dtype(), values, false)
 }
 
 /// Row i of the result is row `rows[i]` of `a`, column j its column `cols[j]`; `None` keeps them as they are. With the
@@ -128,7 +130,29 @@ pub fn permute(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
 ) -> Result<Matrix> {
-    picked(context, a, rows, cols, true)
+    picked(context, a, rows, cols, true, values("a", csr("a", a)?)?)
+}
+
+/// Row i of the result is row `list[i]` of `a`, its columns likewise; what [`permute`] makes with the list for both, also of
+/// values on the device, which come to the host.
+///
+/// # Errors
+/// As [`permute`].
+pub(crate) fn reordered(context: &Arc<Context>, a: &Matrix, list: &[i64]) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    let copied = match &source.parts().values {
+        Some(Memory::Device(there)) => {
+            let gpu = context.gpu("a")?;
+            let bytes = product(WHAT, source.nnz(), a.dtype().size())?;
+            let mut own = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+            gpu.download(gpu.default_stream(), there, 0, own.as_mut_slice::<u8>()?)?;
+            Some(own)
+        }
+        _ => None,
+    };
+    let held = if copied.is_some() { copied.as_ref() } else { values("a", source)? };
+    let list = Indices::I64(list);
+    picked(context, a, Some(&list), Some(&list), true, held)
 }
 
 /// The submatrix of the rows and columns listed, in that order; `None` keeps all. Indices count from 0.
@@ -141,5 +165,5 @@ pub fn select(
     rows: Option<&Indices<'_>>,
     cols: Option<&Indices<'_>>,
 ) -> Result<Matrix> {
-    picked(context, a, rows, cols, false)
+    picked(context, a, rows, cols, false, values("a", csr("a", a)?)?)
 }

@@ -1,6 +1,7 @@
 //! Calls in a context on a GPU with vectors in host memory, or in tensors wherever they are.
 
 use super::DeviceFinish;
+use crate::backend::gpu::kernels::spmv::Strided;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
@@ -67,9 +68,20 @@ impl Plan {
         let x = vector::<T>(gpu, stream, "x", x)?;
         let space = self.device_space::<T>(stream)?;
         let rows = y.dims()[0];
+        let zero = Complex::new(0.0, 0.0);
+        let multiply = |x: Region<'_>, y: Region<'_>| {
+            self.multiply_device::<T>(a, stream, &space, x, &DeviceFinish::plain(y, alpha, beta))
+        };
         let run = |y: &DeviceMemory| {
-            let finish = DeviceFinish::plain(y.whole(), alpha, beta);
-            self.multiply_device::<T>(a, stream, &space, x.memory().whole(), &finish)
+            let (x, y) = (x.memory().whole(), y.whole());
+            // Without a product nothing of x is read, and no order matters.
+            match self.renumbering().filter(|_| alpha != zero) {
+                None => multiply(x, y),
+                Some(order) => {
+                    let (x, y) = (Strided::vector(x), Strided::vector(y));
+                    self.ordered_on_device::<T>((gpu, stream), order, (1, beta != zero), x, y, multiply)
+                }
+            }
         };
         match y.memory_mut("y")? {
             Memory::Device(y) => run(y),
@@ -93,15 +105,32 @@ impl Plan {
         y: DenseMut<'_>,
     ) -> Result<()> {
         let (from, to) = (x.memory.device("x")?, y.memory.device("y")?);
+        let gpu = self.context().gpu("plan")?;
+        let zero = Complex::new(0.0, 0.0);
+        let (order, keeps) = (self.renumbering().filter(|_| scalars.0 != zero), scalars.1 != zero);
         if x.order == Order::RowMajor {
             let (x, y) = ((from.whole(), x.layout.strides()[0]), (to.whole(), y.layout.strides()[0]));
-            return self.multiply_device_block::<T>(a, stream, scalars, width, x, y);
+            let Some(order) = order else {
+                return self.multiply_device_block::<T>(a, stream, scalars, width, x, y);
+            };
+            let rows = |(memory, row)| Strided { memory, row, column: 1 };
+            return self.ordered_on_device::<T>((gpu, stream), order, (width, keeps), rows(x), rows(y), |x, y| {
+                self.multiply_device_block::<T>(a, stream, scalars, width, (x, width), (y, width))
+            });
         }
         let space = self.device_space::<T>(stream)?;
+        let multiply = |x: Region<'_>, y: Region<'_>| {
+            self.multiply_device::<T>(a, stream, &space, x, &DeviceFinish::plain(y, scalars.0, scalars.1))
+        };
         for j in 0..width {
-            let gathered = part::<T>(from, x.layout, j)?;
-            let finish = DeviceFinish::plain(part::<T>(to, y.layout, j)?, scalars.0, scalars.1);
-            self.multiply_device::<T>(a, stream, &space, gathered, &finish)?;
+            let (x, y) = (part::<T>(from, x.layout, j)?, part::<T>(to, y.layout, j)?);
+            match order {
+                None => multiply(x, y)?,
+                Some(order) => {
+                    let (x, y) = (Strided::vector(x), Strided::vector(y));
+                    self.ordered_on_device::<T>((gpu, stream), order, (1, keeps), x, y, multiply)?;
+                }
+            }
         }
         Ok(())
     }

@@ -232,8 +232,8 @@ impl Plan {
         Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)? })
     }
 
-    /// What `finish` makes of op(A) `gathered`, all on the device, in the order of `stream`. Nothing waits and nothing is
-    /// allocated. With alpha = 0 nothing of A and `gathered` is read.
+    /// What `finish` makes of op(A) `gathered`, all on the device, in the order of `stream` and rows in the plan's order
+    /// ([`Plan::renumbering`]). Nothing waits and nothing is allocated. With alpha = 0 nothing of A and `gathered` is read.
     ///
     /// Sums are added in an order that follows from the structure of A: equal calls give equal bits. O(rows + entries).
     /// Values that were on the host when the plan was made, or [`Plan::update`] called, are those of that time.
@@ -271,7 +271,8 @@ impl Plan {
     }
 
     /// Y = alpha op(A) X + beta Y on the device for `width` vectors side by side: element (r, k) of X at
-    /// `x[r * x_stride + k]`, of Y likewise, in numbers. The same bits for equal calls.
+    /// `x[r * x_stride + k]`, of Y likewise, in numbers. Rows are in the plan's order ([`Plan::renumbering`]). The same bits
+    /// for equal calls.
     ///
     /// # Errors
     /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for no vectors or strides below their number.

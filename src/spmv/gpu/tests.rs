@@ -13,7 +13,7 @@ use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
 use crate::spmv::tests::{
-    ALL, Lists, cases, check, check_blocks, check_graphs, entries, matrix, reference, value, vector,
+    ALL, Lists, cases, check, check_blocks, check_graphs, entries, matrix, orders, reference, value, vector,
 };
 use crate::spmv::{Algorithm, Op, Options};
 use crate::tensor::{Location, Tensor};
@@ -66,6 +66,18 @@ fn transposes_and_adjoints_are_multiplied_by() {
 #[ignore = "needs a GPU"]
 fn blocks_are_vectors_side_by_side() {
     check_blocks(&gpu(), &[Algorithm::EntrySplit, Algorithm::Sweeps]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn products_in_another_order_are_those_of_the_matrix() {
+    let c = gpu();
+    for location in [Location::Host, Location::Device] {
+        orders::check::<f64>(&c, false, Op::Plain, location);
+        orders::check::<Complex<f32>>(&c, false, Op::Adjoint, location);
+        orders::check::<f32>(&c, true, Op::Transpose, location);
+        orders::check::<Complex<f64>>(&c, false, Op::Plain, location);
+    }
 }
 
 #[test]

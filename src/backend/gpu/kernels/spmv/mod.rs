@@ -5,11 +5,14 @@
 //! | this one | a matrix, what becomes of its sums, products with one vector |
 //! | `sweeps` | products by columns, summed by rows |
 //! | `block` | products with several vectors |
+//! | `renumber` | vectors with their numbers in another order |
 
 mod block;
+mod renumber;
 mod sweeps;
 
 pub use block::{Vectors, block, block_entries, scale_block};
+pub use renumber::{Strided, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
 use super::{constants as c, optional, product, size, small};
@@ -126,6 +129,18 @@ parameters! {
     }
     /// `purlin_spmv_permute_params`.
     PermuteParams SPMV_PERMUTE_PARAMS_BYTES { sources: u64, values: u64, output: u64, count: i64, }
+    /// `purlin_spmv_renumber_params`.
+    RenumberParams SPMV_RENUMBER_PARAMS_BYTES {
+        list: u64,
+        from: u64,
+        to: u64,
+        rows: i64,
+        width: i64,
+        from_row: i64,
+        from_column: i64,
+        to_row: i64,
+        to_column: i64,
+    }
     /// `purlin_spmv_block_params`.
     BlockParams SPMV_BLOCK_PARAMS_BYTES {
         row_ptr: u64,

@@ -1,0 +1,56 @@
+//! Vectors with their numbers in another order.
+
+use super::{RenumberParams, kernel};
+use crate::backend::gpu::kernels::{constants as c, product, span};
+use crate::backend::gpu::launch::{Grid, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::to_i64;
+
+/// Vectors: number r of vector k at `r * row + k * column`.
+#[derive(Clone, Copy)]
+pub struct Strided<'a> {
+    /// The numbers.
+    pub memory: Region<'a>,
+    /// Numbers from one row to the next.
+    pub row: usize,
+    /// Numbers from one vector to the next.
+    pub column: usize,
+}
+
+impl<'a> Strided<'a> {
+    /// One vector without gaps.
+    pub fn vector(memory: Region<'a>) -> Self {
+        Self { memory, row: 1, column: 1 }
+    }
+}
+
+/// Number r of each of `width` vectors = number `list[r]` of those that they are made from, for `rows` of them.
+///
+/// The list holds U32 below `rows`.
+pub fn renumber<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    list: Region<'_>,
+    (rows, width): (usize, usize),
+    from: Strided<'_>,
+    to: Strided<'_>,
+) -> Result<()> {
+    let array =
+        |what: &str, v: &Strided<'_>| v.memory.array(what, span(what, rows, v.row, width, v.column)?, size_of::<T>());
+    let p = RenumberParams {
+        list: list.array("list", rows, 4)?,
+        from: array("from", &from)?,
+        to: array("to", &to)?,
+        rows: to_i64(rows),
+        width: to_i64(width),
+        from_row: to_i64(from.row),
+        from_column: to_i64(from.column),
+        to_row: to_i64(to.row),
+        to_column: to_i64(to.column),
+    };
+    let grid = Grid::covering(product("numbers", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
+    // SAFETY: both sides and the list were checked against the number of rows, and the list holds rows.
+    unsafe { launch(&kernel::<T>(gpu, "renumber", None, false)?, stream, grid, &p) }
+}

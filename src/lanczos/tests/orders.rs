@@ -1,0 +1,110 @@
+//! Solves in another order of rows and columns give what is found in the matrix's own.
+
+use super::*;
+use crate::matrix::Storage;
+use crate::matrix::sparse::Ordering;
+use crate::spmv::tests::vector;
+
+/// A x - lambda x of what was found, by the matrix as it is.
+fn residuals<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, pairs: &Pairs<T>) -> Vec<f64> {
+    let mut operator = Symmetric::<T>::new(c, a, kind, 0.25).unwrap();
+    let n = a.rows();
+    let mut y = vec![T::default(); n];
+    let one = |(x, &value): (&[T], &f64)| {
+        operator.apply(x, &mut y).unwrap();
+        let square = |(y, x): (&T, &T)| (y.re() - value * x.re()).powi(2) + (y.im() - value * x.im()).powi(2);
+        y.iter().zip(x).map(square).sum::<f64>().sqrt()
+    };
+    pairs.vectors.chunks_exact(n).zip(&pairs.values).map(one).collect()
+}
+
+/// Eigenpairs in every order against those in the matrix's, with what is given besides.
+pub(crate) fn check<T: Scalar>(c: &Arc<Context>, a: &Matrix, kinds: &[Kind], options: &Options) {
+    let n = a.rows();
+    let eps = T::Part::EPSILON.to_f64();
+    let start: Vec<T> = (0..n).map(|i| T::from_parts(1.0 + (i % 7) as f64, 0.0)).collect();
+    for &kind in kinds {
+        let run = |order: Option<Ordering>, given: &Given<'_, T>| {
+            let mut operator = Symmetric::<T>::in_order(c, a, kind, 0.25, order).unwrap();
+            eigenpairs(c, &mut operator, options, given, &Progress::none()).unwrap()
+        };
+        let plain = run(None, &Given::default());
+        for how in [Ordering::Degree, Ordering::CuthillMckee] {
+            let what = format!("{kind:?} {how:?} {:?}", options.method);
+            let found = run(Some(how), &Given::default());
+            let limit = 1e5 * eps * plain.info.norm;
+            near(&found.values, &plain.values, limit, &what);
+            for (r, told) in residuals(c, a, kind, &found).iter().zip(&found.residuals) {
+                assert!(*r <= told + 100.0 * eps * plain.info.norm, "{what}: residual {r}, not {told}");
+            }
+            // The same start makes the same steps but for rounding.
+            assert!(found.info.products.abs_diff(plain.info.products) <= plain.info.products / 4, "{what}");
+            if options.method == Method::Plain {
+                continue;
+            }
+            let known = Given { start: Some(&start), deflate: &found.vectors[..n], ..Given::default() };
+            near(&run(Some(how), &known).values, &run(None, &known).values, limit, &format!("{what}, known"));
+        }
+    }
+}
+
+#[test]
+fn eigenpairs_are_those_of_the_matrix() {
+    let c = cpu(2);
+    let a = golden(&c, "as-caida20071105");
+    let options = Options { count: 4, ..Options::default() };
+    check::<f64>(&c, &a, &[Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity], &options);
+    check::<f64>(&c, &a, &[Kind::Matrix], &Options { method: Method::Plain, basis: 100, ..options });
+    check::<f64>(&c, &a, &[Kind::NormalisedAdjacency], &Options { block: 3, basis: 45, ..options });
+    let links = (0..3000).map(|i| (i, (i * 7 + 3) % 2999, Complex::new(1.0f32, (i % 5) as f32)));
+    let hermitian = symmetric(&c, 3000, &links.filter(|l| l.0 != l.1).collect::<Vec<_>>());
+    check::<Complex<f32>>(&c, &hermitian, &[Kind::Matrix], &Options { count: 2, ..Options::default() });
+}
+
+/// (A - sigma I)^-1 of the diagonal 1, 2, ..., n, which knows one row from another.
+struct Inverse(usize, f64);
+
+impl Operator<f64> for Inverse {
+    fn shape(&self) -> (usize, usize) {
+        (self.0, self.0)
+    }
+
+    fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = x / (1.0 + i as f64 - self.1));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_solve_of_the_callers_has_the_order_of_the_matrix() {
+    let c = cpu(2);
+    let n = 300;
+    let a = symmetric(&c, n, &(0..n).map(|i| (i, i, 1.0 + i as f64)).collect::<Vec<_>>());
+    let inverse = Matrix::from_operator(&c, Box::new(Inverse(n, 100.3)));
+    let given = Given::<f64> { solve: Some(&inverse), ..Given::default() };
+    let options = Options { count: 3, which: Which::Nearest, sigma: 100.3, ..Options::default() };
+    let mut operator = Symmetric::in_order(&c, &a, Kind::Matrix, 0.0, Some(Ordering::CuthillMckee)).unwrap();
+    let pairs = eigenpairs(&c, &mut operator, &options, &given, &Progress::none()).unwrap();
+    near(&pairs.values, &[100.0, 101.0, 99.0], 1e-9, "nearest");
+    assert!((pairs.vectors[99] - 1.0).abs() < 1e-9 && (pairs.vectors[n + 100] - 1.0).abs() < 1e-9);
+    let of = |a: &Matrix, kind| Symmetric::<f64>::in_order(&c, a, kind, 0.0, Some(Ordering::Degree)).map(drop);
+    assert!(of(&a, Kind::Gram).unwrap_err().to_string().starts_with("order: is set, Gram"));
+    assert!(matches!(of(&inverse, Kind::Matrix), Err(Error::NotSupported(_))));
+}
+
+#[test]
+fn the_copy_in_order_stays_with_a_matrix_and_takes_new_values() {
+    let c = cpu(2);
+    let mut a = symmetric(&c, 400, &(1..400).map(|i| (i / 2, i, 1.0)).collect::<Vec<_>>());
+    let options = Options { count: 1, ..Options::default() };
+    let largest = |a: &Matrix| {
+        let mut operator = Symmetric::<f64>::in_order(&c, a, Kind::Matrix, 0.0, Some(Ordering::Degree)).unwrap();
+        eigenpairs(&c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap().values[0]
+    };
+    let first = largest(&a);
+    assert_eq!(largest(&a), first);
+    let Storage::Csr(csr) = a.storage() else { panic!("not sparse") };
+    let values = vec![3.0; csr.nnz()];
+    a.set_values(&vector(&c, &values)).unwrap();
+    assert!((largest(&a) - 3.0 * first).abs() < 1e-9);
+}

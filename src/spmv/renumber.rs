@@ -1,0 +1,180 @@
+//! Products in another order of rows and columns: vectors go into that order, and come back.
+
+use std::sync::Arc;
+
+use super::plan::Plan;
+use crate::alloc;
+use crate::backend::Backend;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::gpu::kernels::spmv::{Strided, renumber};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::matrix::sparse::{Ordering, order};
+use crate::scalar::Scalar;
+use crate::shape::product;
+
+const WHAT: &str = "order of a sparse product";
+
+/// Numbers that a thread moves at a time.
+const PIECE: usize = 1 << 14;
+
+/// An order of the rows of a matrix, on the device too in a context on a GPU.
+pub struct Renumbering {
+    /// Row r in the order is row `list[r]` of the matrix.
+    list: Vec<u32>,
+    /// Where each row of the matrix is in the order.
+    places: Vec<u32>,
+    device: Option<[DeviceMemory; 2]>,
+}
+
+/// Which way numbers go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From the matrix's order to the other.
+    In,
+    /// Back.
+    Out,
+}
+
+impl Renumbering {
+    /// Orders the rows of a square sparse matrix.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for 2^32 rows and more;
+    /// [`Error::OutOfMemory`].
+    pub fn new(context: &Arc<Context>, a: &Matrix, how: Ordering) -> Result<Self> {
+        if a.rows() != a.cols() {
+            let problem = format!("is set, a is {} x {}: only square matrices are ordered", a.rows(), a.cols());
+            return Err(Error::invalid("order", problem));
+        }
+        let n = a.rows();
+        let found = order(a, how)?;
+        let (mut list, mut places) = (alloc::with_capacity(WHAT, n)?, alloc::filled(WHAT, n, 0u32)?);
+        for (r, &row) in found.iter().enumerate() {
+            let (place, row) = (u32::try_from(r), u32::try_from(row));
+            let (Ok(place), Ok(row)) = (place, row) else {
+                return Err(Error::NotSupported(format!("order: of {n} rows, up to {} are ordered", u32::MAX)));
+            };
+            list.push(row);
+            places[row as usize] = place;
+        }
+        let device = match context.backend() {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => {
+                let upload = |numbers: &[u32]| gpu.upload_numbers(gpu.default_stream(), WHAT, numbers);
+                Some([upload(&list)?, upload(&places)?])
+            }
+        };
+        Ok(Self { list, places, device })
+    }
+
+    /// The rows of the matrix in the order.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn rows(&self) -> Result<Vec<i64>> {
+        let mut rows = alloc::with_capacity(WHAT, self.list.len())?;
+        rows.extend(self.list.iter().map(|&row| i64::from(row)));
+        Ok(rows)
+    }
+
+    /// Bytes on the host and the device.
+    pub(super) fn bytes(&self) -> usize {
+        let device = self.device.iter().flatten().map(DeviceMemory::bytes).sum::<usize>();
+        size_of_val(&self.list[..]) + size_of_val(&self.places[..]) + device
+    }
+
+    /// Moves rows of `width` numbers from one order to the other.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for other lengths than rows times width.
+    pub fn apply<T: Copy + Send + Sync>(
+        &self,
+        context: &Context,
+        way: Way,
+        width: usize,
+        from: &[T],
+        to: &mut [T],
+    ) -> Result<()> {
+        let list = if way == Way::In { &self.list } else { &self.places };
+        if width == 0 || from.len() != list.len().saturating_mul(width) || to.len() != from.len() {
+            return Err(Error::Internal(format!("{} numbers of {} rows in another order", from.len(), list.len())));
+        }
+        let rows = (PIECE / width).max(1);
+        context.pool().run(|| {
+            to.par_chunks_mut(rows * width).zip(list.par_chunks(rows)).for_each(|(to, list)| {
+                for (to, &row) in to.chunks_exact_mut(width).zip(list) {
+                    let at = row as usize * width;
+                    to.copy_from_slice(&from[at..at + width]);
+                }
+            });
+        });
+        Ok(())
+    }
+
+    /// As [`Renumbering::apply`] on the device, in the order of `stream`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for vectors that are too short, and an order that is not on the device; [`Error::Cuda`].
+    pub(crate) fn apply_on_device<T: Scalar>(
+        &self,
+        (gpu, stream): (&Gpu, &GpuStream),
+        way: Way,
+        width: usize,
+        from: Strided<'_>,
+        to: Strided<'_>,
+    ) -> Result<()> {
+        let [list, places] = self.device.as_ref().ok_or_else(|| Error::Internal("an order off the device".into()))?;
+        let list = if way == Way::In { list } else { places };
+        renumber::<T>(gpu, stream, list.whole(), (self.list.len(), width), from, to)
+    }
+}
+
+impl Plan {
+    /// Runs `work` on rows of `width` numbers in the plan's order: on x and y themselves where it is the matrix's. With `keeps`
+    /// y is read.
+    pub(super) fn ordered<T: Scalar>(
+        &self,
+        width: usize,
+        keeps: bool,
+        x: &[T],
+        y: &mut [T],
+        work: impl FnOnce(&[T], &mut [T]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(order) = self.renumbering() else { return work(x, y) };
+        let context = self.context();
+        let mut from = alloc::filled(WHAT, x.len(), T::default())?;
+        let mut to = alloc::filled(WHAT, y.len(), T::default())?;
+        order.apply(context, Way::In, width, x, &mut from)?;
+        if keeps {
+            order.apply(context, Way::In, width, y, &mut to)?;
+        }
+        work(&from, &mut to)?;
+        order.apply(context, Way::Out, width, &to, y)
+    }
+
+    /// As [`Plan::ordered`] on the device; `work` takes rows of `width` numbers without gaps.
+    pub(super) fn ordered_on_device<T: Scalar>(
+        &self,
+        on: (&Gpu, &GpuStream),
+        order: &Renumbering,
+        (width, keeps): (usize, bool),
+        x: Strided<'_>,
+        y: Strided<'_>,
+        work: impl FnOnce(Region<'_>, Region<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (gpu, stream) = on;
+        let bytes = product(WHAT, product(WHAT, order.list.len(), width)?, size_of::<T>())?;
+        let room = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
+        let (from, to) = (room()?, room()?);
+        let rows = |memory| Strided { memory, row: width, column: 1 };
+        order.apply_on_device::<T>(on, Way::In, width, x, rows(from.whole()))?;
+        if keeps {
+            order.apply_on_device::<T>(on, Way::In, width, y, rows(to.whole()))?;
+        }
+        work(from.whole(), to.whole())?;
+        order.apply_on_device::<T>(on, Way::Out, width, rows(to.whole()), y)
+    }
+}

@@ -1,0 +1,198 @@
+/* Ways to eigenpairs and products: another order of rows and columns, a solve of the caller's, filters, partial orthogonality,
+   the plain recurrence, blocks. */
+#include "spectra.h"
+
+enum { N = 300 };
+
+static purlin_context *context;
+static const double pi = 3.14159265358979323846;
+
+/* k-th eigenvalue of the path of N vertices, from the largest down. */
+static double path_value(int k) { return 2 * cos(pi * (k + 1) / (N + 1)); }
+
+/* The path with its vertices in disorder. */
+static purlin_matrix *shuffled(void) {
+  int64_t order[N], i;
+  purlin_matrix *path = path_graph(context, N), *made = NULL;
+  for (i = 0; i < N; i++) order[i] = (i * 101 + 7) % N;
+  OK(purlin_matrix_permute(path, order, order, &made));
+  OK(purlin_matrix_destroy(path));
+  return made;
+}
+
+static purlin_lanczos_options wanted(int64_t count, int32_t which) {
+  purlin_lanczos_options o;
+  OK(purlin_lanczos_options_init(&o, sizeof o));
+  CHECK(o.order == PURLIN_ORDER_NONE && o.reserved == 0);
+  o.count = count;
+  o.which = which;
+  o.basis = 60;
+  return o;
+}
+
+/* Solves and multiplies what comes back, without the order of the solve. */
+static purlin_lanczos_info solved(const purlin_matrix *a, const purlin_lanczos_options *o, const purlin_matrix *solve,
+                                  double *values) {
+  static double vectors[6 * N];
+  double y[N];
+  purlin_matrix *columns = NULL;
+  purlin_tensor *list = vector_of(context, PURLIN_F64, o->count, values), *x, *image = vector_of(context, PURLIN_F64, N, y);
+  purlin_lanczos_info info;
+  purlin_spmv *plan = NULL;
+  int64_t k, i;
+  CHECK(o->count <= 6);
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, o->count, N, vectors, &columns));
+  OK(purlin_lanczos_solve(a, NULL, o, NULL, NULL, solve, list, columns, NULL, &info));
+  CHECK(info.converged == o->count && info.count == o->count);
+  OK(purlin_spmv_create(a, NULL, &plan));
+  for (k = 0; k < o->count; k++) {
+    double rest = 0, length = 0;
+    x = vector_of(context, PURLIN_F64, N, vectors + k * N);
+    OK(purlin_spmv_apply(plan, NULL, NULL, a, x, NULL, image));
+    for (i = 0; i < N; i++) {
+      rest += pow(y[i] - values[k] * vectors[k * N + i], 2);
+      length += pow(vectors[k * N + i], 2);
+    }
+    CHECK(sqrt(rest) < 1e-8 && near(length, 1, 1e-12));
+    OK(purlin_tensor_destroy(x));
+  }
+  OK(purlin_spmv_destroy(plan));
+  OK(purlin_matrix_destroy(columns));
+  OK(purlin_tensor_destroy(image));
+  OK(purlin_tensor_destroy(list));
+  return info;
+}
+
+static void orders(void) {
+  purlin_matrix *a = shuffled(), *wide = NULL;
+  purlin_spmv_options o;
+  purlin_spmv_info info;
+  purlin_spmv *plan = NULL, *plain = NULL;
+  purlin_lanczos_options l = wanted(4, PURLIN_LANCZOS_LARGEST);
+  const int64_t one = 0;
+  const double weight = 1, alpha = 2, beta = -1;
+  double x[N], y[N], z[N], values[4], before[4];
+  purlin_tensor *tx = vector_of(context, PURLIN_F64, N, x), *ty = vector_of(context, PURLIN_F64, N, y);
+  purlin_tensor *tz = vector_of(context, PURLIN_F64, N, z), *found = vector_of(context, PURLIN_F64, 4, before);
+  int32_t order;
+  int i;
+  OK(purlin_spmv_create(a, NULL, &plain));
+  OK(purlin_spmv_info_init(&info, sizeof info));
+  OK(purlin_spmv_properties(plain, &info));
+  CHECK(info.order == PURLIN_ORDER_NONE);
+  for (order = PURLIN_ORDER_DEGREE; order <= PURLIN_ORDER_CUTHILL_MCKEE; order++) {
+    OK(purlin_spmv_options_init(&o, sizeof o));
+    CHECK(o.order == PURLIN_ORDER_NONE);
+    o.order = order;
+    OK(purlin_spmv_create(a, &o, &plan));
+    OK(purlin_spmv_properties(plan, &info));
+    CHECK(info.order == order && info.bytes >= N * 8);
+    for (i = 0; i < N; i++) x[i] = i * i, y[i] = z[i] = i;
+    OK(purlin_spmv_apply(plain, NULL, &alpha, a, tx, &beta, tz));
+    OK(purlin_spmv_apply(plan, NULL, &alpha, a, tx, &beta, ty));
+    for (i = 0; i < N; i++) CHECK(y[i] == z[i]);
+    OK(purlin_spmv_destroy(plan));
+    l.order = order;
+    (void)solved(a, &l, NULL, values);
+    for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
+  }
+  /* The struct of a caller who knows nothing of orders. */
+  o.struct_size = offsetof(purlin_spmv_options, order);
+  o.order = 99;
+  OK(purlin_spmv_create(a, &o, &plan));
+  OK(purlin_spmv_properties(plan, &info));
+  CHECK(info.order == PURLIN_ORDER_NONE);
+  OK(purlin_spmv_destroy(plan));
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  o.order = 2;
+  BAD_ARGUMENT("order: is 2, outside -1 to 1", purlin_spmv_create(a, &o, &plan));
+  o.order = PURLIN_ORDER_DEGREE;
+  o.reserved_2 = 1;
+  BAD_ARGUMENT("reserved_2: is 1", purlin_spmv_create(a, &o, &plan));
+  o.reserved_2 = 0;
+  wide = coordinates(context, 1, 3, 1, &one, &one, &weight);
+  BAD_ARGUMENT("order: is set, a is 1 x 3", purlin_spmv_create(wide, &o, &plan));
+  OK(purlin_matrix_destroy(wide));
+  l.order = -2;
+  BAD_ARGUMENT("order: is -2", purlin_lanczos_solve(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  l.order = PURLIN_ORDER_DEGREE;
+  l.kind = PURLIN_LANCZOS_GRAM;
+  BAD_ARGUMENT("order: is set", purlin_lanczos_solve(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("order: is set", purlin_lanczos_singular(a, NULL, &l, NULL, found, NULL, NULL, NULL));
+  l.kind = PURLIN_LANCZOS_MATRIX;
+  l.reserved = 3;
+  BAD_ARGUMENT("reserved: is 3", purlin_lanczos_solve(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  OK(purlin_spmv_destroy(plain));
+  OK(purlin_tensor_destroy(found));
+  OK(purlin_tensor_destroy(tz));
+  OK(purlin_tensor_destroy(ty));
+  OK(purlin_tensor_destroy(tx));
+  OK(purlin_matrix_destroy(a));
+}
+
+/* (A - sigma I)^-1 of the path, by elimination. */
+static int32_t invert(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+  const double sigma = *(const double *)user;
+  int64_t j, i;
+  (void)adjoint;
+  for (j = 0; j < count; j++) {
+    const double *from = (const double *)x + j * ldx;
+    double *to = (double *)y + j * ldy, d[N];
+    d[0] = -sigma, to[0] = from[0];
+    for (i = 1; i < N; i++) d[i] = -sigma - 1 / d[i - 1], to[i] = from[i] - to[i - 1] / d[i - 1];
+    to[N - 1] /= d[N - 1];
+    for (i = N - 2; i >= 0; i--) to[i] = (to[i] - to[i + 1]) / d[i];
+  }
+  return 0;
+}
+
+static void ways(void) {
+  purlin_matrix *a = path_graph(context, N), *inverse = NULL;
+  purlin_lanczos_options o;
+  purlin_lanczos_info info;
+  double values[6], sigma = path_value(150) + 0.3 * (path_value(149) - path_value(150));
+  int i;
+  /* The nearest come first, by a solve and by a filter. */
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, invert, &sigma, PURLIN_HOST, &inverse));
+  o = wanted(3, PURLIN_LANCZOS_NEAREST);
+  o.basis = 0;
+  o.sigma = sigma;
+  info = solved(a, &o, inverse, values);
+  CHECK(near(values[0], path_value(150), 1e-10) && near(values[1], path_value(149), 1e-10));
+  CHECK(near(values[2], path_value(151), 1e-10) && info.degree == 0);
+  info = solved(a, &o, NULL, values);
+  CHECK(near(values[0], path_value(150), 1e-9) && near(values[1], path_value(149), 1e-9) && info.degree > 0);
+  o = wanted(4, PURLIN_LANCZOS_SMALLEST);
+  o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+  info = solved(a, &o, NULL, values);
+  CHECK(info.degree > 0);
+  for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(N - 1 - i), 1e-9));
+  o = wanted(6, PURLIN_LANCZOS_LARGEST);
+  o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+  (void)solved(a, &o, NULL, values);
+  for (i = 0; i < 6; i++) CHECK(near(values[i], path_value(i), 1e-10));
+  o = wanted(2, PURLIN_LANCZOS_LARGEST);
+  o.method = PURLIN_LANCZOS_METHOD_PLAIN;
+  o.basis = N;
+  (void)solved(a, &o, NULL, values);
+  for (i = 0; i < 2; i++) CHECK(near(values[i], path_value(i), 1e-8));
+  o = wanted(6, PURLIN_LANCZOS_LARGEST);
+  o.block = 3;
+  info = solved(a, &o, NULL, values);
+  CHECK(info.basis % 3 == 0);
+  for (i = 0; i < 6; i++) CHECK(near(values[i], path_value(i), 1e-10));
+  OK(purlin_matrix_destroy(inverse));
+  OK(purlin_matrix_destroy(a));
+}
+
+/* Rows out of order, places stored twice, values that are not finite: each is named. */
+
+int main(void) {
+  context = cpu_context(2);
+
+  orders();
+  ways();
+  OK(purlin_context_destroy(context));
+  return finish();
+}
