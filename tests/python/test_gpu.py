@@ -256,3 +256,23 @@ def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purl
     row_major = cupy.zeros((n, 4))
     with pytest.raises(purlin.Error, match="vectors"):
         purlin.lanczos.run(matrix, 4, vectors=row_major)
+
+
+@pytest.mark.parametrize("order", ["none", "degree", "cuthill_mckee"])
+def test_products_with_device_arrays_stay_there(gpu: purlin.Context, to_device: Any, order: Any) -> None:
+    full = np.random.default_rng(3).standard_normal((500, 500))
+    full[np.abs(full) < 1.5] = 0
+    plan = purlin.spmv.Plan(full, order=order, context=gpu)
+    x = np.random.default_rng(4).standard_normal((500, 3))
+    back = lambda array: np.asarray(array.get() if hasattr(array, "get") else array.cpu())  # noqa: E731
+    for given in (x[:, 0].copy(), x):
+        there = to_device(given)
+        found = plan @ there
+        assert type(found) is type(there)
+        np.testing.assert_allclose(back(found), full @ given, atol=1e-11)
+        assert plan.apply(there, found, alpha=2.0, beta=-1.0) is found
+        np.testing.assert_allclose(back(found), full @ given, atol=1e-11)
+    with pytest.raises(ValueError, match="y: an array on the device"):
+        plan.apply(to_device(x[:, 0].copy()), np.zeros(500))
+    with pytest.raises(ValueError, match="beta: needs y"):
+        plan.apply(to_device(x), beta=1.0)

@@ -8,19 +8,19 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from ctypes import c_void_p
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _constants as c
+from . import _memory as memory
 from ._context import Context, Handle, Stream, _word, choice, initialised
 from ._error import check
 from ._lib import lib
 from ._matrix import Matrix
-from ._memory import Array
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
 from .sparse import ORDERS, of
@@ -89,8 +89,8 @@ class Plan(Handle):
         status = lib.purlin_spmv_create(matrix.handle, ctypes.byref(options), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_spmv_destroy, matrix.context._sinks)
         self.context = matrix.context
+        self._legacy: Stream | None = None
         self.matrix = matrix
-        rows, cols = matrix.shape
         self.shape = (rows, cols) if op == "plain" else (cols, rows)
         self.context.finish(status)
 
@@ -113,13 +113,13 @@ class Plan(Handle):
 
     def apply(
         self,
-        x: npt.ArrayLike,
-        y: Array | None = None,
+        x: object,
+        y: Any = None,
         *,
         alpha: complex = 1.0,
         beta: complex = 0.0,
         stream: Stream | None = None,
-    ) -> Array:
+    ) -> Any:
         """y = alpha A x + beta y, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
         columns are read once for all of them. Without `y` a new array.
 
@@ -173,10 +173,19 @@ class Plan(Handle):
                 target.handle,
             )
             self.context.finish(status)
-        return y
 
-    def __matmul__(self, x: npt.ArrayLike) -> Array:
+    def __matmul__(self, x: object) -> Any:
         return self.apply(x)
+
+
+def _empty_beside(x: Any, shape: tuple[int, ...]) -> Any:
+    """An array of the library, type and device that x is of."""
+    if hasattr(x, "new_empty"):
+        return x.new_empty(shape)
+    library = sys.modules.get(type(x).__module__.partition(".")[0])
+    if library is None or not hasattr(library, "empty"):
+        raise ValueError("y: is needed where x is on a device")
+    return library.empty(shape, dtype=x.dtype)
 
 
 __all__ = ["Algorithm", "Info", "Plan"]
