@@ -967,6 +967,26 @@
 #define PURLIN_ORDER_CUTHILL_MCKEE 1
 
 /**
+ * The columns of every row ascend.
+ */
+#define PURLIN_CHECK_SORTED 1
+
+/**
+ * No place is stored twice.
+ */
+#define PURLIN_CHECK_DISTINCT 2
+
+/**
+ * Values are neither NaN nor infinite.
+ */
+#define PURLIN_CHECK_FINITE 4
+
+/**
+ * All of them.
+ */
+#define PURLIN_CHECK_FULL 7
+
+/**
  * Chosen by the lengths of the rows.
  */
 #define PURLIN_SPMV_ALGORITHM_AUTO 0
@@ -3428,6 +3448,15 @@ typedef struct purlin_spmv_options {
    * 0.
    */
   int32_t reserved;
+  /**
+   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
+   * and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
+   */
+  int32_t order;
+  /**
+   * 0.
+   */
+  int32_t reserved_2;
 } purlin_spmv_options;
 
 /**
@@ -3448,15 +3477,6 @@ typedef struct purlin_spmv_info {
   int32_t group;
   /**
    * Rows of what is multiplied by.
-  /**
-   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
-   * and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
-   */
-  int32_t order;
-  /**
-   * 0.
-   */
-  int32_t reserved_2;
    */
   int64_t rows;
   /**
@@ -3507,6 +3527,14 @@ typedef struct purlin_spmv_info {
    * Why this algorithm, in words.
    */
   char reason[128];
+  /**
+   * PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
+   */
+  int32_t order;
+  /**
+   * 0.
+   */
+  int32_t reserved;
 } purlin_spmv_info;
 
 /**
@@ -3527,14 +3555,6 @@ typedef struct purlin_lanczos_options {
   int32_t which;
   /**
    * What is made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
-  /**
-   * PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
-   */
-  int32_t order;
-  /**
-   * 0.
-   */
-  int32_t reserved;
    */
   int32_t kind;
   /**
@@ -3596,6 +3616,16 @@ typedef struct purlin_lanczos_options {
    * Handed to `progress`.
    */
   void *progress_user;
+  /**
+   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
+   * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
+   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY. The copy stays with the matrix for later calls.
+   */
+  int32_t order;
+  /**
+   * 0.
+   */
+  int32_t reserved;
 } purlin_lanczos_options;
 
 /**
@@ -3616,16 +3646,6 @@ typedef struct purlin_lanczos_info {
   int32_t breakdowns;
   /**
    * Pairs returned.
-  /**
-   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
-   * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY. The copy stays with the matrix for later calls.
-   */
-  int32_t order;
-  /**
-   * 0.
-   */
-  int32_t reserved;
    */
   int64_t count;
   /**
@@ -8284,6 +8304,21 @@ PURLIN_MUST_USE
 purlin_status purlin_matrix_is_symmetric(const struct purlin_matrix *a,
                                          double tolerance,
                                          int32_t *symmetric);
+
+/**
+ * Reads a sparse matrix and refuses it if it is not as asked for, naming row, column and entry of the first that is not. Offsets
+ * and columns were checked when the matrix was made; nothing else need hold for products, while Matrix Market files, solvers of
+ * others and whoever looks for NaN may ask for more. O(nnz).
+ *
+ * @param a       sparse; on the host where values are checked.
+ * @param checks  PURLIN_CHECK_SORTED, PURLIN_CHECK_DISTINCT and PURLIN_CHECK_FINITE, added; PURLIN_CHECK_FULL for all. Of
+ *                symmetry see purlin_matrix_is_symmetric.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not as asked for,
+ * unknown flags), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, values on a device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_check(const struct purlin_matrix *a,
+                                  int32_t checks);
 
 /**
  * Sums of the rows of a sparse matrix: the degrees of a graph, a loop counted once. Summed in double precision. O(nnz).

@@ -123,6 +123,12 @@ module purlin_c_spectra
       real(c_double), intent(inout) :: norm
       integer(c_int32_t) :: s
     end function
+    function c_matrix_check(a, checks) bind(c, name='purlin_matrix_check') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: a
+      integer(c_int32_t), value :: checks
+      integer(c_int32_t) :: s
+    end function
     function c_matrix_is_symmetric(a, tolerance, symmetric) bind(c, name='purlin_matrix_is_symmetric') result(s)
       import :: c_double, c_int32_t, c_ptr
       type(c_ptr), value :: a

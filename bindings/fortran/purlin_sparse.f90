@@ -11,7 +11,7 @@ module purlin_sparse_module
   private
   public :: purlin_from_dense, purlin_to_dense, purlin_canonical, purlin_pattern, purlin_transpose, purlin_symmetrise, &
     purlin_permute, purlin_select, purlin_read_market, purlin_write_market, purlin_read_edges, purlin_write_edges, &
-    purlin_norm, purlin_is_symmetric, purlin_row_sums, purlin_diagonal, purlin_order
+    purlin_norm, purlin_check, purlin_is_symmetric, purlin_row_sums, purlin_diagonal, purlin_order
 
 contains
 
@@ -251,6 +251,17 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call absorb(o, c_matrix_norm(a%handle(), kind, norm))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Fails, naming row, column and entry, unless A is as PURLIN_CHECK_* ask for; without `checks` as all of them do.
+  subroutine purlin_check(a, checks, stat, errmsg)
+    type(purlin_matrix), intent(in) :: a
+    integer(c_int32_t), intent(in), optional :: checks
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_matrix_check(a%handle(), either(checks, PURLIN_CHECK_FULL)))
     call finish(o, stat, errmsg)
   end subroutine
 

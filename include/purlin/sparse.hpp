@@ -173,6 +173,10 @@ inline double norm(const matrix& a, std::int32_t kind = PURLIN_NORM_FROBENIUS) {
 }
 
 /// Whether A = A^H, within `tolerance` times the largest modulus.
+inline void check_entries(const matrix& a, std::int32_t checks = PURLIN_CHECK_FULL) {
+  check(purlin_matrix_check(a.get(), checks));
+}
+
 inline bool is_symmetric(const matrix& a, double tolerance = 0.0) {
   std::int32_t answer = 0;
   check(purlin_matrix_is_symmetric(a.get(), tolerance, &answer));

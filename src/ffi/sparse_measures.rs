@@ -7,7 +7,7 @@ use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::matrix::sparse::{self, Norm, Ordering};
+use crate::matrix::sparse::{self, Checks, Norm, Ordering};
 use crate::scalar::DType;
 use crate::shape::{self, to_i64};
 use crate::tensor::Tensor;
@@ -21,6 +21,25 @@ pub const PURLIN_ORDER_NONE: i32 = -1;
 pub const PURLIN_ORDER_DEGREE: i32 = 0;
 /// Reverse Cuthill-McKee: neighbours get near numbers (Cuthill and McKee, 1969; George and Liu, 1979).
 pub const PURLIN_ORDER_CUTHILL_MCKEE: i32 = 1;
+
+/// The columns of every row ascend.
+pub const PURLIN_CHECK_SORTED: i32 = 1;
+/// No place is stored twice.
+pub const PURLIN_CHECK_DISTINCT: i32 = 2;
+/// Values are neither NaN nor infinite.
+pub const PURLIN_CHECK_FINITE: i32 = 4;
+/// All of them.
+pub const PURLIN_CHECK_FULL: i32 = 7;
+
+/// An order that an option may ask for.
+pub(super) fn optional_order(code: i32) -> Result<Option<Ordering>> {
+    match code {
+        PURLIN_ORDER_NONE => Ok(None),
+        PURLIN_ORDER_DEGREE => Ok(Some(Ordering::Degree)),
+        PURLIN_ORDER_CUTHILL_MCKEE => Ok(Some(Ordering::CuthillMckee)),
+        other => Err(Error::invalid("order", format!("is {other}, outside -1 to 1"))),
+    }
+}
 
 /// An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row
 /// `order[i]` of `a`, which is what purlin_matrix_permute makes with this list for rows and columns. By degree O(rows
@@ -95,6 +114,33 @@ pub unsafe extern "C" fn purlin_matrix_is_symmetric(
         let target = unsafe { super::device::output("symmetric", symmetric) }?;
         *target = i32::from(sparse::is_symmetric(&a, tolerance)?);
         Ok(())
+    })
+}
+
+/// Reads a sparse matrix and refuses it if it is not as asked for, naming row, column and entry of the first that is not. Offsets
+/// and columns were checked when the matrix was made; nothing else need hold for products, while Matrix Market files, solvers of
+/// others and whoever looks for NaN may ask for more. O(nnz).
+///
+/// @param a       sparse; on the host where values are checked.
+/// @param checks  PURLIN_CHECK_SORTED, PURLIN_CHECK_DISTINCT and PURLIN_CHECK_FINITE, added; PURLIN_CHECK_FULL for all. Of
+///                symmetry see purlin_matrix_is_symmetric.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not as asked for,
+/// unknown flags), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, values on a device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_matrix_check(a: *const purlin_matrix, checks: i32) -> purlin_status {
+    guard::run(|| {
+        let a = alive("a", a)?;
+        if checks & !PURLIN_CHECK_FULL != 0 {
+            return Err(Error::invalid("checks", format!("is {checks}, flags of up to {PURLIN_CHECK_FULL} are known")));
+        }
+        let has = |flag: i32| checks & flag != 0;
+        let checks = Checks {
+            sorted: has(PURLIN_CHECK_SORTED),
+            distinct: has(PURLIN_CHECK_DISTINCT),
+            finite: has(PURLIN_CHECK_FINITE),
+        };
+        sparse::check(&a, checks)
     })
 }
 

@@ -187,10 +187,35 @@ static void ways(void) {
 }
 
 /* Rows out of order, places stored twice, values that are not finite: each is named. */
+static void checks(void) {
+  const int32_t start[3] = {1, 3, 4};
+  int32_t column[3] = {3, 1, 2};
+  double values[3] = {1, 2, 3};
+  purlin_matrix *a = NULL, *dense = NULL;
+  OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 1, 2, 3, 3, PURLIN_I32, start, PURLIN_I32, column, values, &a));
+  BAD_ARGUMENT("a: in row 0, column 0 (from 0), entry 1: follows column 2", purlin_matrix_check(a, PURLIN_CHECK_FULL));
+  OK(purlin_matrix_check(a, PURLIN_CHECK_DISTINCT + PURLIN_CHECK_FINITE));
+  OK(purlin_matrix_check(a, 0));
+  values[2] = NAN;
+  BAD_ARGUMENT("a: in row 1, column 1 (from 0), entry 2: is NaN", purlin_matrix_check(a, PURLIN_CHECK_FINITE));
+  OK(purlin_matrix_check(a, PURLIN_CHECK_DISTINCT));
+  OK(purlin_matrix_destroy(a));
+  column[1] = 3;
+  OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 1, 2, 3, 3, PURLIN_I32, start, PURLIN_I32, column, NULL, &a));
+  BAD_ARGUMENT("entry 1: is at the place of", purlin_matrix_check(a, PURLIN_CHECK_FULL));
+  BAD_ARGUMENT("entry 1: is at the place of", purlin_matrix_check(a, PURLIN_CHECK_DISTINCT));
+  OK(purlin_matrix_check(a, PURLIN_CHECK_SORTED + PURLIN_CHECK_FINITE));
+  BAD_ARGUMENT("checks: is 8", purlin_matrix_check(a, 8));
+  OK(purlin_matrix_destroy(a));
+  BAD_HANDLE("a: is NULL", purlin_matrix_check(NULL, 0));
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 3, &dense));
+  UNSUPPORTED("a: is dense, a sparse matrix is needed", purlin_matrix_check(dense, 0));
+  OK(purlin_matrix_destroy(dense));
+}
 
 int main(void) {
   context = cpu_context(2);
-
+  checks();
   orders();
   ways();
   OK(purlin_context_destroy(context));

@@ -76,6 +76,9 @@ void matrices(const context& on) {
   purlin::sparse::row_sums(a, tensor::borrow(on, sums));
   EXPECT(sums[1] == 12.0F && sums[2] == 0.0F);
 
+  purlin::sparse::check_entries(a);
+  EXPECT_ERROR(purlin::sparse::check_entries(a, 64), PURLIN_ERROR_INVALID_ARGUMENT);
+
   const std::string file = "spectra_cpp.mtx";
   const matrix p = path(on, 5);
   purlin::sparse::write_market(p, file, true);
@@ -105,14 +108,14 @@ void products(const context& on) {
   for (std::size_t i = 0; i < 50; ++i) block[2 * i] = x[i], block[2 * i + 1] = -x[i];
   plan.apply(a, matrix::borrow(on, block, n, 2, PURLIN_ROW_MAJOR), matrix::borrow(on, out, n, 2, PURLIN_ROW_MAJOR));
   EXPECT(out[14] == 100.0 && out[15] == -100.0);
-  EXPECT_ERROR(plan.apply(1.0F, a, tensor::borrow(on, x), 0.0F, tensor::borrow(on, y)), PURLIN_ERROR_INVALID_ARGUMENT);
-}
-
   settings.order = PURLIN_ORDER_CUTHILL_MCKEE;
   const purlin::spmv::plan turned(on, a, settings);
   std::vector<double> again(50);
   turned.apply(a, tensor::borrow(on, x), tensor::borrow(on, again));
   EXPECT(turned.properties().order == PURLIN_ORDER_CUTHILL_MCKEE && again[7] == 100.0 && again[49] == 48.0 * 48.0);
+  EXPECT_ERROR(plan.apply(1.0F, a, tensor::borrow(on, x), 0.0F, tensor::borrow(on, y)), PURLIN_ERROR_INVALID_ARGUMENT);
+}
+
 void eigenpairs(const context& on) {
   const std::int64_t n = 200;
   const matrix a = path(on, n);
@@ -131,12 +134,12 @@ void eigenpairs(const context& on) {
   const matrix found = matrix::borrow(on, vectors, n, 3);
   purlin::lanczos::solve(on, a, tensor::borrow(on, values), found, tensor::borrow(on, residuals), report, settings);
   EXPECT(report.converged == 3 && calls > 0 && residuals[0] < 1e-8);
-  std::vector<double> rest(3);
-  purlin::lanczos::given before;
-  before.known = &found;
   settings.order = PURLIN_ORDER_DEGREE;
   EXPECT(near(purlin::lanczos::values(on, a, settings)[2], values[2], 1e-10));
   settings.order = PURLIN_ORDER_NONE;
+  std::vector<double> rest(3);
+  purlin::lanczos::given before;
+  before.known = &found;
   purlin::lanczos::solve(on, a, tensor::borrow(on, rest), {}, {}, report, settings, before);
   EXPECT(near(rest[0], 2.0 * std::cos(angle * 4.0), 1e-9));
   settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };

@@ -107,6 +107,10 @@ contains
     call check(info%data == 0 .and. info%nnz == 3, 'a pattern')
     call purlin_canonical(a, b)
 
+    call purlin_check(b)
+    call purlin_check(b, 64_c_int32_t, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'an unknown check')
+
     call path(6_c_int64_t, a)
     call purlin_order(context, a, PURLIN_ORDER_DEGREE, order)
     call check(all(order == [2, 3, 4, 5, 1, 6]), 'an order')
@@ -164,16 +168,16 @@ contains
     call plan%apply(a, block, out)
     call check(all(abs(ys(:, 1) - y) <= 0) .and. all(abs(ys(:, 2) + y) <= 0), 'columns')
     call plan%update(a)
-  end subroutine
-
-  subroutine eigenpairs()
-    type(purlin_matrix) :: a, known
     options%order = PURLIN_ORDER_DEGREE
     call plan%create(a, options)
     call plan%properties(info)
     y = -1
     call plan%apply(context, a, x, y)
     call check(info%order == PURLIN_ORDER_DEGREE .and. all(abs(y(2:49) - x(:48) - x(3:)) <= 0), 'another order')
+  end subroutine
+
+  subroutine eigenpairs()
+    type(purlin_matrix) :: a, known
     type(purlin_tensor) :: start
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
@@ -202,14 +206,14 @@ contains
     options%kind = PURLIN_LANCZOS_LAPLACIAN
     call purlin_lanczos_solve(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'the Laplacian')
-    options%restarts = 1
-    options%basis = 0
-    call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)
-    call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%converged < 4, 'too few restarts')
     options%order = PURLIN_ORDER_CUTHILL_MCKEE
     call purlin_lanczos_solve(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'in an order')
     options%order = PURLIN_ORDER_NONE
+    options%restarts = 1
+    options%basis = 0
+    call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)
+    call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%converged < 4, 'too few restarts')
     options%restarts = 0
     options%which = PURLIN_LANCZOS_LARGEST
     options%kind = PURLIN_LANCZOS_GRAM

@@ -202,7 +202,8 @@ fn measured(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let a = w.matrices.pick(s).cast_const();
     let (rows, cols, dtype) = rows_of(s, a);
     let (mut number, mut answer, mut count) = (0.0, 0, 0);
-    match s.below(7) {
+    match s.below(8) {
+        7 => c!(purlin_matrix_check(a, s.code(9))),
         6 => c!(purlin_matrix_order(a, s.code(2), shaped(s, w, PURLIN_I64, &[rows]))),
         0 => c!(purlin_matrix_norm(a, s.code(4), if s.once_in(20) { null_mut() } else { &raw mut number })),
         1 => c!(purlin_matrix_is_symmetric(a, s.float(), &raw mut answer)),
@@ -243,8 +244,8 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         _ => {
             let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
             o.algorithm = s.code(8);
-            o.op = s.code(3);
             o.order = s.code(3) - 1;
+            o.op = s.code(3);
             o.symmetric = i32::from(s.once_in(6));
             let room = Room::of(s, &o);
             let mut made = null_mut();
@@ -281,8 +282,8 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 /// Any options, which ask for work that the test has time for.
 fn any_options(s: &mut Source<'_>) -> purlin_lanczos_options {
     let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
-    o.count = 1 + s.below(3) as i64;
     o.order = s.code(3) - 1;
+    o.count = 1 + s.below(3) as i64;
     match s.below(10) {
         0 => o.which = s.code(5),
         1 => o.kind = s.code(9),

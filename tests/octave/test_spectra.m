@@ -86,6 +86,9 @@ function test_spectra(golden)
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.lanczos(P, 2, 'largest', 'colour', 1));
   check_error('purlin:invalidArgument', 'not symmetric', @() purlin.lanczos(triu(sparse(random)), 2));
   check_error('purlin:invalidArgument', 'X', @() purlin.spmv(B, rand(7, 1)));
+  purlin.check(B);
+  spoilt = sparse([1, 2, 3], [2, 3, 1], [1, NaN, 2]);
+  check_error('purlin:invalidArgument', 'row 2, column 1 (from 0), entry 2: is NaN', @() purlin.check(spoilt));
   check_error('purlin:cancelled', '', @() purlin.lanczos(P, 2, 'largest', 'progress', @(a, b, c) true));
 end
 

@@ -135,6 +135,36 @@ def test_products(cpu: purlin.Context, dtype: Any, op: Any) -> None:
         plan.apply(x, beta=1)
 
 
+@pytest.mark.parametrize("order", ["degree", "cuthill_mckee"])
+def test_orders_change_nothing_but_rounding(cpu: purlin.Context, order: Any) -> None:
+    full = random_dense(60, 60)
+    plan = spmv.Plan(full, order=order, context=cpu)
+    assert plan.info.order == order and spmv.Plan(full, context=cpu).info.order == "none"
+    x = np.random.default_rng(4).standard_normal((60, 3))
+    for given in (x[:, 0].copy(), x, np.asfortranarray(x)):
+        np.testing.assert_allclose(plan @ given, full @ given, atol=1e-13)
+    both = sparse.from_dense(full + full.T, context=cpu)
+    plain, turned = (lanczos.run(both, 4, order=how) for how in ("none", order))
+    np.testing.assert_allclose(turned.pairs.values, plain.pairs.values, rtol=1e-10)
+    np.testing.assert_allclose(turned.pairs.vectors, plain.pairs.vectors, atol=1e-7)
+    with pytest.raises(purlin.InvalidArgument, match="order: is set, a is 60 x 20"):
+        spmv.Plan(full[:, :20], order=order, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="order: is set"):
+        lanczos.singular(both, 2, order=order)
+
+
+def test_entries_are_checked_and_named(cpu: purlin.Context) -> None:
+    indptr, indices = np.array([0, 2, 3]), np.array([2, 0, 1], np.int32)
+    values = np.array([1.0, 2.0, np.nan])
+    matrix = purlin.Matrix.csr(indptr, indices, values, (2, 3), context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match=r"row 0, column 0 \(from 0\), entry 1: follows column 2"):
+        sparse.check(matrix)
+    with pytest.raises(purlin.InvalidArgument, match=r"row 1, column 1 \(from 0\), entry 2: is NaN"):
+        sparse.check(matrix, ordered=False)
+    sparse.check(matrix, ordered=False, finite=False)
+    sparse.check(sparse.canonical(purlin.Matrix.csr(indptr, indices, np.ones(3), (2, 3), context=cpu)))
+
+
 def test_nothing_is_read_that_is_multiplied_by_zero(cpu: purlin.Context) -> None:
     plan = spmv.Plan(random_dense(6, 6), context=cpu)
     y = np.full(6, np.nan)

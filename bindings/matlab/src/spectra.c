@@ -320,6 +320,14 @@ static void symmetrise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   (void)nrhs;
 }
 
+/* matrix_check(A): A is the transpose of a sparse matrix of MATLAB's */
+static void check_entries(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_matrix_check(matrix_of("A", prhs[0]), PURLIN_CHECK_FULL));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
 /* [i, j, values, rows, cols] = read_market(path) */
 static void read_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *made = NULL;
@@ -347,6 +355,7 @@ const command spectra_commands[] = {
   {"graph_fiedler", 3, 3, fiedler},       {"graph_bisect", 3, 3, bisect},
   {"graph_components", 1, 1, components}, {"graph_density", 4, 4, density},
   {"graph_of_image", 5, 5, of_image},     {"symmetrise", 2, 2, symmetrise},
+  {"matrix_check", 1, 1, check_entries},
   {"read_market", 1, 1, read_market},     {"write_market", 3, 3, write_market},
   {NULL, 0, 0, NULL},
 };

@@ -239,6 +239,7 @@ _PROTOTYPES = {
     "matrix_read_edges": "ppiiiPP",
     "matrix_write_edges": "ppi",
     "matrix_norm": "pip",
+    "matrix_check": "pi",
     "matrix_is_symmetric": "pdI",
     "matrix_row_sums": "pp",
     "matrix_diagonal": "pp",

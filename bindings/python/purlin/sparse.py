@@ -279,6 +279,16 @@ def is_symmetric(a: Any, tolerance: float = 0.0, *, context: Context | None = No
     return bool(answer.value)
 
 
+def check(
+    a: Any, *, ordered: bool = True, distinct: bool = True, finite: bool = True, context: Context | None = None
+) -> None:
+    """Raises `InvalidArgument` that names row, column and entry if a row's columns do not ascend, a place is stored twice, or
+    a value is NaN or infinite."""
+    matrix = of(a, context)
+    wanted = c.CHECK_SORTED * ordered + c.CHECK_DISTINCT * distinct + c.CHECK_FINITE * finite
+    matrix.context.finish(lib.purlin_matrix_check(matrix.handle, wanted))
+
+
 def _vector(function: Any, matrix: Matrix, size: int) -> Array:
     out = np.zeros(size, matrix.dtype)
     with Tensor.borrow(out, context=matrix.context) as tensor:
@@ -303,6 +313,7 @@ __all__ = [
     "diagonal",
     "from_coordinates",
     "from_dense",
+    "check",
     "is_symmetric",
     "norm",
     "order",

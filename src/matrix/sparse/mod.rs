@@ -16,9 +16,11 @@
 //! | `components` | connected components |
 //! | `order` | orders of the vertices |
 //! | `measures` | degrees, norms, symmetry |
+//! | `checks` | sorted rows, duplicates, values that are not finite |
 //! | `market`, `edges`, `lines` | Matrix Market files, edge lists |
 
 mod canonical;
+mod checks;
 mod components;
 mod coordinates;
 mod dense;
@@ -35,6 +37,7 @@ mod tests;
 mod transform;
 
 pub use canonical::{canonical, pattern};
+pub use checks::{Checks, check};
 pub use components::{Components, component, components};
 pub use coordinates::{Coordinates, Duplicates, from_coordinates};
 pub use dense::{from_dense, to_dense};
@@ -44,5 +47,5 @@ pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
 pub use order::{Ordering, order};
 pub use symmetrise::{Symmetrise, symmetrise};
-pub use transform::{from_columns, permute, select, transpose};
 pub(crate) use transform::reordered;
+pub use transform::{from_columns, permute, select, transpose};

@@ -79,6 +79,36 @@ fn random(c: &Arc<Context>, rows: usize, cols: usize, count: usize, seed: usize)
 }
 
 #[test]
+fn entries_that_are_not_as_asked_for_are_named() {
+    let c = context(1);
+    let made = |cols: &[i32], values: &[f64]| {
+        let parts = CsrParts {
+            row_ptr: memory(&c, &[0i32, 0, 2, 3]),
+            row_ptr_type: IndexType::I32,
+            col_idx: memory(&c, cols),
+            col_idx_type: IndexType::I32,
+            values: Some(Memory::Host(memory(&c, values))),
+        };
+        Matrix::from_csr(&c, DType::F64, Csr::new(parts, 3, 4, 3, 0).unwrap(), true)
+    };
+    let full = Checks { sorted: true, distinct: true, finite: true };
+    let told = |cols: &[i32], values: &[f64], checks| check(&made(cols, values), checks).map_err(|e| e.to_string());
+    assert_eq!(told(&[1, 3, 1], &[1.0, 2.0, 3.0], full), Ok(()));
+    let text = "a: in row 1, column 1 (from 0), entry 1: follows column 3, ascending columns are needed";
+    assert_eq!(told(&[3, 1, 1], &[1.0, 2.0, 3.0], full), Err(text.into()));
+    assert_eq!(told(&[3, 1, 1], &[1.0, 2.0, 3.0], Checks { sorted: false, ..full }), Ok(()));
+    let text = "a: in row 1, column 2 (from 0), entry 1: is at the place of the entry before it";
+    assert_eq!(told(&[2, 2, 0], &[1.0, 2.0, 3.0], full), Err(text.into()));
+    let text = "a: in row 1, column 2 (from 0), entry 1: is at the place of entry 0";
+    assert_eq!(told(&[2, 2, 0], &[1.0, 2.0, 3.0], Checks { sorted: false, ..full }), Err(text.into()));
+    assert_eq!(told(&[2, 2, 0], &[1.0, 2.0, 3.0], Checks { distinct: false, ..full }), Ok(()));
+    let text = "a: in row 2, column 0 (from 0), entry 2: is NaN, not finite";
+    assert_eq!(told(&[0, 2, 0], &[1.0, 2.0, f64::NAN], full), Err(text.into()));
+    assert!(told(&[0, 2, 0], &[1.0, -f64::INFINITY, 3.0], full).unwrap_err().contains("row 1, column 2"));
+    assert_eq!(told(&[0, 2, 0], &[1.0, 2.0, f64::NAN], Checks { finite: false, ..full }), Ok(()));
+}
+
+#[test]
 fn coordinates_become_rows_and_duplicates_what_was_asked() {
     let c = context(2);
     let entries = [(2, 1, 5.0), (0, 3, 1.0), (2, 0, 2.0), (0, 3, -4.0), (2, 1, 7.0), (0, 0, 9.0), (2, 1, 6.0)];

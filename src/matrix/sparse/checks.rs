@@ -1,0 +1,73 @@
+//! What is asked of a sparse matrix beyond the indices that every one is checked for.
+
+use super::entries::{WHAT, csr, values};
+use super::index::Rows;
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{Scalar, with_scalar};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checks {
+    /// The columns of every row ascend.
+    pub sorted: bool,
+    /// No place is stored twice.
+    pub distinct: bool,
+    /// Values are neither NaN nor infinite.
+    pub finite: bool,
+}
+
+/// Reads a matrix and names the first row that is not as asked for, with the entry and its column. O(nnz), and memory for a
+/// number a column where rows that need not be sorted are to be distinct.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a matrix that is not as asked for; [`Error::NotSupported`] for another storage, or values
+/// on a device that are to be finite; [`Error::OutOfMemory`].
+pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
+    let from = csr("a", a)?;
+    let rows = Rows::new(from)?;
+    let wrong = |i: usize, k: usize, problem: String| {
+        let place = format!("in row {i}, column {} (from 0), entry {k}: {problem}", rows.col(k));
+        Err(Error::invalid("a", place))
+    };
+    // The entry that held each column last, and one more; 0 for none.
+    let marks = if checks.distinct && !checks.sorted { from.cols() } else { 0 };
+    let mut last = alloc::filled(WHAT, marks, 0usize)?;
+    for i in 0..rows.len() {
+        let row = rows.row(i);
+        for k in row.clone() {
+            let column = rows.col(k);
+            if checks.sorted && k > row.start {
+                let before = rows.col(k - 1);
+                if column < before {
+                    return wrong(i, k, format!("follows column {before}, ascending columns are needed"));
+                }
+                if checks.distinct && column == before {
+                    return wrong(i, k, "is at the place of the entry before it".into());
+                }
+            }
+            if let Some(mark) = last.get_mut(column) {
+                if *mark > row.start {
+                    return wrong(i, k, format!("is at the place of entry {}", *mark - 1));
+                }
+                *mark = k + 1;
+            }
+        }
+    }
+    if !checks.finite {
+        return Ok(());
+    }
+    let Some(held) = values("a", from)? else { return Ok(()) };
+    with_scalar!(a.dtype(), "a", T => {
+        let held = &held.as_slice::<T>()?[..from.nnz()];
+        let Some(k) = held.iter().position(|v| !(v.re().is_finite() && v.im().is_finite())) else { return Ok(()) };
+        let (mut low, mut high) = (0, rows.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if rows.entry(middle + 1) <= k { low = middle + 1 } else { high = middle }
+        }
+        let (re, im) = (held[k].re(), held[k].im());
+        wrong(low, k, if T::IS_COMPLEX { format!("is ({re}, {im}), not finite") } else { format!("is {re}, not finite") })
+    })
+}
