@@ -98,6 +98,14 @@ impl Sizes<'_> {
         }
     }
 
+    /// Elements with which one end of an open train goes from site to site in either order: two environments and a
+    /// product.
+    pub fn grid(&self) -> f64 {
+        let most = |size: &dyn Fn([f64; 5]) -> f64| (0..self.len()).map(|k| size(self.core(k))).fold(1.0, f64::max);
+        let environment = most(&|[_, r, r2, s, s2]| (r * s).max(r2 * s2));
+        2.0 * environment + most(&|[n, r, r2, s, s2]| n * (s * r2).max(s2 * r))
+    }
+
     /// Dense tensors of the cores of one train from left to right, `p` of them side by side: operations for each
     /// multiply-add's `operations`, and elements of the largest.
     fn grown(

@@ -1,6 +1,6 @@
 //! Inner products whose results stay on the device: nothing waits, and a graph may capture the calls.
 
-use super::info::Info;
+use super::info::{Info, Kernel};
 use super::ops::Work;
 use super::session::{Call, Contraction, Goal};
 use crate::backend::gpu::DeviceMemory;
@@ -66,6 +66,7 @@ impl Contraction {
             None => None,
         };
         let bytes = self.machines[0].enqueue(&work, self.workspace.as_ref(), to)?;
-        Ok(Info { workspace_bytes: to_i64(bytes), ..plan.info(1) })
+        // No library is called.
+        Ok(Info { workspace_bytes: to_i64(bytes), kernel: Kernel::Chain, ..plan.info(1) })
     }
 }

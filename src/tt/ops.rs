@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::options::Options;
 use super::plan::Plan;
 use super::scaled::Scaled;
 use crate::backend::cpu::Isa;
@@ -14,7 +15,7 @@ use crate::backend::gpu::{DeviceMemory, Region};
 use crate::error::Result;
 use crate::progress::CancelFlag;
 use crate::stream::Stream;
-use crate::tensor::train::TensorTrain;
+use crate::tensor::train::{Shape, TensorTrain};
 
 /// What the planner has to know of a backend.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +32,9 @@ pub struct Machine {
     pub chain_rank: usize,
     /// The same for rings, whose many pairs keep products busy that a single one does not.
     pub ring_rank: usize,
+    /// Largest rank of open trains that the whole device contracts by [`super::info::Kernel::Chain`], where one block does
+    /// not; 0 without such a kernel.
+    pub grid_rank: usize,
     /// Blocks of pairs, at least, for each context: those that its threads share.
     pub shares: usize,
     /// Vectors of the CPU's chain, which says itself what workspace it needs.
@@ -84,6 +88,15 @@ impl Work<'_> {
 pub trait ContractOps: Send {
     /// What the planner has to know.
     fn machine(&self) -> Machine;
+
+    /// Fills in what only the backend knows of a plan before it runs: the kernel that takes it, and its workspace. `x` and
+    /// `y` are the shapes of the trains.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::InvalidArgument`] naming `workspace_limit`, where a kernel that was asked for needs more.
+    fn settle(&self, _plan: &mut Plan, _x: &Shape, _y: &Shape, _options: &Options) -> Result<()> {
+        Ok(())
+    }
 
     /// The sum over the pairs of each of these blocks ([`Plan::block`]), each term times [`super::pairs::Pairs::weight`].
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.

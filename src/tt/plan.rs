@@ -77,6 +77,8 @@ pub struct Plan {
     pub panel: usize,
     /// Open: whether x = y and one triangle of each environment is computed.
     pub triangle: bool,
+    /// Whether the whole device contracts one pair after another by [`Kernel::Chain`].
+    pub grid: bool,
     /// Whether environments are scaled at every site.
     pub scaled: bool,
     /// Whether a result near the ends of the range, or beyond, is computed again with scaling.
@@ -165,6 +167,15 @@ impl Plan {
             seconds: 0.0,
         }
     }
+}
+
+/// Refuses a need beyond the caller's limit.
+pub(super) fn expect_room(limit: u64, needed: f64) -> Result<()> {
+    if needed <= limit as f64 {
+        return Ok(());
+    }
+    let problem = format!("is {limit}, at least {needed:.0} bytes are needed");
+    Err(Error::invalid("workspace_limit", problem))
 }
 
 struct Planner<'a> {
@@ -305,6 +316,7 @@ impl<'a> Planner<'a> {
             split: 0,
             panel: 1,
             triangle: false,
+            grid: false,
             scaled: options.scaling == Scaling::Always || (auto && sites > 30),
             rescue: options.scaling != Scaling::Never,
             largest: (whole(environment), whole(product)),
@@ -318,11 +330,7 @@ impl<'a> Planner<'a> {
 
     /// Refuses what needs more workspace than the caller allows.
     fn expect_room(&self, needed: f64) -> Result<()> {
-        if !self.strict || needed <= self.limit as f64 {
-            return Ok(());
-        }
-        let problem = format!("is {}, at least {needed:.0} bytes are needed", self.limit);
-        Err(Error::invalid("workspace_limit", problem))
+        if self.strict { expect_room(self.limit, needed) } else { Ok(()) }
     }
 
     fn by_pairs(&self, algorithm: Algorithm, reason: String) -> Result<Plan> {
@@ -345,6 +353,12 @@ impl<'a> Planner<'a> {
         }
         if all == 1 {
             plan.workspace = single as u64;
+            let whole = 2.0 * self.bytes(self.sizes.grid());
+            let free = self.request.options.kernel.is_none() && (!self.strict || whole <= self.limit as f64);
+            if plan.kernel == Kernel::Products && free && max_rank <= machine.grid_rank {
+                (plan.kernel, plan.grid, plan.workspace) = (Kernel::Chain, true, whole as u64);
+                return Ok(plan);
+            }
             if algorithm == Algorithm::Open && self.repeat() == 1 && plan.kernel == Kernel::Products {
                 self.ends(&mut plan, max_rank, (environment, product));
             }
@@ -410,11 +424,16 @@ impl<'a> Planner<'a> {
         let d = self.sizes.len();
         let sizes = &self.sizes;
         let core = |i: usize| (self.cut + i) % d;
-        plan.triangle = self.request.triangle && self.request.same;
+        // Where products are those of a library, both triangles are computed.
+        plan.triangle = self.request.triangle && self.request.same && self.request.machine.vectors.is_some();
+        let both = 2.0 * self.bytes(environment + product);
+        let room_for_both = both <= self.limit as f64;
         let mixed = sizes.x_operations < sizes.y_operations;
         let mut ahead = [0.0; 2];
         if !mixed {
-            for (end, (grow, gain)) in plan.grow.iter_mut().zip(&mut ahead).enumerate() {
+            // The right end has a room of its own.
+            let ends = if self.strict && !room_for_both { 1 } else { 2 };
+            for (end, (grow, gain)) in plan.grow.iter_mut().zip(&mut ahead).enumerate().take(ends) {
                 let leftwards = end == 1;
                 let at = |i: usize| if leftwards { core(d - 1 - i) } else { core(i) };
                 let (mut rows, mut swept) = (1.0, 0.0);
@@ -445,8 +464,7 @@ impl<'a> Planner<'a> {
         }
         plan.flops -= ahead[0] + ahead[1];
         plan.meet = d - plan.grow[1];
-        let both = 2.0 * self.bytes(environment + product);
-        if d >= 4 && max_rank <= self.request.machine.meet_rank && both <= self.limit as f64 {
+        if d >= 4 && max_rank <= self.request.machine.meet_rank && room_for_both {
             let half = (0..d).map(|i| sizes.site(core(i)).0).sum::<f64>() + ahead[1] - ahead[0];
             let (mut left, mut meet) = (0.0, 1);
             for i in 0..d {

@@ -240,7 +240,11 @@ impl Contraction {
         };
         let plan = Arc::new(match goal {
             Goal::Norm | Goal::Distance => Plan::by_qr(request, goal == Goal::Distance)?,
-            _ => Plan::new(request)?,
+            _ => {
+                let mut plan = Plan::new(request)?;
+                self.machines[0].settle(&mut plan, x.shape(), y.shape(), &options)?;
+                plan
+            }
         });
         let key = Key {
             x: x.shape().clone(),

@@ -191,6 +191,7 @@ impl ContractOps for CpuContraction {
             // Beyond, products pack their operands, which pays where those leave the first caches.
             chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },
             ring_rank: usize::MAX,
+            grid_rank: 0,
             shares: 64,
             vectors: Some(self.context.isa()),
             meet_rank: usize::MAX,

@@ -33,7 +33,7 @@ const BYTES: usize = 64 << 20;
 /// Whether contractions by this plan are small enough for many at a time.
 pub(super) fn takes(plan: &Plan) -> bool {
     let sums_pairs = !matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power);
-    plan.kernel == Kernel::Chain && sums_pairs && !plan.triangle && plan.pairs.len() <= PAIRS
+    plan.kernel == Kernel::Chain && !plan.grid && sums_pairs && !plan.triangle && plan.pairs.len() <= PAIRS
 }
 
 /// The different trains of one side of some products, all of one shape.

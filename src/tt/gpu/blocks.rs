@@ -93,8 +93,9 @@ pub(super) fn contract<T: Scalar>(
     let work_space = |elements| gpu.allocate_on(stream, "work space of a contraction", bytes(elements)?);
     let by_cublas = Products::new::<T>(gpu, blas, math)?;
     let whole = whole_products(call)?;
-    // No more than the plan says: three environments, two of them for products.
-    let apart = most > 1 && by_cublas.takes_many() && whole <= 2 * environment;
+    // No more than the plan says: three environments, two of them for products; for a single pair one of each.
+    let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
+    let apart = by_cublas.takes_many() && fits;
     let mut room = Room {
         f: work_space(environment)?,
         g: if apart { None } else { Some(work_space(environment)?) },

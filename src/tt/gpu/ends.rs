@@ -37,6 +37,8 @@ fn room(call: &Call<'_>) -> Result<(usize, usize)> {
         };
         products = products.max(product("rank", one, n)?);
     }
+    // As the plan has it, within whose rooms the ends grow.
+    products = products.max(call.sites.last().map_or(1, |site| site.s[0]));
     Ok((environment, products))
 }
 
@@ -73,7 +75,9 @@ fn from_both<'a, T: Scalar>(
     right.stream().wait_for(call.stream)?;
     let end = |blas: &'a Blas, is_right: bool| -> Result<End<'a>> {
         let stream = blas.stream();
+        let idle = is_right && meet == d;
         let space = |elements: usize| {
+            let elements = if idle { 1 } else { elements };
             let bytes = product("rank", elements, size_of::<T>())?;
             // Zeroed, as are those of blocks.
             call.gpu.allocate_on(stream, "work space of a contraction", bytes)
@@ -140,24 +144,33 @@ impl End<'_> {
 
     /// The environment after `sites` sites, from the dense tensors of both trains over them.
     fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
-        let (x, r, rows) = self.dense::<T>(call, sites, true)?;
-        let (y, s, _) = self.dense::<T>(call, sites, false)?;
+        // They grow in the room of a product, one in each half, and in that of the environment between two sites.
+        let half = self.t.bytes() / size_of::<T>() / 2 * size_of::<T>();
+        let (first, second) = (self.t.region(0, half)?, self.t.region(half, half)?);
+        let (x, r, rows) = self.dense::<T>(call, sites, true, first)?;
+        let (y, s, _) = self.dense::<T>(call, sites, false, second)?;
         let taken = self.taken(call);
         let to = View::packed(self.f.whole(), s, r);
         if self.is_right {
             // G[b, a] = sum over m of R_y[b, m] cj(R_x[a, m]).
-            let (x, y) = (View::packed(x.region(), r, rows), View::packed(y.region(), s, rows));
+            let (x, y) = (View::packed(x, r, rows), View::packed(y, s, rows));
             self.products.multiply::<T>(None, false, (y, Transpose::Plain), (x, taken), to)
         } else {
             // F[b, a] = sum over m of cj(L_y[m, b]) L_x[m, a].
-            let (x, y) = (View::packed(x.region(), rows, r), View::packed(y.region(), rows, s));
+            let (x, y) = (View::packed(x, rows, r), View::packed(y, rows, s));
             self.products.multiply::<T>(None, false, (y, taken), (x, Transpose::Plain), to)
         }
     }
 
     /// The dense tensor of one train over the first sites of this end: its memory, the bond and the other indices. From the
-    /// left it is [m, a], from the right [a, m].
-    fn dense<'c, T: Scalar>(&self, call: &Call<'c>, sites: usize, is_x: bool) -> Result<(Grown<'c>, usize, usize)> {
+    /// left it is [m, a], from the right [a, m]. It ends up in `room`, but for a core alone, which stays where it is.
+    fn dense<'s, T: Scalar>(
+        &'s self,
+        call: &Call<'s>,
+        sites: usize,
+        is_x: bool,
+        room: Region<'s>,
+    ) -> Result<(Region<'s>, usize, usize)> {
         let bond = |i: usize| {
             let Site { r, s, n } = call.sites[self.core(call, i)];
             let [left, right] = if is_x { r } else { s };
@@ -165,26 +178,23 @@ impl End<'_> {
         };
         let core = |i: usize| if is_x { call.x[self.core(call, i)] } else { call.y[self.core(call, i)] };
         let (_, n, far) = bond(0);
-        let (mut tensor, mut rows, mut at) = (Grown::Core(core(0)), n, far);
+        let (mut from, mut rows, mut at) = (core(0), n, far);
         for i in 1..sites {
             let (near, n, far) = bond(i);
-            let elements = product("rank", product("rank", rows, n)?, far)?;
-            let bytes = product("rank", elements, size_of::<T>())?;
-            let memory = call.gpu.allocate_on(self.stream(), "end of a tensor train", bytes)?;
-            let from = tensor.region();
+            let memory = if (sites - 1 - i).is_multiple_of(2) { room } else { self.f.whole() };
             if self.is_right {
                 let (a, b) = (View::packed(core(i), far * n, near), View::packed(from, near, rows));
-                let to = View::packed(memory.whole(), far * n, rows);
+                let to = View::packed(memory, far * n, rows);
                 self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
             } else {
                 let (a, b) = (View::packed(from, rows, near), View::packed(core(i), near, n * far));
-                let to = View::packed(memory.whole(), rows, n * far);
+                let to = View::packed(memory, rows, n * far);
                 self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
             }
-            tensor = Grown::Made(memory);
+            from = memory;
             (rows, at) = (rows * n, far);
         }
-        Ok((tensor, at, rows))
+        Ok((from, at, rows))
     }
 
     /// The environment of the next bond.
@@ -262,20 +272,5 @@ impl End<'_> {
         tt::measure::<T>(call.gpu, self.stream(), self.f.whole(), count, self.state, call.unscaled)?;
         self.measured = true;
         Ok(())
-    }
-}
-
-/// The dense tensor of some cores: the first core itself, or one that was made.
-enum Grown<'c> {
-    Core(Region<'c>),
-    Made(DeviceMemory),
-}
-
-impl Grown<'_> {
-    fn region(&self) -> Region<'_> {
-        match self {
-            Self::Core(region) => *region,
-            Self::Made(memory) => memory.whole(),
-        }
     }
 }

@@ -29,8 +29,8 @@ use std::sync::Arc;
 use super::cpu::CpuContraction;
 use super::info::Kernel;
 use super::ops::{ContractOps, Item, Machine, Work};
-use super::options::Math;
-use super::plan::Plan;
+use super::options::{Algorithm, Math, Options};
+use super::plan::{Plan, expect_room};
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
@@ -39,7 +39,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
-use crate::shape::to_u64;
+use crate::shape::{product, to_u64};
 use crate::stream::Stream;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
@@ -49,7 +49,7 @@ use load::Loaded;
 const CHAIN_RANK: usize = 64;
 /// Largest rank of rings for them: beyond, a library's products of many pairs are faster.
 const RING_RANK: usize = 32;
-/// Largest rank at which all multiprocessors together are faster than a library's product each.
+/// Largest rank of open trains at which all multiprocessors together are faster than a library's product each.
 const GRID_RANK: usize = 256;
 /// Largest rank at which open trains are contracted from both ends.
 const MEET_RANK: usize = 2048;
@@ -135,28 +135,24 @@ impl GpuContraction {
         let call = Call::new(work, &gpu, &stream, &x, y.as_ref().unwrap_or(&x))?;
         let plan = work.plan;
         let terms = plan.pairs.block(blocks.start, plan.block).start..plan.pairs.block(blocks.end - 1, plan.block).end;
-        let own = plan.kernel == Kernel::Chain || call.length == 1;
+        let own = plan.kernel == Kernel::Chain;
         let mut sums = Sums::new(plan, blocks.clone(), partials);
-        if own && let Some(form) = chain::form_of::<T>(&gpu, &call.sites, call.length, terms.len())? {
-            let open = plan.pairs.len() == 1 && call.length == call.sites.len() && call.length >= 2;
-            let careful = if open {
+        if own
+            && !plan.grid
+            && let Some(form) = chain::form_of::<T>(&gpu, &call.sites, call.length, terms.len())?
+        {
+            let careful = if is_two_ended(plan, &call.sites, call.length) {
                 chain::two_ended::<T>(&call, form, &mut sums)?
             } else {
                 chain::pairs::<T>(&call, form, terms.clone(), &mut sums)?
             };
             return if careful { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
         }
-        let is_open = plan.pairs.len() == 1;
-        let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
-        // Where the caller wants the library, the plan has no chain kernel for ranks that one would take. Complex ones of
-        // the largest of these ranks fit none.
-        let least = if own { 0 } else { CHAIN_RANK + 1 };
-        let small = is_open && (least..=GRID_RANK).contains(&largest);
-        if small || !self.furnish(&stream)? {
+        if own || !self.furnish(&stream)? {
             let doubt = chain::one_by_one::<T>(&call, terms.clone(), false, &mut sums)?;
             return if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
         }
-        let ends = is_open && plan.repeat == 1 && (plan.meet < plan.cores || plan.grow[0] > 0);
+        let ends = plan.pairs.len() == 1 && plan.repeat == 1 && (plan.meet < plan.cores || plan.grow[0] > 0);
         let doubt = if ends {
             let side = match &self.side {
                 Some(side) => side.clone(),
@@ -221,18 +217,7 @@ impl<'a> Call<'a> {
 
     /// Sites from the left for which both ends have about as much to do.
     fn middle(&self) -> usize {
-        let cost = |site: &Site| {
-            let ([r, r2], [s, s2]) = (site.r.map(|v| v as f64), site.s.map(|v| v as f64));
-            // Latency counts too: even sites of rank 1 take their time.
-            site.n as f64 * (s * r2 * (r + s2) + 1e4)
-        };
-        let all: f64 = self.sites.iter().map(cost).sum();
-        let mut left = 0.0;
-        let reached = self.sites.iter().position(|site| {
-            left += cost(site);
-            2.0 * left >= all
-        });
-        reached.map_or(1, |k| k + 1).clamp(1, self.sites.len().saturating_sub(1).max(1))
+        middle(&self.sites)
     }
 
     /// Whether a doubtful sum is to be computed again with more care.
@@ -247,7 +232,7 @@ impl<'a> Call<'a> {
     }
 
     fn results(&self, count: usize) -> Result<DeviceMemory> {
-        let bytes = crate::shape::product("pairs", count, RESULT_WORDS * 8)?;
+        let bytes = product("pairs", count, RESULT_WORDS * 8)?;
         self.gpu.allocate_uninitialised_on(self.stream, "terms of a contraction", bytes)
     }
 
@@ -288,6 +273,58 @@ fn sites(plan: &Plan, x: &Shape, y: &Shape) -> Result<Vec<Site>> {
         sites.push(Site { r: [r, r2], s: [s, s2], n });
     }
     Ok(sites)
+}
+
+/// Sites from the left for which both ends have about as much to do.
+fn middle(sites: &[Site]) -> usize {
+    let cost = |site: &Site| {
+        let ([r, r2], [s, s2]) = (site.r.map(|v| v as f64), site.s.map(|v| v as f64));
+        // Latency counts too: even sites of rank 1 take their time.
+        site.n as f64 * (s * r2 * (r + s2) + 1e4)
+    };
+    let all: f64 = sites.iter().map(cost).sum();
+    let mut left = 0.0;
+    let reached = sites.iter().position(|site| {
+        left += cost(site);
+        2.0 * left >= all
+    });
+    reached.map_or(1, |k| k + 1).clamp(1, sites.len().saturating_sub(1).max(1))
+}
+
+/// Whether purlin's own kernels contract a product from both ends.
+fn is_two_ended(plan: &Plan, sites: &[Site], length: usize) -> bool {
+    plan.pairs.len() == 1 && length == sites.len() && length >= 2
+}
+
+/// Which of purlin's own kernels runs, and in how much memory.
+fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
+    let length = length(plan)?;
+    if length == 1 {
+        plan.kernel = Kernel::Chain;
+    }
+    if plan.kernel != Kernel::Chain {
+        return Ok(());
+    }
+    let sites = sites(plan, shapes.0, shapes.1)?;
+    let ends = is_two_ended(plan, &sites, length);
+    if !plan.grid && chain::form_of::<T>(gpu, &sites, length, plan.pairs.len())?.is_some() {
+        let meets = &sites[if ends { middle(&sites) } else { 0 }];
+        let elements = if ends { product("rank", meets.r[0], meets.s[0])? } else { 0 };
+        plan.workspace = to_u64(product("rank", elements, 2 * size_of::<T>())?);
+        plan.two_ended = ends;
+        return Ok(());
+    }
+    let (environment, products) = tt::grid_strides(&sites)?;
+    let needed = product("work space", 2 * environment + products, 2 * size_of::<T>())?;
+    let problem = if options.workspace_limit > 0 { expect_room(plan.limit, needed as f64).err() } else { None };
+    match problem {
+        Some(problem) if options.kernel == Some(Kernel::Chain) => return Err(problem),
+        // Small ranks that no block holds, and less memory than the whole device would take, or many pairs.
+        _ if options.kernel.is_none() && plan.pairs.len() > 1 => plan.kernel = Kernel::Products,
+        Some(_) => plan.kernel = Kernel::Products,
+        None => (plan.grid, plan.two_ended, plan.workspace) = (true, ends, to_u64(needed)),
+    }
+    Ok(())
 }
 
 /// Whether nothing is to be scaled.
@@ -415,6 +452,7 @@ impl ContractOps for GpuContraction {
             workers: 1,
             chain_rank: CHAIN_RANK,
             ring_rank: RING_RANK,
+            grid_rank: GRID_RANK,
             shares: 2,
             vectors: None,
             meet_rank: MEET_RANK,
@@ -422,6 +460,14 @@ impl ContractOps for GpuContraction {
             // Between launches the device has nothing to do.
             batch: 1 << 15,
         }
+    }
+
+    fn settle(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
+        if matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power) {
+            // The CPU's.
+            return Ok(());
+        }
+        with_scalar!(plan.dtype, "x", T => settle::<T>(&self.gpu, plan, (x, y), options))
     }
 
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {

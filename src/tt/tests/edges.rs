@@ -141,6 +141,44 @@ fn workspace_is_never_above_what_the_plan_says() {
 }
 
 #[test]
+fn open_trains_take_a_room_for_each_end() {
+    let c = cpu(2);
+    for (dtype, _) in TYPES {
+        // Ends of all lengths; rank 1 in the middle; ends that grow densely.
+        for ranks in [[1, 6, 6, 6, 6, 6, 6, 1], [1, 3, 9, 1, 9, 9, 3, 1], [1, 2, 4, 30, 30, 4, 2, 1]] {
+            let (x, y) =
+                (Plain::random(&[3; 7], &ranks, is_complex(dtype), 3), Plain::random(&[3; 7], &ranks, false, 4));
+            let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
+            let run = |workspace_limit: u64| {
+                let held = c.host_budget().used();
+                c.host_budget().restart_peak();
+                let options = Options { algorithm: Algorithm::Open, workspace_limit, ..Options::default() };
+                let mut s = session(&c, options);
+                let result = s.inner(None, &tx, &ty, None);
+                (result, c.host_budget().peak() - held)
+            };
+            // (n + 1) max r s elements, or fewer where neighbours are smaller.
+            let largest = |count: &dyn Fn(usize) -> usize| (0..7).map(count).max().unwrap() as u64;
+            let environment = largest(&|k| ranks[k] * ranks[k]);
+            let room = (environment + 3 * largest(&|k| ranks[k] * ranks[k + 1])) * dtype.size() as u64;
+            assert!(room <= 4 * environment * dtype.size() as u64);
+            let (found, used) = run(0);
+            let (value, info) = found.unwrap();
+            assert!(info.two_ended);
+            assert_eq!((used, info.workspace_bytes as u64), (2 * room, 2 * room), "{dtype:?} {ranks:?}");
+            for limit in [2 * room - 1, room] {
+                let (found, used) = run(limit);
+                let (alone, info) = found.unwrap();
+                assert!(!info.two_ended && (alone - value).norm() <= 1e-5 * x.norm() * y.norm());
+                assert_eq!((used, info.workspace_bytes as u64), (room, room), "{dtype:?} {ranks:?} {limit}");
+            }
+            let problem = run(room - 1).0.unwrap_err().to_string();
+            assert_eq!(problem, format!("workspace_limit: is {}, at least {room} bytes are needed", room - 1));
+        }
+    }
+}
+
+#[test]
 fn numbers_that_are_not_finite_give_nan_and_say_so() {
     let c = cpu(2);
     for bad in [f64::NAN, f64::INFINITY] {

@@ -148,12 +148,89 @@ fn scaling_changes_no_bits_where_nothing_overflows() {
 #[ignore = "needs a GPU"]
 fn plans_say_which_kernel_runs() {
     let context = gpu(0);
-    for (rank, kernel) in [(64, Kernel::Chain), (65, Kernel::Products)] {
-        let x = Plain::random(&[2; 4], &[1, rank, rank, rank, 1], 1, 1.0).train(&context, DType::F64, Location::Device);
-        let given = options(Algorithm::Open, Conjugate::Bra);
-        let info = Contraction::new(&context, given).unwrap().plan(&x, &x).unwrap();
-        assert_eq!(info.kernel, kernel);
+    let (chain, products) = (Some(Kernel::Chain), Some(Kernel::Products));
+    for dtype in [DType::F32, DType::CF64] {
+        for (rank, asked, kernel) in [
+            (20, None, Kernel::Chain),
+            (64, None, Kernel::Chain),
+            (65, None, Kernel::Chain),
+            (256, None, Kernel::Chain),
+            (257, None, Kernel::Products),
+            (20, products, Kernel::Products),
+            (65, products, Kernel::Products),
+            (256, products, Kernel::Products),
+            (256, chain, Kernel::Chain),
+            (300, chain, Kernel::Chain),
+        ] {
+            let x = Plain::random(&[2; 4], &[1, rank, rank, rank, 1], 1, 1.0);
+            let y = Plain::random(&[2; 4], &[1, rank, rank, rank, 1], 2, 1.0);
+            let given = Options { kernel: asked, ..options(Algorithm::Open, Conjugate::Bra) };
+            check(&context, &x, &y, (dtype, dtype), &given);
+            let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
+            let info = Contraction::new(&context, given).unwrap().plan(&a, &b).unwrap();
+            assert_eq!((info.kernel, info.two_ended), (kernel, true), "{dtype:?} {rank} {asked:?}");
+        }
     }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn rings_by_the_kernel_that_was_asked_for_agree_with_the_cpu() {
+    let context = gpu(0);
+    let (x, y) = (Plain::random(&[2; 3], &[2, 70, 40, 2], 5, 1.0), Plain::random(&[2; 3], &[3, 50, 66, 3], 6, 1.0));
+    for kernel in [Kernel::Chain, Kernel::Products] {
+        let given = Options { kernel: Some(kernel), ..options(Algorithm::Blocked, Conjugate::Bra) };
+        check(&context, &x, &y, (DType::CF64, DType::CF64), &given);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn workspace_is_what_the_plan_says() {
+    let context = gpu(0);
+    let budget = context.device_budget();
+    for dtype in TYPES {
+        for (ranks, kernel) in [
+            ([1, 60, 60, 60, 60, 1], None),
+            ([1, 90, 200, 150, 90, 1], None),
+            ([1, 90, 200, 150, 90, 1], Some(Kernel::Products)),
+            ([1, 2, 4, 300, 300, 1], None),
+            ([1, 300, 300, 4, 2, 1], None),
+        ] {
+            let train = |seed| Plain::random(&[2; 5], &ranks, seed, 1.0).train(&context, dtype, Location::Device);
+            let (x, y) = (train(1), train(2));
+            let needed = |algorithm, workspace_limit| {
+                let given = Options { kernel, workspace_limit, ..options(algorithm, Conjugate::Bra) };
+                let mut session = Contraction::new(&context, given).unwrap();
+                // The library's own memory is there from the first call on.
+                let first = session.inner_scaled(None, &x, &y, None).unwrap().0;
+                let held = budget.used();
+                budget.restart_peak();
+                let (again, info) = session.inner_scaled(None, &x, &y, None).unwrap();
+                assert_eq!(first, again);
+                let (used, said) = (budget.peak() - held, info.workspace_bytes as u64);
+                // Tables of the sites, scalars and results are not environments.
+                assert!(said <= used && used <= said + (1 << 16), "{dtype:?} {ranks:?} {kernel:?}: {used}, {info:?}");
+                assert!(workspace_limit == 0 || said <= workspace_limit, "{dtype:?} {ranks:?} {kernel:?}: {info:?}");
+                said
+            };
+            needed(Algorithm::Open, 0);
+            let largest = |count: &dyn Fn(usize) -> usize| (0..5).map(count).max().unwrap();
+            let one = largest(&|k| ranks[k] * ranks[k]) + 2 * largest(&|k| ranks[k] * ranks[k + 1]);
+            needed(Algorithm::Open, (one * dtype.size()) as u64);
+            needed(Algorithm::Reduced, 0);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn norms_by_the_library_count_both_triangles() {
+    let context = gpu(0);
+    let x = Plain::random(&[2; 5], &[1, 300, 320, 300, 280, 1], 1, 1.0).train(&context, DType::F64, Location::Device);
+    let mut session = Contraction::new(&context, Options::default()).unwrap();
+    let whole = session.inner_scaled(None, &x, &x, None).unwrap().1;
+    assert_eq!(session.norm_scaled(None, &x, None).unwrap().1.flops, whole.flops);
 }
 
 #[test]
