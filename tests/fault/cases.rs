@@ -44,7 +44,7 @@ pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
     let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
     let matrices = [rsvd::on_any_backend(), rsvd::on_host(), spectra::on_any_backend(), spectra::on_host()];
-    let trains = [tt::on_any_backend(), tt::on_host()];
+    let trains = [tt::on_any_backend(), tt::where_trains_lie()];
     let cases = families.into_iter().chain(scans).chain(matrices).chain(trains).flatten();
     base().into_iter().chain([copy_case()]).chain(cases).collect()
 }
@@ -66,6 +66,7 @@ pub fn on_gpu() -> Vec<OnGpu> {
         .chain(group(spectra::on_any_backend(), Work::Device, 7))
         .chain(group(spectra::on_gpu(), Work::Device, 7))
         .chain(group(tt::on_any_backend(), Work::Device, 7))
+        .chain(group(tt::where_trains_lie(), Work::Host, 7))
         .chain(group(tt::on_gpu(), Work::Device, 7))
         .chain(group(families::packed(), Work::Host, 300))
         .chain(group(families::on_the_host(), Work::Host, 300))

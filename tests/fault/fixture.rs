@@ -87,6 +87,11 @@ impl Fixture {
         Self { context, count, place, made: RefCell::new(Vec::new()) }
     }
 
+    /// Where trains lie, as the fixture's tensors do.
+    pub fn location(&self) -> i32 {
+        if self.place == Place::Device { PURLIN_DEVICE } else { PURLIN_HOST }
+    }
+
     /// Bytes of host and device memory that the context's objects hold.
     pub fn memory_used(&self) -> (i64, i64) {
         let mut info = initialised!(purlin_context_info, purlin_context_info_init);

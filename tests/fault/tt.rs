@@ -14,28 +14,28 @@ const MODES: [i64; SITES as usize] = [2; SITES as usize];
 const OPEN: [i64; SITES as usize + 1] = [1, 2, 4, 4, 2, 1];
 const RING: [i64; SITES as usize + 1] = [3; SITES as usize + 1];
 
-/// Contractions.
+/// Contractions and factorisations, which run where the context is.
 pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner, norm, distance", allocations: 8, prepare: |f| contract(f, &OPEN) },
         Case { name: "purlin_tt_inner of rings", allocations: 8, prepare: |f| contract(f, &RING) },
         Case { name: "purlin_tt_inner_batch, gram", allocations: 8, prepare: lists },
+        Case { name: "purlin_tt_add, apply, full", allocations: 8, prepare: combine },
+        Case { name: "purlin_tt_round, svd, canonicalise", allocations: 8, prepare: truncate },
+    ]
+}
+
+/// What runs where the trains are.
+pub fn where_trains_lie() -> Vec<Case> {
+    vec![
         Case { name: "purlin_tt_sandwich, rayleigh, correlation", allocations: 8, prepare: operate },
+        Case { name: "purlin_tt_environments", allocations: 8, prepare: sweep },
     ]
 }
 
 /// What there is on a GPU alone.
 pub fn on_gpu() -> Vec<Case> {
     vec![Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue }]
-}
-
-/// What is tried on the host alone.
-pub fn on_host() -> Vec<Case> {
-    vec![
-        Case { name: "purlin_tt_environments", allocations: 8, prepare: sweep },
-        Case { name: "purlin_tt_add, apply, full", allocations: 8, prepare: combine },
-        Case { name: "purlin_tt_round, svd, canonicalise", allocations: 8, prepare: truncate },
-    ]
 }
 
 /// Handles of a call, destroyed at its end whatever came of it.
@@ -67,8 +67,15 @@ impl Made {
     }
 }
 
-fn random(context: *mut purlin_context, ranks: &[i64], seed: u64, place: *mut *mut purlin_tt) -> purlin_status {
-    c!(purlin_tt_random(context, PURLIN_F64, PURLIN_HOST, SITES, MODES.as_ptr(), ranks.as_ptr(), seed, place))
+/// Where random trains are made.
+type Where = (*mut purlin_context, i32);
+
+fn place_of(f: &Fixture) -> Where {
+    (f.context, f.location())
+}
+
+fn random((context, location): Where, ranks: &[i64], seed: u64, place: *mut *mut purlin_tt) -> purlin_status {
+    c!(purlin_tt_random(context, PURLIN_F64, location, SITES, MODES.as_ptr(), ranks.as_ptr(), seed, place))
 }
 
 fn nothing() -> purlin_tt_scaled {
@@ -76,13 +83,13 @@ fn nothing() -> purlin_tt_scaled {
 }
 
 fn contract(f: &Fixture, ranks: &'static [i64]) -> Call {
-    let context = f.context;
+    let (context, at) = (f.context, place_of(f));
     Box::new(move || {
         let (mut made, mut out, mut scaled) = (Made::none(), [0.0; 2], nothing());
         let [x, y, ..] = &mut made.trains;
         let status = in_turn!(
-            random(context, ranks, 1, &raw mut *x),
-            random(context, ranks, 2, &raw mut *y),
+            random(at, ranks, 1, &raw mut *x),
+            random(at, ranks, 2, &raw mut *y),
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
             purlin_tt_inner(made.contraction, null(), *x, *y, out.as_mut_ptr(), null_mut()),
             purlin_tt_inner_scaled(made.contraction, null(), *x, *x, &raw mut scaled, null_mut()),
@@ -111,13 +118,14 @@ fn enqueue(f: &Fixture) -> Call {
 }
 
 fn lists(f: &Fixture) -> Call {
+    let at = place_of(f);
     let (context, values, square) = (f.context, f.vector(2), f.on_host(PURLIN_F64, &[2, 2], |_| 0.0));
     Box::new(move || {
         let mut made = Made::none();
         let [x, y, ..] = &mut made.trains;
         let status = in_turn!(
-            random(context, &OPEN, 1, &raw mut *x),
-            random(context, &RING, 2, &raw mut *y),
+            random(at, &OPEN, 1, &raw mut *x),
+            random(at, &RING, 2, &raw mut *y),
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
         );
         let (a, b) = ([x.cast_const(), y.cast_const()], [y.cast_const(), x.cast_const()]);
@@ -132,6 +140,7 @@ fn lists(f: &Fixture) -> Call {
 }
 
 fn operate(f: &Fixture) -> Call {
+    let at = place_of(f);
     let (context, op) = (f.context, f.on_host(PURLIN_F64, &[2, 2], |k| [1.0, 0.0, 0.0, -1.0][k]));
     let values = f.on_host(PURLIN_F64, &[SITES, SITES], |_| 0.0);
     let local = f.vector(2);
@@ -139,7 +148,7 @@ fn operate(f: &Fixture) -> Call {
         let (mut made, mut out, sites) = (Made::none(), [0.0; 2], [0i64, 3]);
         let x = &mut made.trains[0];
         let status = in_turn!(
-            random(context, &RING, 1, &raw mut *x),
+            random(at, &RING, 1, &raw mut *x),
             purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 1, 1.0, 0.5, &raw mut made.matrix),
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
             purlin_tt_sandwich(made.contraction, *x, made.matrix, *x, out.as_mut_ptr(), null_mut()),
@@ -152,6 +161,7 @@ fn operate(f: &Fixture) -> Call {
 }
 
 fn sweep(f: &Fixture) -> Call {
+    let at = place_of(f);
     let (context, v, out) =
         (f.context, f.on_host(PURLIN_F64, &[4, 2, 4], |k| k as f64), f.on_host(PURLIN_F64, &[4, 2, 4], |_| 0.0));
     Box::new(move || {
@@ -159,7 +169,7 @@ fn sweep(f: &Fixture) -> Call {
         let x = &mut made.trains[0];
         let e = &mut made.environments;
         let status = in_turn!(
-            random(context, &OPEN, 1, &raw mut *x),
+            random(at, &OPEN, 1, &raw mut *x),
             purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 0, 1.0, 0.5, &raw mut made.matrix),
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
             purlin_tt_environments_create(made.contraction, *x, made.matrix, *x, &raw mut *e),
@@ -173,13 +183,14 @@ fn sweep(f: &Fixture) -> Call {
 }
 
 fn combine(f: &Fixture) -> Call {
+    let at = place_of(f);
     let (context, full) = (f.context, f.on_host(PURLIN_F64, &MODES, |_| 0.0));
     Box::new(move || {
         let (mut made, one) = (Made::none(), [1.0, 0.0]);
         let [x, y, sum, applied] = &mut made.trains;
         let status = in_turn!(
-            random(context, &RING, 1, &raw mut *x),
-            random(context, &RING, 2, &raw mut *y),
+            random(at, &RING, 1, &raw mut *x),
+            random(at, &RING, 2, &raw mut *y),
             purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 0, 1.0, 0.5, &raw mut made.matrix),
             purlin_tt_add(context, null(), one.as_ptr(), *x, one.as_ptr(), *y, &raw mut *sum),
             purlin_tt_apply(context, null(), made.matrix, *sum, &raw mut *applied),
@@ -190,6 +201,7 @@ fn combine(f: &Fixture) -> Call {
 }
 
 fn truncate(f: &Fixture) -> Call {
+    let at = place_of(f);
     let (context, tensor) = (f.context, f.on_host(PURLIN_F64, &MODES, |k| 1.0 / (k + 1) as f64));
     let mut options = initialised!(purlin_tt_round_options, purlin_tt_round_options_init);
     options.epsilon = 1e-6;
@@ -198,7 +210,7 @@ fn truncate(f: &Fixture) -> Call {
         let [x, short, made_of, centred] = &mut made.trains;
         let (modes, none) = (MODES.as_ptr(), null_mut());
         let status = in_turn!(
-            random(context, &OPEN, 1, &raw mut *x),
+            random(at, &OPEN, 1, &raw mut *x),
             purlin_tt_round(context, null(), *x, o, &raw mut *short, null_mut(), none),
             purlin_tt_svd(context, null(), tensor, SITES, modes, o, &raw mut *made_of, null_mut(), null_mut()),
             purlin_tt_canonicalise(context, null(), *made_of, 2, &raw mut exponent, &raw mut *centred),
