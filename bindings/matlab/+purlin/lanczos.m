@@ -16,6 +16,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'verify'     'auto', 'on' or 'off': whether copies of multiple eigenvalues are looked for
 %     'known'      vectors to keep out of the search, as columns
 %     'start'      start vector
+%     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class as for purlin.rsvd
 %     'order'      'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
 %     'chebyshev'), 'degree' as in the book
@@ -35,15 +36,18 @@ function [V, D, info] = lanczos(A, k, which, varargin)
     which = 'largest';
   end
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'order'});
+  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order'});
   opts.which = which;
-  given = {[], []};
-  names = {'start', 'known'};
-  for n = 1:2
+  given = {[], [], []};
+  names = {'start', 'known', 'solve'};
+  for n = 1:3
     if isfield(opts, names{n})
       given{n} = opts.(names{n});
       opts = rmfield(opts, names{n});
     end
+  end
+  if ~isempty(given{3})
+    given{3} = purlin.internal.matrix(given{3}, 'solve');
   end
   if isfield(opts, 'kind') && any(strcmp(opts.kind, {'gram', 'outer_gram', 'augmented'}))
     matrix = purlin.internal.matrix(A, 'A');

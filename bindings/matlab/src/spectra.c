@@ -89,12 +89,13 @@ static int64_t order_of(const purlin_matrix_info *shape, int32_t kind) {
 }
 
 static purlin_status run_solve(void *a[]) {
-  return purlin_lanczos_solve(a[0], NULL, a[1], a[2], a[3], NULL, a[4], a[5], a[6], a[7]);
+  return purlin_lanczos_solve(a[0], NULL, a[1], a[2], a[3], a[8], a[4], a[5], a[6], a[7]);
 }
 
-/* [values, vectors, residuals, info] = lanczos_solve(A, k, options, start, known) */
+/* [values, vectors, residuals, info] = lanczos_solve(A, k, options, start, known, solve) */
 static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *known = mxIsEmpty(prhs[4]) ? NULL : matrix_of("known", prhs[4]);
+  purlin_matrix *inverse = mxIsEmpty(prhs[5]) ? NULL : matrix_of("solve", prhs[5]);
   purlin_matrix_info shape = matrix_properties_of(a);
   int64_t k = integer_argument("k", prhs[1], 1, INT64_MAX), n;
   purlin_lanczos_info info = fresh_info();
@@ -116,10 +117,28 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   left = new_column(PURLIN_F64, k, &residuals);
   if (nlhs > 1) vectors = new_matrix(shape.dtype, n, k);
   check_run(&w, call_library(&w, run_solve,
-                             (void *[]){a, &o, start, known, values, vectors.matrix, residuals, &info}));
+                             (void *[]){a, &o, start, known, values, vectors.matrix, residuals, &info, inverse}));
   if (nlhs > 1) plhs[1] = finish_output(&vectors);
   if (nlhs > 2) plhs[2] = left;
   if (nlhs > 3) plhs[3] = report_of(&info);
+  (void)nrhs;
+}
+
+static purlin_status run_tridiagonalise(void *a[]) {
+  return purlin_lanczos_tridiagonalise(a[0], NULL, a[1], *(int64_t *)a[2], NULL, a[3], a[4], a[5]);
+}
+
+/* [alpha, beta, count] = lanczos_tridiagonalise(A, steps, options): the first `count` of the columns */
+static void tridiagonalise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  int64_t steps = integer_argument("steps", prhs[1], 1, 1 << 20), count = 0;
+  watch w;
+  purlin_lanczos_options o = options_of(prhs[2], 1, &w);
+  if (nlhs < 3) fail("internal", "lanczos_tridiagonalise: has 3 results");
+  for (int i = 0; i < 2; i++) plhs[i] = mxCreateDoubleMatrix((mwSize)steps, 1, mxREAL);
+  check_watched(&w, call_library(&w, run_tridiagonalise,
+                                 (void *[]){a, &o, &steps, mxGetData(plhs[0]), mxGetData(plhs[1]), &count}));
+  plhs[2] = mxCreateDoubleScalar((double)count);
   (void)nrhs;
 }
 
@@ -348,14 +367,36 @@ static void write_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
   (void)nrhs;
 }
 
+/* [i, j, values, rows, cols] = read_edges(path, weighted) */
+static void read_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *made = NULL;
+  char *path = mxArrayToString(prhs[0]);
+  if (!path) fail("invalidArgument", "path: is not text");
+  check(purlin_matrix_read_edges(gateway_context(), path, PURLIN_F64, is_true("weighted", prhs[1]), PURLIN_DUPLICATES_SUM,
+                                 &made, NULL));
+  hand_over(made, nlhs, plhs);
+  (void)nrhs;
+}
+
+/* write_edges(A, path, symmetric) */
+static void write_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  char *path = mxArrayToString(prhs[1]);
+  if (!path) fail("invalidArgument", "path: is not text");
+  check(purlin_matrix_write_edges(matrix_of("A", prhs[0]), path, is_true("symmetric", prhs[2])));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
 const command spectra_commands[] = {
-  {"lanczos_solve", 5, 5, solve},
+  {"lanczos_solve", 6, 6, solve}, {"lanczos_tridiagonalise", 3, 3, tridiagonalise},
   {"lanczos_singular", 3, 3, singular},         {"spmv", 4, 4, product},
   {"graph_embed", 3, 3, embed},           {"graph_cluster", 3, 3, cluster},
   {"graph_fiedler", 3, 3, fiedler},       {"graph_bisect", 3, 3, bisect},
   {"graph_components", 1, 1, components}, {"graph_density", 4, 4, density},
   {"graph_of_image", 5, 5, of_image},     {"symmetrise", 2, 2, symmetrise},
   {"matrix_check", 1, 1, check_entries},
+  {"read_edges", 2, 2, read_edges},       {"write_edges", 3, 3, write_edges},
   {"read_market", 1, 1, read_market},     {"write_market", 3, 3, write_market},
   {NULL, 0, 0, NULL},
 };
