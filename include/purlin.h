@@ -6887,7 +6887,8 @@ purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *c
 
 /**
  * What purlin_tt_inner would do for two trains: the algorithm and why, operations, bytes, workspace. No element is
- * read.
+ * read. With the same train twice it is that inner product; a norm by one triangle or by QR has a plan of its own, which
+ * its report tells.
  *
  * @param      contraction  the contraction.
  * @param      x            the bra.

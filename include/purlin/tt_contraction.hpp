@@ -4,6 +4,7 @@
 #define PURLIN_TT_CONTRACTION_HPP
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +17,14 @@ namespace purlin::tt {
 
 /// A number with an exponent of its own: (re + i im) 2^exponent, its logarithm and its phase.
 using scaled = purlin_tt_scaled;
+
+/// Many of them: each number is its mantissa times two to its exponent.
+struct scaled_list {
+  std::vector<std::complex<double>> mantissas;
+  std::vector<std::int64_t> exponents;
+
+  explicit scaled_list(std::size_t count) : mantissas(count), exponents(count) {}
+};
 
 /// The C options with their defaults; progress as a `std::function`.
 struct contraction_options : purlin_tt_contraction_options {
@@ -142,6 +151,19 @@ class contraction {
     return values;
   }
 
+  /// inner_batch with an exponent for each number.
+  scaled_list inner_batch_scaled(const context& on, const std::vector<const train*>& x,
+                                 const std::vector<const train*>& y, const stream& queue = {}) {
+    if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
+    scaled_list result(x.size());
+    const tensor out = tensor::borrow(on, result.mantissas), powers = tensor::borrow(on, result.exponents);
+    last_ = fresh_info();
+    const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
+    finish(purlin_tt_inner_batch(get(), queue.get(), static_cast<std::int64_t>(x.size()), bras.data(), kets.data(),
+                                 out.get(), powers.get(), &last_));
+    return result;
+  }
+
   /// The Gram matrix <x_i|y_j>, column by column; of x with itself where `y` is empty.
   std::vector<std::complex<double>> gram(const context& on, const std::vector<const train*>& x,
                                          const std::vector<const train*>& y = {}, const stream& queue = {}) {
@@ -154,6 +176,21 @@ class contraction {
     finish(purlin_tt_gram(get(), queue.get(), rows, bras.data(), cols, y.empty() ? nullptr : kets.data(), out.get(),
                           nullptr, &last_));
     return values;
+  }
+
+  /// gram with an exponent for each number.
+  scaled_list gram_scaled(const context& on, const std::vector<const train*>& x,
+                          const std::vector<const train*>& y = {}, const stream& queue = {}) {
+    const auto rows = static_cast<std::int64_t>(x.size());
+    const auto cols = y.empty() ? rows : static_cast<std::int64_t>(y.size());
+    scaled_list result(purlin::detail::size(rows, cols));
+    const tensor out = tensor::borrow(on, result.mantissas, {rows, cols});
+    const tensor powers = tensor::borrow(on, result.exponents, {rows, cols});
+    last_ = fresh_info();
+    const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
+    finish(purlin_tt_gram(get(), queue.get(), rows, bras.data(), cols, y.empty() ? nullptr : kets.data(), out.get(),
+                          powers.get(), &last_));
+    return result;
   }
 
   /// <y|H|x>, y conjugated.

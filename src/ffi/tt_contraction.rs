@@ -149,7 +149,8 @@ pub extern "C" fn purlin_tt_contraction_cancel(contraction: *const purlin_tt_con
 }
 
 /// What purlin_tt_inner would do for two trains: the algorithm and why, operations, bytes, workspace. No element is
-/// read.
+/// read. With the same train twice it is that inner product; a norm by one triangle or by QR has a plan of its own, which
+/// its report tells.
 ///
 /// @param      contraction  the contraction.
 /// @param      x            the bra.

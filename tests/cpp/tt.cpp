@@ -110,6 +110,13 @@ void contractions(const context& on) {
   EXPECT(near(batch[0].real(), dot(a, b), 1e-13) && near(gram[3].real(), dot(b, b), 1e-13));
   EXPECT(near(c.gram(on, {&x.x}, {&y.x, &x.x})[1].real(), dot(a, a), 1e-13) && gram[1] == gram[2]);
 
+  const tt::scaled_list batches = c.inner_batch_scaled(on, {&x.x, &y.x}, {&y.x, &y.x});
+  const tt::scaled_list grams = c.gram_scaled(on, {&x.x, &y.x});
+  for (std::size_t k = 0; k < 4; k++) {
+    EXPECT(std::ldexp(grams.mantissas[k].real(), static_cast<int>(grams.exponents[k])) == gram[k].real());
+    EXPECT(k >= 2 || std::ldexp(batches.mantissas[k].real(), static_cast<int>(batches.exponents[k])) == batch[k].real());
+  }
+
   const tt::train_matrix h = tt::train_matrix::ising(on, 3, 1.0, 0.5);
   std::vector<double> flip{0, 1, 1, 0}, sign{1, 0, 0, -1};
   const tensor sx = tensor::borrow(on, flip, {2, 2}), sz = tensor::borrow(on, sign, {2, 2});

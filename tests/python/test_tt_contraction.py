@@ -82,6 +82,17 @@ def test_batches_and_gram_matrices(cpu: purlin.Context, dtype: Any) -> None:
         assert (contraction.inner_batch(collected, tt.Trains(trains[::-1], context=cpu)) == batch).all()
         assert (contraction.gram(collected) == gram).all()
         assert contraction.inner_batch([], []).shape == (0,)
+        for plain, scaled in (
+            (gram, contraction.gram_scaled(trains)),
+            (part, contraction.gram_scaled(trains[:2], trains[1:])),
+            (batch, contraction.inner_batch_scaled(trains, trains[::-1])),
+        ):
+            assert scaled.exponents.shape == plain.shape and scaled.exponents.dtype == np.int64
+            assert (scaled.mantissas * 2.0**scaled.exponents == plain).all()
+        # Three to the power of 700, squared, in each of two products.
+        huge = [np.full((1, 1, 1), 3.0) for _ in range(700)]
+        found = contraction.inner_batch_scaled([huge, huge], [huge, huge])
+        assert np.allclose(np.log2(found.mantissas) + found.exponents, 1400 * np.log2(3.0), rtol=1e-14)
         with pytest.raises(ValueError, match="has 1 trains, x has 2"):
             contraction.inner_batch(trains[:2], trains[:1])
 

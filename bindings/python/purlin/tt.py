@@ -128,6 +128,13 @@ class Scaled(NamedTuple):
     phase: complex
 
 
+class ScaledArray(NamedTuple):
+    """Many numbers, each `mantissas[...] * 2.0**exponents[...]`, which may be beyond the range of float64."""
+
+    mantissas: Array
+    exponents: Array
+
+
 @dataclass(frozen=True)
 class Info:
     """The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it."""
@@ -277,26 +284,56 @@ class Contraction(Handle):
 
     def inner_batch(self, x: Sequence[object], y: Sequence[object], *, stream: Stream | None = None) -> Array:
         """<x_k|y_k> of many pairs in one call; of `Trains` without a look at each."""
+        return self._batch(x, y, stream, False).mantissas
+
+    def inner_batch_scaled(
+        self, x: Sequence[object], y: Sequence[object], *, stream: Stream | None = None
+    ) -> ScaledArray:
+        """`inner_batch` with an exponent for each number."""
+        return self._batch(x, y, stream, True)
+
+    def _batch(self, x: Sequence[object], y: Sequence[object], stream: Stream | None, scaled: bool) -> ScaledArray:
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
         bras, kets = self._trains(x), self._trains(y)
         numbers = bras.is_complex or kets.is_complex
-        values = np.zeros(len(bras), np.complex128 if numbers else np.float64)
-        out = Tensor.borrow(values, context=self.context)
+        result, out, powers = self._outputs((len(bras),), numbers, scaled)
         queue = stream.handle if stream else None
-        self._run(lib.purlin_tt_inner_batch, queue, len(bras), bras._handles, kets._handles, out.handle, None)
-        return values
+        second = powers.handle if powers else None
+        self._run(lib.purlin_tt_inner_batch, queue, len(bras), bras._handles, kets._handles, out.handle, second)
+        return result
 
     def gram(self, x: Sequence[object], y: Sequence[object] | None = None, *, stream: Stream | None = None) -> Array:
         """The matrix of all <x_i|y_j>; of x with itself without `y`, for half the work."""
+        return self._gram(x, y, stream, False).mantissas
+
+    def gram_scaled(
+        self, x: Sequence[object], y: Sequence[object] | None = None, *, stream: Stream | None = None
+    ) -> ScaledArray:
+        """`gram` with an exponent for each number."""
+        return self._gram(x, y, stream, True)
+
+    def _gram(
+        self, x: Sequence[object], y: Sequence[object] | None, stream: Stream | None, scaled: bool
+    ) -> ScaledArray:
         bras = self._trains(x)
         kets = bras if y is None else self._trains(y)
         numbers = bras.is_complex or kets.is_complex
-        values = np.zeros((len(bras), len(kets)), np.complex128 if numbers else np.float64, order="F")
-        out = Tensor.borrow(values, context=self.context)
+        result, out, powers = self._outputs((len(bras), len(kets)), numbers, scaled)
         queue, second = stream.handle if stream else None, None if y is None else kets._handles
-        self._run(lib.purlin_tt_gram, queue, len(bras), bras._handles, len(kets), second, out.handle, None)
-        return values
+        third = powers.handle if powers else None
+        self._run(lib.purlin_tt_gram, queue, len(bras), bras._handles, len(kets), second, out.handle, third)
+        return result
+
+    def _outputs(
+        self, shape: tuple[int, ...], is_complex: bool, scaled: bool
+    ) -> tuple[ScaledArray, Tensor, Tensor | None]:
+        """Arrays of numbers and exponents, and both as tensors; no exponents for plain numbers."""
+        values = np.zeros(shape, np.complex128 if is_complex else np.float64, order="F")
+        exponents = np.zeros(shape if scaled else 0, np.int64, order="F")
+        out = Tensor.borrow(values, context=self.context)
+        powers = Tensor.borrow(exponents, context=self.context) if scaled else None
+        return ScaledArray(values, exponents), out, powers
 
     def sandwich(self, y: object, h: object, x: object) -> Any:
         """<y|H|x>, y conjugated."""
@@ -512,6 +549,7 @@ __all__ = [
     "Environments",
     "Info",
     "Scaled",
+    "ScaledArray",
     "Train",
     "TrainMatrix",
     "Trains",

@@ -19,6 +19,9 @@ fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {
     Options { workspace_limit: needed, ..Options::default() }
 }
 
+/// A call with options of its own.
+type Expectation<'a> = dyn Fn(&Options) -> Result<Vec<C>> + 'a;
+
 #[test]
 fn expectations_keep_within_the_workspace() {
     let context = cpu(2);
@@ -28,7 +31,7 @@ fn expectations_keep_within_the_workspace() {
         let train = x.train(&context, DType::CF64);
         let (z, y) = ([c(1.0, 0.0), c(0.0, 0.0), c(0.0, 0.0), c(-1.0, 0.0)], draw.numbers(4, true));
         let sites: Vec<usize> = (0..9).collect();
-        let calls: [&dyn Fn(&Options) -> Result<Vec<C>>; 3] = [
+        let calls: [&Expectation<'_>; 3] = [
             &|options| expect_local(&context, options, &train, &z, &sites),
             &|options| correlation(&context, options, &train, &z, &y),
             &|options| correlation(&context, options, &train, &z, &z),
