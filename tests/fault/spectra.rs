@@ -168,7 +168,7 @@ fn solve(f: &Fixture) -> Call {
 fn resident(f: &Fixture) -> Call {
     let (context, values) = (f.context, f.vector(2));
     let (_, row_ptr) = f.on_device(PURLIN_I32, N + 1, |i| 2.0 * i as f64);
-    let neighbour = |k: usize| (k / 2 + if k % 2 == 0 { 1 } else { N as usize - 1 }) % N as usize;
+    let neighbour = |k: usize| (k / 2 + [1, N as usize - 1][k % 2]) % N as usize;
     let (_, col_idx) = f.on_device(PURLIN_I32, 2 * N, |k| neighbour(k) as f64);
     let (_, ones) = f.on_device(PURLIN_F64, 2 * N, |_| 1.0);
     Box::new(move || {
