@@ -151,7 +151,7 @@ fn graphs_have_the_recorded_eigenvalues() {
         for other in [
             Options { block: 4, ..options },
             Options { orthogonality: Orthogonality::Partial, basis: 40, ..options },
-            Options { method: crate::lanczos::Method::Plain, basis: 200, ..options },
+            Options { method: Method::Plain, basis: 200, ..options },
         ] {
             let pairs = solved::<f64>(&c, &a, Kind::Matrix, &other);
             near(&pairs.values, &recorded(name, "A_LA")[..10], 1e-10 * pairs.info.norm, name);
