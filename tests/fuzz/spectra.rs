@@ -244,7 +244,7 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         _ => {
             let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
             o.algorithm = s.code(8);
-            o.order = s.code(3) - 1;
+            o.order = s.code(3).wrapping_sub(1);
             o.op = s.code(3);
             o.symmetric = i32::from(s.once_in(6));
             let room = Room::of(s, &o);
@@ -282,7 +282,7 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 /// Any options, which ask for work that the test has time for.
 fn any_options(s: &mut Source<'_>) -> purlin_lanczos_options {
     let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
-    o.order = s.code(3) - 1;
+    o.order = s.code(3).wrapping_sub(1);
     o.count = 1 + s.below(3) as i64;
     match s.below(10) {
         0 => o.which = s.code(5),
