@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 
 def tests_of(build: str) -> list[dict]:
@@ -17,31 +18,47 @@ def tests_of(build: str) -> list[dict]:
     return json.loads(listing.stdout)["tests"]
 
 
+def run(valgrind: list[str], build: str, test: dict) -> tuple[bool, str]:
+    """Whether a test went well, and what it has printed."""
+    properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+    environment = dict(os.environ, PURLIN_UNDER_VALGRIND="1")
+    for pair in properties.get("ENVIRONMENT", []):
+        name, _, value = pair.partition("=")
+        environment[name] = value
+    result = subprocess.run(
+        valgrind + test["command"],
+        cwd=properties.get("WORKING_DIRECTORY", build),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    good = (result.returncode != 0) if properties.get("WILL_FAIL") else (result.returncode == 0)
+    good = good and result.returncode != 9
+    return good, f"{result.stdout}{'ok' if good else 'FAILED'}: {os.path.basename(build)}/{test['name']}"
+
+
+def wanted(test: dict) -> bool:
+    """A test that is judged by its text ends with an error on purpose, and then loses memory."""
+    properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+    return "PASS_REGULAR_EXPRESSION" not in properties and "no-valgrind" not in properties.get("LABELS", [])
+
+
 def main() -> int:
     valgrind = shlex.split(os.environ["VALGRIND"])
-    passed = failed = 0
+    tests = []
     for build in sys.argv[1:]:
         if not os.path.isdir(build):
             print(f"{build}: not built, so not run")
             continue
-        for test in tests_of(build):
-            properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-            # A test that is judged by its text ends with an error on purpose, and then loses memory.
-            if "PASS_REGULAR_EXPRESSION" in properties or "no-valgrind" in properties.get("LABELS", []):
-                continue
-            environment = dict(os.environ, PURLIN_UNDER_VALGRIND="1")
-            for pair in properties.get("ENVIRONMENT", []):
-                name, _, value = pair.partition("=")
-                environment[name] = value
-            result = subprocess.run(
-                valgrind + test["command"],
-                cwd=properties.get("WORKING_DIRECTORY", build),
-                env=environment,
-                stdin=subprocess.DEVNULL,
-            )
-            good = (result.returncode != 0) if properties.get("WILL_FAIL") else (result.returncode == 0)
-            good = good and result.returncode != 9
-            print(f"{'ok' if good else 'FAILED'}: {os.path.basename(build)}/{test['name']}", flush=True)
+        tests += [(build, test) for test in tests_of(build) if wanted(test)]
+    # Valgrind runs the threads of a program one at a time: there is a core for each program.
+    passed = failed = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for good, text in pool.map(lambda item: run(valgrind, *item), tests):
+            print(text, flush=True)
             passed, failed = passed + good, failed + (not good)
     total = passed + failed
     if total == 0:
