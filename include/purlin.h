@@ -3323,7 +3323,7 @@ typedef struct purlin_tt_contraction_info {
    */
   int64_t contexts;
   /**
-   * Bytes of workspace.
+   * Bytes of workspace that the call uses at most.
    */
   int64_t workspace_bytes;
   /**
@@ -6886,16 +6886,18 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *contraction);
 
 /**
- * What purlin_tt_inner would do for two trains: the algorithm and why, operations, bytes, workspace. No element is
- * read. With the same train twice it is that inner product; a norm by one triangle or by QR has a plan of its own, which
- * its report tells.
+ * What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
+ * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
  *
  * @param      contraction  the contraction.
  * @param      x            the bra.
  * @param      y            the ket.
- * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
+ * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
+ *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
+ *                          single results are not counted.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * what purlin_tt_inner refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -6904,6 +6906,116 @@ purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
                              const struct purlin_tt *x,
                              const struct purlin_tt *y,
                              struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_norm would do, in the way that the option `norm_way` says.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            the train.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
+                                  const struct purlin_tt *x,
+                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_distance would do.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            a train.
+ * @param      y            another.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_norm.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt *x,
+                                      const struct purlin_tt *y,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
+ * the most workspace that is in use at a time.
+ *
+ * @param      contraction  the contraction.
+ * @param      count        number of pairs.
+ * @param[in]  x            `count` bras.
+ * @param[in]  y            `count` kets.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan; messages name the pair as in `x[3]`.
+ *
+ * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
+                                   int64_t count,
+                                   const struct purlin_tt *const *x,
+                                   const struct purlin_tt *const *y,
+                                   struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
+ *
+ * @param      contraction  the contraction.
+ * @param      rows         number of bras.
+ * @param[in]  x            the bras.
+ * @param      cols         number of kets; not looked at where `y` is NULL.
+ * @param[in]  y            the kets; NULL for `x`, which is half the work.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_batch.
+ *
+ * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
+                                  int64_t rows,
+                                  const struct purlin_tt *const *x,
+                                  int64_t cols,
+                                  const struct purlin_tt *const *y,
+                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
+ *
+ * @param      contraction  the contraction.
+ * @param      y            the bra.
+ * @param      h            the operator.
+ * @param      x            the ket.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
+ * `repeat`).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt *y,
+                                      const struct purlin_tt_matrix *h,
+                                      const struct purlin_tt *x,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
+ *
+ * @param      contraction  the contraction.
+ * @param      h            the operator.
+ * @param      x            the train.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_sandwich.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt_matrix *h,
+                                      const struct purlin_tt *x,
+                                      struct purlin_tt_contraction_info *info);
 
 /**
  * Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
@@ -7774,6 +7886,29 @@ purlin_status purlin_tt_round(const struct purlin_context *context,
                               struct purlin_tt_round_info *info);
 
 /**
+ * The product entry by entry, truncated without its cores together in memory.
+ *
+ * @param      context  the context of both.
+ * @param      stream   NULL for the context's own.
+ * @param      x        an open train.
+ * @param      y        another of the same mode sizes and precision.
+ * @param      options  NULL for the defaults, which drop rounding noise alone.
+ * @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_tt_round.
+ *
+ * @pre As for purlin_tt_round.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_hadamard_round(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tt *x,
+                                       const struct purlin_tt *y,
+                                       const struct purlin_tt_round_options *options,
+                                       struct purlin_tt **tt,
+                                       struct purlin_tt_round_info *info);
+
+/**
  * H x, truncated without its cores together in memory.
  *
  * @param      context  the context of both.
@@ -7848,6 +7983,27 @@ purlin_status purlin_tt_random(const struct purlin_context *context,
                                const int64_t *ranks,
                                uint64_t seed,
                                struct purlin_tt **tt);
+
+/**
+ * A train of rank 1 whose entries are all 0.
+ *
+ * @param      context   the context it belongs to.
+ * @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+ * @param      location  PURLIN_HOST or PURLIN_DEVICE.
+ * @param      length    number of cores d, at least 1.
+ * @param[in]  modes     d mode sizes, at least 1.
+ * @param[out] tt        the train; destroy it with purlin_tt_destroy.
+ * @return as purlin_tt_create.
+ *
+ * @pre `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_zeros(const struct purlin_context *context,
+                              purlin_dtype dtype,
+                              purlin_location location,
+                              int64_t length,
+                              const int64_t *modes,
+                              struct purlin_tt **tt);
 
 /**
  * A train of rank 1 whose entries are all 1.

@@ -51,6 +51,7 @@ const ORDER: &[&str] = &[
     "tt_matrix.rs",
     "tt_options.rs",
     "tt_contraction.rs",
+    "tt_plan.rs",
     "tt_inner.rs",
     "tt_enqueue.rs",
     "tt_batch.rs",

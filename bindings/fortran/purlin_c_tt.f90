@@ -500,6 +500,15 @@ module purlin_c_tt
       type(purlin_tt_round_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
+    function c_tt_hadamard_round(context, stream, x, y, options, tt, info) bind(c, &
+      name='purlin_tt_hadamard_round') result(s)
+      import :: c_int32_t, c_ptr, purlin_tt_round_info, purlin_tt_round_options
+      type(c_ptr), value :: context, stream, x, y
+      type(purlin_tt_round_options), intent(in), optional :: options
+      type(c_ptr), intent(inout) :: tt
+      type(purlin_tt_round_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
     function c_tt_apply_round(context, stream, h, x, options, tt, info) bind(c, &
       name='purlin_tt_apply_round') result(s)
       import :: c_int32_t, c_ptr, purlin_tt_round_info, purlin_tt_round_options
@@ -527,6 +536,15 @@ module purlin_c_tt
       integer(c_int32_t), value :: dtype, location
       integer(c_int64_t), value :: length, seed
       integer(c_int64_t), intent(in) :: modes(*), ranks(*)
+      type(c_ptr), intent(inout) :: tt
+      integer(c_int32_t) :: s
+    end function
+    function c_tt_zeros(context, dtype, location, length, modes, tt) bind(c, name='purlin_tt_zeros') result(s)
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int32_t), value :: dtype, location
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(in) :: modes(*)
       type(c_ptr), intent(inout) :: tt
       integer(c_int32_t) :: s
     end function

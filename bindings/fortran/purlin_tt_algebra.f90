@@ -12,7 +12,8 @@ module purlin_tt_algebra_module
   implicit none
   private
   public :: purlin_tt_add, purlin_tt_scale, purlin_tt_conj, purlin_tt_hadamard, purlin_tt_apply, purlin_tt_reverse, &
-    purlin_tt_rotate, purlin_tt_to_open, purlin_tt_cast, purlin_tt_canonicalise, purlin_tt_round, purlin_tt_apply_round
+    purlin_tt_rotate, purlin_tt_to_open, purlin_tt_cast, purlin_tt_canonicalise, purlin_tt_round, purlin_tt_hadamard_round, &
+    purlin_tt_apply_round
 
   !> z = alpha x + beta y, exactly: ranks add. Without factors they are 1.
   interface purlin_tt_add
@@ -263,6 +264,25 @@ contains
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_round(tt_context(x), stream_key(stream), x%handle(), options, key, &
       parts, info))
     call absorb(o, c_tensor_destroy(parts))
+    call tt_adopt(z, tt_context(x), key, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> z = x y entry by entry, of open trains, truncated without its cores together in memory.
+  subroutine purlin_tt_hadamard_round(x, y, z, options, info, stream, stat, errmsg)
+    type(purlin_tt), intent(in) :: x, y
+    type(purlin_tt), intent(inout) :: z
+    type(purlin_tt_round_options), intent(in), optional :: options
+    type(purlin_tt_round_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: key
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    key = c_null_ptr
+    call absorb(o, c_tt_hadamard_round(tt_context(x), stream_key(stream), x%handle(), y%handle(), options, &
+      key, info))
     call tt_adopt(z, tt_context(x), key, o)
     call finish(o, stat, errmsg)
   end subroutine

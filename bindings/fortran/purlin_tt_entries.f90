@@ -11,8 +11,8 @@ module purlin_tt_entries_module
   use purlin_tt_module
   implicit none
   private
-  public :: purlin_tt_random, purlin_tt_ones, purlin_tt_product_state, purlin_tt_element, purlin_tt_elements, &
-    purlin_tt_full, purlin_tt_svd
+  public :: purlin_tt_random, purlin_tt_zeros, purlin_tt_ones, purlin_tt_product_state, purlin_tt_element, &
+    purlin_tt_elements, purlin_tt_full, purlin_tt_svd
 
   !> The product state of vectors one after another: `vectors`(sum of modes).
   interface purlin_tt_product_state
@@ -57,6 +57,24 @@ contains
     call one_more_rank(o, size(modes), size(ranks))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_random(context%handle(), dtype, either(location, PURLIN_HOST), &
       size(modes, kind=c_int64_t), modes, ranks, seed, key))
+    call tt_adopt(z, context%handle(), key, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> All entries are 0.
+  subroutine purlin_tt_zeros(context, dtype, modes, z, location, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: modes(:)
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in), optional :: location
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: key
+    type(outcome) :: o
+    key = c_null_ptr
+    call absorb(o, c_tt_zeros(context%handle(), dtype, either(location, PURLIN_HOST), size(modes, kind=c_int64_t), modes, &
+      key))
     call tt_adopt(z, context%handle(), key, o)
     call finish(o, stat, errmsg)
   end subroutine

@@ -112,6 +112,16 @@ inline truncated round(const context& on, const train& x, const round_options& o
   return {purlin::detail::adopt<train>(on, status, made), info};
 }
 
+/// The product entry by entry of open trains, truncated without its cores together in memory.
+inline truncated hadamard_round(const context& on, const train& x, const train& y,
+                                const round_options& options = round_options{}, const stream& queue = {}) {
+  purlin_tt* made = nullptr;
+  purlin_tt_round_info info = detail::fresh_round_info();
+  const purlin_status status =
+      purlin_tt_hadamard_round(on.get(), queue.get(), x.get(), y.get(), &options, &made, &info);
+  return {purlin::detail::adopt<train>(on, status, made), info};
+}
+
 /// H x, truncated without its cores together in memory.
 inline truncated apply_round(const context& on, const train_matrix& h, const train& x,
                              const round_options& options = round_options{}, const stream& queue = {}) {
@@ -138,6 +148,13 @@ inline train random(const context& on, purlin_dtype dtype, const extents& modes,
   purlin_tt* made = nullptr;
   const purlin_status status =
       purlin_tt_random(on.get(), dtype, location, modes.size(), modes.data(), ranks.data(), seed, &made);
+  return purlin::detail::adopt<train>(on, status, made);
+}
+
+/// All entries are 0.
+inline train zeros(const context& on, purlin_dtype dtype, const extents& modes, purlin_location location = PURLIN_HOST) {
+  purlin_tt* made = nullptr;
+  const purlin_status status = purlin_tt_zeros(on.get(), dtype, location, modes.size(), modes.data(), &made);
   return purlin::detail::adopt<train>(on, status, made);
 }
 

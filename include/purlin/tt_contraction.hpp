@@ -67,11 +67,42 @@ class contraction {
   /// One more GPU: boundary pairs and items of batches are dealt out over all contexts.
   void add_context(const context& another) { check(purlin_tt_contraction_add_context(get(), another.get())); }
 
-  /// What `inner` would do: algorithm, operations, bytes, workspace.
+  /// What `inner` would do: algorithm, kernel, operations, bytes, workspace.
   purlin_tt_contraction_info plan(const train& x, const train& y) {
-    purlin_tt_contraction_info info = fresh_info();
-    finish(purlin_tt_plan(get(), x.get(), y.get(), &info));
-    return info;
+    return foresee(purlin_tt_plan, x.get(), y.get());
+  }
+
+  /// What `norm` would do, by the way to it that the options ask for.
+  purlin_tt_contraction_info plan_norm(const train& x) { return foresee(purlin_tt_plan_norm, x.get()); }
+
+  /// What `distance` would do.
+  purlin_tt_contraction_info plan_distance(const train& x, const train& y) {
+    return foresee(purlin_tt_plan_distance, x.get(), y.get());
+  }
+
+  /// What `inner_batch` would do: algorithm and kernel of the first pair, the rest of all together.
+  purlin_tt_contraction_info plan_batch(const std::vector<const train*>& x, const std::vector<const train*>& y) {
+    if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
+    const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
+    return foresee(purlin_tt_plan_batch, static_cast<std::int64_t>(x.size()), bras.data(), kets.data());
+  }
+
+  /// What `gram` would do, likewise; of x with itself where `y` is empty.
+  purlin_tt_contraction_info plan_gram(const std::vector<const train*>& x, const std::vector<const train*>& y = {}) {
+    const auto rows = static_cast<std::int64_t>(x.size());
+    const auto cols = y.empty() ? rows : static_cast<std::int64_t>(y.size());
+    const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
+    return foresee(purlin_tt_plan_gram, rows, bras.data(), cols, y.empty() ? nullptr : kets.data());
+  }
+
+  /// What `sandwich` would do.
+  purlin_tt_contraction_info plan_sandwich(const train& y, const train_matrix& h, const train& x) {
+    return foresee(purlin_tt_plan_sandwich, y.get(), h.get(), x.get());
+  }
+
+  /// What `rayleigh` would do.
+  purlin_tt_contraction_info plan_rayleigh(const train_matrix& h, const train& x) {
+    return foresee(purlin_tt_plan_rayleigh, h.get(), x.get());
   }
 
   /// <x|y>, x conjugated.
@@ -254,6 +285,13 @@ class contraction {
     list.reserve(trains.size());
     for (const train* t : trains) list.push_back(t->get());
     return list;
+  }
+
+  template <class Call, class... Args>
+  purlin_tt_contraction_info foresee(Call call, Args... args) {
+    purlin_tt_contraction_info info = fresh_info();
+    finish(call(get(), args..., &info));
+    return info;
   }
 
   static purlin_tt_contraction_info fresh_info() {

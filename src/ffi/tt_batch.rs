@@ -30,7 +30,11 @@ const WHAT: &str = "trains of a batch";
 ///
 /// # Safety
 /// `trains` is NULL or valid for `count` handles.
-unsafe fn lock(argument: &str, count: usize, trains: *const *const purlin_tt) -> Result<Vec<Shared<TensorTrain>>> {
+pub(super) unsafe fn lock(
+    argument: &str,
+    count: usize,
+    trains: *const *const purlin_tt,
+) -> Result<Vec<Shared<TensorTrain>>> {
     if count == 0 {
         return alloc::with_capacity(WHAT, 0);
     }
@@ -53,7 +57,7 @@ unsafe fn lock(argument: &str, count: usize, trains: *const *const purlin_tt) ->
     Ok(locked)
 }
 
-fn references(trains: &[Shared<TensorTrain>]) -> Result<Vec<&TensorTrain>> {
+pub(super) fn references(trains: &[Shared<TensorTrain>]) -> Result<Vec<&TensorTrain>> {
     let mut references = alloc::with_capacity(WHAT, trains.len())?;
     references.extend(trains.iter().map(|train| &**train));
     Ok(references)

@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
-use super::tt::{self, purlin_tt};
 use super::tt_options::read_options;
-use super::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options};
+use super::tt_types::purlin_tt_contraction_options;
 use super::{context, guard, options, purlin_context, purlin_status};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::progress::ProgressFn;
 use crate::session::CancelHandle;
 use crate::tt::Contraction;
@@ -145,41 +144,5 @@ pub extern "C" fn purlin_tt_contraction_cancel(contraction: *const purlin_tt_con
     guard::run(|| {
         handle::shared::<ContractionObject, _>("contraction", contraction)?.cancel.cancel();
         Ok(())
-    })
-}
-
-/// What purlin_tt_inner would do for two trains: the algorithm and why, operations, bytes, workspace. No element is
-/// read. With the same train twice it is that inner product; a norm by one triangle or by QR has a plan of its own, which
-/// its report tells.
-///
-/// @param      contraction  the contraction.
-/// @param      x            the bra.
-/// @param      y            the ket.
-/// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// what purlin_tt_inner refuses), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
-///
-/// # Safety
-/// `info` is NULL or an initialised struct.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_tt_plan(
-    contraction: *mut purlin_tt_contraction,
-    x: *const purlin_tt,
-    y: *const purlin_tt,
-    info: *mut purlin_tt_contraction_info,
-) -> purlin_status {
-    guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
-        if info.is_null() {
-            return Err(Error::invalid("info", "is NULL"));
-        }
-        // SAFETY: not null; the caller promises an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let plan = contraction.plan(&x, &y)?;
-        // SAFETY: as above.
-        unsafe { options::write("info", info, purlin_tt_contraction_info::of(&plan)) }
     })
 }

@@ -53,6 +53,40 @@ pub unsafe extern "C" fn purlin_tt_random(
     })
 }
 
+/// A train of rank 1 whose entries are all 0.
+///
+/// @param      context   the context it belongs to.
+/// @param      dtype     PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
+/// @param      location  PURLIN_HOST or PURLIN_DEVICE.
+/// @param      length    number of cores d, at least 1.
+/// @param[in]  modes     d mode sizes, at least 1.
+/// @param[out] tt        the train; destroy it with purlin_tt_destroy.
+/// @return as purlin_tt_create.
+///
+/// # Safety
+/// `modes` is NULL or valid for `length` elements; `tt` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_zeros(
+    context: *const purlin_context,
+    dtype: purlin_dtype,
+    location: purlin_location,
+    length: i64,
+    modes: *const i64,
+    tt: *mut *mut purlin_tt,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let dtype = DType::from_code("dtype", dtype)?;
+        let location = tensor::location(location, 0)?;
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("tt", tt) }?;
+        // SAFETY: as promised above.
+        let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
+        tt::put(target, create::zeros(&Place { context: &context, stream: None, location }, dtype, &modes)?)
+    })
+}
+
 /// A train of rank 1 whose entries are all 1.
 ///
 /// @param      context   the context it belongs to.

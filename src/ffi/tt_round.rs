@@ -174,6 +174,47 @@ pub unsafe extern "C" fn purlin_tt_round(
     })
 }
 
+/// The product entry by entry, truncated without its cores together in memory.
+///
+/// @param      context  the context of both.
+/// @param      stream   NULL for the context's own.
+/// @param      x        an open train.
+/// @param      y        another of the same mode sizes and precision.
+/// @param      options  NULL for the defaults, which drop rounding noise alone.
+/// @param[out] tt       the result, which lies where `x` does; destroy it with purlin_tt_destroy.
+/// @param[out] info     what was done; may be NULL.
+/// @return as purlin_tt_round.
+///
+/// # Safety
+/// As for purlin_tt_round.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_hadamard_round(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    options: *const purlin_tt_round_options,
+    tt: *mut *mut purlin_tt,
+    info: *mut purlin_tt_round_info,
+) -> purlin_status {
+    guard::run(|| {
+        let context = context::get(context)?;
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::device::output("tt", tt) }?;
+        // SAFETY: the caller promises NULL or initialised structs.
+        let truncation = unsafe { truncation(options) }?;
+        // SAFETY: as above.
+        unsafe { options::check("info", info) }?;
+        let (train, done) = algebra::hadamard_round(&beside(&context, stream.as_deref(), &x), &x, &y, &truncation)?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, report(&done, &train)) }?;
+        tt::put(target, train)
+    })
+}
+
 /// H x, truncated without its cores together in memory.
 ///
 /// @param      context  the context of both.

@@ -230,7 +230,7 @@ pub struct purlin_tt_contraction_info {
     pub block: i64,
     /// Contexts at work.
     pub contexts: i64,
-    /// Bytes of workspace.
+    /// Bytes of workspace that the call uses at most.
     pub workspace_bytes: i64,
     /// Floating-point operations: 2 a real multiply-add, 8 a complex one.
     pub flops: f64,

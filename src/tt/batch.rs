@@ -34,6 +34,14 @@ struct Lists<'a> {
     last: Option<(Classes, Call)>,
 }
 
+/// Products of a chunk: those that a backend takes many of at a time, the largest first, and those that follow one by one.
+/// With each place goes whether its result is to be conjugated.
+struct Dealt<'a> {
+    small: Vec<Item<'a>>,
+    small_places: Vec<(Place, bool)>,
+    large: Vec<(Item<'a>, Place, bool)>,
+}
+
 /// The class of x, that of y, and whether they are one train.
 type Classes = (usize, usize, bool);
 
@@ -53,9 +61,7 @@ impl Contraction {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
         let count = x.len();
-        if y.len() != count {
-            return Err(Error::invalid("y", format!("has {} trains, x has {count}", y.len())));
-        }
+        expect_pairs(x, y)?;
         expect_room("results", sums.len(), count)?;
         self.all(stream, x, y, count, &|k| Some((k, k, k)), report, &mut |(_, _, k), sum| sums[k] = sum)
     }
@@ -76,19 +82,67 @@ impl Contraction {
         let rows = x.len();
         let count = crate::shape::product("results", rows, y.len())?;
         expect_room("results", sums.len(), count)?;
-        let same = rows == y.len() && x.iter().zip(y).all(|(a, b)| std::ptr::eq(*a, *b));
+        let same = is_same(x, y);
         let hermitian = self.options().conjugate == Conjugate::Bra;
-        let place = |k: usize| {
-            let (i, j) = (k % rows, k / rows);
-            (!same || i <= j).then_some((i, j, k))
-        };
-        self.all(stream, x, y, count, &place, report, &mut |(i, j, k), sum| {
+        self.all(stream, x, y, count, &entries(x, y), report, &mut |(i, j, k), sum| {
             sums[k] = sum;
             if same && i != j {
                 // Without conjugation the matrix is symmetric.
                 sums[j + rows * i] = if hermitian { sum.conj() } else { sum };
             }
         })
+    }
+
+    /// What is known of [`Contraction::inner_batch`] before it runs: algorithm and kernel of its first product, operations
+    /// and bytes of all, and the most workspace that it takes at a time.
+    ///
+    /// # Errors
+    /// As [`Contraction::inner_batch`] for what does not fit.
+    pub fn plan_batch(&mut self, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<Info> {
+        expect_pairs(x, y)?;
+        self.foresee(x, y, x.len(), &|k| Some((k, k, k)))
+    }
+
+    /// What is known of [`Contraction::gram`] before it runs, as [`Contraction::plan_batch`] has it.
+    ///
+    /// # Errors
+    /// As [`Contraction::gram`] for what does not fit.
+    pub fn plan_gram(&mut self, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<Info> {
+        let count = crate::shape::product("results", x.len(), y.len())?;
+        self.foresee(x, y, count, &entries(x, y))
+    }
+
+    /// The report of [`Contraction::all`] without its results.
+    fn foresee(
+        &mut self,
+        x: &[&TensorTrain],
+        y: &[&TensorTrain],
+        count: usize,
+        place: &dyn Fn(usize) -> Option<Place>,
+    ) -> Result<Info> {
+        let mut info = nothing(self.contexts.len());
+        let mut lists = Lists::new(self, x, y)?;
+        self.chunks(count, place, |session, chunk, _| session.deal(&mut lists, chunk, &mut info).map(|_| ()))?;
+        Ok(info)
+    }
+
+    /// Hands what `place` counts to `each`, as much as a backend takes at a time, with the number that is reached.
+    fn chunks(
+        &mut self,
+        count: usize,
+        place: &dyn Fn(usize) -> Option<Place>,
+        mut each: impl FnMut(&mut Self, &[Place], usize) -> Result<()>,
+    ) -> Result<()> {
+        let most = self.machines[0].machine().batch.min(count);
+        let mut chunk = alloc::with_capacity("batch of contractions", most)?;
+        for k in 0..count {
+            chunk.extend(place(k));
+            if chunk.len() == most || k + 1 == count {
+                each(self, &chunk, k + 1)?;
+                chunk.clear();
+            }
+        }
+        Ok(())
     }
 
     /// Computes what `place` counts, up to `count`, and hands each result to `put`.
@@ -111,29 +165,17 @@ impl Contraction {
         let cancel = self.cancel.clone();
         let progress = cancel.progress(&contexts, report, cancel.epoch());
         progress.check()?;
-        let most = self.machines[0].machine().batch.min(count);
-        let mut chunk = alloc::with_capacity("batch of contractions", most)?;
-        for k in 0..count {
-            chunk.extend(place(k));
-            if chunk.len() == most || k + 1 == count {
-                self.chunk(stream, &mut lists, &chunk, &progress, &mut info, put)?;
-                chunk.clear();
-                progress.report(to_i64(k + 1), to_i64(count), 0.0)?;
-            }
-        }
+        self.chunks(count, place, |session, chunk, reached| {
+            let dealt = session.deal(&mut lists, chunk, &mut info)?;
+            session.run(stream, dealt, &progress, put)?;
+            progress.report(to_i64(reached), to_i64(count), 0.0)
+        })?;
         info.seconds = start.elapsed().as_secs_f64();
         Ok(info)
     }
 
-    fn chunk(
-        &mut self,
-        stream: Option<&Stream>,
-        lists: &mut Lists<'_>,
-        places: &[Place],
-        progress: &Progress<'_>,
-        info: &mut Info,
-        put: &mut dyn FnMut(Place, Scaled),
-    ) -> Result<()> {
+    /// Plans these products and tells those that go together from the others; `info` learns of them.
+    fn deal<'a>(&mut self, lists: &mut Lists<'a>, places: &[Place], info: &mut Info) -> Result<Dealt<'a>> {
         let what = "batch of contractions";
         let (mut small, mut small_places) =
             (alloc::with_capacity(what, places.len())?, alloc::with_capacity(what, places.len())?);
@@ -144,14 +186,15 @@ impl Contraction {
             let conjugate = plan.conjugate_result;
             let (x, y) = if swapped { (y, x) } else { (x, y) };
             if info.flops == 0.0 {
-                *info = Info { flops: 0.0, bytes: 0.0, ..plan.info(self.contexts.len()) };
+                let workspace_bytes = info.workspace_bytes;
+                *info = Info { flops: 0.0, bytes: 0.0, workspace_bytes, ..plan.info(self.contexts.len()) };
             }
             (info.flops, info.bytes) = (info.flops + plan.flops, info.bytes + plan.bytes);
-            info.workspace_bytes = info.workspace_bytes.max(i64::try_from(plan.workspace).unwrap_or(i64::MAX));
             if self.machines[0].takes(&plan) {
                 small.push(Item { plan, x, y });
                 small_places.push((place, conjugate));
             } else {
+                info.workspace_bytes = info.workspace_bytes.max(in_bytes(plan.workspace));
                 alloc::push(what, &mut large, (Item { plan, x, y }, place, conjugate))?;
             }
         }
@@ -169,7 +212,20 @@ impl Contraction {
             places.extend(order.iter().map(|&i| small_places[i]));
             (small, small_places) = (items, places);
         }
-        let mut sums = alloc::filled(what, small.len(), Scaled::ZERO)?;
+        info.workspace_bytes = info.workspace_bytes.max(in_bytes(self.machines[0].many_bytes(&small)));
+        Ok(Dealt { small, small_places, large })
+    }
+
+    /// Computes the products of a chunk.
+    fn run(
+        &mut self,
+        stream: Option<&Stream>,
+        dealt: Dealt<'_>,
+        progress: &Progress<'_>,
+        put: &mut dyn FnMut(Place, Scaled),
+    ) -> Result<()> {
+        let Dealt { small, small_places, large } = dealt;
+        let mut sums = alloc::filled("batch of contractions", small.len(), Scaled::ZERO)?;
         if !small.is_empty() {
             many(&mut self.machines, stream, &small, &progress.flag(), &mut sums)?;
         }
@@ -284,6 +340,31 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
         class[i] = order[first..at].iter().find(alike).map_or(i, |&(_, j)| class[j]);
     }
     Ok(class)
+}
+
+fn expect_pairs(x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<()> {
+    if x.len() == y.len() {
+        return Ok(());
+    }
+    Err(Error::invalid("y", format!("has {} trains, x has {}", y.len(), x.len())))
+}
+
+/// Whether both lists are the same.
+fn is_same(x: &[&TensorTrain], y: &[&TensorTrain]) -> bool {
+    x.len() == y.len() && x.iter().zip(y).all(|(a, b)| std::ptr::eq(*a, *b))
+}
+
+/// The entries of a Gram matrix that are computed: of one list with itself those on and above the diagonal.
+fn entries(x: &[&TensorTrain], y: &[&TensorTrain]) -> impl Fn(usize) -> Option<Place> + use<> {
+    let (same, rows) = (is_same(x, y), x.len());
+    move |k| {
+        let (i, j) = (k % rows, k / rows);
+        (!same || i <= j).then_some((i, j, k))
+    }
+}
+
+fn in_bytes(workspace: u64) -> i64 {
+    i64::try_from(workspace).unwrap_or(i64::MAX)
 }
 
 fn expect_room(argument: &str, found: usize, needed: usize) -> Result<()> {

@@ -39,13 +39,41 @@ impl Contraction {
         x: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
-        let goal = match self.options().norm_way {
-            NormWay::Qr => return self.by_qr(stream, x, x, Goal::Norm, report),
+        match self.norm_goal() {
+            Goal::Norm => self.by_qr(stream, x, x, Goal::Norm, report),
+            goal => {
+                let (square, info) = self.contract(stream, x, x, goal, report)?;
+                Ok((square.re().sqrt(), info))
+            }
+        }
+    }
+
+    /// What is known of the norm of `x` before it runs.
+    ///
+    /// # Errors
+    /// As [`Contraction::norm`] for what does not fit.
+    pub fn plan_norm(&mut self, x: &TensorTrain) -> Result<Info> {
+        let goal = self.norm_goal();
+        let call = self.prepare(x, x, goal)?;
+        Ok(call.plan.info(self.contexts().len()))
+    }
+
+    /// What is known of the distance of `x` and `y` before it runs.
+    ///
+    /// # Errors
+    /// As [`Contraction::distance`] for what does not fit.
+    pub fn plan_distance(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
+        let call = self.prepare(x, y, Goal::Distance)?;
+        Ok(call.plan.info(self.contexts().len()))
+    }
+
+    /// The way to a norm that the options ask for.
+    fn norm_goal(&self) -> Goal {
+        match self.options().norm_way {
+            NormWay::Qr => Goal::Norm,
             NormWay::Inner => Goal::Square,
             NormWay::Auto | NormWay::Triangle => Goal::Triangle,
-        };
-        let (square, info) = self.contract(stream, x, x, goal, report)?;
-        Ok((square.re().sqrt(), info))
+        }
     }
 
     /// The Euclidean norm of x - y, by QR factors of the difference: it keeps the digits that the inner products

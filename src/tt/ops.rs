@@ -110,6 +110,11 @@ pub trait ContractOps: Send {
     /// Whether a contraction is small enough to be one of many.
     fn takes(&self, plan: &Plan) -> bool;
 
+    /// Bytes of workspace that [`ContractOps::many`] takes for these.
+    fn many_bytes(&self, items: &[Item<'_>]) -> u64 {
+        items.iter().map(|item| item.plan.workspace).max().unwrap_or(0)
+    }
+
     /// S of each of many contractions that [`ContractOps::takes`] admits: on the CPU to the same bits as one by one, on a
     /// GPU, which has other kernels for many, to the same bits whenever the same list is given.
     fn many(

@@ -1,5 +1,7 @@
 //! Which contraction, and its figures.
 
+mod qr;
+
 use super::cost::{self, First, Halves, Sizes};
 use super::cpu::chain::{Chain, TOGETHER};
 use super::info::{Info, Kernel, Outcome};
@@ -174,8 +176,12 @@ pub(super) fn expect_room(limit: u64, needed: f64) -> Result<()> {
     if needed <= limit as f64 {
         return Ok(());
     }
-    let problem = format!("is {limit}, at least {needed:.0} bytes are needed");
-    Err(Error::invalid("workspace_limit", problem))
+    Err(too_little(limit, needed))
+}
+
+/// What a workspace that is too small is refused with.
+pub(super) fn too_little(limit: u64, needed: f64) -> Error {
+    Error::invalid("workspace_limit", format!("is {limit}, at least {needed:.0} bytes are needed"))
 }
 
 struct Planner<'a> {
@@ -484,42 +490,6 @@ impl<'a> Planner<'a> {
         if plan.triangle && max_rank >= 192 {
             plan.flops *= 0.5;
         }
-    }
-
-    fn by_qr(mut self, difference: bool) -> Result<Plan> {
-        let Sizes { modes, r, s, .. } = self.sizes;
-        let d = modes.len();
-        let wide = |cut: usize, k: usize| {
-            (r[cut] as f64 * r[k % d] as f64) + if difference { s[cut] as f64 * s[k % d] as f64 } else { 0.0 }
-        };
-        if self.request.options.cut.is_none() {
-            // Every width is a multiple of the ranks at the cut.
-            self.cut = (1..d).fold(0, |best, c| if wide(c, c) < wide(best, best) { c } else { best });
-        }
-        let mut plan = self.start(Algorithm::Full, "QR factors, nothing is squared".into())?;
-        plan.pairs = Pairs { r: r[self.cut], s: if difference { s[self.cut] } else { r[self.cut] }, halved: false };
-        let operations = if is_complex(self.dtype) { 8.0 } else { 2.0 };
-        let (mut rows, mut room) = (1.0, 0.0f64);
-        plan.flops = 0.0;
-        for i in 0..d {
-            let (k, last) = ((self.cut + i) % d, i + 1 == d);
-            let n = modes[k] as f64;
-            let (before, after) =
-                (wide(self.cut, self.cut + i), if last { 1.0 } else { wide(self.cut, self.cut + i + 1) });
-            let tall = rows * n;
-            // Each value of the bond at the cut meets its own columns alone.
-            let values = r[self.cut] as f64;
-            plan.flops += if i > 0 { operations * tall * before * after / values } else { 0.0 };
-            if tall > after && !last {
-                plan.flops += operations * after * after * (tall - after / 3.0);
-            }
-            room = room.max(rows * before + tall * after + after * after + 16.0 * after);
-            rows = if last { 1.0 } else { tall.min(after) };
-        }
-        let needed = self.bytes(room);
-        self.expect_room(needed)?;
-        plan.workspace = needed as u64;
-        Ok(plan)
     }
 
     fn best_halves(&self) -> Halves {

@@ -21,7 +21,9 @@ static void sums_and_products(void) {
   purlin_tt_matrix *one = NULL;
   purlin_tensor *t;
   int64_t exponent = 7, shape[4];
+  purlin_tt_round_info info;
   int i;
+  OK(purlin_tt_round_info_init(&info, sizeof info));
   make_train(context, &x, 3, 3, 2, 2, 1);
   make_train(context, &y, 3, 3, 3, 2, 2);
   entries(x.tt, a, 27);
@@ -55,11 +57,17 @@ static void sums_and_products(void) {
   OK(purlin_tt_to_open(context, NULL, x.tt, &w));
   COMPARE(purlin_tt_round(context, NULL, w, NULL, &z, NULL, NULL), a[i]);
   COMPARE(purlin_tt_apply_round(context, NULL, one, w, NULL, &z, NULL), a[i]);
+  COMPARE(purlin_tt_hadamard_round(context, NULL, w, w, NULL, &z, &info), a[i] * a[i]);
+  CHECK(info.error <= 1e-12 && info.max_rank >= 1 && info.max_rank <= 3);
+  COMPARE(purlin_tt_zeros(context, PURLIN_F64, PURLIN_HOST, 3, modes, &z), 0);
   COMPARE(purlin_tt_canonicalise(context, NULL, w, 1, &exponent, &z), a[i]);
   CHECK(exponent == 0);
   OK(purlin_tt_shape(w, 3, NULL, shape));
   CHECK(shape[0] == 1 && shape[3] == 1);
   UNSUPPORTED("", purlin_tt_round(context, NULL, x.tt, NULL, &z, NULL, NULL));
+  UNSUPPORTED("product: is cyclic", purlin_tt_hadamard_round(context, NULL, x.tt, w, NULL, &z, NULL));
+  BAD_HANDLE("y: is NULL", purlin_tt_hadamard_round(context, NULL, w, NULL, NULL, &z, NULL));
+  BAD_ARGUMENT("tt: is NULL", purlin_tt_hadamard_round(context, NULL, w, w, NULL, NULL, NULL));
   UNSUPPORTED("", purlin_tt_canonicalise(context, NULL, x.tt, 0, &exponent, &z));
   BAD_ARGUMENT("alpha", purlin_tt_add(context, NULL, imaginary, x.tt, two, y.tt, &z));
   BAD_ARGUMENT("alpha: is NULL", purlin_tt_add(context, NULL, NULL, x.tt, two, y.tt, &z));
@@ -149,6 +157,8 @@ static void creation(void) {
   OK(purlin_tt_destroy(x));
   BAD_ARGUMENT("vectors: has 5 elements, 6 are needed", purlin_tt_product_state(context, 3, modes, shorter, &x));
   BAD_ARGUMENT("dtype: is U8", purlin_tt_ones(context, PURLIN_U8, PURLIN_HOST, 3, modes, &x));
+  BAD_ARGUMENT("dtype: is U8", purlin_tt_zeros(context, PURLIN_U8, PURLIN_HOST, 3, modes, &x));
+  BAD_ARGUMENT("tt: is NULL", purlin_tt_zeros(context, PURLIN_F64, PURLIN_HOST, 3, modes, NULL));
   BAD_ARGUMENT("modes: is NULL", purlin_tt_ones(context, PURLIN_F64, PURLIN_HOST, 3, NULL, &x));
   BAD_ARGUMENT("ranks: is NULL", purlin_tt_random(context, PURLIN_F64, PURLIN_HOST, 3, modes, NULL, 9, &x));
   UNSUPPORTED("location", purlin_tt_random(context, PURLIN_F64, PURLIN_DEVICE, 3, modes, ranks, 9, &x));

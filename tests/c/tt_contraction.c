@@ -61,6 +61,142 @@ static void inner_products(void) {
   OK(purlin_tt_contraction_destroy(c));
 }
 
+static int same_plan(const purlin_tt_contraction_info *plan, const purlin_tt_contraction_info *done) {
+  return plan->algorithm == done->algorithm && plan->kernel == done->kernel && plan->flops == done->flops &&
+         plan->bytes == done->bytes && plan->workspace_bytes == done->workspace_bytes && plan->block == done->block &&
+         strcmp(plan->reason, done->reason) == 0;
+}
+
+/* What calls would do is what they do. */
+static void plans(void) {
+  static made x, y;
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_contraction_info plan = fresh_info(), done = fresh_info();
+  purlin_tt_matrix *h = NULL;
+  const purlin_tt *bras[3], *kets[3];
+  purlin_tensor *values = NULL;
+  purlin_tt_scaled s;
+  double result[2], numbers[9];
+  int64_t dims[2] = {3, 3};
+  int k;
+  make_train(context, &x, 6, 2, 5, 2, 1);
+  make_train(context, &y, 6, 2, 4, 1, 2);
+  for (k = 0; k < 3; k++) {
+    bras[k] = k == 1 ? y.tt : x.tt;
+    kets[k] = y.tt;
+  }
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, 6, 0, 1.0, 0.5, &h));
+#define PLANNED(planning, call) \
+  do {                          \
+    plan = fresh_info();        \
+    done = fresh_info();        \
+    OK(planning);               \
+    OK(call);                   \
+    CHECK(same_plan(&plan, &done) && plan.workspace_bytes > 0 && plan.seconds == 0); \
+  } while (0)
+  PLANNED(purlin_tt_plan(c, x.tt, y.tt, &plan), purlin_tt_inner(c, NULL, x.tt, y.tt, result, &done));
+  PLANNED(purlin_tt_plan_norm(c, x.tt, &plan), purlin_tt_norm(c, NULL, x.tt, result, &done));
+  PLANNED(purlin_tt_plan_distance(c, x.tt, y.tt, &plan), purlin_tt_distance(c, NULL, x.tt, y.tt, result, &done));
+  PLANNED(purlin_tt_plan_sandwich(c, y.tt, h, x.tt, &plan), purlin_tt_sandwich_scaled(c, y.tt, h, x.tt, &s, &done));
+  PLANNED(purlin_tt_plan_rayleigh(c, h, x.tt, &plan), purlin_tt_rayleigh(c, h, x.tt, result, NULL, NULL, &done));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, 0, 1, dims, NULL, numbers, &values));
+  PLANNED(purlin_tt_plan_batch(c, 3, bras, kets, &plan),
+          purlin_tt_inner_batch(c, NULL, 3, bras, kets, values, NULL, &done));
+  OK(purlin_tensor_destroy(values));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, dims, NULL, numbers, &values));
+  PLANNED(purlin_tt_plan_gram(c, 3, bras, 3, kets, &plan),
+          purlin_tt_gram(c, NULL, 3, bras, 3, kets, values, NULL, &done));
+  PLANNED(purlin_tt_plan_gram(c, 3, bras, 0, NULL, &plan),
+          purlin_tt_gram(c, NULL, 3, bras, 0, NULL, values, NULL, &done));
+#undef PLANNED
+  BAD_ARGUMENT("info: is NULL", purlin_tt_plan_norm(c, x.tt, NULL));
+  BAD_ARGUMENT("count: is -1", purlin_tt_plan_batch(c, -1, bras, kets, &plan));
+  BAD_ARGUMENT("rows: is -1", purlin_tt_plan_gram(c, -1, bras, 0, NULL, &plan));
+  BAD_ARGUMENT("cols: is -1", purlin_tt_plan_gram(c, 3, bras, -1, kets, &plan));
+  kets[2] = NULL;
+  BAD_HANDLE("y[2]: is NULL", purlin_tt_plan_batch(c, 3, bras, kets, &plan));
+  BAD_HANDLE("x: is NULL", purlin_tt_plan_distance(c, NULL, y.tt, &plan));
+  BAD_HANDLE("h: is NULL", purlin_tt_plan_sandwich(c, y.tt, NULL, x.tt, &plan));
+  BAD_HANDLE("contraction: is NULL", purlin_tt_plan_rayleigh(NULL, h, x.tt, &plan));
+  plan.struct_size = 9;
+  BAD_ARGUMENT("info: struct_size is 9", purlin_tt_plan_rayleigh(c, h, x.tt, &plan));
+  OK(purlin_tensor_destroy(values));
+  OK(purlin_tt_matrix_destroy(h));
+  OK(purlin_tt_destroy(y.tt));
+  OK(purlin_tt_destroy(x.tt));
+  OK(purlin_tt_contraction_destroy(c));
+}
+
+/* A workspace that is too small is refused with the bytes that are needed, and nothing is written. With these it works. */
+static void little_workspace(void) {
+  static made x, y;
+  purlin_tt_contraction_options o = fresh_options();
+  purlin_tt_contraction *c;
+  purlin_tt_contraction_info info = fresh_info(), before;
+  purlin_tt_matrix *h = NULL;
+  const purlin_tt *bras[2];
+  purlin_tensor *values = NULL, *op = NULL;
+  purlin_tt_scaled s, untouched;
+  double result[2], numbers[4], pauli[4] = {0, 1, 1, 0};
+  int64_t dims[2] = {2, 2}, sites[2] = {0, 3};
+  int which;
+  make_train(context, &x, 6, 2, 5, 3, 1);
+  make_train(context, &y, 6, 2, 5, 3, 2);
+  bras[0] = x.tt;
+  bras[1] = y.tt;
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, 6, 0, 1.0, 0.5, &h));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, 0, 1, dims, NULL, numbers, &values));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, dims, NULL, pauli, &op));
+  memset(&untouched, 7, sizeof untouched);
+  for (which = 0; which < 10; which++) {
+    int64_t limit = 8;
+    int attempt;
+    for (attempt = 0; attempt < 2; attempt++) {
+      purlin_status status = PURLIN_SUCCESS;
+      const char *needed;
+      char start[64];
+      o.workspace_limit = limit;
+      c = contraction(&o);
+      result[0] = result[1] = numbers[0] = numbers[1] = 7;
+      s = untouched;
+      info = fresh_info();
+      info.pairs = 77;
+      before = info;
+      switch (which) {
+        case 0: status = purlin_tt_inner(c, NULL, x.tt, y.tt, result, &info); break;
+        case 1: status = purlin_tt_inner_scaled(c, NULL, x.tt, y.tt, &s, &info); break;
+        case 2: status = purlin_tt_norm(c, NULL, x.tt, result, &info); break;
+        case 3: status = purlin_tt_distance_scaled(c, NULL, x.tt, y.tt, &s, &info); break;
+        case 4: status = purlin_tt_inner_batch(c, NULL, 2, bras, bras, values, NULL, &info); break;
+        case 5: status = purlin_tt_plan_batch(c, 2, bras, bras, &info); break;
+        case 6: status = purlin_tt_sandwich(c, y.tt, h, x.tt, result, &info); break;
+        case 7: status = purlin_tt_rayleigh(c, h, x.tt, result, &s, &s, &info); break;
+        case 8: status = purlin_tt_plan_sandwich(c, y.tt, h, x.tt, &info); break;
+        default: status = purlin_tt_expect_local(c, x.tt, op, 2, sites, values);
+      }
+      if (attempt == 1) {
+        CHECK(status == PURLIN_SUCCESS);
+        CHECK(which == 9 || (info.workspace_bytes > 0 && info.workspace_bytes <= limit));
+      } else {
+        sprintf(start, "workspace_limit: is %d, at least ", (int)limit);
+        CHECK(status == PURLIN_ERROR_INVALID_ARGUMENT);
+        needed = purlin_last_error_message();
+        CHECK(strncmp(needed, start, strlen(start)) == 0 && strstr(needed, " bytes are needed"));
+        if (strncmp(needed, start, strlen(start)) == 0) limit = (int64_t)atof(needed + strlen(start));
+        CHECK(limit > 8);
+        CHECK(result[0] == 7 && result[1] == 7 && numbers[0] == 7 && numbers[1] == 7);
+        CHECK(memcmp(&s, &untouched, sizeof s) == 0 && memcmp(&info, &before, sizeof info) == 0);
+      }
+      OK(purlin_tt_contraction_destroy(c));
+    }
+  }
+  OK(purlin_tensor_destroy(op));
+  OK(purlin_tensor_destroy(values));
+  OK(purlin_tt_matrix_destroy(h));
+  OK(purlin_tt_destroy(y.tt));
+  OK(purlin_tt_destroy(x.tt));
+}
+
 /* Products that leave the range of their type. */
 static void ranges(void) {
   enum { LENGTH = 400 };
@@ -349,6 +485,8 @@ int main(void) {
   context = cpu_context(2);
   foreign = cpu_context(1);
   inner_products();
+  plans();
+  little_workspace();
   ranges();
   operators();
   environments();

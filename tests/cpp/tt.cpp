@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "expect.hpp"
@@ -93,6 +94,71 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 double value(const tt::scaled& s) { return std::ldexp(s.re, static_cast<int>(s.exponent)); }
 
+/// What calls would do is what they do.
+void plans(const context& on) {
+  const ring x(on, 1.3), y(on, 0.7);
+  const tt::train_matrix h = tt::train_matrix::ising(on, 3, 1.0, 0.5);
+  tt::contraction c(on);
+  const auto done = [&](const purlin_tt_contraction_info& plan) {
+    const purlin_tt_contraction_info& last = c.last();
+    return plan.algorithm == last.algorithm && plan.kernel == last.kernel && plan.flops == last.flops &&
+           plan.workspace_bytes == last.workspace_bytes && plan.workspace_bytes > 0;
+  };
+  static_cast<void>(c.inner(x.x, y.x));
+  EXPECT(done(c.plan(x.x, y.x)));
+  static_cast<void>(c.norm(x.x));
+  EXPECT(done(c.plan_norm(x.x)));
+  static_cast<void>(c.distance(x.x, y.x));
+  EXPECT(done(c.plan_distance(x.x, y.x)));
+  static_cast<void>(c.inner_batch(on, {&x.x, &y.x}, {&y.x, &y.x}));
+  EXPECT(done(c.plan_batch({&x.x, &y.x}, {&y.x, &y.x})));
+  static_cast<void>(c.gram(on, {&x.x, &y.x}));
+  EXPECT(done(c.plan_gram({&x.x, &y.x})));
+  static_cast<void>(c.gram(on, {&x.x}, {&x.x, &y.x}));
+  EXPECT(done(c.plan_gram({&x.x}, {&x.x, &y.x})));
+  static_cast<void>(c.sandwich(y.x, h, x.x));
+  EXPECT(done(c.plan_sandwich(y.x, h, x.x)));
+  static_cast<void>(c.rayleigh(h, x.x));
+  EXPECT(done(c.plan_rayleigh(h, x.x)));
+  EXPECT_ERROR(c.plan_batch({&x.x}, {}), PURLIN_ERROR_INVALID_ARGUMENT);
+}
+
+/// A workspace that is too small is refused with the bytes that are needed, and with these it works.
+void little_workspace(const context& on) {
+  const ring x(on, 1.3), y(on, 0.7);
+  const tt::train_matrix h = tt::train_matrix::ising(on, 3, 1.0, 0.5);
+  const auto with = [&](std::int64_t limit) {
+    tt::contraction_options options;
+    options.workspace_limit = limit;
+    return tt::contraction(on, options);
+  };
+  const auto needed = [&](auto call) {
+    tt::contraction c = with(8);
+    const std::string start = "workspace_limit: is 8, at least ";
+    try {
+      call(c);
+    } catch (const purlin::error& e) {
+      const std::string text = e.what();
+      EXPECT(e.status() == PURLIN_ERROR_INVALID_ARGUMENT && text.compare(0, start.size(), start) == 0);
+      return static_cast<std::int64_t>(std::stod(text.substr(start.size())));
+    }
+    fail(__FILE__, __LINE__, "a workspace of 8 bytes was enough");
+  };
+  const auto inner = [&](tt::contraction& c) { static_cast<void>(c.inner(x.x, y.x)); };
+  const auto batch = [&](tt::contraction& c) { static_cast<void>(c.inner_batch(on, {&x.x}, {&y.x})); };
+  const auto sandwich = [&](tt::contraction& c) { static_cast<void>(c.sandwich(y.x, h, x.x)); };
+  const auto plan = [&](tt::contraction& c) { static_cast<void>(c.plan_sandwich(y.x, h, x.x)); };
+  for (std::int64_t bytes : {needed(inner), needed(batch)}) {
+    tt::contraction c = with(bytes);
+    inner(c);
+    EXPECT(c.last().workspace_bytes <= bytes);
+  }
+  EXPECT(needed(sandwich) == needed(plan));
+  tt::contraction c = with(needed(sandwich));
+  sandwich(c);
+  EXPECT(c.last().workspace_bytes <= needed(sandwich));
+}
+
 void contractions(const context& on) {
   const ring x(on, 1.3), y(on, 0.7);
   const std::vector<double> a = x.dense(), b = y.dense();
@@ -165,6 +231,8 @@ void algebra(const context& on) {
   is(tt::scale(on, 0.5, x.x, 2), [&](std::size_t n) { return 2 * a[n]; });
   is(tt::conj(on, x.x), [&](std::size_t n) { return a[n]; });
   is(tt::hadamard(on, x.x, y.x), [&](std::size_t n) { return a[n] * b[n]; });
+  is(tt::hadamard_round(on, tt::to_open(on, x.x), tt::to_open(on, y.x)).train, [&](std::size_t n) { return a[n] * b[n]; });
+  is(tt::zeros(on, PURLIN_F64, {2, 2, 2}), [](std::size_t) { return 0.0; });
   is(tt::reverse(on, tt::reverse(on, x.x)), [&](std::size_t n) { return a[n]; });
   is(tt::rotate(on, tt::rotate(on, x.x, 1), 2), [&](std::size_t n) { return a[n]; });
   is(tt::apply(on, tt::train_matrix::identity(on, {2, 2, 2}), x.x), [&](std::size_t n) { return a[n]; });
@@ -211,6 +279,8 @@ void all() {
   trains(on);
   matrices(on);
   contractions(on);
+  plans(on);
+  little_workspace(on);
   algebra(on);
   refusals(on);
 }

@@ -130,10 +130,13 @@ fn lists(f: &Fixture) -> Call {
         );
         let (a, b) = ([x.cast_const(), y.cast_const()], [y.cast_const(), x.cast_const()]);
         let (with, a, b) = (made.contraction, a.as_ptr(), b.as_ptr());
+        let mut info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
         let status = in_turn!(
             status,
             purlin_tt_inner_batch(with, null(), 2, a, b, values, null_mut(), null_mut()),
             purlin_tt_gram(with, null(), 2, a, 2, b, square, null_mut(), null_mut()),
+            purlin_tt_plan_batch(with, 2, a, b, &raw mut info),
+            purlin_tt_plan_gram(with, 2, a, 2, b, &raw mut info),
         );
         made.end(status)
     })

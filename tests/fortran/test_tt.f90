@@ -10,6 +10,7 @@ program test_tt
   call trains()
   call matrices()
   call contractions()
+  call plans()
   call operators()
   call sweeps()
   call algebra()
@@ -172,6 +173,86 @@ contains
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'workspace: needs a context on a GPU') > 0, text)
   end subroutine
 
+  !> What calls would do is what they do; a workspace that is too small is refused with the bytes that are needed.
+  subroutine plans()
+    real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
+    real(real64) :: value, batch(2), gram(2, 2)
+    type(purlin_tt) :: x, y, several(2)
+    type(purlin_tt_matrix) :: h
+    type(purlin_tt_contraction) :: c, small
+    type(purlin_tt_contraction_options) :: options
+    type(purlin_tt_contraction_info) :: plan, done
+    integer(int64) :: needed
+    integer(int32) :: stat
+    character(128) :: text
+    call chain(x, a)
+    call chain(y, b)
+    call chain(several(1), a)
+    call chain(several(2), b)
+    call h%ising(context, 3_int64, 1.0_real64, 0.5_real64)
+    call c%create(context)
+    call purlin_tt_plan_norm(c, x, plan)
+    call c%norm(x, value, done)
+    call check(same(plan, done), 'plan of a norm')
+    call purlin_tt_plan_distance(c, x, y, plan)
+    call c%distance(x, y, value, done)
+    call check(same(plan, done), 'plan of a distance')
+    call purlin_tt_plan_batch(c, several, several, plan)
+    call c%inner_batch(several, several, batch, info=done)
+    call check(same(plan, done), 'plan of a batch')
+    call purlin_tt_plan_gram(c, several, plan)
+    call c%gram(several, gram, info=done)
+    call check(same(plan, done), 'plan of a Gram matrix')
+    call purlin_tt_plan_gram(c, several, plan, y=several(2:1:-1))
+    call c%gram(several, gram, y=several(2:1:-1), info=done)
+    call check(same(plan, done), 'of two lists')
+    call purlin_tt_plan_sandwich(c, y, h, x, plan)
+    call c%sandwich(y, h, x, value, done)
+    call check(same(plan, done), 'plan of a sandwich')
+    call purlin_tt_plan_rayleigh(c, h, x, plan)
+    call c%rayleigh(h, x, value, info=done)
+    call check(same(plan, done), 'plan of a quotient')
+    call purlin_tt_plan_batch(c, several, several(1:1), plan, stat, text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'y: not as many trains as x', text)
+    call purlin_init(options)
+    options%workspace_limit = 8
+    call small%create(context, options)
+    call small%inner(x, y, value, stat=stat, errmsg=text)
+    needed = bytes_of(stat, text)
+    call purlin_tt_plan_batch(small, several, several, plan, stat, text)
+    call check(bytes_of(stat, text) == needed, 'a batch needs as much')
+    options%workspace_limit = needed
+    call small%create(context, options)
+    call small%inner(x, y, value, done)
+    call check(done%workspace_bytes <= needed .and. near(value, sum(dense(a) * dense(b))), 'what is needed is enough')
+    options%workspace_limit = 8
+    call small%create(context, options)
+    call small%sandwich(y, h, x, value, stat=stat, errmsg=text)
+    needed = bytes_of(stat, text)
+    options%workspace_limit = needed
+    call small%create(context, options)
+    call small%sandwich(y, h, x, value, done)
+    call check(done%workspace_bytes <= needed, 'for an operator too')
+  end subroutine
+
+  pure function same(plan, done)
+    type(purlin_tt_contraction_info), intent(in) :: plan, done
+    logical :: same
+    same = plan%algorithm == done%algorithm .and. plan%kernel == done%kernel .and. plan%workspace_bytes > 0 .and. &
+      plan%workspace_bytes == done%workspace_bytes .and. abs(plan%flops - done%flops) <= 0
+  end function
+
+  !> The bytes that a refused workspace of 8 bytes should have had.
+  function bytes_of(stat, text) result(bytes)
+    integer(int32), intent(in) :: stat
+    character(*), intent(in) :: text
+    integer(int64) :: bytes
+    character(*), parameter :: start = 'workspace_limit: is 8, at least '
+    bytes = 0
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, start) == 1, text)
+    if (index(text, start) == 1) read (text(len(start) + 1:index(text, ' bytes are needed') - 1), *) bytes
+  end function
+
   subroutine operators()
     real(real64), target :: a(3, 2, 3, 3)
     real(real64) :: energy, top, bottom, local(3), pairs(3, 3)
@@ -252,6 +333,14 @@ contains
     call purlin_tt_hadamard(x, y, z)
     call purlin_tt_full(z, full)
     call check(all(abs(full - dense(a) * dense(b)) < 1e-11_real64), 'hadamard')
+    call purlin_tt_to_open(x, z)
+    call purlin_tt_to_open(y, w)
+    call purlin_tt_hadamard_round(z, w, y, info=info)
+    call purlin_tt_full(y, full)
+    call check(all(abs(full - dense(a) * dense(b)) < 1e-11_real64) .and. info%max_rank == 2, 'hadamard and round')
+    call purlin_tt_zeros(context, PURLIN_F64, [2_int64, 2_int64, 2_int64], w)
+    call purlin_tt_full(w, full)
+    call check(all(abs(full) <= 0), 'zeros')
     call one%identity(context, [2_int64, 2_int64, 2_int64])
     call purlin_tt_apply(one, x, z)
     call purlin_tt_element(z, [2_int64, 1_int64, 2_int64], value)

@@ -116,6 +116,7 @@ fn train(s: &mut Source<'_>, w: &mut World) -> (purlin_status, *mut purlin_tt) {
             c!(purlin_tt_borrow_device(context, dtype, 0, length, m, r, addresses.as_ptr(), place))
         }
         2 | 3 => c!(purlin_tt_random(context, dtype, location, length, m, r, s.bits(), place)),
+        4 if s.below(2) == 0 => c!(purlin_tt_zeros(context, dtype, location, length, m, place)),
         4 => c!(purlin_tt_ones(context, dtype, location, length, m, place)),
         5 => {
             let sum = modes[..usize::try_from(length).unwrap_or(0)].iter().fold(0i64, |a, b| a.saturating_add(*b));
@@ -318,7 +319,13 @@ fn contract(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let result = if s.once_in(40) { null_mut() } else { plain.as_mut_ptr() };
     let info = if s.below(2) == 0 { null_mut() } else { room.get_mut() };
     match s.below(9) {
-        0 => c!(purlin_tt_plan(with, x, y, room.get_mut())),
+        0 => match s.below(5) {
+            0 => c!(purlin_tt_plan(with, x, y, room.get_mut())),
+            1 => c!(purlin_tt_plan_norm(with, x, room.get_mut())),
+            2 => c!(purlin_tt_plan_distance(with, x, y, room.get_mut())),
+            3 => c!(purlin_tt_plan_sandwich(with, y, any_matrix(s, w), x, room.get_mut())),
+            _ => c!(purlin_tt_plan_rayleigh(with, any_matrix(s, w), x, room.get_mut())),
+        },
         1 | 2 => c!(purlin_tt_inner(with, stream, x, y, result, info)),
         3 => c!(purlin_tt_inner_scaled(with, stream, x, y, &raw mut scaled, info)),
         4 => c!(purlin_tt_norm(with, stream, x, result, info)),
@@ -340,12 +347,18 @@ fn lists(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     if s.below(2) == 0 {
         let (values, exponents) = (shaped(s, w, dtype, &[rows]), wanted(s, w, PURLIN_I64, &[rows]));
         let (x, y) = (x.as_ptr(), y.as_ptr());
+        if s.below(3) == 0 {
+            return c!(purlin_tt_plan_batch(with, rows_given, x, y, room.get_mut()));
+        }
         return c!(purlin_tt_inner_batch(with, stream, rows_given, x, y, values, exponents, room.get_mut()));
     }
     let same = s.below(3) == 0;
     let cols = if same { rows } else { cols };
     let (values, exponents) = (shaped(s, w, dtype, &[rows, cols]), wanted(s, w, PURLIN_I64, &[rows, cols]));
     let (x, y) = (x.as_ptr(), if same { null() } else { y.as_ptr() });
+    if s.below(3) == 0 {
+        return c!(purlin_tt_plan_gram(with, rows_given, x, cols, y, room.get_mut()));
+    }
     c!(purlin_tt_gram(with, stream, rows_given, x, cols, y, values, exponents, room.get_mut()))
 }
 
@@ -479,12 +492,16 @@ fn truncation(
     let info = initialised!(purlin_tt_round_info, purlin_tt_round_info_init);
     let (given, mut room) = (Room::of(s, &o), Room::of(s, &info));
     let options = if s.once_in(10) { null() } else { given.get() };
-    match s.below(3) {
+    match s.below(4) {
         0 => {
+            let y = any_train(s, w);
+            c!(purlin_tt_hadamard_round(context, stream, x, y, options, place, room.get_mut()))
+        }
+        1 => {
             let discarded = wanted(s, w, PURLIN_F64, &[2]);
             c!(purlin_tt_round(context, stream, x, options, place, discarded, room.get_mut()))
         }
-        1 => {
+        2 => {
             let h = any_matrix(s, w);
             c!(purlin_tt_apply_round(context, stream, h, x, options, place, room.get_mut()))
         }

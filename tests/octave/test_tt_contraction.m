@@ -20,6 +20,7 @@ function test_tt_contraction()
   check(abs(G(1, 2) - A(:)' * B(:)) < 1e-11 * norm(B(:)) ^ 2 && abs(G(2, 1) - conj(G(1, 2))) < 1e-11, 'Gram matrix');
   check(abs(purlin.tt_gram({x}, {y, x}) - [A(:)' * B(:), A(:)' * A(:)]) < 1e-11 * norm(B(:)) ^ 2, 'of two lists');
   check(abs(purlin.tt_inner_batch({x, y}, {y, y}) - G(:, 2)) < 1e-11 * norm(B(:)) ^ 2, 'batch');
+  plans(x, y);
   big = repmat({1e30 * ones(1, 2)}, 1, 10);
   [v, info] = purlin.tt_inner(big, big);
   check(isinf(v) && strcmp(info.outcome, 'overflow'), 'overflow is a result');
@@ -29,6 +30,64 @@ function test_tt_contraction()
   operators();
   algebra(x, y, A, B);
   check(purlin.live_handles() == before, 'no handle is left');
+end
+
+function plans(x, y)
+% What calls would do is what they do; kept contractions, exponents of lists, and a workspace that is too small.
+  h = purlin.tt_identity([2 3 2]);
+  same = @(p, q) strcmp(p.algorithm, q.algorithm) && strcmp(p.kernel, q.kernel) && p.flops == q.flops ...
+                 && p.workspace_bytes == q.workspace_bytes && p.workspace_bytes > 0;
+  [~, done] = purlin.tt_inner(x, y);
+  check(same(purlin.tt_plan(x, y), done), 'plan of an inner product');
+  [~, done] = purlin.tt_norm(x, 'norm_way', 'qr');
+  check(same(purlin.tt_plan_norm(x, 'norm_way', 'qr'), done), 'plan of a norm');
+  [~, done] = purlin.tt_distance(x, y);
+  check(same(purlin.tt_plan_distance(x, y), done), 'plan of a distance');
+  [~, done] = purlin.tt_sandwich(y, h, x);
+  check(same(purlin.tt_plan_sandwich(y, h, x), done), 'plan of a sandwich');
+  [~, done] = purlin.tt_rayleigh(h, x);
+  check(same(purlin.tt_plan_rayleigh(h, x), done), 'plan of a quotient');
+  one = purlin.tt_plan(x, y);
+  info = purlin.tt_plan_batch({x, x}, {y, y});
+  check(info.flops == 2 * one.flops, 'plan of a batch');
+  info = purlin.tt_plan_gram({x, x}, {y});
+  check(info.flops == 2 * one.flops, 'plan of a Gram matrix');
+  info = purlin.tt_plan_gram({x, y});
+  check(info.workspace_bytes > 0, 'of one list');
+
+  c = purlin.TTContraction('scaling', 'always', 'algorithm', 'reduced');
+  [v, info] = purlin.tt_inner(x, y, c);
+  check(v == purlin.tt_inner(x, y, 'scaling', 'always', 'algorithm', 'reduced') && strcmp(info.algorithm, 'reduced') ...
+        && info.scaled == 1, 'a kept contraction');
+  check(purlin.tt_norm(x, c) == purlin.tt_norm(x, 'scaling', 'always', 'algorithm', 'reduced'), 'is used again');
+  check(same(purlin.tt_plan(x, y, c), info), 'and plans');
+  check_error('purlin:invalidArgument', 'progress', @() purlin.TTContraction('progress', @(step, steps, measure) true));
+  check_error('purlin:invalidArgument', 'there is no speed', @() purlin.TTContraction('speed', 1));
+  delete(c);
+  check_error('purlin:invalidHandle', 'contraction', @() purlin.tt_inner(x, y, c));
+
+  G = purlin.tt_gram({x, y});
+  s = purlin.tt_gram_scaled({x, y});
+  check(isequal(s.mantissa .* 2 .^ s.exponent, G) && isequal(size(s.log_abs), [2 2]), 'exponents of a Gram matrix');
+  s = purlin.tt_gram_scaled({x}, {y, x}, 'scaling', 'always');
+  check(isequal(size(s.exponent), [1 2]), 'of two lists');
+  huge = repmat({3}, 1, 700);
+  s = purlin.tt_inner_batch_scaled({huge, huge}, {huge, huge});
+  check(all(abs(s.log_abs - 1400 * log(3)) < 1e-10) && isequal(s.phase, [1; 1]) && all(s.exponent > 2000), 'of a batch');
+
+  for call = {@(varargin) purlin.tt_inner(x, y, varargin{:}), @(varargin) purlin.tt_sandwich(y, h, x, varargin{:}), ...
+              @(varargin) purlin.tt_plan_batch({x}, {y}, varargin{:}), @(varargin) purlin.tt_norm(x, varargin{:})}
+    try
+      call{1}('workspace_limit', 8);
+      check(false, 'a workspace of 8 bytes is too small');
+    catch e
+      check(strcmp(e.identifier, 'purlin:invalidArgument'), e.message);
+      needed = regexp(e.message, 'workspace_limit: is 8, at least (\d+) bytes are needed', 'tokens', 'once');
+      check(numel(needed) == 1, e.message);
+      call{1}('workspace_limit', str2double(needed{1}));
+    end
+  end
+  delete(h);
 end
 
 function operators()
@@ -80,6 +139,8 @@ function algebra(x, y, A, B)
   check(near(purlin.tt_full(purlin.tt_scale(y, 3, 'exponent', 2)), 12 * B), 'scale');
   check(near(purlin.tt_full(purlin.tt_conj(y)), conj(B)), 'conj');
   check(near(purlin.tt_full(purlin.tt_hadamard(x, y)), A .* B), 'hadamard');
+  [z, info] = purlin.tt_hadamard(purlin.tt_to_open(x), purlin.tt_to_open(y), 'epsilon', 1e-12);
+  check(near(purlin.tt_full(z), A .* B) && info.error <= 1e-12 && max(describe(z).ranks) <= 2, 'hadamard, rounded');
   check(near(purlin.tt_full(purlin.tt_reverse(x)), permute(A, [3 2 1])), 'reverse');
   check(near(purlin.tt_full(purlin.tt_rotate(x, 2)), permute(A, [2 3 1])), 'rotate');
   check(near(purlin.tt_full(purlin.tt_to_open(x)), A), 'to_open');
@@ -94,6 +155,7 @@ function algebra(x, y, A, B)
   check(near(purlin.tt_full(c) * 2 ^ q, A), 'canonicalise');
   check(isequal(gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3)), gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3))), 'seed');
   check(isequal(purlin.tt_full(purlin.tt_ones([2 3])), ones(2, 3)), 'ones');
+  check(isequal(purlin.tt_full(purlin.tt_zeros([2 3], 'class', 'single')), zeros(2, 3, 'single')), 'zeros');
   check(isequal(purlin.tt_full(purlin.tt_product_state({[1 2], [3 4 5]})), [1; 2] * [3 4 5]), 'product state');
   check_error('purlin:notSupported', '', @() purlin.tt_round(x));
 end

@@ -35,6 +35,10 @@ def test_sums_and_products(cpu: purlin.Context, dtype: Any, edge: int) -> None:
     near(tt.full(tt.reverse(x, context=cpu)), a.transpose(2, 1, 0), dtype)
     opened = tt.to_open(x, context=cpu)
     assert not opened.cyclic
+    rounded = tt.hadamard_round(opened, tt.to_open(y, context=cpu), context=cpu)
+    near(tt.full(rounded.train), a * b, dtype)
+    assert rounded.train.ranks[1] <= MODES[0]
+    assert not tt.full(tt.zeros(MODES, dtype, context=cpu)).any()
     near(tt.full(opened), a, dtype)
     near(tt.full(tt.rotate(x, 1, context=cpu)), a.transpose(1, 2, 0), dtype)
     wide = np.complex128 if np.dtype(dtype).kind == "c" else np.float64

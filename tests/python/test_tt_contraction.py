@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,30 @@ def test_algorithms_of_rings_agree(cpu: purlin.Context, algorithm: Any) -> None:
     with tt.Contraction(algorithm=algorithm, context=cpu) as contraction:
         assert abs(contraction.inner(x, y) - expected) <= 1e-12 * abs(expected)
         assert contraction.info is not None and contraction.info.algorithm == algorithm
+
+
+@pytest.mark.parametrize("rank", [3, 70])
+def test_plans_are_what_calls_do(cpu: purlin.Context, rank: int) -> None:
+    x, y = (random_cores([2] * 6, [1] + [rank] * 5 + [1], np.float64, seed) for seed in (1, 2))
+    h = tt.ising(6, 1.0, 0.5, context=cpu)
+    trains = [x, y, x]
+    with tt.Contraction(context=cpu) as contraction:
+        for plan, call in (
+            (contraction.plan(x, y), lambda: contraction.inner(x, y)),
+            (contraction.plan_norm(x), lambda: contraction.norm(x)),
+            (contraction.plan_distance(x, y), lambda: contraction.distance(x, y)),
+            (contraction.plan_sandwich(y, h, x), lambda: contraction.sandwich(y, h, x)),
+            (contraction.plan_rayleigh(h, x), lambda: contraction.rayleigh(h, x)),
+            (contraction.plan_batch(trains, trains), lambda: contraction.inner_batch(trains, trains)),
+            (contraction.plan_gram(trains, [y]), lambda: contraction.gram(trains, [y])),
+            (contraction.plan_gram(trains), lambda: contraction.gram(trains)),
+        ):
+            call()
+            done = contraction.info
+            assert done is not None and plan.workspace_bytes > 0
+            assert dataclasses.replace(done, seconds=0.0) == plan
+        with pytest.raises(ValueError, match="has 1 trains, x has 3"):
+            contraction.plan_batch(trains, [y])
 
 
 def test_nothing_is_enqueued_on_the_cpu(cpu: purlin.Context) -> None:

@@ -75,12 +75,21 @@
 %   tt_inner               - Inner product of tensor trains.
 %   tt_inner_scaled        - The same with an exponent of its own.
 %   tt_inner_batch         - Inner products of many pairs in one call.
+%   tt_inner_batch_scaled  - The same with an exponent for each number.
 %   tt_gram                - Matrix of the inner products of many trains.
+%   tt_gram_scaled         - The same with an exponent for each number.
 %   tt_norm                - Norm of a tensor train.
 %   tt_norm_scaled         - The same with an exponent of its own.
 %   tt_distance            - Norm of the difference of two tensor trains.
 %   tt_distance_scaled     - The same with an exponent of its own.
+%   TTContraction          - Options of contractions, kept with plan and workspace for many calls.
 %   tt_plan                - What tt_inner would do: algorithm, operations, workspace.
+%   tt_plan_norm           - What tt_norm would do.
+%   tt_plan_distance       - What tt_distance would do.
+%   tt_plan_batch          - What tt_inner_batch would do.
+%   tt_plan_gram           - What tt_gram would do.
+%   tt_plan_sandwich       - What tt_sandwich would do.
+%   tt_plan_rayleigh       - What tt_rayleigh would do.
 %   tt_sandwich            - An operator between two tensor trains.
 %   tt_sandwich_scaled     - The same with an exponent of its own.
 %   tt_rayleigh            - Rayleigh quotient of a tensor train.
@@ -104,6 +113,7 @@
 %   tt_round               - The tensor train of smallest ranks within an error of a given one.
 %   tt_svd                 - The tensor train of a full array.
 %   tt_random              - A tensor train of normally distributed cores.
+%   tt_zeros               - A tensor train whose entries are all 0.
 %   tt_ones                - A tensor train whose entries are all 1.
 %   tt_product_state       - The tensor train of rank 1 of one vector a site.
 %   tt_elements            - Entries of the tensor that a train stands for.

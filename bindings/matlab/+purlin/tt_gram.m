@@ -6,7 +6,7 @@ function G = tt_gram(x, y, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:outOfMemory.
 %
-%   See also purlin.tt_inner, purlin.tt_inner_batch.
+%   See also purlin.tt_gram_scaled, purlin.tt_inner, purlin.tt_inner_batch.
 %
 %   Example
 %     G = purlin.tt_gram({{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}});
@@ -17,5 +17,5 @@ function G = tt_gram(x, y, varargin)
   if iscell(y)
     y = keys(y);
   end
-  G = purlin_mex('tt_gram', keys(x), y, purlin.internal.tt_options(varargin), false);
+  G = purlin_mex('tt_gram', keys(x), y, purlin.internal.tt_options(varargin), false, false);
 end

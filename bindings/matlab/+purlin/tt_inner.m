@@ -11,6 +11,7 @@ function [value, info] = tt_inner(x, y, varargin)
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
 %     'repeat'           how often the cores are gone round, for uniform trains
 %     'progress'         @(step, steps, measure) that returns true to cancel
+%   A purlin.TTContraction in place of the names has them, and keeps plan and workspace from call to call.
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
 %

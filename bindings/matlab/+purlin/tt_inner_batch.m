@@ -5,11 +5,11 @@ function values = tt_inner_batch(x, y, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:outOfMemory.
 %
-%   See also purlin.tt_inner, purlin.tt_gram.
+%   See also purlin.tt_inner_batch_scaled, purlin.tt_inner, purlin.tt_gram.
 %
 %   Example
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     v = purlin.tt_inner_batch(x, x);
   keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
-  values = purlin_mex('tt_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true);
+  values = purlin_mex('tt_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true, false);
 end

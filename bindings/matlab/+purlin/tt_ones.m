@@ -5,7 +5,7 @@ function z = tt_ones(modes, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_random.
+%   See also purlin.tt_zeros, purlin.tt_random.
 %
 %   Example
 %     z = purlin.tt_ones([2 3 4]);
@@ -14,5 +14,5 @@ function z = tt_ones(modes, varargin)
   for name = fieldnames(given)'
     opts.(name{1}) = given.(name{1});
   end
-  z = purlin.TT(purlin_mex('tt_ones', double(modes), opts.class, opts.complex));
+  z = purlin.TT(purlin_mex('tt_constant', double(modes), opts.class, opts.complex, true));
 end

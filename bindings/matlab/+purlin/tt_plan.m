@@ -4,7 +4,7 @@ function info = tt_plan(x, y, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
 %
-%   See also purlin.tt_inner.
+%   See also purlin.tt_inner, purlin.tt_plan_norm, purlin.tt_plan_batch, purlin.tt_plan_sandwich.
 %
 %   Example
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};

@@ -200,16 +200,21 @@ mxArray *gather_train(const purlin_tt *tt);
 
 /* ---- tt_contraction.c ---- */
 
-/* A contraction with the options of every call, for the time of the command; `w` watches it. */
+/* A contraction with the options of every call, for the time of the command; `w` watches it. Or the key of one that is
+ * kept. */
 purlin_tt_contraction *contraction_of(const mxArray *options, watch *w);
+purlin_tt_contraction_info fresh_contraction_info(void);
+mxArray *contraction_report(const purlin_tt_contraction_info *info);
+/* Handles of a cell of trains, each a key or a cell of cores; sets `numbers` if one is complex. */
+const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *count, int *numbers);
 
 /* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c tt_contraction.c
- * tt_algebra.c spectra.c objects.c ---- */
+ * tt_plan.c tt_algebra.c spectra.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
 extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
-  pca_commands[], rpca_commands[], tt_commands[], tt_contraction_commands[],
+  pca_commands[], rpca_commands[], tt_commands[], tt_contraction_commands[], tt_plan_commands[],
   tt_algebra_commands[], spectra_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */

@@ -48,15 +48,6 @@ static void tt_scale(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   (void)nrhs;
 }
 
-/* key = tt_hadamard(x, y) */
-static void tt_hadamard(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  purlin_tt *made = NULL;
-  check(purlin_tt_hadamard(gateway_context(), NULL, train_of("x", prhs[0]), train_of("y", prhs[1]), &made));
-  plhs[0] = key_of(made);
-  (void)nlhs;
-  (void)nrhs;
-}
-
 /* What makes one train of one other and nothing else. */
 static void tt_unary(const mxArray *x, mxArray *plhs[],
                      purlin_status (*call)(const purlin_context *, const purlin_stream *, const purlin_tt *, purlin_tt **)) {
@@ -159,6 +150,20 @@ static void tt_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   (void)nrhs;
 }
 
+/* [key, info] = tt_hadamard(x, y, options, rounded) */
+static void tt_hadamard(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
+  purlin_tt_round_options o = truncation(prhs[2]);
+  purlin_tt_round_info info;
+  purlin_tt *made = NULL;
+  check(purlin_tt_round_info_init(&info, sizeof info));
+  if (is_true("rounded", prhs[3])) check(purlin_tt_hadamard_round(gateway_context(), NULL, x, y, &o, &made, &info));
+  else check(purlin_tt_hadamard(gateway_context(), NULL, x, y, &made));
+  plhs[0] = key_of(made);
+  if (nlhs > 1) plhs[1] = report(&info);
+  (void)nrhs;
+}
+
 /* A full array as a tensor. */
 static purlin_tensor *array_of(const char *name, const mxArray *array) {
   int32_t dtype = dtype_of(array);
@@ -200,13 +205,14 @@ static void tt_random(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   (void)nrhs;
 }
 
-/* key = tt_ones(modes, class, complex) */
-static void tt_ones(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* key = tt_constant(modes, class, complex, ones): all entries 1, or 0 */
+static void tt_constant(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int32_t dtype = choice_argument("class", prhs[1], precisions);
+  int64_t d = (int64_t)mxGetNumberOfElements(prhs[0]), *modes = integers("modes", prhs[0], 0);
   purlin_tt *made = NULL;
   if (is_true("complex", prhs[2])) dtype = dtype == PURLIN_F64 ? PURLIN_CF64 : PURLIN_CF32;
-  check(purlin_tt_ones(gateway_context(), dtype, PURLIN_HOST, (int64_t)mxGetNumberOfElements(prhs[0]),
-                       integers("modes", prhs[0], 0), &made));
+  check(is_true("ones", prhs[3]) ? purlin_tt_ones(gateway_context(), dtype, PURLIN_HOST, d, modes, &made)
+                                 : purlin_tt_zeros(gateway_context(), dtype, PURLIN_HOST, d, modes, &made));
   plhs[0] = key_of(made);
   (void)nlhs;
   (void)nrhs;
@@ -271,7 +277,7 @@ static void tt_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 const command tt_algebra_commands[] = {
   {"tt_add", 4, 4, tt_add},
   {"tt_scale", 3, 3, tt_scale},
-  {"tt_hadamard", 2, 2, tt_hadamard},
+  {"tt_hadamard", 4, 4, tt_hadamard},
   {"tt_conj", 1, 1, tt_conj},
   {"tt_reverse", 1, 1, tt_reverse},
   {"tt_to_open", 1, 1, tt_to_open},
@@ -282,7 +288,7 @@ const command tt_algebra_commands[] = {
   {"tt_apply", 4, 4, tt_apply},
   {"tt_svd", 3, 3, tt_svd},
   {"tt_random", 5, 5, tt_random},
-  {"tt_ones", 3, 3, tt_ones},
+  {"tt_constant", 4, 4, tt_constant},
   {"tt_product_state", 2, 2, tt_product_state},
   {"tt_elements", 2, 2, tt_elements},
   {"tt_full", 1, 1, tt_full},

@@ -1,4 +1,5 @@
-/* Commands of contractions of tensor trains. Each call has a contraction of its own, which ends with the command. */
+/* Commands of contractions of tensor trains. Each call has a contraction of its own, which ends with the command, or one
+ * that a purlin.TTContraction keeps. */
 #include <string.h>
 
 #include "gateway.h"
@@ -21,7 +22,7 @@ static const choice outcomes[] = {{"ok", PURLIN_TT_RESULT_OK}, {"overflow", PURL
   {"underflow", PURLIN_TT_RESULT_UNDERFLOW}, {"nonfinite", PURLIN_TT_RESULT_NONFINITE}, {NULL, 0}};
 static const choice sides[] = {{"left", PURLIN_TT_LEFT}, {"right", PURLIN_TT_RIGHT}, {NULL, 0}};
 
-purlin_tt_contraction *contraction_of(const mxArray *options, watch *w) {
+static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) {
   purlin_tt_contraction_options o;
   purlin_tt_contraction *made = NULL;
   check(purlin_tt_contraction_options_init(&o, sizeof o));
@@ -39,16 +40,24 @@ purlin_tt_contraction *contraction_of(const mxArray *options, watch *w) {
   read_int64(options, "workspace_limit", &o.workspace_limit);
   watch_from(options, w, &o.progress, &o.progress_user);
   check(purlin_tt_contraction_create(gateway_context(), &o, &made));
-  return temporary_contraction(made);
+  return made;
 }
 
-static purlin_tt_contraction_info fresh_info(void) {
+purlin_tt_contraction *contraction_of(const mxArray *options, watch *w) {
+  if (!mxIsUint64(options)) return temporary_contraction(new_contraction(options, w));
+  /* One that is kept has no progress function: its watch would end with the command that made it. */
+  w->function = w->error = NULL;
+  w->message = NULL;
+  return (purlin_tt_contraction *)(uintptr_t)key_argument("contraction", options);
+}
+
+purlin_tt_contraction_info fresh_contraction_info(void) {
   purlin_tt_contraction_info info;
   check(purlin_tt_contraction_info_init(&info, sizeof info));
   return info;
 }
 
-static mxArray *report(const purlin_tt_contraction_info *i) {
+mxArray *contraction_report(const purlin_tt_contraction_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
   add_word(s, "algorithm", algorithms, i->algorithm);
   (void)mxAddField(s, "reason");
@@ -96,7 +105,7 @@ static void check_number(const watch *w, purlin_status status, const purlin_tt_c
 static void tt_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
   int numbers = is_complex(train_dtype(x)) || is_complex(train_dtype(y));
-  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   if (is_true("scaled", prhs[3])) {
@@ -108,14 +117,14 @@ static void tt_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
     check_number(&w, purlin_tt_inner(c, NULL, x, y, parts, &info), &info);
     plhs[0] = new_number(parts[0], parts[1], numbers);
   }
-  if (nlhs > 1) plhs[1] = report(&info);
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   (void)nrhs;
 }
 
 /* [value, info] = tt_norm(x, options, scaled) */
 static void tt_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const purlin_tt *x = train_of("x", prhs[0]);
-  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[1], &w);
   if (is_true("scaled", prhs[2])) {
@@ -127,14 +136,14 @@ static void tt_norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
     check_number(&w, purlin_tt_norm(c, NULL, x, &value, &info), &info);
     plhs[0] = mxCreateDoubleScalar(value);
   }
-  if (nlhs > 1) plhs[1] = report(&info);
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   (void)nrhs;
 }
 
 /* [value, info] = tt_distance(x, y, options, scaled) */
 static void tt_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
-  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   if (is_true("scaled", prhs[3])) {
@@ -146,12 +155,11 @@ static void tt_distance(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
     check_number(&w, purlin_tt_distance(c, NULL, x, y, &value, &info), &info);
     plhs[0] = mxCreateDoubleScalar(value);
   }
-  if (nlhs > 1) plhs[1] = report(&info);
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   (void)nrhs;
 }
 
-/* Handles of a cell of trains, each a key or a cell of cores; whether one is complex. */
-static const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *count, int *numbers) {
+const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *count, int *numbers) {
   const purlin_tt **list;
   if (!mxIsCell(cell)) fail("invalidArgument", "%s: is not a cell array of trains", name);
   *count = (int64_t)mxGetNumberOfElements(cell);
@@ -163,13 +171,15 @@ static const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_
   return list;
 }
 
-/* G = tt_gram(x, y, options): y empty for x; with `pairs` a column of the products of pairs */
+/* [G, exponents] = tt_gram(x, y, options, pairs, scaled): y empty for x; with `pairs` a column of the products of pairs;
+ * `scaled` for mantissas, with exponents */
 static void tt_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int64_t rows, cols, dims[2];
-  int numbers = 0, same = !mxIsCell(prhs[1]), pairs = is_true("pairs", prhs[3]);
+  int64_t rows, cols, dims[2], *exponents = NULL;
+  int numbers = 0, same = !mxIsCell(prhs[1]), pairs = is_true("pairs", prhs[3]), scaled = is_true("scaled", prhs[4]);
   const purlin_tt **x = trains_of("x", prhs[0], &rows, &numbers), **y = x;
-  purlin_tensor *out = NULL;
+  purlin_tensor *out = NULL, *powers = NULL;
   int32_t dtype;
+  size_t count;
   void *space;
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
@@ -180,13 +190,22 @@ static void tt_gram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   dims[0] = rows;
   dims[1] = cols;
   plhs[0] = mxCreateDoubleMatrix((mwSize)rows, (mwSize)(pairs ? 1 : cols), numbers ? mxCOMPLEX : mxREAL);
+  count = (size_t)mxGetNumberOfElements(plhs[0]);
   space = space_of(plhs[0], dtype);
   check(purlin_tensor_borrow(gateway_context(), dtype, 0, pairs ? 1 : 2, dims, NULL, space, &out));
   (void)temporary(out);
-  check_watched(&w, pairs ? purlin_tt_inner_batch(c, NULL, rows, x, y, out, NULL, NULL)
-                          : purlin_tt_gram(c, NULL, rows, x, cols, same ? NULL : y, out, NULL, NULL));
+  if (scaled) {
+    exponents = mxCalloc(count + 1, sizeof *exponents);
+    check(purlin_tensor_borrow(gateway_context(), PURLIN_I64, 0, pairs ? 1 : 2, dims, NULL, exponents, &powers));
+    (void)temporary(powers);
+  }
+  check_watched(&w, pairs ? purlin_tt_inner_batch(c, NULL, rows, x, y, out, powers, NULL)
+                          : purlin_tt_gram(c, NULL, rows, x, cols, same ? NULL : y, out, powers, NULL));
   unweave(plhs[0], dtype, space);
-  (void)nlhs;
+  if (scaled && nlhs > 1) {
+    plhs[1] = mxCreateDoubleMatrix(mxGetM(plhs[0]), mxGetN(plhs[0]), mxREAL);
+    for (size_t k = 0; k < count; k++) ((double *)mxGetData(plhs[1]))[k] = (double)exponents[k];
+  }
   (void)nrhs;
 }
 
@@ -195,7 +214,7 @@ static void tt_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   const purlin_tt *y = train_of("y", prhs[0]), *x = train_of("x", prhs[2]);
   const purlin_tt_matrix *h = train_matrix_of("H", prhs[1]);
   int numbers = is_complex(train_dtype(x)) || is_complex(train_dtype(y)) || is_complex(train_matrix_dtype(h));
-  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
   if (is_true("scaled", prhs[4])) {
@@ -207,7 +226,7 @@ static void tt_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
     check_number(&w, purlin_tt_sandwich(c, y, h, x, parts, &info), &info);
     plhs[0] = new_number(parts[0], parts[1], numbers);
   }
-  if (nlhs > 1) plhs[1] = report(&info);
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   (void)nrhs;
 }
 
@@ -216,14 +235,14 @@ static void tt_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   const purlin_tt_matrix *h = train_matrix_of("H", prhs[0]);
   const purlin_tt *x = train_of("x", prhs[1]);
   int numbers = is_complex(train_dtype(x)) || is_complex(train_matrix_dtype(h));
-  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_contraction_info info = fresh_contraction_info();
   purlin_tt_scaled numerator, denominator;
   double parts[2] = {0, 0};
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
   check_number(&w, purlin_tt_rayleigh(c, h, x, parts, &numerator, &denominator, &info), &info);
   plhs[0] = new_number(parts[0], parts[1], numbers);
-  if (nlhs > 1) plhs[1] = report(&info);
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   if (nlhs > 2) plhs[2] = new_scaled(&numerator, numbers);
   if (nlhs > 3) plhs[3] = new_scaled(&denominator, 0);
   (void)nrhs;
@@ -287,17 +306,6 @@ static void tt_correlation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   plhs[0] = new_numbers(d, d, 2, numbers, &space, &out);
   check_watched(&w, purlin_tt_correlation(c, x, a, b, out));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
-  (void)nlhs;
-  (void)nrhs;
-}
-
-/* info = tt_plan(x, y, options) */
-static void tt_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  const purlin_tt *x = train_of("x", prhs[0]), *y = train_of("y", prhs[1]);
-  purlin_tt_contraction_info info = fresh_info();
-  watch w;
-  check(purlin_tt_plan(contraction_of(prhs[2], &w), x, y, &info));
-  plhs[0] = report(&info);
   (void)nlhs;
   (void)nrhs;
 }
@@ -493,16 +501,33 @@ static void environments_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxAr
   (void)nrhs;
 }
 
+/* key = contraction_create(options) */
+static void contraction_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  watch w;
+  plhs[0] = key_of(new_contraction(prhs[0], &w));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* contraction_destroy(key): a key that is gone is none */
+static void contraction_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  (void)!purlin_tt_contraction_destroy((purlin_tt_contraction *)(uintptr_t)key_argument("contraction", prhs[0]));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
 const command tt_contraction_commands[] = {
+  {"contraction_create", 1, 1, contraction_create},
+  {"contraction_destroy", 1, 1, contraction_destroy},
   {"tt_inner", 4, 4, tt_inner},
-  {"tt_gram", 4, 4, tt_gram},
+  {"tt_gram", 5, 5, tt_gram},
   {"tt_norm", 3, 3, tt_norm},
   {"tt_distance", 4, 4, tt_distance},
   {"tt_sandwich", 5, 5, tt_sandwich},
   {"tt_rayleigh", 3, 3, tt_rayleigh},
   {"tt_expect_local", 4, 4, tt_expect_local},
   {"tt_correlation", 4, 4, tt_correlation},
-  {"tt_plan", 3, 3, tt_plan},
   {"tt_ising", 4, 4, tt_ising},
   {"tt_heisenberg", 4, 4, tt_heisenberg},
   {"tt_identity", 2, 2, tt_identity},

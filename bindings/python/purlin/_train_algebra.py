@@ -166,16 +166,31 @@ def apply_round(
     """H x, truncated without its cores together in memory. `discarded` is empty."""
     context = _on(context, h, x)
     operator, train = TrainMatrix.of(h, context), Train.of(x, context)
-    options, info, made = (
-        _truncation(epsilon, max_rank, absolute),
-        initialised(TtRoundInfo, "tt_round_info"),
-        c_void_p(),
-    )
-    status = lib.purlin_tt_apply_round(
+    return _product(context, lib.purlin_tt_apply_round, operator, train, _truncation(epsilon, max_rank, absolute))
+
+
+def hadamard_round(
+    x: object,
+    y: object,
+    epsilon: float = 0.0,
+    max_rank: int = 0,
+    *,
+    absolute: bool = False,
+    context: Context | None = None,
+) -> Truncated:
+    """The product entry by entry of open trains, truncated without its cores together in memory. `discarded` is empty."""
+    context = _on(context, x, y)
+    a, b = Train.of(x, context), Train.of(y, context)
+    return _product(context, lib.purlin_tt_hadamard_round, a, b, _truncation(epsilon, max_rank, absolute))
+
+
+def _product(context: Context, call: Any, a: Train | TrainMatrix, b: Train, options: Any) -> Truncated:
+    info, made = initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    status = call(
         context.handle,
         None,
-        operator.handle,
-        train.handle,
+        a.handle,
+        b.handle,
         ctypes.byref(options),
         ctypes.byref(made),
         ctypes.byref(info),
@@ -238,6 +253,17 @@ def random(
     return Train._made(status, made, context)
 
 
+def zeros(
+    modes: Sequence[int],
+    dtype: npt.DTypeLike = np.float64,
+    location: Location = "host",
+    *,
+    context: Context | None = None,
+) -> Train:
+    """A train of rank 1 whose entries are all 0."""
+    return _constant(lib.purlin_tt_zeros, modes, dtype, location, context)
+
+
 def ones(
     modes: Sequence[int],
     dtype: npt.DTypeLike = np.float64,
@@ -246,12 +272,16 @@ def ones(
     context: Context | None = None,
 ) -> Train:
     """A train of rank 1 whose entries are all 1."""
+    return _constant(lib.purlin_tt_ones, modes, dtype, location, context)
+
+
+def _constant(
+    call: Any, modes: Sequence[int], dtype: npt.DTypeLike, location: Location, context: Context | None
+) -> Train:
     context = context or default_context()
     made = c_void_p()
     where = choice("location", location, LOCATIONS)
-    status = lib.purlin_tt_ones(
-        context.handle, memory.dtype_number(dtype), where, len(modes), integers(modes), ctypes.byref(made)
-    )
+    status = call(context.handle, memory.dtype_number(dtype), where, len(modes), integers(modes), ctypes.byref(made))
     return Train._made(status, made, context)
 
 

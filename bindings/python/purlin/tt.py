@@ -11,12 +11,10 @@ shapes cost no planning. Sites, bonds and indices count from 0.
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 from collections.abc import Sequence
 from ctypes import c_double, c_int32, c_int64, c_void_p
-from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +42,7 @@ from ._train_algebra import (
     elements,
     full,
     hadamard,
+    hadamard_round,
     ones,
     product_state,
     random,
@@ -53,128 +52,17 @@ from ._train_algebra import (
     scale,
     svd,
     to_open,
+    zeros,
 )
 from ._train_models import Term, from_terms, heisenberg, identity, ising, operator_array
+from ._train_options import WORDS, Info, Options, Scaled, ScaledArray, info_of, scaled_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-ALGORITHMS = {
-    "auto": c.TT_ALGORITHM_AUTO,
-    "open": c.TT_ALGORITHM_OPEN,
-    "full": c.TT_ALGORITHM_FULL,
-    "reduced": c.TT_ALGORITHM_REDUCED,
-    "blocked": c.TT_ALGORITHM_BLOCKED,
-    "halves": c.TT_ALGORITHM_HALVES,
-    "power": c.TT_ALGORITHM_POWER,
-}
-SCALINGS = {"auto": c.TT_SCALING_AUTO, "always": c.TT_SCALING_ALWAYS, "never": c.TT_SCALING_NEVER}
-CONJUGATES = {"bra": c.TT_CONJ_BRA, "none": c.TT_CONJ_NONE}
-MATHS = {
-    "default": c.TT_MATH_DEFAULT,
-    "tf32": c.TT_MATH_TF32,
-    "tf32x3": c.TT_MATH_TF32X3,
-    "gemm3m": c.TT_MATH_GEMM3M,
-}
-NORM_WAYS = {
-    "auto": c.TT_NORM_AUTO,
-    "inner": c.TT_NORM_INNER,
-    "triangle": c.TT_NORM_TRIANGLE,
-    "qr": c.TT_NORM_QR,
-}
-KERNELS = {"products": c.TT_KERNEL_PRODUCTS, "chain": c.TT_KERNEL_CHAIN}
-OUTCOMES = {
-    "ok": c.TT_RESULT_OK,
-    "overflow": c.TT_RESULT_OVERFLOW,
-    "underflow": c.TT_RESULT_UNDERFLOW,
-    "nonfinite": c.TT_RESULT_NONFINITE,
-}
+_Parts = c_double * 2
 _SIDES = {"left": c.TT_LEFT, "right": c.TT_RIGHT}
 Side = Literal["left", "right"]
-
-
-class Options(TypedDict, total=False):
-    """Options of a contraction; what is left out keeps the library's default."""
-
-    algorithm: Literal["auto", "open", "full", "reduced", "blocked", "halves", "power"]
-    scaling: Literal["auto", "always", "never"]
-    conjugate: Literal["bra", "none"]
-    math: Literal["default", "tf32", "tf32x3", "gemm3m"]
-    norm_way: Literal["auto", "inner", "triangle", "qr"]
-    assume_hermitian: bool
-    kernel: Literal["auto", "products", "chain"]
-    cut: int
-    block: int
-    repeat: int
-    workspace_limit: int
-
-
-_WORDS = {
-    "algorithm": ALGORITHMS,
-    "scaling": SCALINGS,
-    "conjugate": CONJUGATES,
-    "math": MATHS,
-    "norm_way": NORM_WAYS,
-    "kernel": KERNELS | {"auto": c.TT_KERNEL_AUTO},
-}
-
-
-class Scaled(NamedTuple):
-    """The number `mantissa * 2**exponent`, the logarithm of its modulus, and the number over its modulus."""
-
-    mantissa: complex
-    exponent: int
-    log_abs: float
-    phase: complex
-
-
-class ScaledArray(NamedTuple):
-    """Many numbers, each `mantissas[...] * 2.0**exponents[...]`, which may be beyond the range of float64."""
-
-    mantissas: Array
-    exponents: Array
-
-
-@dataclass(frozen=True)
-class Info:
-    """The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it."""
-
-    algorithm: str
-    kernel: str
-    outcome: str
-    halved: bool
-    two_ended: bool
-    scaled: bool
-    cut: int
-    pairs: int
-    block: int
-    contexts: int
-    workspace_bytes: int
-    flops: float
-    bytes: float
-    seconds: float
-    reason: str
-
-
-_Parts = c_double * 2
-_INFO_WORDS = {"algorithm": ALGORITHMS, "kernel": KERNELS, "outcome": OUTCOMES}
-_FLAGS = ("halved", "two_ended", "scaled")
-
-
-def _info(raw: Any) -> Info:
-    made: dict[str, Any] = {"reason": raw.reason.decode("utf-8", "replace")}
-    for entry in dataclasses.fields(Info):
-        if entry.name in made:
-            continue
-        value = getattr(raw, entry.name)
-        if entry.name in _INFO_WORDS:
-            value = next((word for word, n in _INFO_WORDS[entry.name].items() if n == value), str(value))
-        made[entry.name] = bool(value) if entry.name in _FLAGS else value
-    return Info(**made)
-
-
-def _scaled(raw: Any) -> Scaled:
-    return Scaled(complex(raw.re, raw.im), raw.exponent, raw.log_abs, complex(raw.phase_re, raw.phase_im))
 
 
 def _is_complex(*trains: Train | TrainMatrix) -> bool:
@@ -193,7 +81,7 @@ class Contraction(Handle):
     ) -> None:
         self.context = context or default_context()
         raw = initialised(TtContractionOptions, "tt_contraction_options")
-        set_options(raw, frozenset(Options.__annotations__), dict(options), _WORDS)
+        set_options(raw, frozenset(Options.__annotations__), dict(options), WORDS)
         # Without a function the C side is told of none: asking one costs more than a small contraction.
         self._relay = ProgressRelay(progress, raw) if progress is not None else None
         made = c_void_p()
@@ -210,7 +98,7 @@ class Contraction(Handle):
     @property
     def info(self) -> Info | None:
         """The report of the last call that had one."""
-        return _info(self._report) if self._reported else None
+        return info_of(self._report) if self._reported else None
 
     def __enter__(self) -> Contraction:
         return self
@@ -229,11 +117,49 @@ class Contraction(Handle):
         check(lib.purlin_tt_contraction_cancel(self.handle))
 
     def plan(self, x: object, y: object) -> Info:
-        """What `inner` would do: algorithm, operations, bytes, workspace."""
+        """What `inner` would do: algorithm, kernel, operations, bytes, workspace."""
         bra, ket = self._pair(x, y)
+        return self._foresee(lib.purlin_tt_plan, bra.handle, ket.handle)
+
+    def plan_norm(self, x: object) -> Info:
+        """What `norm` would do, by the way to it that the options ask for."""
+        train = Train.of(x, self.context)
+        return self._foresee(lib.purlin_tt_plan_norm, train.handle)
+
+    def plan_distance(self, x: object, y: object) -> Info:
+        """What `distance` would do."""
+        a, b = self._pair(x, y)
+        return self._foresee(lib.purlin_tt_plan_distance, a.handle, b.handle)
+
+    def plan_batch(self, x: Sequence[object], y: Sequence[object]) -> Info:
+        """What `inner_batch` would do: algorithm and kernel of the first pair, the rest of all together."""
+        if len(x) != len(y):
+            raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
+        bras, kets = self._trains(x), self._trains(y)
+        return self._foresee(lib.purlin_tt_plan_batch, len(bras), bras._handles, kets._handles)
+
+    def plan_gram(self, x: Sequence[object], y: Sequence[object] | None = None) -> Info:
+        """What `gram` would do, as `plan_batch` has it."""
+        bras = self._trains(x)
+        kets = bras if y is None else self._trains(y)
+        second = None if y is None else kets._handles
+        return self._foresee(lib.purlin_tt_plan_gram, len(bras), bras._handles, len(kets), second)
+
+    def plan_sandwich(self, y: object, h: object, x: object) -> Info:
+        """What `sandwich` would do."""
+        bra, ket = self._pair(y, x)
+        operator = TrainMatrix.of(h, self.context)
+        return self._foresee(lib.purlin_tt_plan_sandwich, bra.handle, operator.handle, ket.handle)
+
+    def plan_rayleigh(self, h: object, x: object) -> Info:
+        """What `rayleigh` would do."""
+        operator, train = TrainMatrix.of(h, self.context), Train.of(x, self.context)
+        return self._foresee(lib.purlin_tt_plan_rayleigh, operator.handle, train.handle)
+
+    def _foresee(self, call: Any, *given: Any) -> Info:
         raw = initialised(TtContractionInfo, "tt_contraction_info")
-        self.context.finish(lib.purlin_tt_plan(self.handle, bra.handle, ket.handle, ctypes.byref(raw)))
-        return _info(raw)
+        self.context.finish(call(self.handle, *given, ctypes.byref(raw)))
+        return info_of(raw)
 
     def inner(self, x: object, y: object, *, stream: Stream | None = None) -> Any:
         """<x|y>, x conjugated."""
@@ -413,7 +339,7 @@ class Contraction(Handle):
     def _scaled(self, call: Any, *arguments: Any) -> Scaled:
         raw = TtScaled()
         self._run(call, *arguments, ctypes.byref(raw))
-        return _scaled(raw)
+        return scaled_of(raw)
 
 
 class Environments(Handle):
@@ -504,13 +430,13 @@ class Environments(Handle):
         """<y|H|x>, or <y|x>, from the environments that meet at a bond."""
         raw = TtScaled()
         self.context.finish(lib.purlin_tt_environments_value(self.handle, bond, ctypes.byref(raw)))
-        return _scaled(raw)
+        return scaled_of(raw)
 
     def local(self, k: int, op: npt.ArrayLike) -> Scaled:
         """<y|A_k|x> with `op` (n, n) at site `k`, from environments without an operator."""
         given, raw = Tensor.borrow(operator_array(op), context=self.context), TtScaled()
         self.context.finish(lib.purlin_tt_environments_local(self.handle, k, given.handle, ctypes.byref(raw)))
-        return _scaled(raw)
+        return scaled_of(raw)
 
 
 def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
@@ -566,6 +492,7 @@ __all__ = [
     "from_terms",
     "full",
     "hadamard",
+    "hadamard_round",
     "heisenberg",
     "identity",
     "inner",
@@ -582,4 +509,5 @@ __all__ = [
     "scale",
     "svd",
     "to_open",
+    "zeros",
 ]

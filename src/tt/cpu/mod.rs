@@ -34,6 +34,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::shape::to_u64;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use products::{Bra, Threads};
@@ -50,6 +51,12 @@ impl CpuContraction {
     /// The contractions of a context.
     pub fn new(context: &Arc<Context>) -> Self {
         Self { context: Arc::clone(context), rooms: Vec::new(), chains: chain::rooms::Rooms::default() }
+    }
+
+    /// Gives the workspace of the last call back.
+    fn vacate(&mut self) {
+        self.rooms.clear();
+        self.chains.clear();
     }
 
     /// Sees that there are `count` rooms for `block` pairs.
@@ -201,11 +208,16 @@ impl ContractOps for CpuContraction {
     }
 
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+        // What another kind of call has left is not needed: workspace is that of one call.
         match work.plan.kernel {
             Kernel::Products => {
+                self.chains.clear();
                 with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
             }
-            Kernel::Chain => self.chains.pairs(&self.context, work, blocks, partials),
+            Kernel::Chain => {
+                self.rooms.clear();
+                self.chains.pairs(&self.context, work, blocks, partials)
+            }
         }
     }
 
@@ -218,15 +230,23 @@ impl ContractOps for CpuContraction {
         plan.chain.is_some() && plan.flops < 1e8
     }
 
+    fn many_bytes(&self, items: &[Item<'_>]) -> u64 {
+        let (count, bytes) = chain::rooms::share(&self.context, items);
+        to_u64(count).saturating_mul(to_u64(bytes))
+    }
+
     fn many(&mut self, _: Option<&Stream>, items: &[Item<'_>], cancel: &CancelFlag, sums: &mut [Scaled]) -> Result<()> {
+        self.rooms.clear();
         self.chains.many(&self.context, items, cancel, sums)
     }
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.vacate();
         with_scalar!(work.plan.dtype, "x", T => halves::halves::<T>(&self.context, work))
     }
 
     fn power(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        self.chains.clear();
         with_scalar!(work.plan.dtype, "x", T => self.squared::<T>(work))
     }
 
@@ -237,6 +257,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+        self.vacate();
         let context = &self.context;
         with_scalar!(work.plan.dtype, "x", T => context.pool().run(|| qr::norm::<T>(context, work, trains)))
     }

@@ -65,6 +65,8 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
         }
         exponent = exponent.saturating_add(shrink(values, scaled::exponent_of(most)));
         rows = tall;
+        // The factorisation needs its room.
+        drop(factor.take());
         if tall > columns {
             next = triangle::<T>(context, next, tall, columns)?;
             rows = columns;

@@ -3,7 +3,7 @@
 use super::environments::Environments;
 use super::local::{correlation_watched, expect_local_watched};
 use super::trains::Trains;
-use super::value::{Rayleigh, rayleigh_watched, sandwich_watched};
+use super::value::{Rayleigh, plan_rayleigh, plan_sandwich, rayleigh_watched, sandwich_watched};
 use crate::error::Result;
 use crate::progress::ProgressFn;
 use crate::scalar::Complex;
@@ -19,6 +19,22 @@ impl Contraction {
     /// As [`super::sandwich`].
     pub fn sandwich(&mut self, trains: &Trains<'_>, report: Option<&ProgressFn<'_>>) -> Result<(Scaled, Info)> {
         self.watched(report, |context, options, watch| sandwich_watched(context, options, trains, watch))
+    }
+
+    /// What is known of [`Contraction::sandwich`] before it runs.
+    ///
+    /// # Errors
+    /// As [`super::plan_sandwich`].
+    pub fn plan_sandwich(&self, trains: &Trains<'_>) -> Result<Info> {
+        plan_sandwich(self.context(), self.options(), trains)
+    }
+
+    /// What is known of [`Contraction::rayleigh`] before it runs.
+    ///
+    /// # Errors
+    /// As [`super::plan_rayleigh`].
+    pub fn plan_rayleigh(&self, x: &TensorTrain, operator: &TrainMatrix) -> Result<Info> {
+        plan_rayleigh(self.context(), self.options(), x, operator)
     }
 
     /// <x|H|x> / <x|x> with this object's options.

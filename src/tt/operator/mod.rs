@@ -44,4 +44,4 @@ pub use local::{correlation, expect_local};
 pub use models::{heisenberg, identity, ising};
 pub use terms::Terms;
 pub use trains::Trains;
-pub use value::{Rayleigh, rayleigh, sandwich};
+pub use value::{Rayleigh, plan_rayleigh, plan_sandwich, rayleigh, sandwich};

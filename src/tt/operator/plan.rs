@@ -11,6 +11,7 @@ use crate::shape::{to_i64, to_u64};
 use crate::tensor::train::BlockKind;
 use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Algorithm, Options};
+use crate::tt::plan::too_little;
 
 /// How a contraction is carried out.
 pub(super) struct Plan {
@@ -146,10 +147,7 @@ impl Plan {
                 let plan = Self { runs, pairs, block, middle, two_ended, narrow, bytes, cut, states, flops };
                 Ok(plan.with_flops::<T>(chain))
             }
-            Some((bytes, ..)) => {
-                let problem = format!("is {limit} bytes, {bytes} are needed");
-                Err(Error::invalid("workspace_limit", problem))
-            }
+            Some((bytes, ..)) => Err(too_little(limit, bytes)),
             None => Err(Error::Internal("a contraction without slots".into())),
         }
     }

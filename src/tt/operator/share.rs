@@ -4,10 +4,11 @@ use super::chain::Chain;
 use super::ops::{Extent, OperatorOps, Room};
 use super::plan::halvings;
 use super::slots::Slots;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 use crate::tt::options::Options;
+use crate::tt::plan::too_little;
 
 /// Bytes of environments at a time if the caller names none.
 const WORKSPACE: f64 = (64 << 20) as f64;
@@ -64,7 +65,7 @@ impl Share {
                 }
             }
         }
-        Err(Error::invalid("workspace_limit", format!("is {limit} bytes, {least} are needed")))
+        Err(too_little(limit, least))
     }
 
     /// What suits where nobody counts the bytes: environments of all bonds that fit the usual workspace, and as many sites.

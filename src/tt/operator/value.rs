@@ -68,6 +68,30 @@ pub(super) fn sandwich_watched(
     Ok((value, info))
 }
 
+/// What is known of [`sandwich`] before it runs. No element is read but the operator's, whose zeros count.
+///
+/// # Errors
+/// As [`sandwich`] for what does not fit.
+pub fn plan_sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Info> {
+    let dtype = trains.check(context)?;
+    foresee(context, options, trains, dtype, trains.operator.is_none())
+}
+
+/// What is known of [`rayleigh`] before it runs, as [`plan_sandwich`] has it.
+///
+/// # Errors
+/// As [`rayleigh`] for what does not fit.
+pub fn plan_rayleigh(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &TensorTrain,
+    operator: &TrainMatrix,
+) -> Result<Info> {
+    let trains = Trains::new(x, Some(operator), x);
+    let dtype = trains.check(context)?;
+    foresee(context, options, &trains, dtype, true)
+}
+
 /// <x|H|x> / <x|x>, both in one sweep. The quotient is right also where neither of the two fits its type.
 ///
 /// # Errors
@@ -126,6 +150,19 @@ pub(super) fn contract(
 ) -> Result<([Scaled; 2], Info)> {
     let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(context, options, &chain, identity)))
+}
+
+/// The report of [`contract`] before it runs.
+fn foresee(
+    context: &Arc<Context>,
+    options: &Options,
+    trains: &Trains<'_>,
+    dtype: DType,
+    identity: bool,
+) -> Result<Info> {
+    let chain = chain(options, *trains, dtype, cut_of(trains, options)?, &unwatched(context))?;
+    let ops = Ops::of(context, &chain.trains)?;
+    with_scalar!(dtype, "x", T => Ok(Plan::new::<T, _>(&chain, &ops, options, identity)?.info(&chain)))
 }
 
 /// The sites of a contraction.

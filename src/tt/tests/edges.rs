@@ -133,8 +133,7 @@ fn workspace_is_never_above_what_the_plan_says() {
                 c.host_budget().restart_peak();
                 let (_, info) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &tx, None).unwrap();
                 let used = c.host_budget().peak() - held;
-                // A factorisation has working memory of its own.
-                assert!(used <= info.workspace_bytes as u64 + 65536, "{used} bytes: {info:?}");
+                assert!(used <= info.workspace_bytes as u64, "{used} bytes: {info:?}");
             }
         }
     }

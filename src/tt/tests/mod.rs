@@ -6,6 +6,7 @@ mod edges;
 mod fuzz;
 pub(super) mod golden;
 pub(super) mod norms;
+mod plans;
 mod rings;
 mod scaling;
 pub(super) mod support;

@@ -1,5 +1,9 @@
 function opts = tt_options(given)
-%TT_OPTIONS  The options of contractions of tensor trains, from name/value pairs or a struct.
+%TT_OPTIONS  The options of contractions of tensor trains, from name/value pairs or a struct; or a kept contraction's key.
+  if numel(given) == 1 && isa(given{1}, 'purlin.TTContraction')
+    opts = given{1}.key;
+    return;
+  end
   names = {'algorithm', 'scaling', 'conjugate', 'math', 'norm_way', 'kernel', 'assume_hermitian', 'cut', 'block', 'repeat', ...
            'workspace_limit', 'progress'};
   opts = purlin.internal.options(names, given);

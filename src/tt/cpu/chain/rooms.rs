@@ -63,6 +63,11 @@ impl Rooms {
         Ok(&mut self.memory[..count])
     }
 
+    /// Gives the workspaces back.
+    pub fn clear(&mut self) {
+        self.memory.clear();
+    }
+
     /// [`crate::tt::ops::ContractOps::pairs`] of a plan with a chain.
     pub fn pairs(
         &mut self,
@@ -85,15 +90,9 @@ impl Rooms {
         cancel: &CancelFlag,
         sums: &mut [Scaled],
     ) -> Result<()> {
-        let (mut bytes, mut limit) = (0, u64::MAX);
-        for plan in items.iter().map(|item| &item.plan) {
-            let part = if matches!(plan.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
-            bytes = bytes.max(plan.chain.map_or(0, |c| c.workspace(plan.block)) * part);
-            limit = limit.min(plan.limit);
-        }
         let cold = items.iter().map(|item| item.plan.bytes).sum::<f64>() > CACHE;
-        let fitting = (limit / to_u64(bytes.max(1))).min(to_u64(context.pool().threads())) as usize;
-        let rooms = self.furnish(context, fitting.min(items.len()).max(1), bytes)?;
+        let (count, bytes) = share(context, items);
+        let rooms = self.furnish(context, count, bytes)?;
         let next = AtomicUsize::new(0);
         let out = Mutex::new(sums);
         let pull = |room: &mut HostMemory| -> Result<()> {
@@ -146,6 +145,18 @@ impl Rooms {
             many => context.pool().run(|| many.par_iter_mut().try_for_each(pull)),
         }
     }
+}
+
+/// How many workspaces of how many bytes these contractions are computed in.
+pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
+    let (mut bytes, mut limit) = (0, u64::MAX);
+    for plan in items.iter().map(|item| &item.plan) {
+        let part = if matches!(plan.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
+        bytes = bytes.max(plan.chain.map_or(0, |c| c.workspace(plan.block)) * part);
+        limit = limit.min(plan.limit);
+    }
+    let fitting = (limit / to_u64(bytes.max(1))).min(to_u64(context.pool().threads())) as usize;
+    (fitting.min(items.len()).max(1), bytes)
 }
 
 /// S of one of many; `cold` if its cores are not expected in a cache.

@@ -225,6 +225,48 @@ fn workspace_is_what_the_plan_says() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn calls_take_what_their_plans_say() {
+    let context = gpu(0);
+    let budget = context.device_budget();
+    for dtype in TYPES {
+        for ranks in [[1, 12, 12, 12, 12, 1], [1, 90, 200, 150, 90, 1], [1, 300, 300, 4, 2, 1], [8, 8, 8, 8, 8, 8]] {
+            let train = |seed| Plain::random(&[2; 5], &ranks, seed, 1.0).train(&context, dtype, Location::Device);
+            let (x, y) = (train(1), train(2));
+            let real = if epsilon(dtype) > 1e-10 { DType::F32 } else { DType::F64 };
+            let h = crate::tt::operator::ising(&context, real, 5, 1.0, 0.5, false).unwrap();
+            let trains = crate::tt::operator::Trains::new(&y, Some(&h), &x);
+            let mut session = Contraction::new(&context, Options::default()).unwrap();
+            let (many, others, mut sums) = ([&x; 9], [&y; 9], [Scaled::ZERO; 9]);
+            let plans = [
+                session.plan_norm(&x).unwrap(),
+                session.plan_batch(&many, &others).unwrap(),
+                session.plan_sandwich(&trains).unwrap(),
+                session.plan_rayleigh(&x, &h).unwrap(),
+            ];
+            for (which, plan) in plans.iter().enumerate() {
+                let mut run = || match which {
+                    0 => session.norm_scaled(None, &x, None).unwrap().1,
+                    1 => session.inner_batch(None, &many, &others, &mut sums, None).unwrap(),
+                    2 => session.sandwich(&trains, None).unwrap().1,
+                    _ => session.rayleigh(&x, &h, None).unwrap().info,
+                };
+                // The library's own memory is there from the first call on.
+                run();
+                let held = budget.used();
+                budget.restart_peak();
+                let done = run();
+                assert_eq!((done.algorithm, done.kernel, done.flops), (plan.algorithm, plan.kernel, plan.flops));
+                let (used, said) = (budget.peak() - held, plan.workspace_bytes as u64);
+                assert_eq!(said, done.workspace_bytes as u64);
+                // Tables of the sites, scalars and results are not counted.
+                assert!(used <= said + (1 << 16), "{which} of {dtype:?} {ranks:?}: {used} bytes, {plan:?}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn norms_by_the_library_count_both_triangles() {
     let context = gpu(0);
     let x = Plain::random(&[2; 5], &[1, 300, 320, 300, 280, 1], 1, 1.0).train(&context, DType::F64, Location::Device);

@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{BlockKind, TensorTrain};
-use crate::tt::info::Outcome;
-use crate::tt::operator::{Trains, heisenberg, identity, ising, rayleigh, sandwich};
+use crate::tt::info::{Info, Outcome};
+use crate::tt::operator::{Trains, heisenberg, identity, ising, plan_rayleigh, plan_sandwich, rayleigh, sandwich};
 use crate::tt::options::{Algorithm, Options, Scaling};
 use crate::tt::scaled::Scaled;
 
@@ -91,11 +91,65 @@ fn workspace_is_kept_and_named_if_it_is_too_small() {
     }
     let (refused, _) = run(&Options { workspace_limit: 1000, ..Options::default() });
     let problem = refused.unwrap_err().to_string();
-    let needed: u64 =
-        problem.strip_prefix("workspace_limit: is 1000 bytes, ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    let needed: u64 = problem
+        .strip_prefix("workspace_limit: is 1000, at least ")
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     let (found, used) = run(&Options { workspace_limit: needed, ..Options::default() });
     assert!(found.is_ok() && used <= needed);
     assert!(run(&Options { workspace_limit: needed - 1, ..Options::default() }).0.is_err());
+}
+
+#[test]
+fn sandwiches_and_quotients_take_what_their_plans_say() {
+    let context = cpu(2);
+    let mut draw = Draw::new(7);
+    for (d, rank, ends, dtype) in [
+        (1, 1, 1, DType::F64),
+        (6, 9, 9, DType::CF64),
+        (9, 5, 1, DType::F32),
+        (5, 40, 1, DType::F64),
+        (4, 3, 2, DType::CF32),
+    ] {
+        let mut ranks = vec![rank; d + 1];
+        (ranks[0], ranks[d]) = (ends, ends);
+        let complex = matches!(dtype, DType::CF32 | DType::CF64);
+        let x = Plain::random(&mut draw, &vec![2; d], &ranks, complex).train(&context, dtype);
+        let y = Plain::random(&mut draw, &vec![2; d], &ranks, complex).train(&context, dtype);
+        let real = if matches!(dtype, DType::F32 | DType::CF32) { DType::F32 } else { DType::F64 };
+        for ring in [false, d > 2] {
+            let h = ising(&context, real, d, 1.0, 0.5, ring).unwrap();
+            for workspace_limit in [0, 1 << 21] {
+                let options = Options { workspace_limit, ..Options::default() };
+                let used = |call: &dyn Fn() -> Info| {
+                    let before = context.host_budget().restart_peak();
+                    let info = call();
+                    (info, context.host_budget().peak() - before)
+                };
+                let trains = Trains::new(&y, Some(&h), &x);
+                let sandwiches = used(&|| sandwich(&context, &options, &trains).unwrap().1);
+                let quotients = used(&|| rayleigh(&context, &options, &x, &h).unwrap().info);
+                let plans = [plan_sandwich(&context, &options, &trains), plan_rayleigh(&context, &options, &x, &h)];
+                for ((done, used), plan) in [sandwiches, quotients].into_iter().zip(plans) {
+                    let plan = plan.unwrap();
+                    let known = Info { seconds: done.seconds, outcome: done.outcome, ..plan };
+                    assert_eq!(known, done);
+                    assert!(used <= known.workspace_bytes as u64, "{used} bytes: {known:?}");
+                }
+            }
+        }
+    }
+    let x = Plain::product(vec![vec![c(1.0, 0.0); 2]; 4]).train(&context, DType::F64);
+    let h = ising(&context, DType::F64, 4, 1.0, 1.0, false).unwrap();
+    let little = Options { workspace_limit: 1, ..Options::default() };
+    let trains = Trains::new(&x, Some(&h), &x);
+    let problem = plan_sandwich(&context, &little, &trains).unwrap_err();
+    assert_eq!(problem, sandwich(&context, &little, &trains).unwrap_err());
+    assert!(problem.to_string().starts_with("workspace_limit: is 1, at least "), "{problem}");
 }
 
 #[test]

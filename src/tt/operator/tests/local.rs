@@ -13,7 +13,8 @@ fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {
         refused.unwrap_err().to_string()
     };
     let text = problem(1);
-    let bytes = text.strip_prefix("workspace_limit: is 1 bytes, ").unwrap().strip_suffix(" are needed").unwrap();
+    let bytes =
+        text.strip_prefix("workspace_limit: is 1, at least ").unwrap().strip_suffix(" bytes are needed").unwrap();
     let needed: u64 = bytes.parse().unwrap();
     assert!(problem(needed - 1).contains(bytes));
     Options { workspace_limit: needed, ..Options::default() }

@@ -1,0 +1,15 @@
+function info = tt_plan_batch(x, y, varargin)
+%TT_PLAN_BATCH  What purlin.tt_inner_batch would do: algorithm, operations, bytes, workspace.
+%   info = purlin.tt_plan_batch(x, y, name, value, ...) takes what purlin.tt_inner_batch takes. Algorithm
+%   and kernel are those of the first pair, the rest of all together.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
+%
+%   See also purlin.tt_plan, purlin.tt_inner_batch.
+%
+%   Example
+%     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
+%     info = purlin.tt_plan_batch(x, x);
+  keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
+  info = purlin_mex('tt_plan_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true);
+end

@@ -1,0 +1,15 @@
+function info = tt_plan_distance(x, y, varargin)
+%TT_PLAN_DISTANCE  What purlin.tt_distance would do: algorithm, operations, bytes, workspace.
+%   info = purlin.tt_plan_distance(x, y, name, value, ...) takes what purlin.tt_distance takes. No
+%   element is read.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
+%
+%   See also purlin.tt_plan, purlin.tt_distance.
+%
+%   Example
+%     x = {rand(4, 2, 4), rand(4, 2, 4)};
+%     info = purlin.tt_plan_distance(x, x);
+  opts = purlin.internal.tt_options(varargin);
+  info = purlin_mex('tt_plan_distance', purlin.internal.train(x), purlin.internal.train(y), opts);
+end

@@ -1,0 +1,14 @@
+function info = tt_plan_norm(x, varargin)
+%TT_PLAN_NORM  What purlin.tt_norm would do: algorithm, operations, bytes, workspace.
+%   info = purlin.tt_plan_norm(x, name, value, ...) takes what purlin.tt_norm takes. The
+%   name 'norm_way' says which way to it is meant.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
+%
+%   See also purlin.tt_plan, purlin.tt_norm.
+%
+%   Example
+%     x = {rand(4, 2, 4), rand(4, 2, 4)};
+%     info = purlin.tt_plan_norm(x, 'norm_way', 'qr');
+  info = purlin_mex('tt_plan_norm', purlin.internal.train(x), purlin.internal.tt_options(varargin));
+end

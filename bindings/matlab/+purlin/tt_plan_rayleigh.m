@@ -1,0 +1,15 @@
+function info = tt_plan_rayleigh(H, x, varargin)
+%TT_PLAN_RAYLEIGH  What purlin.tt_rayleigh would do: algorithm, operations, bytes, workspace.
+%   info = purlin.tt_plan_rayleigh(H, x, name, value, ...) takes what purlin.tt_rayleigh takes. The
+%   zeros of H count.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
+%
+%   See also purlin.tt_plan, purlin.tt_rayleigh.
+%
+%   Example
+%     x = {rand(1, 2, 3), rand(3, 2)};
+%     info = purlin.tt_plan_rayleigh(purlin.tt_ising(2, 1, 1), x);
+  opts = purlin.internal.tt_options(varargin);
+  info = purlin_mex('tt_plan_rayleigh', purlin.internal.train(H), purlin.internal.train(x), opts);
+end

@@ -1,0 +1,15 @@
+function info = tt_plan_sandwich(y, H, x, varargin)
+%TT_PLAN_SANDWICH  What purlin.tt_sandwich would do: algorithm, operations, bytes, workspace.
+%   info = purlin.tt_plan_sandwich(y, H, x, name, value, ...) takes what purlin.tt_sandwich takes. The
+%   zeros of H count.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
+%
+%   See also purlin.tt_plan, purlin.tt_sandwich.
+%
+%   Example
+%     x = {rand(1, 2, 3), rand(3, 2)};
+%     info = purlin.tt_plan_sandwich(x, purlin.tt_ising(2, 1, 1), x);
+  opts = purlin.internal.tt_options(varargin);
+  info = purlin_mex('tt_plan_sandwich', purlin.internal.train(y), purlin.internal.train(H), purlin.internal.train(x), opts);
+end

@@ -1,0 +1,64 @@
+//! Plans of norms and distances by QR factors.
+
+use super::super::cost::Sizes;
+use super::super::options::Algorithm;
+use super::super::pairs::Pairs;
+use super::{Plan, Planner, is_complex, whole};
+use crate::dense::cpu::reflections;
+use crate::error::Result;
+use crate::scalar::{Complex, DType};
+
+impl Planner<'_> {
+    /// The norm of x, or with `difference` of x - y.
+    pub(super) fn by_qr(mut self, difference: bool) -> Result<Plan> {
+        let Sizes { modes, r, s, .. } = self.sizes;
+        let d = modes.len();
+        let wide = |cut: usize, k: usize| {
+            (r[cut] as f64 * r[k % d] as f64) + if difference { s[cut] as f64 * s[k % d] as f64 } else { 0.0 }
+        };
+        if self.request.options.cut.is_none() {
+            // Every width is a multiple of the ranks at the cut.
+            self.cut = (1..d).fold(0, |best, c| if wide(c, c) < wide(best, best) { c } else { best });
+        }
+        let mut plan = self.start(Algorithm::Full, "QR factors, nothing is squared".into())?;
+        plan.pairs = Pairs { r: r[self.cut], s: if difference { s[self.cut] } else { r[self.cut] }, halved: false };
+        let operations = if is_complex(self.dtype) { 8.0 } else { 2.0 };
+        let (mut rows, mut room) = (1.0, 0.0f64);
+        plan.flops = 0.0;
+        for i in 0..d {
+            let (k, last) = ((self.cut + i) % d, i + 1 == d);
+            let n = modes[k] as f64;
+            let (before, after) =
+                (wide(self.cut, self.cut + i), if last { 1.0 } else { wide(self.cut, self.cut + i + 1) });
+            let tall = rows * n;
+            // Each value of the bond at the cut meets its own columns alone.
+            let values = r[self.cut] as f64;
+            plan.flops += if i > 0 { operations * tall * before * after / values } else { 0.0 };
+            if tall > after && !last {
+                plan.flops += operations * after * after * (tall - after / 3.0);
+            }
+            // The product of what is held with a core; then it, and the factorisation's own memory.
+            room = room.max(self.bytes(if i > 0 { rows * before } else { 0.0 } + tall * after));
+            if tall > after && !last {
+                room = room.max(self.bytes(tall * after) + self.factorisation(whole(tall), whole(after)));
+            }
+            rows = if last { 1.0 } else { tall.min(after) };
+        }
+        let needed = room;
+        self.expect_room(needed)?;
+        plan.workspace = needed as u64;
+        Ok(plan)
+    }
+
+    /// Bytes for R of a matrix with more rows than columns beside the matrix: R, coefficients, and working memory.
+    fn factorisation(&self, rows: usize, columns: usize) -> f64 {
+        let scratch = match self.dtype {
+            DType::F32 => reflections::scratch::<f32>(rows, columns),
+            DType::CF32 => reflections::scratch::<Complex<f32>>(rows, columns),
+            DType::CF64 => reflections::scratch::<Complex<f64>>(rows, columns),
+            _ => reflections::scratch::<f64>(rows, columns),
+        };
+        let kept = (columns as f64 + reflections::coefficient_rows(columns) as f64) * columns as f64;
+        self.bytes(kept) + scratch.unaligned_bytes_required() as f64
+    }
+}

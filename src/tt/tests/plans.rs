@@ -1,0 +1,162 @@
+//! What calls would do, against what they do.
+
+use super::support::{Plain, TYPES, cpu, is_complex};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::train::TensorTrain;
+use crate::tt::info::{Info, Kernel};
+use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::{Contraction, Options, Scaled};
+use std::sync::Arc;
+
+/// A session that chooses for itself.
+fn session(context: &Arc<Context>, options: Options) -> Contraction {
+    Contraction::new(context, options).unwrap()
+}
+
+/// Bytes that a call takes beside what was held before.
+fn used<R>(context: &Context, call: impl FnOnce() -> R) -> (R, u64) {
+    let before = context.host_budget().restart_peak();
+    let found = call();
+    (found, context.host_budget().peak() - before)
+}
+
+/// The plan is the report but for what only a call knows.
+fn expect_kept(planned: &Info, done: &Info, used: u64, what: &str) {
+    let known = Info { seconds: done.seconds, outcome: done.outcome, ..planned.clone() };
+    assert_eq!(known, *done, "{what}");
+    assert!(used <= planned.workspace_bytes as u64, "{what}: {used} bytes are used, {planned:?}");
+}
+
+/// Shapes of all kinds: short and long, thin and wide, with ends that grow, rings that are cut where they are thin.
+fn shapes() -> Vec<(Vec<usize>, Vec<usize>)> {
+    let uniform = |d: usize, n: usize, rank: usize, ends: usize| {
+        let mut ranks = vec![rank; d + 1];
+        (ranks[0], ranks[d]) = (ends, ends);
+        (vec![n; d], ranks)
+    };
+    vec![
+        (vec![3], vec![1, 1]),
+        (vec![2], vec![4, 4]),
+        uniform(2, 5, 3, 1),
+        uniform(7, 2, 9, 1),
+        uniform(40, 2, 5, 1),
+        uniform(5, 3, 70, 1),
+        uniform(4, 2, 6, 6),
+        uniform(6, 3, 3, 3),
+        (vec![2, 3, 1, 4], vec![5, 2, 7, 1, 5]),
+        (vec![4, 4, 4], vec![1, 30, 4, 1]),
+    ]
+}
+
+#[test]
+fn products_norms_and_distances_take_what_their_plans_say() {
+    let c = cpu(2);
+    for (dtype, _) in TYPES {
+        for (modes, ranks) in shapes() {
+            let (x, y) = (Plain::random(&modes, &ranks, is_complex(dtype), 1), Plain::random(&modes, &ranks, false, 2));
+            let (x, y) = (x.train(&c, dtype), y.train(&c, dtype));
+            let what = |name: &str| format!("{name} of {dtype:?} {modes:?} {ranks:?}");
+            for kernel in [None, Some(Kernel::Products)] {
+                for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves] {
+                    // Dense halves of a long train fit no memory.
+                    if algorithm == Algorithm::Halves && modes.len() > 8 {
+                        continue;
+                    }
+                    let options = Options { algorithm, kernel, ..Options::default() };
+                    let planned = session(&c, options.clone()).plan(&x, &y).unwrap();
+                    let (done, bytes) = used(&c, || session(&c, options).inner_scaled(None, &x, &y, None).unwrap().1);
+                    expect_kept(&planned, &done, bytes, &what("inner"));
+                }
+                for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Qr] {
+                    let options = Options { norm_way, kernel, ..Options::default() };
+                    let planned = session(&c, options.clone()).plan_norm(&x).unwrap();
+                    let (done, bytes) = used(&c, || session(&c, options).norm_scaled(None, &x, None).unwrap().1);
+                    expect_kept(&planned, &done, bytes, &what(&format!("{norm_way:?} norm")));
+                }
+            }
+            let planned = session(&c, Options::default()).plan_distance(&x, &y).unwrap();
+            let (done, bytes) =
+                used(&c, || session(&c, Options::default()).distance_scaled(None, &x, &y, None).unwrap().1);
+            expect_kept(&planned, &done, bytes, &what("distance"));
+        }
+    }
+}
+
+#[test]
+fn uniform_trains_take_what_their_plans_say() {
+    let c = cpu(2);
+    for rank in [1, 3] {
+        let x = Plain::uniform_ranks(1, 2, rank, true, false, 5).train(&c, DType::F64);
+        let options = Options { algorithm: Algorithm::Power, repeat: 50, ..Options::default() };
+        let planned = session(&c, options.clone()).plan(&x, &x).unwrap();
+        let (done, bytes) = used(&c, || session(&c, options).inner_scaled(None, &x, &x, None).unwrap().1);
+        expect_kept(&planned, &done, bytes, "a uniform train");
+    }
+}
+
+#[test]
+fn batches_take_what_their_plans_say() {
+    for threads in [1, 3] {
+        let c = cpu(threads);
+        // Small ones that go together, and large ones that follow one by one.
+        let plain: Vec<Plain> = (0..12u64)
+            .map(|seed| match seed % 4 {
+                0 => Plain::uniform_ranks(12, 4, 5, false, true, seed),
+                1 => Plain::uniform_ranks(12, 4, 4, true, false, seed),
+                2 => Plain::uniform_ranks(12, 4, 80, false, false, seed),
+                _ => Plain::uniform_ranks(12, 4, 12, false, true, seed),
+            })
+            .collect();
+        let types = [DType::CF64, DType::F64, DType::F64, DType::CF64];
+        let trains: Vec<TensorTrain> = plain.iter().zip(types.iter().cycle()).map(|(t, d)| t.train(&c, *d)).collect();
+        let x: Vec<&TensorTrain> = trains.iter().collect();
+        let y: Vec<&TensorTrain> = trains.iter().rev().collect();
+        for count in [0, 1, 12] {
+            let (x, y) = (&x[..count], &y[..count]);
+            let mut sums = vec![Scaled::ZERO; count * count];
+            let planned = session(&c, Options::default()).plan_batch(x, y).unwrap();
+            let (done, bytes) =
+                used(&c, || session(&c, Options::default()).inner_batch(None, x, y, &mut sums[..count], None).unwrap());
+            expect_kept(&planned, &done, bytes, "a batch");
+            for (x, y) in [(x, y), (x, x)] {
+                let planned = session(&c, Options::default()).plan_gram(x, y).unwrap();
+                let (done, bytes) =
+                    used(&c, || session(&c, Options::default()).gram(None, x, y, &mut sums, None).unwrap());
+                expect_kept(&planned, &done, bytes, "a Gram matrix");
+            }
+        }
+        // With less memory fewer go together.
+        let (x, y) = (&x[..1], &y[..1]);
+        let (x, y) = (x.repeat(9), y.repeat(9));
+        let one = session(&c, Options::default()).plan_batch(&x[..1], &y[..1]).unwrap().workspace_bytes as u64;
+        let options = Options { workspace_limit: 2 * one, ..Options::default() };
+        let planned = session(&c, options.clone()).plan_batch(&x, &y).unwrap();
+        assert_eq!(planned.workspace_bytes as u64, one * threads.min(2) as u64);
+        let mut sums = vec![Scaled::ZERO; 9];
+        let (done, bytes) = used(&c, || session(&c, options).inner_batch(None, &x, &y, &mut sums, None).unwrap());
+        expect_kept(&planned, &done, bytes, "a batch with little memory");
+        // What does not fit is refused as by the call.
+        let mut again = session(&c, Options::default());
+        let problem = again.plan_batch(&x, &y[..1]).unwrap_err();
+        assert_eq!(problem, again.inner_batch(None, &x, &y[..1], &mut sums, None).unwrap_err());
+    }
+}
+
+#[test]
+fn the_last_calls_workspace_alone_is_kept() {
+    let c = cpu(2);
+    let small = Plain::uniform_ranks(30, 2, 5, false, false, 1).train(&c, DType::F64);
+    let large = Plain::uniform_ranks(30, 2, 100, false, false, 2).train(&c, DType::F64);
+    let before = c.host_budget().used();
+    let mut kept = session(&c, Options::default());
+    for x in [&small, &large, &small] {
+        let (_, info) = kept.inner_scaled(None, x, x, None).unwrap();
+        assert_eq!(c.host_budget().used() - before, info.workspace_bytes as u64, "{info:?}");
+    }
+    let norms = Options { norm_way: NormWay::Qr, ..Options::default() };
+    drop(kept);
+    let mut kept = session(&c, norms);
+    kept.norm_scaled(None, &large, None).unwrap();
+    assert_eq!(c.host_budget().used(), before);
+}
