@@ -7264,11 +7264,12 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
  * An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
  *
  * The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. It is
- * computed where the trains are, on a GPU if one of them is there; the operator lies on the host.
+ * computed where the trains are, on a GPU if one of them is there, in the order of `stream`; the operator lies on the host.
  *
  * @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
  *                          `assume_hermitian` count. Its progress function hears of the sites, and
  *                          purlin_tt_contraction_cancel cancels.
+ * @param      stream       NULL for the context's own.
  * @param      y            the bra: its mode sizes are the rows of `h`.
  * @param      h            the operator.
  * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
@@ -7280,6 +7281,7 @@ purlin_status purlin_tt_gram(struct purlin_tt_contraction *contraction,
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
+                                 const struct purlin_stream *stream,
                                  const struct purlin_tt *y,
                                  const struct purlin_tt_matrix *h,
                                  const struct purlin_tt *x,
@@ -7290,6 +7292,7 @@ purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
  * purlin_tt_sandwich with an exponent of its own.
  *
  * @param      contraction  the contraction.
+ * @param      stream       NULL for the context's own.
  * @param      y            the bra.
  * @param      h            the operator.
  * @param      x            the ket; may be `y`.
@@ -7301,6 +7304,7 @@ purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contraction,
+                                        const struct purlin_stream *stream,
                                         const struct purlin_tt *y,
                                         const struct purlin_tt_matrix *h,
                                         const struct purlin_tt *x,
@@ -7311,6 +7315,7 @@ purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contractio
  * Rayleigh quotient <x|H|x> / <x|x>, both in one sweep. It is right also where neither of the two fits its type.
  *
  * @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
+ * @param      stream       NULL for the context's own.
  * @param      h            the operator.
  * @param      x            the train, on the host or the context's device.
  * @param[out] quotient     2 elements: real and imaginary part. The second is rounding noise for a Hermitian operator: a
@@ -7325,6 +7330,7 @@ purlin_status purlin_tt_sandwich_scaled(struct purlin_tt_contraction *contractio
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
+                                 const struct purlin_stream *stream,
                                  const struct purlin_tt_matrix *h,
                                  const struct purlin_tt *x,
                                  double *quotient,
@@ -7337,6 +7343,7 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
  *
  * @param      contraction  the contraction, as for purlin_tt_sandwich; of its options `scaling`, `cut` and
  *                          `workspace_limit` count.
+ * @param      stream       NULL for the context's own.
  * @param      x            the train, on the host or the context's device.
  * @param      op           the operator A, n x n on the host, element (i, j) taking state j to state i; F32, F64, CF32 or
  *                          CF64; n is the mode size of the sites.
@@ -7350,6 +7357,7 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
+                                     const struct purlin_stream *stream,
                                      const struct purlin_tt *x,
                                      const struct purlin_tensor *op,
                                      int64_t count,
@@ -7361,6 +7369,7 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
  * site.
  *
  * @param contraction  the contraction, as for purlin_tt_expect_local.
+ * @param stream       NULL for the context's own.
  * @param x            the train, on the host or the context's device, all of whose mode sizes are n.
  * @param a            the operator A, n x n, as for purlin_tt_expect_local.
  * @param b            the operator B, likewise; may be `a`, and then half the work is saved.
@@ -7369,6 +7378,7 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_correlation(struct purlin_tt_contraction *contraction,
+                                    const struct purlin_stream *stream,
                                     const struct purlin_tt *x,
                                     const struct purlin_tensor *a,
                                     const struct purlin_tensor *b,

@@ -264,41 +264,42 @@ module purlin_c_tt
       type(purlin_tt_contraction_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
-    function c_tt_sandwich(contraction, y, h, x, result, info) bind(c, name='purlin_tt_sandwich') result(s)
+    function c_tt_sandwich(contraction, stream, y, h, x, result, info) bind(c, name='purlin_tt_sandwich') result(s)
       import :: c_double, c_int32_t, c_ptr, purlin_tt_contraction_info
-      type(c_ptr), value :: contraction, y, h, x
+      type(c_ptr), value :: contraction, stream, y, h, x
       real(c_double), intent(inout) :: result(*)
       type(purlin_tt_contraction_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
-    function c_tt_sandwich_scaled(contraction, y, h, x, result, info) bind(c, &
+    function c_tt_sandwich_scaled(contraction, stream, y, h, x, result, info) bind(c, &
       name='purlin_tt_sandwich_scaled') result(s)
       import :: c_int32_t, c_ptr, purlin_tt_contraction_info, purlin_tt_scaled
-      type(c_ptr), value :: contraction, y, h, x
+      type(c_ptr), value :: contraction, stream, y, h, x
       type(purlin_tt_scaled), intent(inout) :: result
       type(purlin_tt_contraction_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
-    function c_tt_rayleigh(contraction, h, x, quotient, numerator, denominator, info) bind(c, &
+    function c_tt_rayleigh(contraction, stream, h, x, quotient, numerator, denominator, info) bind(c, &
       name='purlin_tt_rayleigh') result(s)
       import :: c_double, c_int32_t, c_ptr, purlin_tt_contraction_info, purlin_tt_scaled
-      type(c_ptr), value :: contraction, h, x
+      type(c_ptr), value :: contraction, stream, h, x
       real(c_double), intent(inout) :: quotient(*)
       type(purlin_tt_scaled), intent(inout), optional :: numerator, denominator
       type(purlin_tt_contraction_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
-    function c_tt_expect_local(contraction, x, op, count, sites, values) bind(c, &
+    function c_tt_expect_local(contraction, stream, x, op, count, sites, values) bind(c, &
       name='purlin_tt_expect_local') result(s)
       import :: c_int32_t, c_int64_t, c_ptr
-      type(c_ptr), value :: contraction, x, op, values
+      type(c_ptr), value :: contraction, stream, x, op, values
       integer(c_int64_t), value :: count
       integer(c_int64_t), intent(in) :: sites(*)
       integer(c_int32_t) :: s
     end function
-    function c_tt_correlation(contraction, x, a, b, values) bind(c, name='purlin_tt_correlation') result(s)
+    function c_tt_correlation(contraction, stream, x, a, b, values) bind(c, &
+      name='purlin_tt_correlation') result(s)
       import :: c_int32_t, c_ptr
-      type(c_ptr), value :: contraction, x, a, b, values
+      type(c_ptr), value :: contraction, stream, x, a, b, values
       integer(c_int32_t) :: s
     end function
     function c_tt_matrix_ising(context, dtype, length, cyclic, coupling, field, matrix) bind(c, &

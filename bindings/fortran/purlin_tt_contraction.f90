@@ -350,12 +350,13 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine sandwich_real(self, y, h, x, result, info, stat, errmsg)
+  subroutine sandwich_real(self, y, h, x, result, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: y, x
     type(purlin_tt_matrix), intent(in) :: h
     real(c_double), intent(inout) :: result
     type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: parts(2)
@@ -363,96 +364,104 @@ contains
     if (present(info)) call purlin_init(info)
     parts = 0
     call expect_real_numbers(o, any([tt_is_complex(y), tt_is_complex(x), tt_matrix_is_complex(h)]))
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_sandwich(self%key, y%handle(), h%handle(), x%handle(), &
-      parts, info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_sandwich(self%key, stream_key(stream), y%handle(), &
+      h%handle(), x%handle(), parts, info))
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine sandwich_complex(self, y, h, x, result, info, stat, errmsg)
+  subroutine sandwich_complex(self, y, h, x, result, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: y, x
     type(purlin_tt_matrix), intent(in) :: h
     complex(c_double_complex), intent(inout) :: result
     type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     parts = 0
-    call absorb(o, c_tt_sandwich(self%key, y%handle(), h%handle(), x%handle(), &
-      parts, info))
+    call absorb(o, c_tt_sandwich(self%key, stream_key(stream), y%handle(), &
+      h%handle(), x%handle(), parts, info))
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine sandwich_scaled(self, y, h, x, result, info, stat, errmsg)
+  subroutine sandwich_scaled(self, y, h, x, result, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: y, x
     type(purlin_tt_matrix), intent(in) :: h
     type(purlin_tt_scaled), intent(inout) :: result
     type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_tt_sandwich_scaled(self%key, y%handle(), h%handle(), x%handle(), result, info))
+    call absorb(o, c_tt_sandwich_scaled(self%key, stream_key(stream), y%handle(), h%handle(), x%handle(), &
+      result, info))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> A real quotient is the real part: all of it for a Hermitian operator, also where the numbers are complex.
-  subroutine rayleigh_real(self, h, x, result, numerator, denominator, info, stat, errmsg)
+  subroutine rayleigh_real(self, h, x, result, numerator, denominator, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt_matrix), intent(in) :: h
     type(purlin_tt), intent(in) :: x
     real(c_double), intent(inout) :: result
     type(purlin_tt_scaled), intent(inout), optional :: numerator, denominator
     type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     parts = 0
-    call absorb(o, c_tt_rayleigh(self%key, h%handle(), x%handle(), parts, numerator, denominator, info))
+    call absorb(o, c_tt_rayleigh(self%key, stream_key(stream), h%handle(), x%handle(), parts, numerator, &
+      denominator, info))
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Its imaginary part is a check of the operator.
-  subroutine rayleigh_complex(self, h, x, result, numerator, denominator, info, stat, errmsg)
+  subroutine rayleigh_complex(self, h, x, result, numerator, denominator, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt_matrix), intent(in) :: h
     type(purlin_tt), intent(in) :: x
     complex(c_double_complex), intent(inout) :: result
     type(purlin_tt_scaled), intent(inout), optional :: numerator, denominator
     type(purlin_tt_contraction_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     parts = 0
-    call absorb(o, c_tt_rayleigh(self%key, h%handle(), x%handle(), parts, numerator, denominator, info))
+    call absorb(o, c_tt_rayleigh(self%key, stream_key(stream), h%handle(), x%handle(), parts, numerator, &
+      denominator, info))
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine
 
   !> `op`(n, n) at each of `sites`(:), which count from 1.
-  subroutine expect_real(self, x, op, sites, values, stat, errmsg)
+  subroutine expect_real(self, x, op, sites, values, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     real(c_double), intent(in), contiguous, target :: op(:, :)
     integer(c_int64_t), intent(in) :: sites(:)
     real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given, found
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
     call core_lend(o, self%context, PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, x%handle(), given, &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
       size(sites, kind=c_int64_t), sites - 1, found))
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(given))
@@ -460,19 +469,20 @@ contains
   end subroutine
 
   !> `op`(n, n) at each of `sites`(:), which count from 1.
-  subroutine expect_complex(self, x, op, sites, values, stat, errmsg)
+  subroutine expect_complex(self, x, op, sites, values, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     complex(c_double_complex), intent(in), contiguous, target :: op(:, :)
     integer(c_int64_t), intent(in) :: sites(:)
     complex(c_double_complex), intent(inout), contiguous, target :: values(:)
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given, found
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
     call core_lend(o, self%context, PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, x%handle(), given, &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
       size(sites, kind=c_int64_t), sites - 1, found))
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(given))
@@ -480,11 +490,12 @@ contains
   end subroutine
 
   !> `a`(n, n) and `b`(n, n) at all pairs of sites: `values`(d, d).
-  subroutine correlation_real(self, x, a, b, values, stat, errmsg)
+  subroutine correlation_real(self, x, a, b, values, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     real(c_double), intent(in), contiguous, target :: a(:, :), b(:, :)
     real(c_double), intent(inout), contiguous, target :: values(:, :)
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: left, right, found
@@ -492,7 +503,8 @@ contains
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
     call core_lend(o, self%context, PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, x%handle(), left, right, found))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
+      x%handle(), left, right, found))
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(right))
     call absorb(o, c_tensor_destroy(left))
@@ -500,11 +512,12 @@ contains
   end subroutine
 
   !> `a`(n, n) and `b`(n, n) at all pairs of sites: `values`(d, d).
-  subroutine correlation_complex(self, x, a, b, values, stat, errmsg)
+  subroutine correlation_complex(self, x, a, b, values, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     complex(c_double_complex), intent(in), contiguous, target :: a(:, :), b(:, :)
     complex(c_double_complex), intent(inout), contiguous, target :: values(:, :)
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: left, right, found
@@ -512,7 +525,8 @@ contains
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
     call core_lend(o, self%context, PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, x%handle(), left, right, found))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
+      x%handle(), left, right, found))
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(right))
     call absorb(o, c_tensor_destroy(left))

@@ -225,45 +225,46 @@ class contraction {
   }
 
   /// <y|H|x>, y conjugated.
-  std::complex<double> sandwich(const train& y, const train_matrix& h, const train& x) {
+  std::complex<double> sandwich(const train& y, const train_matrix& h, const train& x, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
     last_ = fresh_info();
-    finish(purlin_tt_sandwich(get(), y.get(), h.get(), x.get(), parts, &last_));
+    finish(purlin_tt_sandwich(get(), queue.get(), y.get(), h.get(), x.get(), parts, &last_));
     return {parts[0], parts[1]};
   }
 
-  scaled sandwich_scaled(const train& y, const train_matrix& h, const train& x) {
+  scaled sandwich_scaled(const train& y, const train_matrix& h, const train& x, const stream& queue = {}) {
     scaled result{};
     last_ = fresh_info();
-    finish(purlin_tt_sandwich_scaled(get(), y.get(), h.get(), x.get(), &result, &last_));
+    finish(purlin_tt_sandwich_scaled(get(), queue.get(), y.get(), h.get(), x.get(), &result, &last_));
     return result;
   }
 
   /// <x|H|x> / <x|x>.
-  rayleigh_quotient rayleigh(const train_matrix& h, const train& x) {
+  rayleigh_quotient rayleigh(const train_matrix& h, const train& x, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
     rayleigh_quotient result{};
     last_ = fresh_info();
-    finish(purlin_tt_rayleigh(get(), h.get(), x.get(), parts, &result.numerator, &result.denominator, &last_));
+    finish(purlin_tt_rayleigh(get(), queue.get(), h.get(), x.get(), parts, &result.numerator, &result.denominator, &last_));
     result.value = {parts[0], parts[1]};
     return result;
   }
 
   /// <x|A_k|x> / <x|x> at each of `sites`; `op` is n x n.
   std::vector<std::complex<double>> expect_local(const context& on, const train& x, const tensor& op,
-                                                 const extents& sites) {
+                                                 const extents& sites, const stream& queue = {}) {
     std::vector<std::complex<double>> values(static_cast<std::size_t>(sites.size()));
     const tensor out = tensor::borrow(on, values);
-    finish(purlin_tt_expect_local(get(), x.get(), op.get(), sites.size(), sites.data(), out.get()));
+    finish(purlin_tt_expect_local(get(), queue.get(), x.get(), op.get(), sites.size(), sites.data(), out.get()));
     return values;
   }
 
   /// <x|A_k B_l|x> / <x|x> for all k and l, d x d, column by column.
-  std::vector<std::complex<double>> correlation(const context& on, const train& x, const tensor& a, const tensor& b) {
+  std::vector<std::complex<double>> correlation(const context& on, const train& x, const tensor& a, const tensor& b,
+                                                const stream& queue = {}) {
     const std::int64_t d = x.properties().length;
     std::vector<std::complex<double>> values(purlin::detail::size(d, d));
     const tensor out = tensor::borrow(on, values, {d, d});
-    finish(purlin_tt_correlation(get(), x.get(), a.get(), b.get(), out.get()));
+    finish(purlin_tt_correlation(get(), queue.get(), x.get(), a.get(), b.get(), out.get()));
     return values;
   }
 

@@ -2,6 +2,7 @@
 
 use super::options;
 use super::overlap::{self, Range};
+use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
@@ -9,7 +10,7 @@ use super::tt_cores::list;
 use super::tt_inner::{hand_over, number, tell};
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
-use super::{guard, purlin_status};
+use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, with_scalar};
@@ -55,11 +56,12 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 /// An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j].
 ///
 /// The bra `y` is the conjugated one. Each of the three may be open or cyclic, real or complex; the precision is one. It is
-/// computed where the trains are, on a GPU if one of them is there; the operator lies on the host.
+/// computed where the trains are, on a GPU if one of them is there, in the order of `stream`; the operator lies on the host.
 ///
 /// @param      contraction  the contraction; of its options `scaling`, `conjugate`, `cut`, `workspace_limit` and
 ///                          `assume_hermitian` count. Its progress function hears of the sites, and
 ///                          purlin_tt_contraction_cancel cancels.
+/// @param      stream       NULL for the context's own.
 /// @param      y            the bra: its mode sizes are the rows of `h`.
 /// @param      h            the operator.
 /// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
@@ -73,6 +75,7 @@ pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_sandwich(
     contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
     y: *const purlin_tt,
     h: *const purlin_tt_matrix,
     x: *const purlin_tt,
@@ -82,6 +85,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
         let result = unsafe { number("result", result) }?;
@@ -89,7 +93,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
         let dtype = trains.check(contraction.context())?;
-        let (scaled, done) = object.run(|report| contraction.sandwich(&trains, report))?;
+        let (scaled, done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { hand_over(result, scaled.plain(dtype).0, info, &done, "purlin_tt_sandwich_scaled") }
     })
@@ -98,6 +102,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
 /// purlin_tt_sandwich with an exponent of its own.
 ///
 /// @param      contraction  the contraction.
+/// @param      stream       NULL for the context's own.
 /// @param      y            the bra.
 /// @param      h            the operator.
 /// @param      x            the ket; may be `y`.
@@ -111,6 +116,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
     contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
     y: *const purlin_tt,
     h: *const purlin_tt_matrix,
     x: *const purlin_tt,
@@ -120,13 +126,14 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::device::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
-        let (scaled, done) = object.run(|report| contraction.sandwich(&trains, report))?;
+        let (scaled, done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
         *result = scaled.into();
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &done) }
@@ -136,6 +143,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
 /// Rayleigh quotient <x|H|x> / <x|x>, both in one sweep. It is right also where neither of the two fits its type.
 ///
 /// @param      contraction  the contraction, as for purlin_tt_sandwich; the bra is conjugated in any case.
+/// @param      stream       NULL for the context's own.
 /// @param      h            the operator.
 /// @param      x            the train, on the host or the context's device.
 /// @param[out] quotient     2 elements: real and imaginary part. The second is rounding noise for a Hermitian operator: a
@@ -152,6 +160,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_rayleigh(
     contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
     h: *const purlin_tt_matrix,
     x: *const purlin_tt,
     quotient: *mut f64,
@@ -162,13 +171,14 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
         let quotient = unsafe { number("quotient", quotient) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let dtype = Trains::new(&x, Some(&h), &x).check(contraction.context())?;
-        let found = object.run(|report| contraction.rayleigh(&x, &h, report))?;
+        let found = object.run(|report| contraction.rayleigh(stream.as_deref(), &x, &h, report))?;
         for (target, value) in [(numerator, found.numerator), (denominator, found.denominator)] {
             if !target.is_null() {
                 // SAFETY: not null; the caller promises a place for the number.
@@ -184,6 +194,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 ///
 /// @param      contraction  the contraction, as for purlin_tt_sandwich; of its options `scaling`, `cut` and
 ///                          `workspace_limit` count.
+/// @param      stream       NULL for the context's own.
 /// @param      x            the train, on the host or the context's device.
 /// @param      op           the operator A, n x n on the host, element (i, j) taking state j to state i; F32, F64, CF32 or
 ///                          CF64; n is the mode size of the sites.
@@ -199,6 +210,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_expect_local(
     contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
     x: *const purlin_tt,
     op: *const purlin_tensor,
     count: i64,
@@ -208,6 +220,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         let op = tensor::input("op", op)?;
         let mut values = tensor::output("values", values)?;
@@ -226,7 +239,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         }
         values.expect_dims("values", &[count])?;
         let matrix = read_operator("op", &op)?;
-        let found = object.run(|report| contraction.expect_local(&x, &matrix, &wanted, report))?;
+        let found = object.run(|report| contraction.expect_local(stream.as_deref(), &x, &matrix, &wanted, report))?;
         write_numbers("values", &[count], &found, &mut values)
     })
 }
@@ -235,6 +248,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
 /// site.
 ///
 /// @param contraction  the contraction, as for purlin_tt_expect_local.
+/// @param stream       NULL for the context's own.
 /// @param x            the train, on the host or the context's device, all of whose mode sizes are n.
 /// @param a            the operator A, n x n, as for purlin_tt_expect_local.
 /// @param b            the operator B, likewise; may be `a`, and then half the work is saved.
@@ -244,6 +258,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_tt_correlation(
     contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
     x: *const purlin_tt,
     a: *const purlin_tensor,
     b: *const purlin_tensor,
@@ -252,6 +267,7 @@ pub extern "C" fn purlin_tt_correlation(
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         let (a, b) = (tensor::input("a", a)?, tensor::input("b", b)?);
         let mut values = tensor::output("values", values)?;
@@ -260,7 +276,7 @@ pub extern "C" fn purlin_tt_correlation(
         let d = x.shape().len();
         values.expect_dims("values", &[d, d])?;
         let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
-        let found = object.run(|report| contraction.correlation(&x, &left, &right, report))?;
+        let found = object.run(|report| contraction.correlation(stream.as_deref(), &x, &left, &right, report))?;
         write_numbers("values", &[d, d], &found, &mut values)
     })
 }

@@ -189,13 +189,15 @@ impl Contraction {
         })
     }
 
-    /// Runs `run` on the first context, reporting its progress from this thread.
+    /// Runs `run` on the first context, reporting its progress from this thread. It waits for what it enqueues to `stream`.
     pub(super) fn watched<R: Send>(
         &self,
+        stream: Option<&Stream>,
         report: Option<&ProgressFn<'_>>,
         run: impl FnOnce(&Arc<Context>, &Options, &Watch) -> Result<R> + Send,
     ) -> Result<R> {
         let (context, options) = (&self.contexts[0], &self.options);
+        stream::expect_not_captured(stream::select(context, stream)?)?;
         let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
         watched(&progress, report.is_some(), |watch| run(context, options, watch))
     }

@@ -154,10 +154,19 @@ fn operate(f: &Fixture) -> Call {
             random(at, &RING, 1, &raw mut *x),
             purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 1, 1.0, 0.5, &raw mut made.matrix),
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
-            purlin_tt_sandwich(made.contraction, *x, made.matrix, *x, out.as_mut_ptr(), null_mut()),
-            purlin_tt_rayleigh(made.contraction, made.matrix, *x, out.as_mut_ptr(), null_mut(), null_mut(), null_mut()),
-            purlin_tt_expect_local(made.contraction, *x, op, 2, sites.as_ptr(), local),
-            purlin_tt_correlation(made.contraction, *x, op, op, values),
+            purlin_tt_sandwich(made.contraction, null(), *x, made.matrix, *x, out.as_mut_ptr(), null_mut()),
+            purlin_tt_rayleigh(
+                made.contraction,
+                null(),
+                made.matrix,
+                *x,
+                out.as_mut_ptr(),
+                null_mut(),
+                null_mut(),
+                null_mut()
+            ),
+            purlin_tt_expect_local(made.contraction, null(), *x, op, 2, sites.as_ptr(), local),
+            purlin_tt_correlation(made.contraction, null(), *x, op, op, values),
         );
         made.end(status)
     })

@@ -365,29 +365,29 @@ fn lists(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn operate(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (with, h, x) = (any_contraction(s, w), any_matrix(s, w), any_train(s, w));
     let y = if s.below(3) == 0 { x } else { any_train(s, w) };
-    let (mut room, mut plain) = (any_info(s), [0f64; 2]);
+    let (stream, mut room, mut plain) = (any_stream(s, w), any_info(s), [0f64; 2]);
     let mut scaled =
         [purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 }; 2];
     let first = scaled.as_mut_ptr();
     match s.below(6) {
-        0 => c!(purlin_tt_sandwich(with, y, h, x, plain.as_mut_ptr(), room.get_mut())),
-        1 => c!(purlin_tt_sandwich_scaled(with, y, h, x, first, room.get_mut())),
+        0 => c!(purlin_tt_sandwich(with, stream, y, h, x, plain.as_mut_ptr(), room.get_mut())),
+        1 => c!(purlin_tt_sandwich_scaled(with, stream, y, h, x, first, room.get_mut())),
         2 => {
             // SAFETY: the second of two.
             let second = unsafe { first.add(1) };
-            c!(purlin_tt_rayleigh(with, h, x, plain.as_mut_ptr(), first, second, room.get_mut()))
+            c!(purlin_tt_rayleigh(with, stream, h, x, plain.as_mut_ptr(), first, second, room.get_mut()))
         }
         3 => {
             let n = s.one_of(&[2, 2, 3]);
             let (a, b) = (shaped(s, w, PURLIN_F64, &[n, n]), shaped(s, w, PURLIN_F64, &[n, n]));
             let values = shaped(s, w, PURLIN_CF64, &[3, 3]);
-            c!(purlin_tt_correlation(with, x, a, b, values))
+            c!(purlin_tt_correlation(with, stream, x, a, b, values))
         }
         _ => {
             let sites = [0i64, 2, s.size()];
             let count = s.below(4) as i64;
             let (op, values) = (shaped(s, w, PURLIN_F64, &[2, 2]), shaped(s, w, PURLIN_CF64, &[count]));
-            c!(purlin_tt_expect_local(with, x, op, count, sites.as_ptr(), values))
+            c!(purlin_tt_expect_local(with, stream, x, op, count, sites.as_ptr(), values))
         }
     }
 }

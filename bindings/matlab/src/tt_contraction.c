@@ -219,11 +219,11 @@ static void tt_sandwich(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
   if (is_true("scaled", prhs[4])) {
     purlin_tt_scaled s;
-    check_watched(&w, purlin_tt_sandwich_scaled(c, y, h, x, &s, &info));
+    check_watched(&w, purlin_tt_sandwich_scaled(c, NULL, y, h, x, &s, &info));
     plhs[0] = new_scaled(&s, numbers);
   } else {
     double parts[2] = {0, 0};
-    check_number(&w, purlin_tt_sandwich(c, y, h, x, parts, &info), &info);
+    check_number(&w, purlin_tt_sandwich(c, NULL, y, h, x, parts, &info), &info);
     plhs[0] = new_number(parts[0], parts[1], numbers);
   }
   if (nlhs > 1) plhs[1] = contraction_report(&info);
@@ -240,7 +240,7 @@ static void tt_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   double parts[2] = {0, 0};
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[2], &w);
-  check_number(&w, purlin_tt_rayleigh(c, h, x, parts, &numerator, &denominator, &info), &info);
+  check_number(&w, purlin_tt_rayleigh(c, NULL, h, x, parts, &numerator, &denominator, &info), &info);
   plhs[0] = new_number(parts[0], parts[1], numbers);
   if (nlhs > 1) plhs[1] = contraction_report(&info);
   if (nlhs > 2) plhs[2] = new_scaled(&numerator, numbers);
@@ -288,7 +288,7 @@ static void tt_expect_local(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
   if (!mxIsDouble(prhs[2])) fail("invalidArgument", "sites: are not of class double");
   for (int64_t k = 0; k < count; k++) sites[k] = (int64_t)((const double *)mxGetData(prhs[2]))[k] - 1;
   plhs[0] = new_numbers(count, 1, 1, numbers, &space, &out);
-  check_watched(&w, purlin_tt_expect_local(c, x, op, count, sites, out));
+  check_watched(&w, purlin_tt_expect_local(c, NULL, x, op, count, sites, out));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
   (void)nlhs;
   (void)nrhs;
@@ -304,7 +304,7 @@ static void tt_correlation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
   plhs[0] = new_numbers(d, d, 2, numbers, &space, &out);
-  check_watched(&w, purlin_tt_correlation(c, x, a, b, out));
+  check_watched(&w, purlin_tt_correlation(c, NULL, x, a, b, out));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
   (void)nlhs;
   (void)nrhs;

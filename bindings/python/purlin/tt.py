@@ -261,44 +261,50 @@ class Contraction(Handle):
         powers = Tensor.borrow(exponents, context=self.context) if scaled else None
         return ScaledArray(values, exponents), out, powers
 
-    def sandwich(self, y: object, h: object, x: object) -> Any:
+    def sandwich(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Any:
         """<y|H|x>, y conjugated."""
         bra, ket = self._pair(y, x)
         operator = TrainMatrix.of(h, self.context)
-        numbers = _is_complex(bra, operator, ket)
-        return self._number(numbers, lib.purlin_tt_sandwich, bra.handle, operator.handle, ket.handle)
+        numbers, given = _is_complex(bra, operator, ket), (bra.handle, operator.handle, ket.handle)
+        return self._number(numbers, lib.purlin_tt_sandwich, *self._queue(stream), *given)
 
-    def sandwich_scaled(self, y: object, h: object, x: object) -> Scaled:
+    def sandwich_scaled(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Scaled:
         bra, ket = self._pair(y, x)
         operator = TrainMatrix.of(h, self.context)
-        return self._scaled(lib.purlin_tt_sandwich_scaled, bra.handle, operator.handle, ket.handle)
+        given = (bra.handle, operator.handle, ket.handle)
+        return self._scaled(lib.purlin_tt_sandwich_scaled, *self._queue(stream), *given)
 
-    def rayleigh(self, h: object, x: object) -> Any:
+    def rayleigh(self, h: object, x: object, *, stream: Stream | None = None) -> Any:
         """<x|H|x> / <x|x>. The imaginary part, of complex numbers, is a check of the operator."""
         operator, train = TrainMatrix.of(h, self.context), Train.of(x, self.context)
         parts = (c_double * 2)()
-        self._run(lib.purlin_tt_rayleigh, operator.handle, train.handle, parts, None, None)
+        self._run(lib.purlin_tt_rayleigh, *self._queue(stream), operator.handle, train.handle, parts, None, None)
         return complex(*parts) if _is_complex(operator, train) else parts[0]
 
-    def expect_local(self, x: object, op: npt.ArrayLike, sites: Sequence[int] | None = None) -> Array:
+    def expect_local(
+        self, x: object, op: npt.ArrayLike, sites: Sequence[int] | None = None, *, stream: Stream | None = None
+    ) -> Array:
         """<x|A_k|x> / <x|x> with `op` (n, n) at each of `sites`, by default all."""
         train, matrix = Train.of(x, self.context), operator_array(op)
         places = list(range(len(train))) if sites is None else list(sites)
         values = np.zeros(len(places), np.complex128)
         given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
         status = lib.purlin_tt_expect_local(
-            self.handle, train.handle, given.handle, len(places), integers(places), out.handle
+            self.handle, *self._queue(stream), train.handle, given.handle, len(places), integers(places), out.handle
         )
         self._finish(status)
         return values if _is_complex(train) or matrix.dtype.kind == "c" else values.real.copy()
 
-    def correlation(self, x: object, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+    def correlation(
+        self, x: object, a: npt.ArrayLike, b: npt.ArrayLike, *, stream: Stream | None = None
+    ) -> Array:
         """<x|A_k B_l|x> / <x|x> for all k and l."""
         train, left, right = Train.of(x, self.context), operator_array(a), operator_array(b)
         d = len(train)
         values = np.zeros((d, d), np.complex128)
         lent = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
-        self._finish(lib.purlin_tt_correlation(self.handle, train.handle, *(tensor.handle for tensor in lent)))
+        given = (train.handle, *(tensor.handle for tensor in lent))
+        self._finish(lib.purlin_tt_correlation(self.handle, *self._queue(stream), *given))
         numbers = _is_complex(train) or "c" in (left.dtype.kind, right.dtype.kind)
         return values if numbers else values.real.copy()
 

@@ -7,18 +7,26 @@ use super::value::{Rayleigh, plan_rayleigh, plan_sandwich, rayleigh_watched, san
 use crate::error::Result;
 use crate::progress::ProgressFn;
 use crate::scalar::Complex;
+use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::info::Info;
 use crate::tt::scaled::Scaled;
 use crate::tt::session::Contraction;
 
 impl Contraction {
-    /// <y|H|x> with this object's options.
+    /// <y|H|x> with this object's options, in the order of `stream` or of the context's own queue.
     ///
     /// # Errors
-    /// As [`super::sandwich`].
-    pub fn sandwich(&mut self, trains: &Trains<'_>, report: Option<&ProgressFn<'_>>) -> Result<(Scaled, Info)> {
-        self.watched(report, |context, options, watch| sandwich_watched(context, options, trains, watch))
+    /// As [`super::sandwich`]; [`crate::error::Error::NotSupported`] for a stream that is being captured to a graph.
+    pub fn sandwich(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        self.watched(stream, report, |context, options, watch| {
+            sandwich_watched(context, stream, options, trains, watch)
+        })
     }
 
     /// What is known of [`Contraction::sandwich`] before it runs.
@@ -43,11 +51,14 @@ impl Contraction {
     /// As [`super::rayleigh`].
     pub fn rayleigh(
         &mut self,
+        stream: Option<&Stream>,
         x: &TensorTrain,
         operator: &TrainMatrix,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Rayleigh> {
-        self.watched(report, |context, options, watch| rayleigh_watched(context, options, x, operator, watch))
+        self.watched(stream, report, |context, options, watch| {
+            rayleigh_watched(context, stream, options, x, operator, watch)
+        })
     }
 
     /// <x|op_k|x> / <x|x> for each k of `sites`, with this object's options.
@@ -56,12 +67,15 @@ impl Contraction {
     /// As [`super::expect_local`].
     pub fn expect_local(
         &mut self,
+        stream: Option<&Stream>,
         x: &TensorTrain,
         op: &[Complex<f64>],
         sites: &[usize],
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Vec<Complex<f64>>> {
-        self.watched(report, |context, options, watch| expect_local_watched(context, options, x, op, sites, watch))
+        self.watched(stream, report, |context, options, watch| {
+            expect_local_watched(context, stream, options, x, op, sites, watch)
+        })
     }
 
     /// Correlations of two operators at all pairs of sites, with this object's options.
@@ -70,12 +84,15 @@ impl Contraction {
     /// As [`super::correlation`].
     pub fn correlation(
         &mut self,
+        stream: Option<&Stream>,
         x: &TensorTrain,
         a: &[Complex<f64>],
         b: &[Complex<f64>],
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Vec<Complex<f64>>> {
-        self.watched(report, |context, options, watch| correlation_watched(context, options, x, a, b, watch))
+        self.watched(stream, report, |context, options, watch| {
+            correlation_watched(context, stream, options, x, a, b, watch)
+        })
     }
 
     /// Environments of trains with this object's options, which cancels what they compute, too.

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
+use crate::stream::Stream;
 
 /// The operations of one device.
 pub enum Ops {
@@ -38,20 +39,20 @@ pub enum Work<T> {
 }
 
 impl Ops {
-    /// On the GPU if `on_device`.
+    /// On the GPU if `on_device`, there on the queue of `stream` or the context's own.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for a device in a context on the CPU.
-    pub fn new(context: &Arc<Context>, on_device: bool) -> Result<Self> {
-        Ok(if on_device { Self::Device(GpuOps::new(context)?) } else { Self::Host(CpuOps::new(context)) })
+    pub fn new(context: &Arc<Context>, stream: Option<&Stream>, on_device: bool) -> Result<Self> {
+        Ok(if on_device { Self::Device(GpuOps::new(context, stream)?) } else { Self::Host(CpuOps::new(context)) })
     }
 
     /// Where the trains are: on the GPU if one of them is.
     ///
     /// # Errors
     /// As [`Ops::new`].
-    pub fn of(context: &Arc<Context>, trains: &Trains<'_>) -> Result<Self> {
-        Self::new(context, on_device(trains))
+    pub fn of(context: &Arc<Context>, stream: Option<&Stream>, trains: &Trains<'_>) -> Result<Self> {
+        Self::new(context, stream, on_device(trains))
     }
 }
 

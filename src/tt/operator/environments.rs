@@ -74,7 +74,7 @@ impl Environments {
             None => Slots::identity(d)?,
             Some(ranks) => Slots::all(ranks)?,
         };
-        let ops = Ops::of(context, trains)?;
+        let ops = Ops::of(context, None, trains)?;
         let store = with_scalar!(dtype, "x", T => {
             let empty = || -> Result<Vec<Option<Kept<T>>>> {
                 let mut list = alloc::with_capacity("environments", d + 1)?;
@@ -253,7 +253,7 @@ impl Environments {
     }
 
     fn ops(&self) -> Result<Ops> {
-        Ops::new(&self.context, self.on_device)
+        Ops::new(&self.context, None, self.on_device)
     }
 
     /// Which exponent counts: the operator's, or the identity's where there is no operator.

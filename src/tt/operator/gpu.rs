@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{product, to_u64};
+use crate::stream::{self, Stream};
 use crate::tt::scaled::exponent_of;
 
 /// Operations on the GPU of a context.
@@ -33,13 +34,13 @@ const STRETCH: usize = 256 << 20;
 const COLUMNS: usize = 64;
 
 impl GpuOps {
-    /// The operations of a context.
+    /// The operations of a context, on the queue of `stream` or its own.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for a context on the CPU.
-    pub fn new(context: &Context) -> Result<Self> {
+    /// [`Error::NotSupported`] for a context on the CPU; [`Error::InvalidArgument`] for another context's stream.
+    pub fn new(context: &Context, stream: Option<&Stream>) -> Result<Self> {
         let gpu = context.gpu("context")?.clone();
-        let stream = gpu.default_stream().clone();
+        let stream = stream::select(context, stream)?.unwrap_or_else(|| gpu.default_stream()).clone();
         Ok(Self { gpu, stream })
     }
 

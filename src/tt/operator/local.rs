@@ -16,6 +16,7 @@ use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use crate::tt::options::{Conjugate, Options};
 use crate::tt::scaled::Scaled;
@@ -27,8 +28,8 @@ const WHAT: &str = "environments of local expectations";
 /// ring is cut where it is thinnest, and as many boundary pairs are taken along as `workspace_limit` allows.
 ///
 /// # Errors
-/// As for [`super::sandwich`], a `workspace_limit` below what is needed included; [`Error::InvalidArgument`] for a site that there is not or an `op` that does not fit its
-/// mode; [`Error::Numerical`] if <x|x> is 0.
+/// As for [`super::sandwich`], a `workspace_limit` below what is needed included; [`Error::InvalidArgument`] for a site that
+/// there is not or an `op` that does not fit its mode; [`Error::Numerical`] if <x|x> is 0.
 pub fn expect_local(
     context: &Arc<Context>,
     options: &Options,
@@ -36,12 +37,13 @@ pub fn expect_local(
     op: &[Complex<f64>],
     sites: &[usize],
 ) -> Result<Vec<Complex<f64>>> {
-    expect_local_watched(context, options, x, op, sites, &unwatched(context))
+    expect_local_watched(context, None, options, x, op, sites, &unwatched(context))
 }
 
 /// [`expect_local`] of a call that is watched.
 pub(super) fn expect_local_watched(
     context: &Arc<Context>,
+    stream: Option<&Stream>,
     options: &Options,
     x: &TensorTrain,
     op: &[Complex<f64>],
@@ -59,7 +61,7 @@ pub(super) fn expect_local_watched(
     sites.iter().for_each(|&k| wanted[k] = true);
     let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
     let sums = &mut Local { op, wanted: &wanted, values: &mut values };
-    let norm = run(context, options, x, is_real(op), sums, watch)?;
+    let norm = run(context, stream, options, x, is_real(op), sums, watch)?;
     let mut out = alloc::with_capacity(WHAT, sites.len())?;
     for &k in sites {
         out.push(plain(values[k], norm)?);
@@ -80,12 +82,13 @@ pub fn correlation(
     a: &[Complex<f64>],
     b: &[Complex<f64>],
 ) -> Result<Vec<Complex<f64>>> {
-    correlation_watched(context, options, x, a, b, &unwatched(context))
+    correlation_watched(context, None, options, x, a, b, &unwatched(context))
 }
 
 /// [`correlation`] of a call that is watched.
 pub(super) fn correlation_watched(
     context: &Arc<Context>,
+    stream: Option<&Stream>,
     options: &Options,
     x: &TensorTrain,
     a: &[Complex<f64>],
@@ -102,7 +105,7 @@ pub(super) fn correlation_watched(
     let count = crate::shape::product("x", d, d)?;
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
-    let norm = run(context, options, x, real, &mut Correlation { a, b, values: &mut values }, watch)?;
+    let norm = run(context, stream, options, x, real, &mut Correlation { a, b, values: &mut values }, watch)?;
     let mut out = alloc::with_capacity(WHAT, count)?;
     for value in values {
         out.push(plain(value, norm)?);
@@ -135,6 +138,7 @@ trait Sums: Send {
 /// Runs `sums` over all boundary pairs; <x|x>.
 fn run<S: Sums>(
     context: &Arc<Context>,
+    stream: Option<&Stream>,
     options: &Options,
     x: &TensorTrain,
     real: bool,
@@ -146,9 +150,9 @@ fn run<S: Sums>(
     let dtype = if real { dtype } else { complex_of(dtype) };
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
     let chain = value::chain(&options, trains, dtype, cut_of(&trains, &options)?, watch)?;
+    let ops = Ops::of(context, stream, &chain.trains)?;
     let norm = with_scalar!(dtype, "x", T => {
         context.pool().run(|| {
-            let ops = Ops::of(context, &chain.trains)?;
             over_pairs::<T, _, S>(&chain, &ops, &options, sums)
         })
     })?;

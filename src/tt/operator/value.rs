@@ -12,6 +12,7 @@ use super::trains::Trains;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::info::Info;
 use crate::tt::options::{Conjugate, Options, Scaling};
@@ -41,7 +42,7 @@ pub struct Rayleigh {
 /// As [`Trains::check`]; [`Error::InvalidArgument`] for `cut`, and naming `workspace_limit` with the bytes that are
 /// needed; [`Error::NotSupported`] for an operator on a device; [`Error::Cancelled`]; out of memory.
 pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<(Scaled, Info)> {
-    sandwich_watched(context, options, trains, &unwatched(context))
+    sandwich_watched(context, None, options, trains, &unwatched(context))
 }
 
 /// What a call has that nobody watches: the context may cancel it.
@@ -52,13 +53,15 @@ pub(super) fn unwatched(context: &Context) -> Watch {
 /// [`sandwich`] of a call that is watched.
 pub(super) fn sandwich_watched(
     context: &Arc<Context>,
+    stream: Option<&Stream>,
     options: &Options,
     trains: &Trains<'_>,
     watch: &Watch,
 ) -> Result<(Scaled, Info)> {
     let start = Instant::now();
     let dtype = trains.check(context)?;
-    let ([with, without], mut info) = contract(context, options, trains, dtype, trains.operator.is_none(), watch)?;
+    let ([with, without], mut info) =
+        contract(context, stream, options, trains, dtype, trains.operator.is_none(), watch)?;
     let mut value = if trains.operator.is_some() { with } else { without };
     if options.assume_hermitian && trains.bra.is_same(trains.ket) {
         value = value.re();
@@ -102,12 +105,13 @@ pub fn rayleigh(
     x: &TensorTrain,
     operator: &TrainMatrix,
 ) -> Result<Rayleigh> {
-    rayleigh_watched(context, options, x, operator, &unwatched(context))
+    rayleigh_watched(context, None, options, x, operator, &unwatched(context))
 }
 
 /// [`rayleigh`] of a call that is watched.
 pub(super) fn rayleigh_watched(
     context: &Arc<Context>,
+    stream: Option<&Stream>,
     options: &Options,
     x: &TensorTrain,
     operator: &TrainMatrix,
@@ -117,7 +121,7 @@ pub(super) fn rayleigh_watched(
     let trains = Trains::new(x, Some(operator), x);
     let dtype = trains.check(context)?;
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
-    let ([numerator, denominator], mut info) = contract(context, &options, &trains, dtype, true, watch)?;
+    let ([numerator, denominator], mut info) = contract(context, stream, &options, &trains, dtype, true, watch)?;
     let numerator = if options.assume_hermitian { numerator.re() } else { numerator };
     let denominator = norm2(denominator);
     let quotient = quotient(numerator, denominator)?;
@@ -142,6 +146,7 @@ pub(super) fn quotient(numerator: Scaled, denominator: Scaled) -> Result<Scaled>
 /// <y|H|x> and, if `identity`, <y|x>.
 pub(super) fn contract(
     context: &Arc<Context>,
+    stream: Option<&Stream>,
     options: &Options,
     trains: &Trains<'_>,
     dtype: DType,
@@ -149,7 +154,8 @@ pub(super) fn contract(
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
     let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
-    with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(context, options, &chain, identity)))
+    let ops = Ops::of(context, stream, &chain.trains)?;
+    with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))
 }
 
 /// The report of [`contract`] before it runs.
@@ -161,7 +167,7 @@ fn foresee(
     identity: bool,
 ) -> Result<Info> {
     let chain = chain(options, *trains, dtype, cut_of(trains, options)?, &unwatched(context))?;
-    let ops = Ops::of(context, &chain.trains)?;
+    let ops = Ops::of(context, None, &chain.trains)?;
     with_scalar!(dtype, "x", T => Ok(Plan::new::<T, _>(&chain, &ops, options, identity)?.info(&chain)))
 }
 
@@ -184,19 +190,18 @@ pub(super) fn chain<'a>(
 }
 
 fn where_they_are<T: Scalar>(
-    context: &Arc<Context>,
+    ops: &Ops,
     options: &Options,
     chain: &Chain<'_>,
     identity: bool,
 ) -> Result<([Scaled; 2], Info)> {
-    let ops = Ops::of(context, &chain.trains)?;
-    let plan = Plan::new::<T, _>(chain, &ops, options, identity)?;
+    let plan = Plan::new::<T, _>(chain, ops, options, identity)?;
     chain.watch.expect(plan.steps(chain.len()));
     let mut sums = [Scaled::ZERO; 2];
     for slots in &plan.runs {
         for first in (0..plan.pairs).step_by(plan.block) {
             let count = plan.block.min(plan.pairs - first);
-            let parts = block::<T, _>(chain, &ops, &plan, slots, first, count)?;
+            let parts = block::<T, _>(chain, ops, &plan, slots, first, count)?;
             sums = [sums[0].plus(parts[0]), sums[1].plus(parts[1])];
         }
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::scalar::Complex;
+use crate::stream::Stream;
 use crate::tensor::train::TrainMatrix;
 use crate::tt::operator::models::Heisenberg;
 use crate::tt::operator::{
@@ -136,5 +137,40 @@ fn environments_on_a_device_serve_a_sweep() {
             ours.update_core(1);
             theirs.update_core(1);
         }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn operators_run_in_the_order_of_the_callers_stream() {
+    let context = gpu(0);
+    let options = Options::default();
+    for (d, rank) in [(6, 20), (40, 120)] {
+        let mut ranks = vec![rank; d + 1];
+        (ranks[0], ranks[d]) = (1, 1);
+        let plain = Plain::random(&vec![2; d], &ranks, 3, 1.0);
+        let mut x = plain.train(&context, DType::F64, Location::Device);
+        let h = ising(&context, DType::F64, d, 1.0, 0.5, false).unwrap();
+        let op = [1.0, 0.0, 0.0, -1.0].map(|re| Complex::new(re, 0.0));
+        let queue = Stream::new(&context).unwrap();
+        let mut session = Contraction::new(&context, options.clone()).unwrap();
+        let own = session.rayleigh(None, &x, &h, None).unwrap();
+        let local = session.expect_local(None, &x, &op, &[0, d - 1], None).unwrap();
+        let found = session.rayleigh(Some(&queue), &x, &h, None).unwrap();
+        assert_eq!((found.quotient, found.numerator), (own.quotient, own.numerator));
+        assert_eq!(session.expect_local(Some(&queue), &x, &op, &[0, d - 1], None).unwrap(), local);
+        let pairs = session.correlation(Some(&queue), &x, &op, &op, None).unwrap();
+        assert_eq!(pairs, session.correlation(None, &x, &op, &op, None).unwrap());
+        // Something long, and then zeros in a core: whoever does not wait for it still sees the numbers.
+        let (device, gpu_queue) = (context.gpu("x").unwrap(), queue.gpu().unwrap());
+        let mut room = device.allocate_on(gpu_queue, "room", 1 << 30).unwrap();
+        for byte in 0..20 {
+            device.fill(gpu_queue, &mut room, 0, 1 << 30, byte).unwrap();
+        }
+        let bytes = x.shape().core_len(d / 2) * 8;
+        let (Memory::Device(cores), first) = x.memory_mut("x", d / 2).unwrap() else { panic!("not on the device") };
+        device.fill(gpu_queue, cores, first * 8, bytes, 0).unwrap();
+        let trains = Trains::new(&x, Some(&h), &x);
+        assert_eq!(session.sandwich(Some(&queue), &trains, None).unwrap().0, Scaled::ZERO);
     }
 }

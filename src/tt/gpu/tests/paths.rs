@@ -247,8 +247,8 @@ fn calls_take_what_their_plans_say() {
                 let mut run = || match which {
                     0 => session.norm_scaled(None, &x, None).unwrap().1,
                     1 => session.inner_batch(None, &many, &others, &mut sums, None).unwrap(),
-                    2 => session.sandwich(&trains, None).unwrap().1,
-                    _ => session.rayleigh(&x, &h, None).unwrap().info,
+                    2 => session.sandwich(None, &trains, None).unwrap().1,
+                    _ => session.rayleigh(None, &x, &h, None).unwrap().info,
                 };
                 // The library's own memory is there from the first call on.
                 run();

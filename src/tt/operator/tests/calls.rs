@@ -30,10 +30,10 @@ type Call = fn(&mut Contraction, &TensorTrain, &TrainMatrix, Option<&ProgressFn<
 
 fn calls() -> [Call; 4] {
     [
-        |s, x, h, report| s.sandwich(&Trains::new(x, Some(h), x), report).map(|_| ()),
-        |s, x, h, report| s.rayleigh(x, h, report).map(|_| ()),
-        |s, x, _, report| s.expect_local(x, &z(), &[0, 5, 7], report).map(|_| ()),
-        |s, x, _, report| s.correlation(x, &z(), &z(), report).map(|_| ()),
+        |s, x, h, report| s.sandwich(None, &Trains::new(x, Some(h), x), report).map(|_| ()),
+        |s, x, h, report| s.rayleigh(None, x, h, report).map(|_| ()),
+        |s, x, _, report| s.expect_local(None, x, &z(), &[0, 5, 7], report).map(|_| ()),
+        |s, x, _, report| s.correlation(None, x, &z(), &z(), report).map(|_| ()),
     ]
 }
 
@@ -114,12 +114,12 @@ fn every_step_is_counted() {
                 let done = i64::try_from(watch.done.load(Ordering::Relaxed)).unwrap();
                 assert_eq!(done, watch.so_far().1, "{what}, {d} sites, rank {rank}, {ends} at the ends, limit {limit}");
             };
-            counted("sandwich", &|w| sandwich_watched(&context, &options, &trains, w).map(|_| ()));
-            counted("quotient", &|w| rayleigh_watched(&context, &options, &x, &h, w).map(|_| ()));
+            counted("sandwich", &|w| sandwich_watched(&context, None, &options, &trains, w).map(|_| ()));
+            counted("quotient", &|w| rayleigh_watched(&context, None, &options, &x, &h, w).map(|_| ()));
             let sites: Vec<usize> = (0..d).step_by(2).collect();
-            counted("local", &|w| expect_local_watched(&context, &options, &x, &z(), &sites, w).map(|_| ()));
+            counted("local", &|w| expect_local_watched(&context, None, &options, &x, &z(), &sites, w).map(|_| ()));
             for b in [z(), [c(0.0, 0.0), c(1.0, 0.0), c(1.0, 0.0), c(0.0, 0.0)]] {
-                counted("pairs", &|w| correlation_watched(&context, &options, &x, &z(), &b, w).map(|_| ()));
+                counted("pairs", &|w| correlation_watched(&context, None, &options, &x, &z(), &b, w).map(|_| ()));
             }
         }
     }
