@@ -32,6 +32,8 @@ OPEN_RANKS = (4, 8, 16, 32, 64, 128, 256)
 RING_RANKS = (8, 16, 32)
 NORM_RANKS = (64, 128, 256)
 BATCH = 256
+# Threads of OpenBLAS spin for some 20 ms of processor time after a product, and would take it from whoever comes next.
+REST = 0.1
 # It multiplies Kronecker products of the cores, rank^4 of memory a site: beyond, one call takes minutes.
 TENEVA_RANK = 32
 
@@ -102,6 +104,7 @@ def serve_ttpy(rank: int) -> int:
 
 def shortest(work: Callable[[], Any], calls: int = 5) -> float:
     """Seconds of the shortest of a few calls in a row: the first meets cold caches."""
+    time.sleep(REST)
     times = []
     for _ in range(calls):
         start = time.perf_counter()
