@@ -33,12 +33,11 @@ pub const PURLIN_CHECK_FULL: i32 = 7;
 
 /// An order that an option may ask for.
 pub(super) fn optional_order(code: i32) -> Result<Option<Ordering>> {
-    match code {
-        PURLIN_ORDER_NONE => Ok(None),
-        PURLIN_ORDER_DEGREE => Ok(Some(Ordering::Degree)),
-        PURLIN_ORDER_CUTHILL_MCKEE => Ok(Some(Ordering::CuthillMckee)),
-        other => Err(Error::invalid("order", format!("is {other}, outside -1 to 1"))),
+    if code == PURLIN_ORDER_NONE {
+        return Ok(None);
     }
+    let known = Ordering::from_code("order", code).map(Some);
+    known.map_err(|_| Error::invalid("order", format!("is {code}, outside -1 to 1")))
 }
 
 /// An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::entries::csr;
 use super::index::Rows;
 use crate::alloc;
+use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::shape::to_i64;
@@ -22,18 +23,7 @@ pub enum Ordering {
     CuthillMckee = 1,
 }
 
-impl Ordering {
-    /// The choice whose number is `code`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] with the numbers that there are.
-    pub fn from_code(argument: &str, code: i32) -> Result<Self> {
-        [Self::Degree, Self::CuthillMckee]
-            .into_iter()
-            .find(|c| *c as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to 1")))
-    }
-}
+numbered!(Ordering, Degree, CuthillMckee);
 
 /// An order of the rows of a square sparse matrix: row i of the reordered matrix is to be row `order[i]` of `a`, its columns
 /// likewise, which is what [`permute`](super::permute) makes with this list for both. Edges go both ways: a matrix whose

@@ -37,8 +37,8 @@ use self::general::General;
 use self::tensor::{Alone, Scratch};
 use super::algorithm::SshopmOps;
 use super::plan::{Counts, Plan, RowSizes, Rows, Tile};
-use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::{Isa, parallel};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
@@ -125,7 +125,7 @@ impl<T: Vectorised> TileJob<'_, T> {
         if count > GRAIN.min(self.grain()) {
             let half = count / 2;
             let (left, right) = rows.split(half, self.sizes);
-            let (a, b) = crate::backend::cpu::parallel::join(
+            let (a, b) = parallel::join(
                 || self.run(isa, first, half, left, &mut []),
                 || self.run(isa, first + half, count - half, right, &mut []),
             );

@@ -4,6 +4,7 @@ use faer::{Conj, MatRef};
 
 use super::products::{Block, Bra, Buffer, multiply};
 use super::sweep::{Care, Pair, Room, Suspicious, Sweep};
+use crate::backend::cpu::parallel;
 use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
@@ -23,10 +24,7 @@ pub fn open<T: Scalar>(pair: &Pair<'_, T>, rooms: &mut [Room], care: Care) -> Tr
             Err(e) => Err(e),
         });
     };
-    let (left, right) = crate::backend::cpu::parallel::join(
-        || from_left(pair, room, care, plan.meet),
-        || from_right(pair, other, care),
-    );
+    let (left, right) = parallel::join(|| from_left(pair, room, care, plan.meet), || from_right(pair, other, care));
     let k = plan.core(to_u64(plan.meet));
     let [_, r, _, s, _] = pair.sizes(k);
     Ok(match (left?, right?) {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::cpu::parallel::{self, Items as _, Pieces as _};
 use faer::{Conj, MatMut, MatRef};
 
 use super::gather::Gather;
@@ -296,7 +296,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
     }
 
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        crate::backend::cpu::parallel::join(a, b)
+        parallel::join(a, b)
     }
 }
 
