@@ -4,6 +4,10 @@
 //! A number does not depend on threads, blocks or the device. The transcendental functions are written with additions,
 //! multiplications, fused multiply-adds, divisions and square roots alone, all of which IEEE 754 rounds in one way, so
 //! that `cuda/rng.cuh`, the mirror of this file, gives the same bits. Change both or neither.
+//!
+//! What draws many numbers takes [`normal_cells`] or [`uniform_cells`] inside of a [`Kernel`](crate::backend::cpu::simd::Kernel):
+//! everything here is inlined into its caller, and a fused multiply-add is one instruction only where the caller was compiled
+//! with it, else a call of a function that takes as long as ten.
 
 /// Streams: what a number is drawn for. Two purposes with one seed see independent numbers.
 pub mod stream {
@@ -30,7 +34,11 @@ pub mod stream {
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
+/// Cells that are drawn together, so that the compiler works on vectors of them.
+pub const CELLS: usize = 8;
+
 /// The ten rounds of Philox 4x32.
+#[inline(always)]
 pub fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let p0 = u64::from(MULTIPLIER[0]) * u64::from(counter[0]);
@@ -41,15 +49,18 @@ pub fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
+#[inline(always)]
 fn low(word: u64) -> u32 {
     (word & 0xffff_ffff) as u32
 }
 
+#[inline(always)]
 fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
 /// The two uniform numbers of a cell, U in (0, 1] and V in [0, 1), both multiples of 2^-53.
+#[inline(always)]
 fn uniforms(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
     const STEP: f64 = 1.0 / 9_007_199_254_740_992.0;
     let x = words(seed, stream, row, cell);
@@ -66,11 +77,46 @@ pub fn normal(seed: u64, stream: u32, row: u64, column: u32) -> f64 {
 }
 
 /// The two normal numbers of a cell, columns `2 cell` and `2 cell + 1`.
+#[inline(always)]
 pub fn normals(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
     let (u, v) = uniforms(seed, stream, row, cell);
+    normals_of(u, v)
+}
+
+#[inline(always)]
+fn normals_of(u: f64, v: f64) -> (f64, f64) {
     let radius = (-2.0 * ln(u)).sqrt();
     let (cosine, sine) = cos_sin_turn(v);
     (radius * cosine, radius * sine)
+}
+
+/// What [`normals`] gives in the cells at `places`, (row, cell): the even columns and the odd ones.
+#[inline(always)]
+pub fn normal_cells(seed: u64, stream: u32, places: &[(u64, u32); CELLS]) -> ([f64; CELLS], [f64; CELLS]) {
+    let (mut even, mut odd) = uniforms_at(seed, stream, places);
+    for (a, b) in even.iter_mut().zip(&mut odd) {
+        (*a, *b) = normals_of(*a, *b);
+    }
+    (even, odd)
+}
+
+/// What [`symmetric_uniforms`] gives in the cells at `places`, (row, cell): the even columns and the odd ones.
+#[inline(always)]
+pub fn uniform_cells(seed: u64, stream: u32, places: &[(u64, u32); CELLS]) -> ([f64; CELLS], [f64; CELLS]) {
+    let (mut even, mut odd) = uniforms_at(seed, stream, places);
+    for (a, b) in even.iter_mut().zip(&mut odd) {
+        (*a, *b) = symmetric(*a, *b);
+    }
+    (even, odd)
+}
+
+#[inline(always)]
+fn uniforms_at(seed: u64, stream: u32, places: &[(u64, u32); CELLS]) -> ([f64; CELLS], [f64; CELLS]) {
+    let (mut u, mut v) = ([0.0; CELLS], [0.0; CELLS]);
+    for ((u, v), &(row, cell)) in u.iter_mut().zip(&mut v).zip(places) {
+        (*u, *v) = uniforms(seed, stream, row, cell);
+    }
+    (u, v)
 }
 
 /// A number uniform in [-1, 1): columns 2k and 2k + 1 are the two uniforms of one cell.
@@ -80,13 +126,20 @@ pub fn uniform(seed: u64, stream: u32, row: u64, column: u32) -> f64 {
 }
 
 /// The two numbers uniform in [-1, 1) of a cell, columns `2 cell` and `2 cell + 1`.
+#[inline(always)]
 pub fn symmetric_uniforms(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, f64) {
     let (u, v) = uniforms(seed, stream, row, cell);
+    symmetric(u, v)
+}
+
+#[inline(always)]
+fn symmetric(u: f64, v: f64) -> (f64, f64) {
     // 1 - 2u turns (0, 1] into [-1, 1).
     (2.0f64.mul_add(-u, 1.0), 2.0f64.mul_add(v, -1.0))
 }
 
 /// The four words of a cell.
+#[inline(always)]
 pub fn words(seed: u64, stream: u32, row: u64, cell: u32) -> [u32; 4] {
     philox([low(row), high(row), cell, stream], [low(seed), high(seed)])
 }
@@ -95,17 +148,16 @@ pub fn words(seed: u64, stream: u32, row: u64, cell: u32) -> [u32; 4] {
 ///
 /// x = 2^e m with m in [sqrt(1/2), sqrt(2)), s = (m - 1)/(m + 1), ln m = 2 atanh s = 2s + s t (2/3 + 2t/5 + ...), with
 /// t = s^2 <= 0.0295: eleven terms leave 2 t^12/25 < 4e-20.
+#[inline(always)]
 fn ln(x: f64) -> f64 {
     // ln 2 in two parts; the high one has 32 bits, so that e times it is exact.
     const LN2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
     const LN2_LOW: f64 = f64::from_bits(0x3DEA_39EF_3579_3C76);
     let bits = x.to_bits();
-    let mut exponent = (bits >> 52) as i32 - 1023;
-    let mut m = f64::from_bits(bits & 0x000F_FFFF_FFFF_FFFF | 0x3FF0_0000_0000_0000);
-    if m > std::f64::consts::SQRT_2 {
-        m *= 0.5;
-        exponent += 1;
-    }
+    let m = f64::from_bits(bits & 0x000F_FFFF_FFFF_FFFF | 0x3FF0_0000_0000_0000);
+    let large = m > std::f64::consts::SQRT_2;
+    let exponent = (bits >> 52) as i32 - 1023 + i32::from(large);
+    let m = if large { 0.5 * m } else { m };
     let f = m - 1.0;
     let s = f / (m + 1.0);
     let t = s * s;
@@ -126,6 +178,7 @@ fn ln(x: f64) -> f64 {
 ///
 /// v = k/4 + r with |r| <= 1/8 is exact; a = 2 pi r, |a| <= pi/4; the Taylor series to a^18 and a^19 leave less than
 /// 1e-20 of the value.
+#[inline(always)]
 fn cos_sin_turn(v: f64) -> (f64, f64) {
     let quadrant = 4.0f64.mul_add(v, 0.5).floor();
     let r = 0.25f64.mul_add(-quadrant, v);
@@ -159,12 +212,10 @@ fn cos_sin_turn(v: f64) -> (f64, f64) {
         s = t.mul_add(s, term);
     }
     let s = (a * t).mul_add(s, a);
-    match quadrant as i32 & 3 {
-        0 => (c, s),
-        1 => (-s, c),
-        2 => (-c, -s),
-        _ => (s, -c),
-    }
+    // Quadrants 0 to 4: (c, s), (-s, c), (-c, -s), (s, -c) and (c, s) again, without a branch.
+    let (one, two, three) = (quadrant == 1.0, quadrant == 2.0, quadrant == 3.0);
+    let (x, y) = if one | three { (s, c) } else { (c, s) };
+    (if one | two { -x } else { x }, if two | three { -y } else { y })
 }
 
 #[cfg(test)]

@@ -16,8 +16,11 @@
 //! -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries a row, wherever the
 //! matrix is cut.
 
+use crate::backend::cpu::Isa;
+use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
 use crate::rng;
 use crate::scalar::Scalar;
+use crate::shape::to_u64;
 
 /// Columns of a sparse sign matrix of which one holds a number.
 const GROUP: u32 = 8;
@@ -81,6 +84,15 @@ impl Sketch {
         }
     }
 
+    /// Normal or uniform numbers of the cells at `places`: the even columns and the odd ones.
+    #[inline(always)]
+    fn cells(&self, places: &[(u64, u32); rng::CELLS]) -> ([f64; rng::CELLS], [f64; rng::CELLS]) {
+        match self.distribution {
+            Distribution::Uniform => rng::uniform_cells(self.seed, self.stream, places),
+            _ => rng::normal_cells(self.seed, self.stream, places),
+        }
+    }
+
     fn sparse(&self, row: u64, column: u32) -> (f64, f64) {
         let word = rng::words(self.seed, self.stream, row, column / GROUP);
         if word[0] % GROUP == column % GROUP { (sign(word[1], 0), sign(word[1], 1)) } else { (0.0, 0.0) }
@@ -88,21 +100,113 @@ impl Sketch {
 
     /// Rows from `first_row` on of one column.
     pub fn fill_column<T: Scalar>(&self, first_row: u64, column: u32, out: &mut [T]) {
-        for (row, value) in (first_row..).zip(out) {
-            *value = self.entry(row, column);
+        let (cell, odd) = if T::IS_COMPLEX { (column, false) } else { (column / 2, column % 2 == 1) };
+        match self.distribution {
+            Distribution::Gaussian | Distribution::Uniform if odd => self.fill_cells(first_row, cell, &mut [], out),
+            Distribution::Gaussian | Distribution::Uniform => self.fill_cells(first_row, cell, out, &mut []),
+            Distribution::Rademacher | Distribution::SparseSign => {
+                for (row, value) in (first_row..).zip(out) {
+                    *value = self.entry(row, column);
+                }
+            }
         }
     }
 
     /// Rows from `first_row` on of columns `column`, which is even, and `column + 1`.
     pub fn fill_pair<T: Scalar>(&self, first_row: u64, column: u32, even: &mut [T], odd: &mut [T]) {
-        if T::IS_COMPLEX || self.distribution == Distribution::SparseSign {
-            self.fill_column(first_row, column, even);
-            self.fill_column(first_row, column + 1, odd);
-            return;
+        match self.distribution {
+            Distribution::Gaussian | Distribution::Uniform if !T::IS_COMPLEX => {
+                self.fill_cells(first_row, column / 2, even, odd);
+            }
+            Distribution::Rademacher if !T::IS_COMPLEX => {
+                for ((row, even), odd) in (first_row..).zip(even).zip(odd) {
+                    let (a, b) = self.pair(row, column / 2);
+                    (*even, *odd) = (T::from_parts(a, 0.0), T::from_parts(b, 0.0));
+                }
+            }
+            _ => {
+                self.fill_column(first_row, column, even);
+                self.fill_column(first_row, column + 1, odd);
+            }
         }
-        for ((row, even), odd) in (first_row..).zip(even).zip(odd) {
-            let (a, b) = self.pair(row, column / 2);
-            (*even, *odd) = (T::from_parts(a, 0.0), T::from_parts(b, 0.0));
+    }
+
+    /// Columns from `first_column` on of one row of a real matrix of normal or uniform numbers. Columns are counted modulo
+    /// 2^32.
+    pub fn fill_row(&self, row: u64, first_column: u64, out: &mut [f64]) {
+        dispatch(Isa::detect(), Row { sketch: self, row, first_column, out });
+    }
+
+    /// Rows from `first_row` on of a cell of normal or uniform numbers: the even and the odd column of a real matrix, of
+    /// which either may be empty, or the one column of a complex matrix.
+    fn fill_cells<T: Scalar>(&self, first_row: u64, cell: u32, even: &mut [T], odd: &mut [T]) {
+        dispatch(Isa::detect(), Cells { sketch: self, first_row, cell, even, odd });
+    }
+}
+
+/// See [`Sketch::fill_cells`].
+struct Cells<'a, T> {
+    sketch: &'a Sketch,
+    first_row: u64,
+    cell: u32,
+    even: &'a mut [T],
+    odd: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<f64> for Cells<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<f64>>(self, _: S) {
+        let rows = self.even.len().max(self.odd.len());
+        let mut places = [(0, self.cell); rng::CELLS];
+        for done in (0..rows).step_by(rng::CELLS) {
+            // The last cells may lie beyond the last row.
+            for ((row, _), k) in places.iter_mut().zip(done..) {
+                *row = self.first_row.wrapping_add(to_u64(k));
+            }
+            let (a, b) = self.sketch.cells(&places);
+            if let Some(even) = self.even.get_mut(done..) {
+                for (to, (a, b)) in even.iter_mut().zip(a.into_iter().zip(b)) {
+                    *to = T::from_parts(a, if T::IS_COMPLEX { b } else { 0.0 });
+                }
+            }
+            if let Some(odd) = self.odd.get_mut(done..) {
+                for (to, b) in odd.iter_mut().zip(b) {
+                    *to = T::from_parts(b, 0.0);
+                }
+            }
+        }
+    }
+}
+
+/// See [`Sketch::fill_row`].
+struct Row<'a> {
+    sketch: &'a Sketch,
+    row: u64,
+    first_column: u64,
+    out: &'a mut [f64],
+}
+
+impl Kernel<f64> for Row<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<f64>>(self, _: S) {
+        // Numbers of the first cell that lie before the first column.
+        let mut before = usize::from(self.first_column % 2 == 1);
+        let (mut rest, mut cell) = (self.out, self.first_column / 2);
+        let mut places = [(self.row, 0); rng::CELLS];
+        while !rest.is_empty() {
+            for ((_, place), k) in places.iter_mut().zip(cell..) {
+                *place = (k & 0x7fff_ffff) as u32;
+            }
+            let (a, b) = self.sketch.cells(&places);
+            let (values, more) = rest.split_at_mut(rest.len().min(2 * rng::CELLS - before));
+            for (to, k) in values.iter_mut().zip(before..) {
+                *to = if k % 2 == 0 { a[k / 2] } else { b[k / 2] };
+            }
+            (rest, before, cell) = (more, 0, cell + to_u64(rng::CELLS));
         }
     }
 }
@@ -134,7 +238,7 @@ mod tests {
     fn columns_and_pairs_are_made_of_entries() {
         for d in ALL {
             let s = sketch(d);
-            let (mut even, mut odd, mut alone) = ([9.0f64; 13], [9.0; 13], [9.0; 13]);
+            let (mut even, mut odd, mut alone) = ([9.0f64; 21], [9.0; 21], [9.0; 21]);
             for column in [0, 6, 30, 62] {
                 s.fill_pair(5, column, &mut even, &mut odd);
                 s.fill_column(5, column + 1, &mut alone);
@@ -147,6 +251,20 @@ mod tests {
             s.fill_pair(2, 4, &mut even, &mut odd);
             assert_eq!(odd[3], s.entry(5, 5));
             assert_eq!(even[0], s.entry(2, 4));
+        }
+    }
+
+    #[test]
+    fn rows_are_made_of_entries() {
+        for d in [Distribution::Gaussian, Distribution::Uniform] {
+            let s = sketch(d);
+            for (first, count) in [(0, 0), (0, 1), (1, 1), (3, 40), (4, 16), (9, 15), (4_294_967_290, 20)] {
+                let mut row = vec![9.0; count];
+                s.fill_row(77, first, &mut row);
+                for (column, value) in (first..).zip(row) {
+                    assert_eq!(value, s.entry::<f64>(77, (column & 0xffff_ffff) as u32), "{d:?} {column}");
+                }
+            }
         }
     }
 

@@ -51,8 +51,10 @@ pub fn points<T: Real>(kind: StartKind, seed: u64, n: usize, count: usize) -> Re
     let mut out = alloc::filled("start vectors", crate::shape::product("starts", n, count)?, T::ZERO)?;
     match kind {
         StartKind::Random | StartKind::RandomCube | StartKind::Auto => {
-            for (v, x) in out.chunks_exact_mut(n).enumerate() {
-                draw(kind, seed, 0, v, n, |i, c| x[i] = T::from_f64(c));
+            let mut drawn = alloc::filled("start vectors", out.len(), 0.0)?;
+            draw(kind, seed, 0, 0, n, &mut drawn);
+            for (x, c) in out.iter_mut().zip(&drawn) {
+                *x = T::from_f64(*c);
             }
         }
         _ if n != 3 => {

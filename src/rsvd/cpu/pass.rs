@@ -155,8 +155,10 @@ impl<T: Scalar> Panels<'_, T> {
                 Left::Drawn(sketch) => {
                     let rows = &mut self.drawn.slice_mut()?[..count * width];
                     context.pool().run(|| {
-                        rows.par_chunks_exact_mut(count.max(1)).enumerate().for_each(|(j, column)| {
-                            sketch.fill_column(to_u64(place), u32::try_from(j).unwrap_or(u32::MAX), column);
+                        rows.par_chunks_mut(2 * count.max(1)).enumerate().for_each(|(pair, columns)| {
+                            let (even, odd) = columns.split_at_mut(count);
+                            let column = u32::try_from(2 * pair).unwrap_or(u32::MAX);
+                            sketch.fill_pair(to_u64(place), column, even, odd);
                         });
                     });
                     Some(MatRef::from_column_major_slice(rows, count, width))

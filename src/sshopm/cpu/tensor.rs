@@ -8,9 +8,11 @@ use super::write::{Iterates, wants_starts, write_end, write_pairs, write_special
 use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorised, dispatch};
+use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::Result;
 use crate::rng;
 use crate::scalar::Real;
+use crate::shape::to_u64;
 use crate::sshopm::options::{Goal, StartKind, TensorStatus};
 use crate::sshopm::plan::{ConstantShift, Counts, Iteration, Plan, Rows, Starts};
 
@@ -35,6 +37,8 @@ pub struct Scratch<T> {
     columns: Vec<T>,
     /// Its start vectors, component i of start v at `[i * stride + v]`.
     pub starts: Vec<T>,
+    /// The numbers they are made of, where each tensor has its own.
+    drawn: Vec<f64>,
     /// Room for a number of each.
     pub values: Vec<T>,
     /// Distance of the components.
@@ -57,11 +61,13 @@ impl<T: Real> Scratch<T> {
         {
             to[..packed].copy_from_slice(from);
         }
+        let drawn = if matches!(plan.starts, Starts::Drawn { .. }) { n * plan.start_count } else { 0 };
         let mut scratch = Self {
             input: alloc::filled("packed entries", padded, T::ZERO)?,
             packed,
             columns,
             starts: alloc::filled("start vectors", n * stride, T::ZERO)?,
+            drawn: alloc::filled("start vectors", drawn, 0.0)?,
             values: alloc::filled("start vectors", stride, T::ZERO)?,
             stride,
             pairs: Pairs::new(n, stride)?,
@@ -103,8 +109,11 @@ impl<T: Real> Scratch<T> {
         if let Starts::Drawn { kind, seed, first, chunks } = plan.starts {
             let n = plan.shape.dimension;
             let (row, first) = (index / chunks, first + index % chunks * plan.start_count);
-            for v in 0..plan.start_count {
-                draw(kind, seed, row, first + v, n, |i, c| self.starts[i * self.stride + v] = T::from_f64(c));
+            draw(kind, seed, row, first, n, &mut self.drawn);
+            for (v, x) in self.drawn.chunks_exact(n).enumerate() {
+                for (i, c) in x.iter().enumerate() {
+                    self.starts[i * self.stride + v] = T::from_f64(*c);
+                }
             }
         }
     }
@@ -132,21 +141,17 @@ impl<T: Real> Alone<T> {
     }
 }
 
-/// Draws start `v` of tensor `index`: calls `put` with each component of a unit vector.
-pub fn draw(kind: StartKind, seed: u64, index: usize, v: usize, n: usize, mut put: impl FnMut(usize, f64)) {
-    let number = |i: usize| {
-        // Columns are 32-bit: beyond that the numbers repeat, which no start count reaches.
-        let column = ((v * n + i) & 0xffff_ffff) as u32;
-        let row = crate::shape::to_u64(index);
-        match kind {
-            StartKind::RandomCube => rng::uniform(seed, rng::stream::STARTS, row, column),
-            _ => rng::normal(seed, rng::stream::STARTS, row, column),
+/// Draws starts of tensor `index` from the `first` on: unit vectors of `n` components, one after the other.
+pub fn draw(kind: StartKind, seed: u64, index: usize, first: usize, n: usize, vectors: &mut [f64]) {
+    let distribution = if kind == StartKind::RandomCube { Distribution::Uniform } else { Distribution::Gaussian };
+    // Columns are 32-bit: beyond that the numbers repeat, which no start count reaches.
+    let column = to_u64(first).wrapping_mul(to_u64(n)) & 0xffff_ffff;
+    Sketch { distribution, seed, stream: rng::stream::STARTS }.fill_row(to_u64(index), column, vectors);
+    for x in vectors.chunks_exact_mut(n.max(1)) {
+        let norm = x.iter().map(|c| c * c).sum::<f64>().sqrt();
+        for (i, c) in x.iter_mut().enumerate() {
+            *c = if norm > 0.0 { *c / norm } else { f64::from(u8::from(i == 0)) };
         }
-    };
-    let norm = (0..n).map(|i| number(i) * number(i)).sum::<f64>().sqrt();
-    for i in 0..n {
-        let unit = if norm > 0.0 { number(i) / norm } else { f64::from(u8::from(i == 0)) };
-        put(i, unit);
     }
 }
 

@@ -39,10 +39,13 @@ fn fill<T: Scalar>(at: &Place<'_>, train: &mut TensorTrain, seed: u64) -> Result
         let core = cores.core(k);
         at.context.pool().run(|| {
             core.par_chunks_mut(1 << 12).enumerate().for_each(|(chunk, part)| {
-                for (row, x) in (to_u64(chunk << 12)..).zip(part) {
-                    // In double precision, so that a number is rounded once.
-                    let z: T::Wide = sketch.entry(row, column);
-                    *x = T::from_parts(z.re() * deviation, z.im() * deviation);
+                // In double precision, so that a number is rounded once.
+                let mut drawn = [T::Wide::default(); 64];
+                for (first, values) in (to_u64(chunk << 12)..).step_by(64).zip(part.chunks_mut(64)) {
+                    sketch.fill_column(first, column, &mut drawn[..values.len()]);
+                    for (x, z) in values.iter_mut().zip(&drawn) {
+                        *x = T::from_parts(z.re() * deviation, z.im() * deviation);
+                    }
                 }
             });
         });
