@@ -84,6 +84,8 @@ pub struct World {
     pub shapes: Vec<(*mut purlin_fdk, Shape)>,
     /// Lent memory; kept to the end, since a handle may live as long. Words of 16 bytes, for any alignment.
     buffers: Vec<Vec<u128>>,
+    /// Memory that is given away for good.
+    kept: Vec<Vec<u128>>,
     /// Capsules that were exported and not yet deleted.
     pub capsules: Vec<*mut c_void>,
 }
@@ -109,6 +111,7 @@ impl World {
             ranks: Vec::new(),
             shapes: Vec::new(),
             buffers: Vec::new(),
+            kept: Vec::new(),
             capsules: Vec::new(),
         };
         let options = options::plain_context();
@@ -166,13 +169,14 @@ impl World {
         self.buffers.last_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast())
     }
 
-    /// Puts bytes into memory that lives as long as the world.
+    /// Puts bytes into memory that lives as long as the world. It is not lent again: the indices of a
+    /// matrix must not change.
     pub fn keep(&mut self, bytes: Vec<u8>) -> *mut c_void {
         let mut buffer = vec![0u128; bytes.len().div_ceil(16).max(1)];
         // SAFETY: the buffer is at least as long.
         unsafe { buffer.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        self.buffers.push(buffer);
-        self.buffers.last_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast())
+        self.kept.push(buffer);
+        self.kept.last_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast())
     }
 
     /// Destroys everything, in the order things are found.
