@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use faer::traits::{ComplexField, RealField};
 pub use num_complex::Complex;
 
+use crate::backend::cpu::simd::Vectorised;
 use crate::error::{Error, Result};
 
 /// Element type of a tensor or matrix.
@@ -198,7 +199,7 @@ pub trait Scalar:
     Element + ComplexField<Real = Self::Part> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + AddAssign
 {
     /// The real type of its parts.
-    type Part: Real + Scalar<Part = Self::Part> + RealField;
+    type Part: Vectorised + Scalar<Part = Self::Part> + RealField;
     /// The same in double precision.
     type Wide: Scalar<Part = f64, Wide = Self::Wide>;
     /// Whether it has an imaginary part.

@@ -98,6 +98,13 @@ pub fn parts<T: Scalar>(values: &[T]) -> &[T::Part] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values) / size_of::<T::Part>()) }
 }
 
+/// [`parts`], to be changed.
+pub fn parts_mut<T: Scalar>(values: &mut [T]) -> &mut [T::Part] {
+    let count = size_of_val(values) / size_of::<T::Part>();
+    // SAFETY: as above, and the numbers are borrowed exclusively.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
+}
+
 enum Owner {
     Heap { layout: AllocLayout, _charge: Charge },
     Pinned { _memory: PinnedMemory, _charge: Charge },

@@ -180,7 +180,7 @@ impl Plan {
         }
         if alpha == T::default() {
             let finish = Finish::plain(alpha, beta);
-            self.context().pool().run(|| y.iter_mut().for_each(|y| *y = finish.rest(0, &[], *y)));
+            self.context().pool().run_here(|| y.iter_mut().for_each(|y| *y = finish.rest(0, &[], *y)));
             return Ok(());
         }
         let from = csr(self.matrix(a))?;
@@ -213,7 +213,7 @@ impl Plan {
         }
         if finish.alpha == T::default() {
             // NaN times 0 would not be 0.
-            self.context().pool().run(|| {
+            self.context().pool().run_here(|| {
                 y.iter_mut().enumerate().for_each(|(i, y)| *y = finish.rest(i, x, *y));
             });
             return Ok(());

@@ -103,7 +103,7 @@ impl Renumbering {
             return Err(Error::Internal(format!("{} numbers of {} rows in another order", from.len(), list.len())));
         }
         let rows = (PIECE / width).max(1);
-        context.pool().run(|| {
+        context.pool().run_here(|| {
             to.par_chunks_mut(rows * width).zip(list.par_chunks(rows)).for_each(|(to, list)| {
                 for (to, &row) in to.chunks_exact_mut(width).zip(list) {
                     let at = row as usize * width;

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import sys
 from ctypes import c_void_p
 from dataclasses import dataclass
@@ -62,6 +63,33 @@ class Info:
     order: str
 
 
+class _Lent:
+    """Tensors around the vectors of the last product: the next one with the same memory need not make them again."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[object, Tensor] | None] = [None, None]
+
+    def tensor(self, at: int, array: Any, context: Context) -> Tensor:
+        address, writable = array.__array_interface__["data"]
+        key = (address, writable, array.size)
+        held = self._held[at]
+        if held is not None:
+            if held[0] == key:
+                return held[1]
+            self._held[at] = None
+            held[1].close()
+        where = memory.memory_of(array, None)
+        # The array may go: what lies at its address then is not looked at before another array with that address is given.
+        made = Tensor.from_memory(dataclasses.replace(where, base=None), context)
+        self._held[at] = (key, made)
+        return made
+
+
+def _is_plain(array: Any) -> bool:
+    """Whether a vector can be lent as it is."""
+    return type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned
+
+
 class Plan(Handle):
     """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`. With
     `order="degree"`, for power-law graphs, or "cuthill_mckee", for meshes, it keeps a copy of a square A in that order, and
@@ -91,6 +119,9 @@ class Plan(Handle):
         self.context = matrix.context
         self._legacy: Stream | None = None
         self.matrix = matrix
+        self._dtype = matrix.dtype
+        self._one, self._zero = np.array(1, self._dtype), np.array(0, self._dtype)
+        self._lent: list[_Lent] = []
         self.shape = (rows, cols) if op == "plain" else (cols, rows)
         self.context.finish(status)
 
@@ -104,6 +135,11 @@ class Plan(Handle):
         given["reason"] = raw.reason.decode()
         given["order"] = _word(raw.order, ORDERS)
         return Info(**given)
+
+    def close(self) -> None:
+        """Destroys the plan."""
+        self._lent.clear()
+        super().close()
 
     def update(self, a: Any) -> None:
         """Other products are with `a`, of the same structure: new values, say."""
@@ -127,7 +163,7 @@ class Plan(Handle):
         and complete in the order of `stream`, or of the device's legacy stream."""
         if memory.on_cuda(x):
             return self._apply_there(x, y, alpha, beta, stream)
-        dtype = self.matrix.dtype
+        dtype = self._dtype
         given = np.asarray(x, dtype)
         if given.ndim not in (1, 2):
             raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
@@ -158,7 +194,24 @@ class Plan(Handle):
         return y
 
     def _run(self, axes: int, x: Any, y: Any, alpha: complex, beta: complex, stream: Stream | None) -> None:
-        factors = [np.array(value, self.matrix.dtype) for value in (alpha, beta)]
+        alpha_, beta_ = self._factor(alpha), self._factor(beta)
+        if axes == 1 and stream is None and _is_plain(x) and _is_plain(y):
+            # What is lent is taken, so that another thread makes its own.
+            lent = self._lent.pop() if self._lent else _Lent()
+            try:
+                status = lib.purlin_spmv_apply(
+                    self.handle,
+                    None,
+                    alpha_.ctypes.data,
+                    self.matrix.handle,
+                    lent.tensor(0, x, self.context).handle,
+                    beta_.ctypes.data,
+                    lent.tensor(1, y, self.context).handle,
+                )
+            finally:
+                self._lent.append(lent)
+            self.context.finish(status)
+            return
         made: Any = Tensor.borrow if axes == 1 else Matrix.dense
         function = lib.purlin_spmv_apply if axes == 1 else lib.purlin_spmv_apply_block
         on: dict[str, Any] = {"context": self.context, "stream": stream}
@@ -166,13 +219,18 @@ class Plan(Handle):
             status = function(
                 self.handle,
                 stream.handle if stream else None,
-                factors[0].ctypes.data,
+                alpha_.ctypes.data,
                 self.matrix.handle,
                 source.handle,
-                factors[1].ctypes.data,
+                beta_.ctypes.data,
                 target.handle,
             )
             self.context.finish(status)
+
+    def _factor(self, value: complex) -> Any:
+        if value == 1:
+            return self._one
+        return self._zero if value == 0 else np.array(value, self._dtype)
 
     def __matmul__(self, x: object) -> Any:
         return self.apply(x)

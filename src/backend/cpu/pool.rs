@@ -2,17 +2,19 @@
 
 use std::mem::ManuallyDrop;
 use std::os::unix::thread::JoinHandleExt;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use super::parallel::Work;
+use super::parallel::{Work, here};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
 /// Threads that belong to one context. The global rayon pool belongs to the host program and is never used.
 ///
-/// All arithmetic runs on these threads, so that a caller's rounding or flush-to-zero mode changes no result.
+/// Arithmetic runs on these threads, or on a calling one that computes as they do, so that a caller's rounding or
+/// flush-to-zero mode changes no result.
 pub struct Pool {
-    pool: ManuallyDrop<rayon::ThreadPool>,
+    pool: ManuallyDrop<Arc<rayon::ThreadPool>>,
     handles: Vec<JoinHandle<()>>,
     threads: usize,
     process: u32,
@@ -36,7 +38,7 @@ impl Pool {
             })
             .build()
             .map_err(|_| Error::OutOfMemory { what: "thread pool", bytes: to_u64(threads), limit: None })?;
-        Ok(Self { pool: ManuallyDrop::new(pool), handles, threads, process: std::process::id() })
+        Ok(Self { pool: ManuallyDrop::new(Arc::new(pool)), handles, threads, process: std::process::id() })
     }
 
     /// Number of threads.
@@ -53,6 +55,16 @@ impl Pool {
 
     fn install(&self, work: &mut (dyn FnMut() + Send)) {
         self.pool.install(work);
+    }
+
+    /// Runs `work` where it is called, if that thread's arithmetic is the pool's; the pool's threads join the loops of
+    /// [`super::parallel`] that are long enough. For work that has no other parallelism: what else uses rayon inside, as
+    /// products of matrices with `Par::rayon`, would meet the host program's own pool.
+    pub fn run_here<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        if self.pool.current_thread_index().is_some() || !is_default_arithmetic() {
+            return self.run(work);
+        }
+        here::within(&self.pool, work)
     }
 
     /// Runs `work` of one thread where it is called, if that thread's arithmetic is the pool's: waking a thread takes
@@ -130,14 +142,53 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn loops_begin_in_the_calling_thread_and_others_join() {
+        use super::super::parallel::{IntoItems as _, Items as _};
+        use std::collections::HashSet;
+        use std::sync::Mutex;
+
+        let pool = Pool::new(3).unwrap();
+        let caller = std::thread::current().id();
+        // All three have to meet, or nobody goes on.
+        let (seen, barrier) = (Mutex::new(HashSet::new()), std::sync::Barrier::new(3));
+        pool.run_here(|| {
+            (0..3usize).into_par_iter().for_each(|_| {
+                barrier.wait();
+                seen.lock().unwrap().insert(std::thread::current().id());
+            });
+        });
+        let seen = seen.into_inner().unwrap();
+        assert!(seen.len() == 3 && seen.contains(&caller));
+        // Too short for two; within another loop; within the pool.
+        let sum = pool.run_here(|| {
+            let alone = (0..7usize).into_par_iter().with_min_len(4).map(|_| std::thread::current().id());
+            assert!(alone.collect::<Vec<_>>().iter().all(|id| *id == caller));
+            (0..40usize)
+                .into_par_iter()
+                .map(|i| (0..50usize).into_par_iter().map(|j| i * j).sum::<usize>())
+                .sum::<usize>()
+        });
+        assert_eq!(sum, 780 * 1225);
+        assert_ne!(pool.run(|| pool.run_here(|| std::thread::current().id())), caller);
+        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            pool.run_here(|| (0..100usize).into_par_iter().for_each(|i| assert!(i != 57)));
+        }));
+        assert!(failed.is_err());
+        assert_eq!(pool.run_here(|| (0..100usize).into_par_iter().map(|i| i).sum::<usize>()), 4950);
+        // A loop elsewhere is not this pool's any more.
+        assert!(here::pool().is_none());
+    }
+
+    #[test]
     fn the_threads_are_gone_with_the_pool() {
-        let here = std::sync::Arc::new(());
-        let there = std::sync::Arc::clone(&here);
+        let here = Arc::new(());
+        let there = Arc::clone(&here);
         let pool = Pool::new(2).unwrap();
-        thread_local!(static KEPT: std::cell::RefCell<Option<std::sync::Arc<()>>> = const { std::cell::RefCell::new(None) });
+        thread_local!(static KEPT: std::cell::RefCell<Option<Arc<()>>> = const { std::cell::RefCell::new(None) });
         pool.run(|| KEPT.set(Some(there)));
-        assert_eq!(std::sync::Arc::strong_count(&here), 2);
+        assert_eq!(Arc::strong_count(&here), 2);
         drop(pool);
-        assert_eq!(std::sync::Arc::strong_count(&here), 1, "a thread that has ended has dropped what it kept");
+        assert_eq!(Arc::strong_count(&here), 1, "a thread that has ended has dropped what it kept");
     }
 }

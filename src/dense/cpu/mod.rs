@@ -7,6 +7,7 @@ pub(crate) mod factor;
 pub mod matrix;
 pub mod product;
 pub(crate) mod reflections;
+pub(crate) mod sums;
 #[cfg(test)]
 mod tests;
 pub mod wide;
@@ -22,6 +23,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use matrix::{CpuMatrix, pieces, split_rows};
+use sums::squares;
 
 /// Dense algebra on the threads of a context.
 pub struct CpuAlgebra {
@@ -47,21 +49,6 @@ pub(crate) fn mismatch(what: &str, shapes: &[(usize, usize)]) -> Error {
 
 /// Elements of a sum that one task adds up.
 const STRETCH: usize = 1 << 14;
-
-/// Sum of the squares of the moduli.
-pub(crate) fn squares<T: Scalar>(values: &[T]) -> f64 {
-    let mut lanes = [0.0f64; 8];
-    let mut blocks = values.chunks_exact(8);
-    for block in &mut blocks {
-        for (lane, x) in lanes.iter_mut().zip(block) {
-            *lane += x.re() * x.re() + x.im() * x.im();
-        }
-    }
-    for (lane, x) in lanes.iter_mut().zip(blocks.remainder()) {
-        *lane += x.re() * x.re() + x.im() * x.im();
-    }
-    lanes.iter().sum()
-}
 
 /// Sum over equal stretches of `values`, each by `sum`, added in order.
 fn in_stretches<T: Scalar>(values: &[T], sum: impl Fn(&[T]) -> f64 + Sync) -> f64 {

@@ -3,6 +3,8 @@
 //! Sums over rows are cut into pieces that depend on the number of rows alone and added in order, so that results do not
 //! depend on the number of threads.
 
+mod panel;
+
 use std::sync::Arc;
 
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
@@ -15,17 +17,22 @@ use crate::alloc;
 use crate::backend::memory::{Charge, HostMemory};
 use crate::context::Context;
 use crate::dense::cpu::matrix::split_rows;
+use crate::dense::cpu::sums::{dot, squares};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
 use crate::rng;
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
 use crate::spmv::renumber::Way;
+use panel::Panel;
 
 const WHAT: &str = "Krylov space";
 
 /// Rows of a piece: a piece of some dozen columns stays in a core's cache from one product to the next.
 pub(super) const PIECE: usize = 2048;
+
+/// Pieces of vectors that are worth another thread's time, where an element takes an operation or two.
+pub(super) const LIGHT: usize = 8;
 
 /// Columns of numbers on the host, and an operator.
 pub struct CpuKrylov<'o, 'a, 's, T: Scalar> {
@@ -95,22 +102,18 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
 /// to += factor from.
 fn add<T: Scalar>(context: &Context, factor: f64, from: &[T], to: &mut [T]) {
     let factor = T::from_parts(factor, 0.0);
-    context.pool().run(|| {
-        to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| {
+    context.pool().run_here(|| {
+        to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).with_min_len(LIGHT).for_each(|(to, from)| {
             to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * *from);
         });
     });
 }
 
-/// Sum of the squares of the moduli.
-fn squares<T: Scalar>(v: &[T]) -> f64 {
-    v.iter().map(|x| x.re() * x.re() + x.im() * x.im()).sum()
-}
-
 /// The sum over pieces of what `of` makes of each piece of `v`, `first` being the piece's first row.
 fn sum<T: Scalar>(context: &Context, v: &[T], of: impl Fn(usize, &[T]) -> f64 + Sync) -> f64 {
-    let pieces: Vec<f64> =
-        context.pool().run(|| v.par_chunks(PIECE).enumerate().map(|(i, piece)| of(i * PIECE, piece)).collect());
+    let pieces: Vec<f64> = context.pool().run_here(|| {
+        v.par_chunks(PIECE).enumerate().with_min_len(LIGHT).map(|(i, piece)| of(i * PIECE, piece)).collect()
+    });
     pieces.iter().sum()
 }
 
@@ -138,41 +141,34 @@ impl<T: Scalar> Coefficients<T> {
 }
 
 /// w -= V h where there is an `h`, then the coefficients V^H w of each piece where `into` wants them; the sum of squares
-/// of w before and after.
+/// of w before and after. `v` are the columns of V.
 fn project<T: Scalar>(
     context: &Context,
-    v: MatRef<'_, T>,
+    v: &[T],
     w: &mut [T],
     h: Option<&[T]>,
     into: Option<&mut Coefficients<T>>,
 ) -> (f64, f64) {
-    let count = v.ncols();
-    let one = T::from_parts(1.0, 0.0);
+    let (n, isa) = (w.len(), context.isa());
+    let count = v.len() / n.max(1);
     let mut nothing = Vec::new();
     let partial = into.map_or(&mut nothing, |c| &mut c.partial);
     let work = |first: usize, w: &mut [T], out: &mut [T]| {
-        let v = v.subrows(first, w.len());
+        let panel = Panel { data: v.get(first..).unwrap_or_default(), stride: n, count };
         let before = squares(w);
-        if let Some(h) = h {
-            let h = MatRef::from_column_major_slice(h, count, 1);
-            let rows = w.len();
-            matmul(
-                MatMut::from_column_major_slice_mut(w, rows, 1),
-                Accum::Add,
-                v,
-                h,
-                T::from_parts(-1.0, 0.0),
-                Par::Seq,
-            );
-        }
+        let Some(h) = h else {
+            if !out.is_empty() {
+                panel.coefficients(isa, w, out);
+            }
+            return (before, before);
+        };
+        panel.subtract(isa, h, w);
         if !out.is_empty() {
-            let w = MatRef::from_column_major_slice(&*w, w.len(), 1);
-            let out = MatMut::from_column_major_slice_mut(out, count, 1);
-            matmul(out, Accum::Replace, v.adjoint(), w, one, Par::Seq);
+            panel.coefficients(isa, w, out);
         }
         (before, squares(w))
     };
-    let pieces: Vec<(f64, f64)> = context.pool().run(|| {
+    let pieces: Vec<(f64, f64)> = context.pool().run_here(|| {
         let rows = w.par_chunks_mut(PIECE).enumerate();
         if partial.is_empty() {
             rows.map(|(i, w)| work(i * PIECE, w, &mut [])).collect()
@@ -194,7 +190,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
         let context = Arc::clone(&self.context);
         let fill = |column: &mut [T]| {
-            context.pool().run(|| {
+            context.pool().run_here(|| {
                 column.par_chunks_mut(PIECE).enumerate().for_each(|(i, piece)| {
                     sketch.fill_column(to_u64(i * PIECE), vector, piece);
                 });
@@ -241,8 +237,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let n = self.n;
         let context = Arc::clone(&self.context);
         let (low, high) = self.memory.as_mut_slice::<T>()?.split_at_mut(column * n);
-        let v = MatRef::from_column_major_slice(&low[..count * n], n, count);
-        let w = &mut high[..n];
+        let (v, w) = (&low[..count * n], &mut high[..n]);
         if count == 0 {
             let norm = project(&context, v, w, None, None).1.sqrt();
             return Ok(Projection { along: 0.0, before: norm, after: norm });
@@ -275,7 +270,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let mut coefficients = Coefficients::new(n, count * width)?;
         if count > 0 {
             let w = MatRef::from_column_major_slice(&*w, n, width);
-            context.pool().run(|| {
+            context.pool().run_here(|| {
                 coefficients.partial.par_chunks_mut(count * width).enumerate().for_each(|(i, out)| {
                     let rows = PIECE.min(n - i * PIECE);
                     let (v, w) = (v.subrows(i * PIECE, rows), w.subrows(i * PIECE, rows));
@@ -288,14 +283,15 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         h.iter_mut().zip(&total).for_each(|(h, t)| *h = t.widen());
         let total = MatRef::from_column_major_slice(&total, count, width);
         let parts = split_rows(MatMut::from_column_major_slice_mut(w, n, width), PIECE);
-        let pieces: Vec<Vec<f64>> = context.pool().run(|| {
+        let pieces: Vec<Vec<f64>> = context.pool().run_here(|| {
             let work = |(i, mut w): (usize, MatMut<'_, T>)| {
                 let v = v.subrows(i * PIECE, w.nrows());
                 if count > 0 {
                     matmul(w.as_mut(), Accum::Add, v, total, T::from_parts(-1.0, 0.0), Par::Seq);
                 }
-                let square = |x: &T| x.re() * x.re() + x.im() * x.im();
-                (0..width).map(|c| w.as_ref().col(c).iter().map(square).sum()).collect()
+                let columns =
+                    w.as_ref().col_iter().map(|c| c.try_as_col_major().map_or(&[][..], faer::ColRef::as_slice));
+                columns.map(squares).collect()
             };
             parts.into_par_iter().enumerate().map(work).collect()
         });
@@ -318,17 +314,14 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
             add(&context, -beta, from, to);
         }
         let (from, to, _) = self.pair(v, w)?;
-        let alpha = sum(&context, to, |first, piece| {
-            let dot = |(w, v): (&T, &T)| w.re() * v.re() + w.im() * v.im();
-            piece.iter().zip(&from[first..]).map(dot).sum()
-        });
+        let alpha = sum(&context, to, |first, piece| dot(piece, &from[first..first + piece.len()]));
         let minus = T::from_parts(-alpha, 0.0);
-        let pieces: Vec<f64> = context.pool().run(|| {
+        let pieces: Vec<f64> = context.pool().run_here(|| {
             let work = |(to, from): (&mut [T], &[T])| {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to += minus * *from);
                 squares(to)
             };
-            to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).map(work).collect()
+            to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).with_min_len(LIGHT).map(work).collect()
         });
         Ok((alpha, pieces.iter().sum::<f64>().sqrt()))
     }
@@ -337,8 +330,11 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let context = Arc::clone(&self.context);
         let factor = T::from_parts(factor, 0.0);
         let column = self.column_mut(column)?;
-        context.pool().run(|| {
-            column.par_chunks_mut(PIECE).for_each(|piece| piece.iter_mut().for_each(|x| *x = factor * *x));
+        context.pool().run_here(|| {
+            column
+                .par_chunks_mut(PIECE)
+                .with_min_len(LIGHT)
+                .for_each(|piece| piece.iter_mut().for_each(|x| *x = factor * *x));
         });
         Ok(())
     }
@@ -373,7 +369,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let turn = MatRef::from_column_major_slice(&turn[..m * l], m, l);
         let columns = &mut self.memory.as_mut_slice::<T>()?[first * n..(first + m) * n];
         let parts = split_rows(MatMut::from_column_major_slice_mut(columns, n, m), PIECE);
-        context.pool().run(|| {
+        context.pool().run_here(|| {
             parts.into_par_iter().try_for_each(|mut part| -> Result<()> {
                 let rows = part.nrows();
                 let mut room = alloc::filled(WHAT, rows * l, T::default())?;
@@ -408,7 +404,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let columns = &self.memory.as_slice::<T>()?[first * n..(first + count) * n];
         let v = MatRef::from_column_major_slice(columns, n, count);
         let mut coefficients = Coefficients::new(n, count * count)?;
-        context.pool().run(|| {
+        context.pool().run_here(|| {
             coefficients.partial.par_chunks_mut((count * count).max(1)).enumerate().for_each(|(i, out)| {
                 let v = v.subrows(i * PIECE, PIECE.min(n - i * PIECE));
                 let out = MatMut::from_column_major_slice_mut(out, count, count);

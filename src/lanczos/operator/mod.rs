@@ -13,7 +13,7 @@ mod products;
 
 use std::sync::Arc;
 
-use super::cpu::PIECE;
+use super::cpu::{LIGHT, PIECE};
 use super::krylov::Affine;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -342,8 +342,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                 self.products.multiply(&context, Adjoint::Plain, finish, (gathered, x), y, given)?;
                 if let (Some((d, _)), Some(along)) = (&self.rank_one, along) {
                     let along = real(-step.scale) * T::narrow(along);
-                    context.pool().run(|| {
-                        y.par_chunks_mut(PIECE).zip(d.par_chunks(PIECE)).for_each(|(y, d)| {
+                    context.pool().run_here(|| {
+                        y.par_chunks_mut(PIECE).zip(d.par_chunks(PIECE)).with_min_len(LIGHT).for_each(|(y, d)| {
                             y.iter_mut().zip(d).for_each(|(y, d)| *y += along * real(d.re()));
                         });
                     });
@@ -374,7 +374,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         self.blocks.iter_mut().try_for_each(|b| resize(b, room))?;
         let [from, to] = &mut self.blocks;
         let (scale, context) = (self.scale.as_deref(), &self.context);
-        context.pool().run(|| {
+        context.pool().run_here(|| {
             from.par_chunks_mut(PIECE * count).enumerate().for_each(|(piece, rows)| {
                 for (i, row) in (piece * PIECE..).zip(rows.chunks_exact_mut(count)) {
                     let factor = scale.map_or(T::Part::ONE, |s| s[i]);
@@ -384,7 +384,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         });
         plan.compute_block(matrix, (T::from_parts(self.alpha, 0.0), T::default()), count, from, to)?;
         let (diagonal, shift, to) = (self.diagonal.as_deref(), self.shift, &*to);
-        context.pool().run(|| {
+        context.pool().run_here(|| {
             y.par_chunks_mut(n).zip(x.par_chunks(n)).enumerate().for_each(|(c, (y, x))| {
                 for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
                     let sum = to[i * count + c];
@@ -425,20 +425,22 @@ fn resize<T: Scalar>(room: &mut Vec<T>, length: usize) -> Result<()> {
 
 /// z = s x, element by element.
 fn scaled<T: Scalar>(context: &Context, s: &[T::Part], x: &[T], z: &mut [T]) {
-    context.pool().run(|| {
-        z.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).zip(s.par_chunks(PIECE)).for_each(|((z, x), s)| {
-            z.iter_mut().zip(x).zip(s).for_each(|((z, x), s)| *z = T::from_parts(s.re(), 0.0) * *x);
-        });
+    context.pool().run_here(|| {
+        z.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).zip(s.par_chunks(PIECE)).with_min_len(LIGHT).for_each(
+            |((z, x), s)| {
+                z.iter_mut().zip(x).zip(s).for_each(|((z, x), s)| *z = T::from_parts(s.re(), 0.0) * *x);
+            },
+        );
     });
 }
 
 /// factor d . x, summed in an order that does not depend on the number of threads.
 fn dot<T: Scalar>(context: &Context, d: &[T::Part], x: &[T], factor: f64) -> T::Wide {
-    let pieces: Vec<(f64, f64)> = context.pool().run(|| {
+    let pieces: Vec<(f64, f64)> = context.pool().run_here(|| {
         let piece = |(d, x): (&[T::Part], &[T])| {
             d.iter().zip(x).fold((0.0, 0.0), |(re, im), (d, x)| (re + d.re() * x.re(), im + d.re() * x.im()))
         };
-        d.par_chunks(PIECE).zip(x.par_chunks(PIECE)).map(piece).collect()
+        d.par_chunks(PIECE).zip(x.par_chunks(PIECE)).with_min_len(LIGHT).map(piece).collect()
     });
     let (re, im) = pieces.iter().fold((0.0, 0.0), |(re, im), (a, b)| (re + a, im + b));
     <T::Wide as Scalar>::from_parts(factor * re, factor * im)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::cpu::PIECE;
+use super::super::cpu::{LIGHT, PIECE};
 use super::resize;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
@@ -79,8 +79,8 @@ impl<'a, T: Scalar> Products<'a, T> {
                 }
                 resize(room, y.len())?;
                 own.apply(op, gathered, 1, room)?;
-                context.pool().run(|| {
-                    let pieces = y.par_chunks_mut(PIECE).zip(room.par_chunks(PIECE)).enumerate();
+                context.pool().run_here(|| {
+                    let pieces = y.par_chunks_mut(PIECE).zip(room.par_chunks(PIECE)).enumerate().with_min_len(LIGHT);
                     pieces.for_each(|(piece, (y, sums))| {
                         for (i, (y, sum)) in (piece * PIECE..).zip(y.iter_mut().zip(sums)) {
                             *y = finish.of(i, x, *sum, *y);

@@ -92,10 +92,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
             carry[first..first + lanes].copy_from_slice(&sums[..lanes]);
         }
     };
-    context.pool().run(|| match count {
-        1 => parts.into_iter().for_each(work),
-        _ => parts.into_par_iter().for_each(work),
-    });
+    context.pool().run_here(|| parts.into_par_iter().for_each(work));
     for (tile, carry) in tiles[1..].iter().zip(carries.chunks_exact(width)) {
         if tile.row < job.rows.len() && tile.entry > job.rows.entry(tile.row) {
             let y = &mut y[tile.row * width..(tile.row + 1) * width];

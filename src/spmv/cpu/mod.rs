@@ -4,16 +4,20 @@
 //! that goes on in the next share is carried, and added in order once all shares are done.
 
 pub mod block;
+mod gather;
 mod rows;
 
 use super::options::Algorithm;
 use super::plan::{Plan, Tile};
 use crate::alloc;
+use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
+use crate::backend::cpu::simd::dispatch;
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::sparse::{Index, Indices, Rows};
 use crate::scalar::Scalar;
+use gather::Share;
 use rows::{Ones, Row, Values};
 
 /// What becomes of the sum of a row: y_i = alpha r_i (A x)_i + (shift + weight d_i) x_i + beta y_i.
@@ -63,6 +67,9 @@ impl<T: Scalar> Finish<'_, T> {
         out
     }
 }
+
+/// Shares that are worth another thread's time.
+const FEWEST: usize = 4;
 
 /// A product to form.
 pub struct Job<'a, T: Scalar> {
@@ -117,15 +124,22 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
         Algorithm::RowGroup | Algorithm::RowBin => plan.info().group >= 4,
         _ => true,
     };
+    let isa = context.isa();
+    let on_vectors = !T::IS_COMPLEX && isa != Isa::Portable && plan.info().algorithm != Algorithm::Scalar;
+    let gathered_by = match job.rows.columns().0 {
+        Indices::I32(cols) if gather::suits(&plan.info().statistics) => Some(cols),
+        _ => None,
+    };
     let work = |(begin, end, own, carry): (Tile, Tile, &mut [T], &mut T)| {
         let order = order.map(|o| &o[begin.row..end.row]);
-        *carry = share(job, &row, grouped, order, (begin, end), own);
+        let (cols, base, range) = (row.cols, row.base, (begin, end));
+        *carry = if on_vectors {
+            dispatch(isa, Share { job, cols, gathered_by, base, order, range, y: own })
+        } else {
+            share(job, &row, grouped, order, range, own)
+        };
     };
-    // What is small is not worth waking a thread for, and yet has to run in a thread whose mode is known.
-    context.pool().run(|| match count {
-        1 => parts.into_iter().for_each(work),
-        _ => parts.into_par_iter().for_each(work),
-    });
+    context.pool().run_here(|| parts.into_par_iter().with_min_len(FEWEST).for_each(work));
     for (tile, carry) in tiles[1..].iter().zip(carries) {
         if tile.row < y.len() && tile.entry > job.rows.entry(tile.row) {
             y[tile.row] += job.finish.add(tile.row, carry);

@@ -1,4 +1,5 @@
-//! Parallel loops over pieces of data, with rayon's names and meaning, on the threads of [`super::Pool::run`].
+//! Parallel loops over pieces of data, with rayon's names and meaning, on the threads of [`super::Pool::run`] and
+//! [`super::Pool::run_here`].
 //!
 //! Rayon compiles its scheduling into every loop. Most loops of this library exist in four number types, and with rayon's
 //! own iterators a quarter of the compiled code was scheduling. Here a loop compiles to its body and one call.
@@ -9,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Result;
 
 mod adaptors;
+pub(super) mod here;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -179,10 +181,11 @@ fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
 fn each(count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
     use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 
-    match count {
-        0 => {}
-        1 => work(0),
-        _ => {
+    match (count, here::pool()) {
+        (0, _) => {}
+        (1, _) => work(0),
+        (_, Some(pool)) => here::each(&pool, count, least, work),
+        (_, None) => {
             let numbers = rayon::iter::IntoParallelIterator::into_par_iter(0..count);
             numbers.with_min_len(least).for_each(work);
         }

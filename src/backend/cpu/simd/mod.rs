@@ -105,6 +105,20 @@ pub trait Lanes: Copy {
         self.store(&mut lanes);
         lanes[1..Self::LEN].iter().fold(lanes[0], |most, x| if *x > most { *x } else { most })
     }
+    /// The sum of the lanes, of halves and halves of these.
+    #[inline(always)]
+    fn total(self) -> Self::T {
+        let mut lanes = [Self::T::ZERO; MAX_LEN];
+        self.store(&mut lanes);
+        let mut half = Self::LEN / 2;
+        while half > 0 {
+            for k in 0..half {
+                lanes[k] += lanes[k + half];
+            }
+            half /= 2;
+        }
+        lanes[0]
+    }
     /// `yes` where the mask is true, else `no`.
     fn select(mask: Self::M, yes: Self, no: Self) -> Self;
 }
@@ -128,6 +142,19 @@ pub trait Simd<T: Real>: Copy {
         let mut lanes = [T::ZERO; MAX_LEN];
         let count = from.len().min(Self::V::LEN);
         lanes[..count].copy_from_slice(&from[..count]);
+        self.load(&lanes)
+    }
+
+    /// Element `at[k] - base` of `from` in lane k, for at most `LEN` indices, and zeros in the lanes beyond.
+    ///
+    /// # Panics
+    /// For an index outside of `from`, as slices do.
+    #[inline(always)]
+    fn gather(self, from: &[T], at: &[i32], base: i32) -> Self::V {
+        let mut lanes = [T::ZERO; MAX_LEN];
+        for (lane, at) in lanes[..Self::V::LEN].iter_mut().zip(at) {
+            *lane = from[at.wrapping_sub(base).cast_unsigned() as usize];
+        }
         self.load(&lanes)
     }
 

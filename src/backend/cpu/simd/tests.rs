@@ -60,6 +60,26 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
         assert_eq!(out[..count], a[..count], "the first {count} of {n}");
         assert!(out[count..].iter().all(|z| *z == T::ZERO), "beyond the first {count} of {n}");
     }
+    let sum: f64 = a.iter().map(|a| a.to_f64()).sum();
+    assert!((x.total().to_f64() - sum).abs() <= 1e-5 * sum.abs().max(1.0), "total of {n}");
+    let far: Vec<T> = (0..3 * n).map(|k| T::from_f64(k as f64)).collect();
+    for base in [0, 1] {
+        let at: Vec<i32> = (0..2 * n).map(|k| base + (3 * n - 1 - k) as i32).collect();
+        for count in 0..=2 * n {
+            let mut out = vec![T::ONE; n];
+            simd.gather(&far, &at[..count], base).store(&mut out);
+            let expected = |k: usize| if k < count { T::from_f64((3 * n - 1 - k) as f64) } else { T::ZERO };
+            assert!((0..n).all(|k| out[k] == expected(k)), "{count} gathered of {n}");
+        }
+        for wrong in [base - 1, base + 3 * n as i32, i32::MIN, i32::MAX] {
+            let at = [base, wrong];
+            let gather = || simd.gather(&far, &at[2 - n.min(2)..], base);
+            let gathered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(gather));
+            assert!(gathered.is_err(), "{wrong} is outside");
+        }
+    }
+    let none = [T::ZERO; 0];
+    simd.gather(&none, &[], 0).store(&mut vec![T::ONE; n]);
     let mut swapped = vec![T::ZERO; n];
     simd.swap_pairs(x).store(&mut swapped);
     assert!((0..n - n % 2).all(|k| swapped[k] == a[k ^ 1]), "pairs of {n}");

@@ -71,6 +71,10 @@ impl<V: Lanes> Lanes for Pair<V> {
         self.0.max(self.1).largest()
     }
     #[inline(always)]
+    fn total(self) -> V::T {
+        self.0.add(self.1).total()
+    }
+    #[inline(always)]
     fn lt(self, other: Self) -> Self::M {
         Pair(self.0.lt(other.0), self.1.lt(other.1))
     }
@@ -103,6 +107,10 @@ impl<T: Real, S: Simd<T>> Simd<T> for Twice<S> {
     #[inline(always)]
     fn load_part(self, from: &[T]) -> Pair<S::V> {
         Pair(self.0.load_part(from), self.0.load_part(from.get(S::V::LEN..).unwrap_or_default()))
+    }
+    #[inline(always)]
+    fn gather(self, from: &[T], at: &[i32], base: i32) -> Pair<S::V> {
+        Pair(self.0.gather(from, at, base), self.0.gather(from, at.get(S::V::LEN..).unwrap_or_default(), base))
     }
     #[inline(always)]
     fn swap_pairs(self, x: Pair<S::V>) -> Pair<S::V> {

@@ -184,6 +184,118 @@ pub(super) fn largest_f64x4(x: __m256d) -> f64 {
     op!(_mm_cvtsd_f64(x))
 }
 
+#[inline(always)]
+pub(super) fn total_f32x16(x: __m512) -> f32 {
+    op!(_mm512_reduce_add_ps(x))
+}
+
+#[inline(always)]
+pub(super) fn total_f64x8(x: __m512d) -> f64 {
+    op!(_mm512_reduce_add_pd(x))
+}
+
+#[inline(always)]
+pub(super) fn total_f32x8(x: __m256) -> f32 {
+    let (low, high) = (op!(_mm256_castps256_ps128(x)), op!(_mm256_extractf128_ps::<1>(x)));
+    let x = op!(_mm_add_ps(low, high));
+    let high = op!(_mm_movehl_ps(x, x));
+    let x = op!(_mm_add_ps(x, high));
+    let high = op!(_mm_shuffle_ps::<1>(x, x));
+    let x = op!(_mm_add_ps(x, high));
+    op!(_mm_cvtss_f32(x))
+}
+
+#[inline(always)]
+pub(super) fn total_f64x4(x: __m256d) -> f64 {
+    let (low, high) = (op!(_mm256_castpd256_pd128(x)), op!(_mm256_extractf128_pd::<1>(x)));
+    let x = op!(_mm_add_pd(low, high));
+    let high = op!(_mm_unpackhi_pd(x, x));
+    let x = op!(_mm_add_pd(x, high));
+    op!(_mm_cvtsd_f64(x))
+}
+
+#[cold]
+#[inline(never)]
+fn outside(at: &[i32], base: i32, length: usize) -> ! {
+    panic!("one of the indices {at:?}, counted from {base}, is outside of {length} elements");
+}
+
+/// 32-bit indices reach no further.
+const REACH: usize = 1 << 31;
+
+// Lanes that are left out are compared as if they were inside.
+#[inline(always)]
+pub(super) fn gather_f64x8(from: &[f64], at: &[i32], base: i32) -> __m512d {
+    let at = &at[..at.len().min(8)];
+    let lanes = (0xff_u32 >> (8 - at.len())) as __mmask8;
+    // SAFETY: a token exists; lanes that the mask leaves out are not read, and the others lie within the slices.
+    unsafe {
+        let index = _mm256_sub_epi32(_mm256_maskz_loadu_epi32(lanes, at.as_ptr()), _mm256_set1_epi32(base));
+        let length = _mm256_set1_epi32((from.len().min(REACH) as u32).cast_signed());
+        if _mm256_mask_cmplt_epu32_mask(lanes, index, length) != lanes {
+            outside(at, base, from.len());
+        }
+        _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), lanes, index, from.as_ptr())
+    }
+}
+
+#[inline(always)]
+pub(super) fn gather_f32x16(from: &[f32], at: &[i32], base: i32) -> __m512 {
+    let at = &at[..at.len().min(16)];
+    let lanes = (0xffff_u32 >> (16 - at.len())) as __mmask16;
+    // SAFETY: as above.
+    unsafe {
+        let index = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(lanes, at.as_ptr()), _mm512_set1_epi32(base));
+        let length = _mm512_set1_epi32((from.len().min(REACH) as u32).cast_signed());
+        if _mm512_mask_cmplt_epu32_mask(lanes, index, length) != lanes {
+            outside(at, base, from.len());
+        }
+        _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, from.as_ptr())
+    }
+}
+
+// AVX2 compares signed numbers alone: an index is inside if it is not negative and below the length.
+#[inline(always)]
+pub(super) fn gather_f64x4(from: &[f64], at: &[i32], base: i32) -> __m256d {
+    let at = &at[..at.len().min(4)];
+    let mask = &FIRST_LANES[8 - at.len()..][..4];
+    // SAFETY: as above; the mask has four numbers.
+    unsafe {
+        let lanes = _mm_loadu_si128(mask.as_ptr().cast());
+        let index = _mm_sub_epi32(_mm_maskload_epi32(at.as_ptr(), lanes), _mm_set1_epi32(base));
+        let last = _mm_set1_epi32(last_of(from.len()));
+        let wrong = _mm_or_si128(_mm_cmpgt_epi32(index, last), _mm_cmpgt_epi32(_mm_setzero_si128(), index));
+        if _mm_testz_si128(wrong, lanes) == 0 {
+            outside(at, base, from.len());
+        }
+        let lanes = _mm256_castsi256_pd(_mm256_cvtepi32_epi64(lanes));
+        _mm256_mask_i32gather_pd::<8>(_mm256_setzero_pd(), from.as_ptr(), index, lanes)
+    }
+}
+
+#[inline(always)]
+pub(super) fn gather_f32x8(from: &[f32], at: &[i32], base: i32) -> __m256 {
+    let at = &at[..at.len().min(8)];
+    let mask = &FIRST_LANES[8 - at.len()..][..8];
+    // SAFETY: as above; the mask has eight numbers.
+    unsafe {
+        let lanes = _mm256_loadu_si256(mask.as_ptr().cast());
+        let index = _mm256_sub_epi32(_mm256_maskload_epi32(at.as_ptr(), lanes), _mm256_set1_epi32(base));
+        let last = _mm256_set1_epi32(last_of(from.len()));
+        let wrong = _mm256_or_si256(_mm256_cmpgt_epi32(index, last), _mm256_cmpgt_epi32(_mm256_setzero_si256(), index));
+        if _mm256_testz_si256(wrong, lanes) == 0 {
+            outside(at, base, from.len());
+        }
+        _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), from.as_ptr(), index, _mm256_castsi256_ps(lanes))
+    }
+}
+
+/// The last index of so many elements, -1 of none.
+#[inline(always)]
+fn last_of(length: usize) -> i32 {
+    (length.min(REACH) as i64 - 1) as i32
+}
+
 // Truncation is the floor of positions, which are not negative. The instruction takes three bits of an index; the fourth
 // chooses between the results of both halves of the table.
 #[inline(always)]
