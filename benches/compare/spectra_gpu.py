@@ -8,6 +8,7 @@ from which everything is made anew, and `first` the first call with a matrix on 
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import Any
@@ -68,7 +69,7 @@ def main() -> int:
     if not purlin.devices():
         print("no GPU here")
         return 77
-    wanted = set(sys.argv[1:]) or {"ba", "rmat"}
+    wanted = set(sys.argv[1:]) or {"ba", "rmat", "shared"}
     table = Table("ten largest eigenpairs of graphs on a GPU")
     graphs: dict[str, Any] = {}
     if "ba" in wanted:
@@ -78,6 +79,8 @@ def main() -> int:
     with purlin.Context("cuda") as context:
         for name, a in graphs.items():
             measure(table, context, name, a)
+    if "shared" in wanted and len(purlin.devices()) > 1:
+        shared(table, int(os.environ.get("PURLIN_BENCH_SCALE", "24")))
     table.write()
     return 0
 
@@ -136,6 +139,67 @@ def measure(table: Table, context: purlin.Context, name: str, a: Any) -> None:
             "host": round(host, 3),
         }
         table.add(f"{name}, k = {k}{ending}", "1/s", 1 / seconds, "CuPy eigsh", theirs, **facts)
+
+
+def recursive_pattern(scale: int, edges: int, seed: int) -> tuple[Any, Any]:
+    """R-MAT as of `recursive`, made on the device: row offsets and columns, on the host."""
+    import cupy
+
+    random = cupy.random.RandomState(seed)
+    n = 1 << scale
+    row = cupy.zeros(edges, cupy.int64)
+    column = cupy.zeros(edges, cupy.int64)
+    for _ in range(scale):
+        u = random.random_sample(edges)
+        row = 2 * row + (u >= 0.76)
+        column = 2 * column + (((u >= 0.57) & (u < 0.76)) | (u >= 0.95))
+    del u
+    keep = row != column
+    row, column = row[keep], column[keep]
+    keys = cupy.unique(cupy.concatenate((row * n + column, column * n + row)))
+    del row, column, keep
+    row_ptr = cupy.searchsorted(keys, cupy.arange(n + 1, dtype=cupy.int64) * n).astype(cupy.int32).get()
+    col_idx = (keys % n).astype(cupy.int32).get()
+    del keys
+    cupy.get_default_memory_pool().free_all_blocks()
+    return row_ptr, col_idx
+
+
+def shared(table: Table, scale: int) -> None:
+    """One GPU against two, on a pattern whose parts stay with it."""
+    row_ptr, col_idx = recursive_pattern(scale, 16 << scale, 2)
+    n = 1 << scale
+    with purlin.Context("cuda", device=0) as one, purlin.Context("cuda", device=1) as other:
+        a = purlin.Matrix.csr(row_ptr, col_idx, None, (n, n), context=one)
+
+        def run(*more: purlin.Context, **options: Any) -> Any:
+            return lanczos.run(a, 10, "largest", tolerance=1e-8, vectors=False, context=one, contexts=more, **options)
+
+        for orthogonality in ("full", "partial"):
+            options = {"orthogonality": orthogonality}
+            began = time.perf_counter()
+            alone = run(**options)
+            first_alone = time.perf_counter() - began
+            began = time.perf_counter()
+            both = run(other, **options)
+            first = time.perf_counter() - began
+            single = median_seconds(lambda options=options: run(**options), repeats=3, warmup=0)
+            double = median_seconds(lambda options=options: run(other, **options), repeats=3, warmup=0)
+            facts = {
+                "entries": len(col_idx),
+                "seconds": round(double, 4),
+                "seconds_of_one": round(single, 4),
+                "products": both.info.products,
+                "products_of_one": alone.info.products,
+                "part_rows": both.info.part_rows,
+                "part_entries": both.info.part_entries,
+                "halo": both.info.halo,
+                "halo_bytes": both.info.halo_bytes,
+                "first": round(first, 2),
+                "first_of_one": round(first_alone, 2),
+                "differ": f"{np.max(np.abs(both.pairs.values / alone.pairs.values - 1)):.1e}",
+            }
+            table.add(f"R-MAT, scale {scale}, k = 10, {orthogonality}, two GPUs", "1/s", 1 / double, "one GPU", 1 / single, **facts)
 
 
 if __name__ == "__main__":
