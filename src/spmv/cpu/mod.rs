@@ -69,7 +69,7 @@ impl<T: Scalar> Finish<'_, T> {
 }
 
 /// Shares that are worth another thread's time.
-const FEWEST: usize = 4;
+const FEWEST: usize = 3;
 
 /// A product to form.
 pub struct Job<'a, T: Scalar> {
