@@ -3626,6 +3626,17 @@ typedef struct purlin_lanczos_options {
    * 0.
    */
   int32_t reserved;
+  /**
+   * Further contexts, each on another GPU of the kind of the matrix's, or all on the CPU, where they take turns: the rows of
+   * a sparse matrix are shared out over all of them. Of purlin_lanczos_solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
+   * no order. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
+   * later calls. Default NULL.
+   */
+  const struct purlin_context *const *contexts;
+  /**
+   * Number of `contexts`; default 0.
+   */
+  int64_t contexts_count;
 } purlin_lanczos_options;
 
 /**
@@ -3680,6 +3691,30 @@ typedef struct purlin_lanczos_info {
    * Seconds.
    */
   double seconds;
+  /**
+   * Contexts that had rows, of several; 0 of a single one, as all that follows.
+   */
+  int64_t contexts;
+  /**
+   * Most rows of one of them.
+   */
+  int64_t part_rows;
+  /**
+   * Most entries of one of them.
+   */
+  int64_t part_entries;
+  /**
+   * Numbers that go from one to another in a product with the matrix, all together.
+   */
+  int64_t halo;
+  /**
+   * Bytes of them.
+   */
+  int64_t halo_bytes;
+  /**
+   * Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
+   */
+  int64_t product_bytes;
 } purlin_lanczos_info;
 
 /**
@@ -8722,7 +8757,11 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
  * that stay on the device save their way to the host.
  *
- * The same build, input and options give the same bits, whatever the number of threads.
+ * With further contexts (`options->contexts`) each has some rows, and takes the others' numbers that it needs for a product,
+ * `info->halo` of them in all; device outputs belong to the matrix's context.
+ *
+ * The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
+ * roundings.
  *
  * @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
  *                        caller's, see purlin_matrix_from_operator), neither NaN nor infinite; W of the graph operators
@@ -8742,14 +8781,15 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  *                        not wanted.
  * @param[out] info       what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
- * or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent),
+ * or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent; a further
+ * context that is there already or on another kind of device),
  * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
  * is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
  * `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's function reported an error),
  * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
- * the call.
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
+ * be called with its user pointer during the call.
  */
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,

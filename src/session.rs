@@ -31,12 +31,16 @@ impl CancelHandle {
         report: Option<&'p ProgressFn<'p>>,
         start: u64,
     ) -> Progress<'p> {
-        let first = contexts[0].progress(report).and(&self.0, start);
-        contexts[1..].iter().fold(first, |p, c| {
-            let epoch = c.cancel_epoch();
-            p.and(epoch, epoch.load(Ordering::Relaxed))
-        })
+        progress(contexts, report).and(&self.0, start)
     }
+}
+
+/// Progress of a call on `contexts`, the first of which asked for it: cancelled by any of them.
+pub(crate) fn progress<'p>(contexts: &[Arc<Context>], report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+    contexts[1..].iter().fold(contexts[0].progress(report), |p, c| {
+        let epoch = c.cancel_epoch();
+        p.and(epoch, epoch.load(Ordering::Relaxed))
+    })
 }
 
 /// Refuses a further context that is one of `contexts` (of the `owner`) already.
@@ -51,6 +55,19 @@ pub(crate) fn expect_new(contexts: &[Arc<Context>], owner: &str, context: &Arc<C
 /// The error of a further context on another kind of device than the first.
 pub(crate) fn differing(first: &str, other: &str) -> Error {
     Error::invalid("context", format!("is on {other}, the others are on {first}: results would differ"))
+}
+
+/// Refuses a further context that is not on the kind of device of the others, or is one of them (of the `owner`) already.
+pub(crate) fn expect_alike(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
+    expect_new(contexts, owner, context)?;
+    let name = |context: &Context| match context.backend() {
+        Backend::Cpu => String::from("the CPU"),
+        Backend::Gpu(gpu) => String::from(gpu.name()),
+    };
+    match (name(&contexts[0]), name(context)) {
+        (first, other) if first == other => Ok(()),
+        (first, other) => Err(differing(&first, &other)),
+    }
 }
 
 /// Refuses a further context that is not a GPU of the kind of the others, or one of them already. `parts` names what is

@@ -288,6 +288,9 @@ module purlin_types
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
     integer(c_int32_t) :: order, reserved
+    !> c_loc of an array of the handles, context%handle(), of further contexts, and their number.
+    type(c_ptr) :: contexts
+    integer(c_int64_t) :: contexts_count
   end type
 
   type, bind(c) :: purlin_lanczos_info
@@ -295,6 +298,7 @@ module purlin_types
     integer(c_int32_t) :: reason, breakdowns
     integer(c_int64_t) :: count, converged, products, restarts, recovered, basis, degree
     real(c_double) :: norm, seconds
+    integer(c_int64_t) :: contexts, part_rows, part_entries, halo, halo_bytes, product_bytes
   end type
 
   !> A value that passed the test of Cullum and Willoughby. It needs no purlin_init.

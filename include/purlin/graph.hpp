@@ -20,7 +20,7 @@ namespace detail {
 template <class Call>
 void with_options(const context& on, const options& settings, Call&& call) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_lanczos_options raw = lanczos::detail::raw(settings, relay);
   const purlin_status status = call(&raw);
   relay.rethrow();
   on.finish(status);

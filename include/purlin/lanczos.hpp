@@ -17,7 +17,27 @@ struct options : purlin_lanczos_options {
   purlin::progress on_progress;
 
   options() : purlin_lanczos_options{} { check(purlin_lanczos_options_init(this, sizeof(purlin_lanczos_options))); }
+
+  /// One more context, on another GPU of the kind of the matrix's or like that on the CPU: a solve shares the rows of the
+  /// matrix out over all. It has to live until the call is over.
+  void add_context(const context& another) { further.push_back(another.get()); }
+
+  std::vector<const purlin_context*> further;
 };
+
+namespace detail {
+
+/// The C options of a call.
+inline purlin_lanczos_options raw(const options& settings, purlin::detail::progress_relay& relay) {
+  purlin_lanczos_options all = relay.attach<purlin_lanczos_options>(settings);
+  if (!settings.further.empty()) {
+    all.contexts = settings.further.data();
+    all.contexts_count = static_cast<std::int64_t>(settings.further.size());
+  }
+  return all;
+}
+
+}  // namespace detail
 
 /// A solve's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the first
 /// `count` of the outputs are then what was found.
@@ -37,7 +57,7 @@ inline void solve(const context& on, const matrix& a, const tensor& values, cons
                   const tensor& residuals, info& report, const options& settings = {}, const given& before = {},
                   const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_lanczos_options raw = detail::raw(settings, relay);
   const purlin_status status = purlin_lanczos_solve(
       a.get(), queue.get(), &raw, before.start != nullptr ? before.start->get() : nullptr,
       before.known != nullptr ? before.known->get() : nullptr,
@@ -52,7 +72,7 @@ inline void solve(const context& on, const matrix& a, const tensor& values, cons
 inline void singular(const context& on, const matrix& a, const matrix& u, const tensor& values, const matrix& v,
                      const tensor& residuals, info& report, const options& settings = {}, const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_lanczos_options raw = detail::raw(settings, relay);
   const purlin_status status = purlin_lanczos_singular(a.get(), queue.get(), &raw, u.get(), values.get(), v.get(),
                                                        residuals.get(), &report);
   relay.rethrow();
@@ -88,7 +108,7 @@ inline recurrence tridiagonalise(const context& on, const matrix& a, std::int64_
   recurrence found{std::vector<double>(purlin::detail::size(steps)), std::vector<double>(purlin::detail::size(steps))};
   std::int64_t count = 0;
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_lanczos_options raw = detail::raw(settings, relay);
   const purlin_status status = purlin_lanczos_tridiagonalise(a.get(), queue.get(), &raw, steps, start.get(),
                                                              found.alpha.data(), found.beta.data(), &count);
   relay.rethrow();

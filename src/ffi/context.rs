@@ -11,6 +11,7 @@ use crate::backend::cpu::Isa;
 use crate::backend::{Backend, BackendChoice};
 use crate::context::{self, Context};
 use crate::error::{Error, Result};
+use crate::shape;
 
 /// Backend, thread pool, memory limits and log; everything else belongs to one. Thread-safe.
 pub struct purlin_context {
@@ -26,6 +27,34 @@ impl Object for ContextObject {
         static TABLE: Table<ContextObject> = Table::new();
         &TABLE
     }
+}
+
+/// Most further contexts of a call: more GPUs than a host has.
+const MOST_CONTEXTS: usize = 1024;
+
+/// The further contexts of a call's options.
+///
+/// # Safety
+/// `contexts` is NULL or valid for `count` handles.
+pub(super) unsafe fn further(contexts: *const *const purlin_context, count: i64) -> Result<Vec<Arc<Context>>> {
+    let count = shape::size("contexts_count", count, 0)?;
+    if count > MOST_CONTEXTS {
+        return Err(Error::invalid("contexts_count", format!("is {count}, {MOST_CONTEXTS} at most can be given")));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if contexts.is_null() {
+        return Err(Error::invalid("contexts", format!("is NULL, {count} contexts are needed")));
+    }
+    // SAFETY: not null; as promised above.
+    let handles = unsafe { std::slice::from_raw_parts(contexts, count) };
+    let get = |(k, handle): (usize, &*const purlin_context)| {
+        let context = handle::shared::<ContextObject, _>(&format!("contexts[{k}]"), *handle)?;
+        context.check_alive()?;
+        Ok(Arc::clone(&*context))
+    };
+    handles.iter().enumerate().map(get).collect()
 }
 
 /// The GPU if there is one, else the CPU.
@@ -213,7 +242,7 @@ fn core_options(o: &purlin_context_options) -> Result<context::Options> {
             Some(Isa::from_code(code).ok_or_else(|| Error::invalid("cpu_isa", format!("is {code}, outside 0 to 3")))?)
         }
     };
-    let threads = crate::shape::size("threads", i64::from(o.threads), 0)?;
+    let threads = shape::size("threads", i64::from(o.threads), 0)?;
     if threads > 4096 {
         return Err(Error::invalid("threads", format!("is {threads}, more than 4096")));
     }

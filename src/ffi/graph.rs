@@ -52,6 +52,7 @@ unsafe fn with_options<R>(
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", source) }?;
     let request = read_options(&o)?;
+    request.expect_alone()?;
     request.expect_no_order()?;
     let report = callback::progress(o.progress, o.progress_user);
     let progress = graph.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
@@ -400,6 +401,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         let request = read_options(&o)?;
+        request.expect_alone()?;
         let steps = shape::size("steps", steps, 1)?;
         let vectors = starts("vectors", vectors)?;
         let room = shape::product("vectors", steps, vectors as usize)?;

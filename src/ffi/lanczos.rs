@@ -1,5 +1,7 @@
 //! Eigenpairs by Lanczos' method.
 
+use std::sync::Arc;
+
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{self, input, purlin_matrix};
 use super::options;
@@ -7,17 +9,18 @@ use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::sparse_measures::optional_order;
 use super::tensor::{self, purlin_tensor};
-use super::{callback, guard, purlin_status, purlin_stream, stream};
+use super::{callback, context, guard, purlin_status, purlin_stream, stream};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
-use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which, eigenpairs_over};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Ordering;
 use crate::progress::ProgressFn;
 use crate::scalar::{DType, Scalar, with_scalar};
+use crate::session;
 use crate::shape::{self, Order, to_i64};
 use crate::tensor::Tensor;
 
@@ -60,9 +63,19 @@ pub(super) struct Request {
     pub(super) kind: Kind,
     pub(super) shift: f64,
     pub(super) order: Option<Ordering>,
+    /// Whether there are further contexts.
+    is_shared: bool,
 }
 
 impl Request {
+    /// Refuses further contexts.
+    pub(super) fn expect_alone(&self) -> Result<()> {
+        if !self.is_shared {
+            return Ok(());
+        }
+        Err(Error::invalid("contexts_count", "is set, this function works on the matrix's context alone"))
+    }
+
     /// Refuses an order where there is no matrix to put in order.
     pub(super) fn expect_no_order(&self) -> Result<()> {
         if self.order.is_none() {
@@ -93,7 +106,7 @@ pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
         sigma: o.sigma,
     };
     let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
-    Ok(Request { options, kind, shift: o.shift, order })
+    Ok(Request { options, kind, shift: o.shift, order, is_shared: o.contexts_count != 0 })
 }
 
 impl purlin_lanczos_info {
@@ -112,6 +125,12 @@ impl purlin_lanczos_info {
             degree: to_i64(i.degree),
             norm: i.norm,
             seconds: i.seconds,
+            contexts: to_i64(i.shares.contexts),
+            part_rows: to_i64(i.shares.rows),
+            part_entries: to_i64(i.shares.entries),
+            halo: to_i64(i.shares.halo),
+            halo_bytes: to_i64(i.shares.halo_bytes),
+            product_bytes: to_i64(i.shares.product_bytes),
         }
     }
 }
@@ -139,6 +158,8 @@ pub(super) unsafe fn hand_over(
 /// The arguments of a solve beside the matrix.
 struct Call<'a> {
     request: Request,
+    /// The matrix's, and the further ones.
+    contexts: Vec<Arc<Context>>,
     start: Option<&'a Tensor>,
     known: Option<&'a Matrix>,
     solve: Option<&'a Matrix>,
@@ -150,9 +171,15 @@ struct Call<'a> {
 impl Call<'_> {
     fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
         let context = a.context();
-        let mut operator =
-            Symmetric::<T>::in_order(context, a, self.request.kind, self.request.shift, self.request.order)?;
-        let (n, k) = (operator.order(), self.request.options.count);
+        let Request { kind, shift, order, .. } = self.request;
+        let mut operator = match self.request.is_shared {
+            true if order.is_some() => {
+                return Err(Error::invalid("order", "is set, several contexts have rows in the matrix's order"));
+            }
+            true => None,
+            false => Some(Symmetric::<T>::in_order(context, a, kind, shift, order)?),
+        };
+        let (n, k) = (operator.as_ref().map_or(a.rows(), Symmetric::order), self.request.options.count);
         check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;
         if let Some(vectors) = &mut self.vectors {
             vectors.expect_context("vectors", context)?;
@@ -188,15 +215,19 @@ impl Call<'_> {
             solve.expect_size("solve", n, n)?;
         }
         let given = Given { start: start.as_deref(), deflate: &known, solve: self.solve };
-        let progress = context.progress(report);
+        let progress = session::progress(&self.contexts, report);
         let mut target = self.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()?;
         let place = match target.take_if(|t| matches!(t.memory, Memory::Device(_))) {
             Some(there) => Vectors::Device(there),
             None if target.is_some() => Vectors::Returned,
             None => Vectors::Left,
         };
-        let pairs = eigenpairs_to(context, &mut operator, &self.request.options, &given, &progress, place)
-            .map_err(|e| super::sparse::renamed(e, "deflate", "known"))?;
+        let options = &self.request.options;
+        let pairs = match &mut operator {
+            Some(operator) => eigenpairs_to(context, operator, options, &given, &progress, place),
+            None => eigenpairs_over(&self.contexts, a, (kind, shift), options, &given, &progress, place),
+        };
+        let pairs = pairs.map_err(|e| super::sparse::renamed(e, "deflate", "known"))?;
         self.values.set_first("values", &pairs.values)?;
         if let Some(target) = &mut target {
             target.set_columns("vectors", &pairs.vectors)?;
@@ -232,7 +263,11 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 /// purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
 /// that stay on the device save their way to the host.
 ///
-/// The same build, input and options give the same bits, whatever the number of threads.
+/// With further contexts (`options->contexts`) each has some rows, and takes the others' numbers that it needs for a product,
+/// `info->halo` of them in all; device outputs belong to the matrix's context.
+///
+/// The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
+/// roundings.
 ///
 /// @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
 ///                        caller's, see purlin_matrix_from_operator), neither NaN nor infinite; W of the graph operators
@@ -252,15 +287,16 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 ///                        not wanted.
 /// @param[out] info       what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
-/// or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent),
+/// or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent; a further
+/// context that is there already or on another kind of device),
 /// `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
 /// is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
 /// `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's function reported an error),
 /// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
-/// the call.
+/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
+/// be called with its user pointer during the call.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_solve(
@@ -298,8 +334,12 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
         overlap::check(&[stored("a", &a), given].concat(), &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
+        let mut contexts = vec![Arc::clone(a.context())];
+        // SAFETY: the caller promises as many as it says.
+        contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
         let call = Call {
             request,
+            contexts,
             start: start.as_deref(),
             known: known.as_deref(),
             solve: solve.as_deref(),

@@ -105,6 +105,7 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let request = read_options(&o)?;
+        request.expect_alone()?;
         request.expect_no_order()?;
         let through = match request.kind {
             Kind::Matrix | Kind::Gram => Through::Gram,

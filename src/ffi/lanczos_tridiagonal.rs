@@ -59,6 +59,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         let request = read_options(&o)?;
+        request.expect_alone()?;
         let steps = shape::size("steps", steps, 1)?;
         let report = callback::progress(o.progress, o.progress_user);
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::callback::purlin_progress_fn;
+use super::context::purlin_context;
 use super::options::versioned;
 use super::sparse_measures::PURLIN_ORDER_NONE;
 
@@ -115,6 +116,13 @@ pub struct purlin_lanczos_options {
     pub order: i32,
     /// 0.
     pub reserved: i32,
+    /// Further contexts, each on another GPU of the kind of the matrix's, or all on the CPU, where they take turns: the rows of
+    /// a sparse matrix are shared out over all of them. Of purlin_lanczos_solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
+    /// no order. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
+    /// later calls. Default NULL.
+    pub contexts: *const *const purlin_context,
+    /// Number of `contexts`; default 0.
+    pub contexts_count: i64,
 }
 
 versioned!(
@@ -141,6 +149,8 @@ versioned!(
         progress_user: std::ptr::null_mut(),
         order: PURLIN_ORDER_NONE,
         reserved: 0,
+        contexts: std::ptr::null(),
+        contexts_count: 0,
     }
 );
 
@@ -172,11 +182,23 @@ pub struct purlin_lanczos_info {
     pub norm: f64,
     /// Seconds.
     pub seconds: f64,
+    /// Contexts that had rows, of several; 0 of a single one, as all that follows.
+    pub contexts: i64,
+    /// Most rows of one of them.
+    pub part_rows: i64,
+    /// Most entries of one of them.
+    pub part_entries: i64,
+    /// Numbers that go from one to another in a product with the matrix, all together.
+    pub halo: i64,
+    /// Bytes of them.
+    pub halo_bytes: i64,
+    /// Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
+    pub product_bytes: i64,
 }
 
 versioned!(
     purlin_lanczos_info,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, contexts),
     Self {
         struct_size: size_of::<Self>(),
         reason: 0,
@@ -190,6 +212,12 @@ versioned!(
         degree: 0,
         norm: 0.0,
         seconds: 0.0,
+        contexts: 0,
+        part_rows: 0,
+        part_entries: 0,
+        halo: 0,
+        halo_bytes: 0,
+        product_bytes: 0,
     }
 );
 

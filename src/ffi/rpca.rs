@@ -153,9 +153,6 @@ impl Given {
     }
 }
 
-/// Most further contexts: more GPUs than a host has.
-const MOST_CONTEXTS: usize = 1024;
-
 /// The caller's options.
 struct Asked {
     settings: Options,
@@ -163,31 +160,6 @@ struct Asked {
     contexts: Vec<Arc<Context>>,
     progress: purlin_progress_fn,
     progress_user: *mut c_void,
-}
-
-/// The further contexts.
-///
-/// # Safety
-/// `o.contexts` is NULL or valid for as many handles as `o` says.
-unsafe fn further(o: &purlin_rpca_options) -> Result<Vec<Arc<Context>>> {
-    let count = shape::size("contexts_count", o.contexts_count, 0)?;
-    if count > MOST_CONTEXTS {
-        return Err(Error::invalid("contexts_count", format!("is {count}, {MOST_CONTEXTS} at most can be given")));
-    }
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if o.contexts.is_null() {
-        return Err(Error::invalid("contexts", format!("is NULL, {count} contexts are needed")));
-    }
-    // SAFETY: not null; as promised above.
-    let handles = unsafe { std::slice::from_raw_parts(o.contexts, count) };
-    let get = |(k, handle): (usize, &*const purlin_context)| {
-        let context = handle::shared::<context::ContextObject, _>(&format!("contexts[{k}]"), *handle)?;
-        context.check_alive()?;
-        Ok(Arc::clone(&*context))
-    };
-    handles.iter().enumerate().map(get).collect()
 }
 
 /// The caller's options in the core's terms; `info` is looked at, too.
@@ -205,7 +177,7 @@ unsafe fn asked(
     unsafe { options::check("info", info) }?;
     let mut contexts = vec![Arc::clone(context)];
     // SAFETY: as promised above.
-    contexts.extend(unsafe { further(&o) }?);
+    contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
     Ok(Asked { settings: read_options(&o)?, contexts, progress: o.progress, progress_user: o.progress_user })
 }
 

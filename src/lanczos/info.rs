@@ -1,5 +1,7 @@
 //! What came of a solve.
 
+use super::shared::Shares;
+
 /// Why a solve ended. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
@@ -35,6 +37,8 @@ pub struct Info {
     pub norm: f64,
     /// Seconds.
     pub seconds: f64,
+    /// What several contexts share; zeros of a single one.
+    pub shares: Shares,
 }
 
 /// Eigenpairs, as [`super::Which`] orders them.

@@ -193,7 +193,7 @@ pub trait Krylov {
 }
 
 /// Makes the entry of largest modulus real and positive, the first of those that are about as large.
-fn orient<T: Scalar>(v: &mut [T]) {
+pub(super) fn orient<T: Scalar>(v: &mut [T]) {
     let size = |x: &T| if T::IS_COMPLEX { x.re().hypot(x.im()) } else { x.re().abs() };
     let largest = v.iter().map(size).fold(0.0, f64::max);
     let near = largest * (1.0 - 8.0 * T::Part::EPSILON.to_f64());

@@ -13,6 +13,7 @@
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
 //! | [`solve`], [`singular`] | the calls |
+//! | [`shared`] | a matrix whose rows several contexts share |
 //! | [`cpu`], [`gpu`] | [`krylov::Krylov`] on the threads of a context, and on its GPU |
 
 pub mod algorithm;
@@ -22,6 +23,7 @@ pub mod info;
 pub mod krylov;
 pub mod operator;
 pub mod options;
+pub mod shared;
 pub mod singular;
 pub mod solve;
 #[cfg(test)]
@@ -30,5 +32,6 @@ pub mod tridiagonal;
 
 pub use info::{Info, Pairs, Reason};
 pub use options::{Filter, Method, Options, Orthogonality, Verify, Which};
+pub use shared::eigenpairs_over;
 pub use singular::{Through, Triplets, singular_triplets};
 pub use solve::eigenpairs;

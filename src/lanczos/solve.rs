@@ -81,26 +81,38 @@ pub fn eigenpairs_to<T: Scalar>(
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != n) {
         return Err(Error::invalid("solve", format!("is of order {found}, {n} is needed")));
     }
+    match context.backend() {
+        Backend::Cpu => {
+            let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns())?;
+            run_job(context, &job, &mut krylov, vectors, progress)
+        }
+        Backend::Gpu(_) => {
+            let mut krylov = GpuKrylov::new(context, operator, inverse, job.columns())?;
+            run_job(context, &job, &mut krylov, vectors, progress)
+        }
+    }
+}
+
+/// Runs a job, with the dense algebra of a context.
+pub(super) fn run_job<T: Scalar>(
+    context: &Arc<Context>,
+    job: &Job<'_, T>,
+    krylov: &mut Columns<'_, T>,
+    vectors: Vectors<'_>,
+    progress: &Progress<'_>,
+) -> Result<Pairs<T>> {
     let mut algebra = CpuAlgebra::new(context);
     let mut small = |order: usize, t: &[T::Wide]| -> Result<(Vec<f64>, Vec<T::Wide>)> {
         let t: <CpuAlgebra as Algebra<T::Wide>>::Matrix = algebra.upload("projected matrix", order, order, t, order)?;
         let (values, vectors) = Algebra::<T::Wide>::eigen(&mut algebra, &t)?;
         Ok((values, alloc::copied("projected matrix", vectors.slice()?)?))
     };
+    let wanted = to_i64(job.count());
     let mut report = |converged: usize, worst: f64| {
-        progress.report(to_i64(converged), to_i64(options.count), worst)?;
+        progress.report(to_i64(converged), wanted, worst)?;
         progress.check()
     };
-    match context.backend() {
-        Backend::Cpu => {
-            let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns())?;
-            job.run(&mut krylov, vectors, &mut small, &mut report)
-        }
-        Backend::Gpu(_) => {
-            let mut krylov = GpuKrylov::new(context, operator, inverse, job.columns())?;
-            job.run(&mut krylov, vectors, &mut small, &mut report)
-        }
-    }
+    job.run(krylov, vectors, &mut small, &mut report)
 }
 
 /// `steps` steps of the plain three-term recurrence from a random start vector, or a given one: for

@@ -1,6 +1,5 @@
 //! From the caller's matrices to a backend and back.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use super::algorithm::{Solution, solve};
@@ -21,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, with_scalar};
-use crate::session::expect_another_gpu;
+use crate::session::{self, expect_another_gpu};
 use crate::shape::Order;
 use crate::stream::{self as streams, Stream};
 
@@ -158,10 +157,7 @@ impl<'c> Call<'c> {
         self.options.check()?;
         let dtype = self.options.dtype_of(self.m.dtype())?;
         self.check(dtype)?;
-        let progress = self.contexts[1..].iter().fold(self.context().progress(report), |progress, other| {
-            let epoch = other.cancel_epoch();
-            progress.and(epoch, epoch.load(Ordering::Relaxed))
-        });
+        let progress = session::progress(self.contexts, report);
         let budgets = self.contexts.iter().map(|c| (c.host_budget(), c.device_budget()));
         let before: Vec<_> = budgets.map(|(h, d)| (h, h.restart_peak(), d, d.restart_peak())).collect();
         let mut info = with_scalar!(dtype, "dtype", T => self.compute::<T>(queue, &progress))?;

@@ -48,7 +48,7 @@ pub struct Plan {
     pub(super) device: Option<Box<gpu::Prepared>>,
 }
 
-pub(super) fn csr(matrix: &Matrix) -> Result<&Csr> {
+pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
     match matrix.storage() {
         Storage::Csr(csr) => Ok(csr),
         other => Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),

@@ -1,5 +1,5 @@
 /* Ways to eigenpairs and products: another order of rows and columns, a solve of the caller's, filters, partial orthogonality,
-   the plain recurrence, blocks. */
+   the plain recurrence, blocks; several contexts. */
 #include "spectra.h"
 
 enum { N = 300 };
@@ -186,6 +186,67 @@ static void ways(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* Rows that three contexts share. */
+static void several(void) {
+  purlin_context *more[2] = {cpu_context(1), cpu_context(2)};
+  const purlin_context *further[3] = {more[0], more[1], more[0]};
+  purlin_matrix *path = path_graph(context, N), *a = shuffled(), *u = NULL;
+  purlin_lanczos_options o = wanted(4, PURLIN_LANCZOS_LARGEST), old;
+  purlin_lanczos_info info;
+  double values[4];
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 4, values);
+  int64_t count;
+  int i;
+  CHECK(o.contexts == NULL && o.contexts_count == 0);
+  info = solved(path, &o, NULL, values);
+  CHECK(info.contexts == 0 && info.part_rows == 0 && info.halo == 0 && info.product_bytes == 0);
+  o.contexts = further;
+  o.contexts_count = 2;
+  info = solved(path, &o, NULL, values);
+  for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
+  /* Of a path each part needs the number beside its end. */
+  CHECK(info.contexts == 3 && info.halo == 4 && info.halo_bytes == 32);
+  CHECK(info.part_rows >= N / 3 && info.part_rows <= N / 3 + 2 && info.part_entries >= 2 * (N - 1) / 3);
+  CHECK(info.product_bytes > 12 * info.part_entries);
+  (void)solved(a, &o, NULL, values);
+  for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
+  o.kind = PURLIN_LANCZOS_LAPLACIAN;
+  o.which = PURLIN_LANCZOS_SMALLEST;
+  OK(purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  for (i = 0; i < 4; i++) CHECK(near(values[i], 2 - 2 * cos(pi * i / N), 1e-9));
+  /* The struct of a caller who knows nothing of further contexts. */
+  old = o;
+  old.struct_size = offsetof(purlin_lanczos_options, contexts);
+  old.contexts_count = -3;
+  OK(purlin_lanczos_solve(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL));
+#define BAD(text, change) \
+  (old = o, change, BAD_ARGUMENT(text, purlin_lanczos_solve(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL)))
+  BAD("contexts_count: is -1", old.contexts_count = -1);
+  BAD("contexts_count: is 4000, 1024 at most", old.contexts_count = 4000);
+  BAD("contexts: is NULL, 2 contexts", old.contexts = NULL);
+  BAD("contexts[2]: is one of the solve's already", old.contexts_count = 3);
+  BAD("order: is set", old.order = PURLIN_ORDER_DEGREE);
+#undef BAD
+  further[1] = NULL;
+  BAD_HANDLE("contexts[1]: is NULL", purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  further[1] = context;
+  BAD_ARGUMENT("contexts[1]: is one of the solve's already",
+               purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  further[1] = more[1];
+  BAD_ARGUMENT("contexts_count: is set", purlin_graph_fiedler(path, NULL, 0, &o, NULL, list, NULL));
+  BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_tridiagonalise(path, NULL, &o, 1, NULL, values, values, &count));
+  o.kind = PURLIN_LANCZOS_GRAM;
+  BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
+  UNSUPPORTED("kind: Gram over several contexts",
+              purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(list));
+  /* The contexts stay as long as the parts of the matrix do. */
+  OK(purlin_context_destroy(more[0]));
+  OK(purlin_context_destroy(more[1]));
+  OK(purlin_matrix_destroy(a));
+  OK(purlin_matrix_destroy(path));
+}
+
 /* Rows out of order, places stored twice, values that are not finite: each is named. */
 static void checks(void) {
   const int32_t start[3] = {1, 3, 4};
@@ -218,6 +279,7 @@ int main(void) {
   checks();
   orders();
   ways();
+  several();
   OK(purlin_context_destroy(context));
   return finish();
 }

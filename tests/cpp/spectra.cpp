@@ -137,6 +137,13 @@ void eigenpairs(const context& on) {
   settings.order = PURLIN_ORDER_DEGREE;
   EXPECT(near(purlin::lanczos::values(on, a, settings)[2], values[2], 1e-10));
   settings.order = PURLIN_ORDER_NONE;
+  const context another = context::on(PURLIN_BACKEND_CPU);
+  purlin::lanczos::options shared = settings;
+  shared.add_context(another);
+  EXPECT(near(purlin::lanczos::values(on, a, shared)[2], values[2], 1e-10));
+  purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, shared);
+  EXPECT(report.contexts == 2 && report.halo == 2 && report.halo_bytes == 16 && report.part_rows >= 100);
+  EXPECT_ERROR(purlin::graph::fiedler(on, a, false, shared), PURLIN_ERROR_INVALID_ARGUMENT);
   std::vector<double> rest(3);
   purlin::lanczos::given before;
   before.known = &found;

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, initialised, message};
+use crate::fixture::{Fixture, c, good, initialised, message};
 use crate::rsvd::in_turn;
 
 /// Vertices of the graph: two rings that an edge joins.
@@ -16,6 +16,7 @@ pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
         Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
+        Case { name: "purlin_lanczos_solve, contexts", allocations: 8, prepare: share },
         Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
     ]
 }
@@ -159,6 +160,47 @@ fn solve(f: &Fixture) -> Call {
                 residuals,
                 null_mut()
             ),
+        );
+        made.end(status)
+    })
+}
+
+/// A context that goes with the call that has it.
+struct Another(*mut purlin_context);
+
+impl Another {
+    /// On the device of a fixture's.
+    fn like(f: &Fixture) -> Self {
+        let mut info = initialised!(purlin_context_info, purlin_context_info_init);
+        good!(purlin_context_properties(f.context, &raw mut info));
+        let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+        (options.backend, options.threads) = (info.backend, 1);
+        let mut made = null_mut();
+        good!(purlin_context_create(&raw const options, &raw mut made));
+        Self(made)
+    }
+}
+
+impl Drop for Another {
+    fn drop(&mut self) {
+        assert_eq!(purlin_context_destroy(self.0), purlin_status::PURLIN_SUCCESS);
+    }
+}
+
+/// Rows that two contexts share.
+fn share(f: &Fixture) -> Call {
+    let (context, values, another) = (f.context, f.vector(2), Another::like(f));
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        let further = [another.0.cast_const()];
+        (o.kind, o.basis) = (PURLIN_LANCZOS_MODULARITY, 40);
+        (o.contexts, o.contexts_count) = (further.as_ptr(), 1);
+        let a = &mut made.matrices[0];
+        let (o, start, no) = (&raw const o, null(), null());
+        let (v, r, info) = (null_mut(), null_mut(), null_mut());
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_lanczos_solve(*a, null(), o, start, no, no, values, v, r, info),
         );
         made.end(status)
     })

@@ -181,6 +181,8 @@ contains
     type(purlin_tensor) :: start
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
+    type(purlin_context) :: another
+    type(c_ptr), target :: further
     type(purlin_lanczos_accepted) :: accepted(600)
     real(c_double), target :: values(4), vectors(202, 4), residuals(4), rest(2), first(200), alpha(600), beta(600)
     real(c_double), target :: right(200, 2)
@@ -210,6 +212,15 @@ contains
     call purlin_lanczos_solve(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'in an order')
     options%order = PURLIN_ORDER_NONE
+    call another%create(backend=PURLIN_BACKEND_CPU)
+    further = another%handle()
+    options%contexts = c_loc(further)
+    options%contexts_count = 1
+    call purlin_lanczos_solve(context, a, rest, options=options, info=info)
+    call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'two contexts')
+    call check(info%contexts == 2 .and. info%halo == 2 .and. info%halo_bytes == 16, 'what they exchange')
+    options%contexts = c_null_ptr
+    options%contexts_count = 0
     options%restarts = 1
     options%basis = 0
     call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)

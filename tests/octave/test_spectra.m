@@ -60,6 +60,10 @@ function test_spectra(golden)
     check(max(max(abs(purlin.spmv(S, [X; X(1:10, :)], 'order', order{1}) - S * [X; X(1:10, :)]))) < 1e-13, order{1});
     check(max(abs(purlin.lanczos(P, 4, 'largest', 'basis', 60, 'order', order{1}) - exact(1:4))) < 1e-10, order{1});
   end
+  % On the CPU every ordinal is another context there.
+  [~, D, info] = purlin.lanczos(P, 4, 'largest', 'basis', 60, 'devices', [0 0]);
+  check(max(abs(diag(D) - exact(1:4))) < 1e-10 && info.contexts == 3 && info.halo == 4, 'three contexts');
+  check_error('purlin:invalidArgument', 'devices', @() purlin.lanczos(P, 4, 'largest', 'devices', 0.5));
   check_error('purlin:invalidArgument', 'order', @() purlin.spmv(B, X, 'order', 'degree'));
   C = B + 2i * B;
   check(max(max(abs(purlin.spmv(C, X) - C * X))) < 1e-12, 'complex products');

@@ -153,6 +153,25 @@ def test_orders_change_nothing_but_rounding(cpu: purlin.Context, order: Any) -> 
         lanczos.singular(both, 2, order=order)
 
 
+def test_several_contexts_share_the_rows(cpu: purlin.Context) -> None:
+    more = [purlin.Context("cpu", threads=1), purlin.Context("cpu", threads=2)]
+    a = path(300, cpu)
+    wanted = 2 * np.cos(np.pi * np.arange(1, 5) / 301)
+    for kind in ("matrix", "modularity"):
+        alone = lanczos.run(a, 4, kind=kind, basis=60)
+        found = lanczos.run(a, 4, kind=kind, basis=60, contexts=more)
+        np.testing.assert_allclose(found.pairs.values, alone.pairs.values, atol=1e-11)
+        np.testing.assert_allclose(found.pairs.vectors, alone.pairs.vectors, atol=1e-8)
+    np.testing.assert_allclose(lanczos.solve(a, 4, basis=60, contexts=more)[0], wanted, atol=1e-11)
+    assert (found.info.contexts, found.info.halo, found.info.halo_bytes) == (3, 4, 32)
+    assert found.info.part_rows >= 100 and found.info.product_bytes > 12 * found.info.part_entries
+    assert (alone.info.contexts, alone.info.part_entries) == (0, 0)
+    with pytest.raises(purlin.InvalidArgument, match=r"contexts\[1\]: is one of the solve's already"):
+        lanczos.solve(a, 2, contexts=[more[0], cpu])
+    with pytest.raises(purlin.InvalidArgument, match="order: is set"):
+        lanczos.solve(a, 2, contexts=more, order="degree")
+
+
 def test_entries_are_checked_and_named(cpu: purlin.Context) -> None:
     indptr, indices = np.array([0, 2, 3]), np.array([2, 0, 1], np.int32)
     values = np.array([1.0, 2.0, np.nan])

@@ -18,6 +18,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'start'      start vector
 %     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class as for purlin.rsvd
 %     'order'      'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
+%     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then tells the
+%                  most rows and entries of one, and what goes from one to another in a product
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
 %     'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
@@ -36,7 +38,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
     which = 'largest';
   end
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order'});
+  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order', 'devices'});
   opts.which = which;
   given = {[], [], []};
   names = {'start', 'known', 'solve'};

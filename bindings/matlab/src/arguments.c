@@ -145,3 +145,21 @@ void read_flag(const mxArray *options, const char *name, int32_t *value) {
   const mxArray *given = option(options, name);
   if (given) *value = is_true(name, given);
 }
+
+void read_devices(const mxArray *options, const purlin_context *const **contexts, int64_t *contexts_count) {
+  static const purlin_context *further[MAX_DEVICES];
+  const mxArray *given = option(options, "devices");
+  size_t count, k;
+  if (!given) return;
+  count = mxGetNumberOfElements(given);
+  if (!mxIsDouble(given) || mxIsComplex(given) || count > MAX_DEVICES)
+    fail("invalidArgument", "devices: is not a list of at most %d ordinals", (int)MAX_DEVICES);
+  for (k = 0; k < count; k++) {
+    double device = ((const double *)mxGetData(given))[k];
+    if (!(device == floor(device) && device >= 0 && device <= INT32_MAX))
+      fail("invalidArgument", "devices: has %g, which is no ordinal", device);
+    further[k] = temporary_context(another_context((int32_t)device));
+  }
+  *contexts = further;
+  *contexts_count = (int64_t)count;
+}

@@ -77,6 +77,9 @@ void read_seed(const mxArray *options, const char *name, uint64_t *value);
 void read_choice(const mxArray *options, const char *name, const choice *list, int32_t *value);
 void read_flag(const mxArray *options, const char *name, int32_t *value);
 
+/* Contexts on the further devices whose ordinals the option `devices` has, until the command ends. */
+void read_devices(const mxArray *options, const purlin_context *const **contexts, int64_t *contexts_count);
+
 /* ---- elements.c ---- */
 
 int32_t dtype_of(const mxArray *array);

@@ -1,27 +1,6 @@
 /* Commands of robust PCA. */
 #include "gateway.h"
 
-#include <math.h>
-
-/* Contexts on the further devices whose ordinals the option `devices` has, until the command ends. */
-static void read_devices(const mxArray *options, purlin_rpca_options *o) {
-  static const purlin_context *further[MAX_DEVICES];
-  const mxArray *given = option(options, "devices");
-  size_t count, k;
-  if (!given) return;
-  count = mxGetNumberOfElements(given);
-  if (!mxIsDouble(given) || mxIsComplex(given) || count > MAX_DEVICES)
-    fail("invalidArgument", "devices: is not a list of at most %d ordinals", (int)MAX_DEVICES);
-  for (k = 0; k < count; k++) {
-    double device = ((const double *)mxGetData(given))[k];
-    if (!(device == floor(device) && device >= 0 && device <= INT32_MAX))
-      fail("invalidArgument", "devices: has %g, which is no ordinal", device);
-    further[k] = temporary_context(another_context((int32_t)device));
-  }
-  o->contexts = further;
-  o->contexts_count = (int64_t)count;
-}
-
 static purlin_rpca_options options_of(const mxArray *options, int32_t dtype, watch *w) {
   purlin_rpca_options o;
   check(purlin_rpca_options_init(&o, sizeof o));
@@ -41,7 +20,7 @@ static purlin_rpca_options options_of(const mxArray *options, int32_t dtype, wat
   read_seed(options, "seed", &o.seed);
   read_flag(options, "warm_start", &o.warm_start);
   read_choice(options, "frames", rpca_frames, &o.frames);
-  read_devices(options, &o);
+  read_devices(options, &o.contexts, &o.contexts_count);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
 }

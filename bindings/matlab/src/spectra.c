@@ -55,6 +55,7 @@ static purlin_lanczos_options options_of(const mxArray *options, int64_t count, 
   read_choice(options, "filter", filters, &o.filter);
   read_int64(options, "degree", &o.degree);
   read_choice(options, "order", reorderings, &o.order);
+  read_devices(options, &o.contexts, &o.contexts_count);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
 }
@@ -70,6 +71,7 @@ static mxArray *report_of(const purlin_lanczos_info *i) {
 #define NUMBER(name) add_number(s, #name, (double)i->name)
   NUMBER(count); NUMBER(converged); NUMBER(products); NUMBER(restarts); NUMBER(breakdowns); NUMBER(recovered);
   NUMBER(basis); NUMBER(degree); NUMBER(norm); NUMBER(seconds);
+  NUMBER(contexts); NUMBER(part_rows); NUMBER(part_entries); NUMBER(halo); NUMBER(halo_bytes); NUMBER(product_bytes);
 #undef NUMBER
   add_word(s, "reason", reasons, i->reason);
   return s;

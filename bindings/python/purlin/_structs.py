@@ -372,6 +372,8 @@ class LanczosOptions(Structure):
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
         *_fields(c_int32, "order reserved"),
+        ("contexts", c_void_p),
+        ("contexts_count", c_int64),
     ]
 
 
@@ -381,6 +383,7 @@ class LanczosInfo(Structure):
         *_fields(c_int32, "reason breakdowns"),
         *_fields(c_int64, "count converged products restarts recovered basis degree"),
         *_fields(c_double, "norm seconds"),
+        *_fields(c_int64, "contexts part_rows part_entries halo halo_bytes product_bytes"),
     ]
 
 

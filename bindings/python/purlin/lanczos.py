@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from ctypes import c_int64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
@@ -117,6 +118,12 @@ class Info:
     degree: int
     norm: float
     seconds: float
+    contexts: int
+    part_rows: int
+    part_entries: int
+    halo: int
+    halo_bytes: int
+    product_bytes: int
 
 
 class Pairs(NamedTuple):
@@ -165,6 +172,14 @@ class Call:
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(LanczosInfo, "lanczos_info")
 
+    def share(self, contexts: Sequence[Context]) -> None:
+        """Further contexts, which live until the call is over."""
+        self.contexts = list(contexts)
+        if self.contexts:
+            self._handles = (ctypes.c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
+            self.options.contexts = ctypes.cast(self._handles, ctypes.c_void_p)
+            self.options.contexts_count = len(self.contexts)
+
     def info(self) -> Info:
         given: dict[str, Any] = {name: getattr(self.report, name) for name in Info.__annotations__}
         given["reason"] = _word(self.report.reason, _REASONS)
@@ -187,6 +202,7 @@ def run(
     vectors: bool | object = True,
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Solution:
@@ -194,6 +210,7 @@ def run(
     matrix = operand(a, context)
     context = matrix.context
     call = Call(k, which, progress, options)
+    call.share(contexts)
     n = _order(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
@@ -242,6 +259,7 @@ def solve(
     vectors: bool | object = True,
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Pairs:
@@ -251,8 +269,9 @@ def solve(
 
     `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"` is
     what solves (A - sigma I) x = b, a `LinearOperator` say. With `order="degree"`, for power-law graphs, or "cuthill_mckee", for
-    meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later calls. `progress` is called with the pairs that have converged, k,
-    and the largest residual. Raises `Unfinished` if not all have converged."""
+    meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later calls. `contexts` are further
+    GPUs of the kind of `context`, or all on the CPU: all of them share the rows of a sparse A, and `run` tells what each has.
+    `progress` is called with the pairs that have converged, k, and the largest residual. Raises `Unfinished` if not all have converged."""
     return run(
         a,
         k,
@@ -263,6 +282,7 @@ def solve(
         vectors=vectors,
         progress=progress,
         context=context,
+        contexts=contexts,
         stream=stream,
         **options,
     ).pairs

@@ -115,6 +115,35 @@ impl Gpu {
         entered.check("cuMemcpyDtoDAsync", code)
     }
 
+    /// Lets `other` copy from this device's memory directly, where the hardware can; elsewhere copies go through the host.
+    pub fn open_to(&self, other: &Self) -> Result<bool> {
+        self.device.open_to(&other.device)
+    }
+
+    /// Copies a region of `other`'s memory to one of this device of as many bytes, in the order of `stream`, a stream of this
+    /// device: directly after [`Gpu::open_to`], where the hardware can, else through the host.
+    pub fn copy_from(&self, stream: &GpuStream, other: &Self, from: Region<'_>, to: Region<'_>) -> Result<()> {
+        let bytes = from.bytes();
+        if to.bytes() != bytes {
+            return Err(Error::Internal(format!("{bytes} bytes of a device to {} of another", to.bytes())));
+        }
+        let (from, to) = (from.array("source", bytes, 1)?, to.array("destination", bytes, 1)?);
+        let entered = self.begin_copy("cuMemcpyPeerAsync")?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (here, there) = (self.device.context(), other.device.context());
+        // SAFETY: regions lie inside their memories, which are of these contexts.
+        let code = unsafe {
+            if here == there {
+                (entered.api().cuMemcpyDtoDAsync_v2)(to, from, bytes, stream.queue().raw())
+            } else {
+                (entered.api().cuMemcpyPeerAsync)(to, here, from, there, bytes, stream.queue().raw())
+            }
+        };
+        entered.check("cuMemcpyPeerAsync", code)
+    }
+
     /// Copies rows of one device memory, packed, to another at `offset`, in stream order.
     pub fn copy_rows(
         &self,

@@ -1,7 +1,7 @@
 //! What devices there are, and one of them opened through its primary context, which it shares with the CUDA runtime
 //! code of the program around.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -226,6 +226,29 @@ impl Device {
     /// The context, to compare with a stream's.
     pub(super) fn context(&self) -> CUcontext {
         self.context
+    }
+
+    /// Lets `other` read and write what is allocated here from now on and was before, if the hardware can. Whether it can.
+    pub(super) fn open_to(&self, other: &Self) -> Result<bool> {
+        if self.handle == other.handle {
+            return Ok(true);
+        }
+        let entered = self.enter()?;
+        let mut can: c_int = 0;
+        // SAFETY: handles of devices; writes one integer.
+        let code = unsafe { (self.api.cuDeviceCanAccessPeer)(&mut can, other.handle, self.handle) };
+        entered.check("cuDeviceCanAccessPeer", code)?;
+        let Some(pool) = self.pool.filter(|_| can != 0) else { return Ok(false) };
+        let access = sys::CUmemAccessDesc {
+            location: sys::CUmemLocation {
+                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                id: other.handle,
+            },
+            flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        // SAFETY: reads one description; the pool is this device's own.
+        let code = unsafe { (self.api.cuMemPoolSetAccess)(pool, &access, 1) };
+        entered.check("cuMemPoolSetAccess", code).map(|()| true)
     }
 
     fn marks(&self) -> MutexGuard<'_, Vec<Mark>> {

@@ -57,6 +57,35 @@ fn pageable_and_pinned_memory_survive_the_way_there_and_back() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn memory_goes_from_one_device_to_another() {
+    let devices = Gpu::device_count().unwrap();
+    for (one, other) in [(0, 0), (0, devices - 1), (devices - 1, 0)] {
+        let open = |ordinal| Gpu::open(ordinal, &Budget::new(0)).unwrap();
+        let (one, other) = (open(one), open(other));
+        for opened in [false, true] {
+            if opened {
+                one.open_to(&other).unwrap();
+            }
+            let source: Vec<u8> = (0..100_003).map(|k| (k * 31 + k / 251) as u8).collect();
+            let (from, to) = (one.create_stream().unwrap(), other.create_stream().unwrap());
+            let mut there = one.allocate_on(&from, "test", source.len()).unwrap();
+            one.upload(&from, &source, &mut there, 0).unwrap();
+            let here = other.allocate_on(&to, "test", source.len() + 8).unwrap();
+            from.record().unwrap().make_wait(&to).unwrap();
+            let target = here.region(8, source.len() - 3).unwrap();
+            other.copy_from(&to, &one, there.region(3, source.len() - 3).unwrap(), target).unwrap();
+            assert!(other.copy_from(&to, &one, there.whole(), here.whole()).is_err());
+            to.record().unwrap().make_wait(&from).unwrap();
+            let mut back = vec![1u8; source.len() + 8];
+            other.download(&to, &here, 0, &mut back).unwrap();
+            assert_eq!(back[..8], [0; 8]);
+            assert_eq!(back[8..source.len() + 5], source[3..], "opened: {opened}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn a_ring_copies_more_than_it_holds() {
     let gpu = gpu();
     let stream = gpu.create_stream().unwrap();

@@ -54,6 +54,7 @@ api! {
     cuDeviceGetName(*mut c_char, c_int, CUdevice);
     cuDeviceGetAttribute(*mut c_int, c_uint, CUdevice);
     cuDeviceTotalMem_v2(*mut usize, CUdevice);
+    cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice);
     cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
     cuDevicePrimaryCtxRelease_v2(CUdevice);
     cuCtxPushCurrent_v2(CUcontext);
@@ -64,6 +65,7 @@ api! {
     cuMemPoolCreate(*mut CUmemoryPool, *const sys::CUmemPoolProps);
     cuMemPoolDestroy(CUmemoryPool);
     cuMemPoolSetAttribute(CUmemoryPool, c_uint, *mut c_void);
+    cuMemPoolSetAccess(CUmemoryPool, *const sys::CUmemAccessDesc, usize);
     cuMemPoolTrimTo(CUmemoryPool, usize);
     cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
     cuMemFreeAsync(CUdeviceptr, CUstream);
@@ -74,6 +76,7 @@ api! {
     cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
     cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
     cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, CUstream);
+    cuMemcpyPeerAsync(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, usize, CUstream);
     cuMemcpy2DAsync_v2(*const sys::CUDA_MEMCPY2D, CUstream);
     cuStreamCreate(*mut CUstream, c_uint);
     cuStreamDestroy_v2(CUstream);

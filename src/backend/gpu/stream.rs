@@ -190,10 +190,10 @@ impl Event {
         Ok(f64::from(milliseconds) * 1e-3)
     }
 
-    /// Makes everything enqueued on `stream` from now on wait for the mark.
+    /// Makes everything enqueued on `stream`, also one of another device, from now on wait for the mark.
     pub fn make_wait(&self, stream: &GpuStream) -> Result<()> {
-        let entered = self.queue.device.enter()?;
-        // SAFETY: handles of this device.
+        let entered = stream.queue.device.enter()?;
+        // SAFETY: a stream of this device, and a mark of any.
         let code = unsafe { (entered.api().cuStreamWaitEvent)(stream.queue.raw(), self.event, 0) };
         entered.check("cuStreamWaitEvent", code)
     }

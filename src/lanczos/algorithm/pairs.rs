@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::super::info::{Info, Pairs, Reason};
 use super::super::krylov::Columns;
 use super::super::options::{Filter, Method, Options, Settings, Which};
+use super::super::shared::Shares;
 use super::filter::{self, Task};
 use super::restart::{Counts, Report};
 use super::transform::{Transform, Transformed};
@@ -77,6 +78,11 @@ impl<'a, T: Scalar> Job<'a, T> {
             return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
         }
         Ok(Self { options, settings, n, start, deflate, inverse })
+    }
+
+    /// Pairs that are asked for.
+    pub fn count(&self) -> usize {
+        self.options.count
     }
 
     fn known(&self) -> usize {
@@ -165,6 +171,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             degree,
             norm,
             seconds: begin.elapsed().as_secs_f64(),
+            shares: Shares::default(),
         };
         Ok(Pairs { values: solved.values, vectors: returned, residuals, info })
     }

@@ -4,6 +4,7 @@
 //! depend on the number of threads.
 
 mod panel;
+mod part;
 
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
 use crate::spmv::renumber::Way;
 use panel::Panel;
+
+pub(super) use part::CpuPart;
 
 const WHAT: &str = "Krylov space";
 
@@ -130,13 +133,18 @@ impl<T: Scalar> Coefficients<T> {
 
     /// The sums over the pieces, in order.
     fn total(&self) -> Result<Vec<T>> {
+        let mut out = alloc::with_capacity(WHAT, self.count)?;
+        out.extend(self.wide()?.into_iter().map(T::narrow));
+        Ok(out)
+    }
+
+    /// [`Coefficients::total`] before it is rounded.
+    fn wide(&self) -> Result<Vec<T::Wide>> {
         let mut total = alloc::filled(WHAT, self.count, T::Wide::from_parts(0.0, 0.0))?;
         for piece in self.partial.chunks_exact(self.count.max(1)) {
             total.iter_mut().zip(piece).for_each(|(t, p)| *t += p.widen());
         }
-        let mut out = alloc::with_capacity(WHAT, self.count)?;
-        out.extend(total.into_iter().map(T::narrow));
-        Ok(out)
+        Ok(total)
     }
 }
 
@@ -189,20 +197,29 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
         let context = Arc::clone(&self.context);
-        let fill = |column: &mut [T]| {
+        let fill = |first: usize, column: &mut [T]| {
             context.pool().run_here(|| {
                 column.par_chunks_mut(PIECE).enumerate().for_each(|(i, piece)| {
-                    sketch.fill_column(to_u64(i * PIECE), vector, piece);
+                    sketch.fill_column(to_u64(first + i * PIECE), vector, piece);
                 });
             });
         };
+        if let Some(own) = self.operator.rows() {
+            let mut left = self.column_mut(to)?;
+            for rows in own {
+                let (column, rest) = left.split_at_mut(rows.len());
+                fill(rows.start, column);
+                left = rest;
+            }
+            return Ok(());
+        }
         if self.operator.renumbering().is_none() {
-            fill(self.column_mut(to)?);
+            fill(0, self.column_mut(to)?);
             return Ok(());
         }
         // A row has its numbers whatever the order.
         let mut drawn = alloc::filled(WHAT, self.n, T::default())?;
-        fill(&mut drawn);
+        fill(0, &mut drawn);
         self.write(&drawn, to)
     }
 

@@ -7,13 +7,16 @@
 //! | file | subject |
 //! |---|---|
 //! | `operator` | operators on vectors in device memory |
+//! | `part` | rows of one context of several |
 //! | `steps` | the steps of a cycle |
 
 mod operator;
+mod part;
 mod steps;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::algorithm::PROBES;
@@ -34,11 +37,13 @@ use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::rng;
 use crate::scalar::{Element, Real, Scalar};
-use crate::shape::{Order, product};
+use crate::shape::{Order, product, to_u64};
 use crate::spmv::Renumbering;
 use crate::spmv::renumber::Way;
 use operator::{DeviceOperator, Ends};
 use steps::Steps;
+
+pub(super) use part::GpuPart;
 
 const WHAT: &str = "Krylov space";
 
@@ -63,6 +68,8 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     steps: Option<Steps>,
     /// Two vectors on the host, for operators that are there.
     host: [Vec<T>; 2],
+    /// Which rows, of an operator that has some alone.
+    rows: Option<&'a [Range<usize>]>,
 }
 
 /// Where the operator's products are formed.
@@ -94,7 +101,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let gpu = context.gpu("operator")?;
         let (columns, is_sampled) = (columns.max(3), operator.is_sampled());
         let stream = gpu.default_stream();
-        let n = operator.order();
+        let (n, rows) = (operator.order(), operator.rows());
         let memory =
             gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?)?;
         let numbers = parts::<T>() * columns + 2;
@@ -121,6 +128,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
             totals,
             steps: Steps::new::<T>(gpu, stream, n, columns)?,
             host,
+            rows,
         };
         if is_sampled {
             made.sample()?;
@@ -301,6 +309,15 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
+        if let Some(own) = self.rows {
+            let (column, mut at) = (self.column(to)?, 0);
+            for rows in own {
+                let part = column.part(at * size_of::<T>(), rows.len() * size_of::<T>())?;
+                self.algebra.draw::<T>(View::packed(part, rows.len(), 1), &sketch, to_u64(rows.start), vector)?;
+                at += rows.len();
+            }
+            return Ok(());
+        }
         let Some(order) = self.renumbering().cloned() else {
             return self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector);
         };

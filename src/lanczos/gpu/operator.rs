@@ -66,7 +66,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let between = match kind {
             Kind::Gram => Some(shape.0),
             Kind::OuterGram => Some(shape.1),
-            _ => scale.map(|_| order),
+            _ => operator.gathered().or(scale.map(|_| order)),
         };
         let rank_one = match rank_one {
             None => None,
@@ -105,6 +105,50 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     /// The order that vectors are in, if it is not the matrix's.
     pub(super) fn renumbering(&self) -> Option<&'o Arc<Renumbering>> {
         self.plan.renumbering()
+    }
+
+    /// What products gather from, of an operator that has some rows alone.
+    pub(super) fn gathered(&self) -> Result<Region<'_>> {
+        let there = self.between.as_ref().map(DeviceMemory::whole);
+        there.ok_or_else(|| Error::Internal("an operator without its space".into()))
+    }
+
+    /// Writes what products gather of `x` to the first numbers of [`DeviceOperator::gathered`], in stream order.
+    pub(super) fn gather(&self, x: Region<'_>) -> Result<()> {
+        let (to, parts) = (self.gathered()?, self.scale.as_ref().map(DeviceMemory::whole));
+        let one = Scale { from: x, to, rows: self.order, square: None, parts, factor: 1.0, keep: 0.0 };
+        scale::<T>(&self.gpu, &self.stream, one)
+    }
+
+    /// As [`DeviceOperator::affine`] of the rows that are here, once [`DeviceOperator::gathered`] has all that they need.
+    pub(super) fn finish(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
+        let made = DeviceFinish {
+            shift: step.scale * (self.shift - step.center),
+            x: Some(x),
+            ..DeviceFinish::plain(y, real(step.scale * self.alpha), real(step.keep))
+        };
+        self.scaled(step, Ends { x, y }, self.gathered()?, made)
+    }
+
+    /// A product whose sums are multiplied by what vectors were, and to which the diagonal is added.
+    fn scaled(
+        &self,
+        step: Affine,
+        Ends { x, y }: Ends<'_>,
+        gathered: Region<'_>,
+        made: DeviceFinish<'_>,
+    ) -> Result<()> {
+        let plain = step.scale == 1.0;
+        let made = DeviceFinish {
+            row_scale: self.scale.as_ref().map(DeviceMemory::whole),
+            diagonal: self.diagonal.as_ref().filter(|_| plain).map(DeviceMemory::whole),
+            ..made
+        };
+        self.plan.multiply_device::<T>(self.matrix, &self.stream, &self.space, gathered, &made)?;
+        let Some(d) = self.diagonal.as_ref().filter(|_| !plain) else { return Ok(()) };
+        let parts = Some(d.whole());
+        let added = Scale { from: x, to: y, rows: self.order, square: None, parts, factor: step.scale, keep: 1.0 };
+        scale::<T>(&self.gpu, &self.stream, added)
     }
 
     /// y = scale (A - center) x + keep y, in stream order.
@@ -174,18 +218,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         to
                     }
                 };
-                let plain = step.scale == 1.0;
-                let made = DeviceFinish {
-                    row_scale: self.scale.as_ref().map(DeviceMemory::whole),
-                    diagonal: self.diagonal.as_ref().filter(|_| plain).map(DeviceMemory::whole),
-                    ..finish(y, x)
-                };
-                plan.multiply_device::<T>(matrix, stream, space, gathered, &made)?;
-                if let Some(d) = self.diagonal.as_ref().filter(|_| !plain) {
-                    let parts = Some(d.whole());
-                    let added = Scale { from: x, to: y, rows, square: None, parts, factor: step.scale, keep: 1.0 };
-                    scale::<T>(gpu, stream, added)?;
-                }
+                self.scaled(step, Ends { x, y }, gathered, finish(y, x))?;
                 if let Some(r) = &self.rank_one {
                     let taken = Pass {
                         space: r.degrees.whole(),

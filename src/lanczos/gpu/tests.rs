@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use super::GpuKrylov;
 use crate::backend::BackendChoice;
+use crate::backend::gpu::Gpu;
+use crate::backend::memory::HostMemory;
 use crate::context::{self, Context};
 use crate::lanczos::cpu::CpuKrylov;
 use crate::lanczos::krylov::{Affine, Krylov, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::shared::tests as shared;
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::tests::{edges, orders, symmetric};
-use crate::lanczos::{Filter, Method, Options, Orthogonality, Pairs, Verify, Which, eigenpairs};
+use crate::lanczos::{Filter, Method, Options, Orthogonality, Pairs, Verify, Which, eigenpairs, eigenpairs_over};
 use crate::matrix::Matrix;
-use crate::matrix::sparse::Ordering;
+use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Ordering, from_coordinates};
 use crate::progress::Progress;
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
@@ -281,6 +284,76 @@ fn another_order_changes_nothing_but_rounding() {
         near(&found, &values, 1e-9 * values[0], "values");
         near(&turned, &vectors, 1e-6, "vectors");
     }
+}
+
+/// `count` contexts, on as many GPUs as there are, by turns.
+fn several(count: usize) -> Vec<Arc<Context>> {
+    let devices = Gpu::device_count().unwrap();
+    let on = |device| context::Options { backend: BackendChoice::Cuda, device, ..context::Options::default() };
+    (0..devices).cycle().take(count).map(|device| Context::new(on(device)).unwrap()).collect()
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn several_contexts_find_what_one_finds() {
+    // On one GPU, too: what is sent then stays there.
+    shared::everything(&[gpu(), gpu()]);
+    shared::everything(&several(2));
+    shared::everything(&several(3));
+}
+
+/// What several contexts find of a matrix on the device, the vectors there too.
+fn shares<T: Scalar>(contexts: &[Arc<Context>]) {
+    let c = &contexts[0];
+    let a = shared::web::<T>(c);
+    let (there, n) = (all_on_device::<T>(c, &a), a.rows());
+    let options = Options { count: 3, ..Options::default() };
+    let host = shared::over::<T>(contexts, &a, Kind::Matrix, &options, &Given::default()).unwrap();
+    let mut vectors = Matrix::create(c, T::DTYPE, Location::Device, Order::ColumnMajor, n, 3).unwrap();
+    let place = Vectors::Device(vectors.dense_mut("vectors").unwrap());
+    let (given, none) = (Given::default(), Progress::none());
+    let what = (Kind::Matrix, 0.25);
+    let found = eigenpairs_over::<T>(contexts, &there, what, &options, &given, &none, place).unwrap();
+    assert_eq!(found.values, host.values);
+    let mut read = vec![T::default(); 3 * n];
+    let stored = vectors.dense("vectors").unwrap().memory.device("vectors").unwrap();
+    let gpu = c.gpu("test").unwrap();
+    gpu.download_numbers(gpu.default_stream(), stored, &mut read).unwrap();
+    assert!(read == host.vectors, "other vectors");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn several_contexts_share_matrices_on_the_device() {
+    for contexts in [vec![gpu(), gpu()], several(2)] {
+        shares::<f64>(&contexts);
+        shares::<Complex<f32>>(&contexts);
+    }
+    // A matrix on the device is tested by products there.
+    let contexts = several(2);
+    let mut list: Vec<_> = (0..3000).map(|i| (i, (i + 1) % 3000, 1.0)).collect();
+    list.extend((0..3000).map(|i| ((i + 1) % 3000, i, 1.0 + f64::from(i == 1234))));
+    let (rows, cols): (Vec<i64>, Vec<i64>) = list.iter().map(|e| (e.0 as i64, e.1 as i64)).unzip();
+    let values: Vec<f64> = list.iter().map(|e| e.2).collect();
+    let mut held = HostMemory::allocate("test", size_of_val(&values[..]), contexts[0].host_budget()).unwrap();
+    held.as_mut_slice::<f64>().unwrap().copy_from_slice(&values);
+    let from = Coordinates {
+        rows: 3000,
+        cols: 3000,
+        row_idx: Indices::I64(&rows),
+        col_idx: Indices::I64(&cols),
+        base: 0,
+        dtype: DType::F64,
+        values: Some(&held),
+    };
+    let there = all_on_device::<f64>(&contexts[0], &from_coordinates(&contexts[0], &from, Duplicates::Sum).unwrap());
+    let e = shared::over::<f64>(&contexts, &there, Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
+    assert!(e.to_string().contains("not symmetric"), "{e}");
+    // Contexts on other kinds of device.
+    let mixed = [gpu(), cpu(1)];
+    let a = shared::web::<f64>(&mixed[0]);
+    let e = shared::over::<f64>(&mixed, &a, Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
+    assert!(e.to_string().contains("contexts[0]: is on the CPU"), "{e}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Kind {
     ];
 
     /// Whether the matrix has to be square and Hermitian.
-    pub(super) fn is_of_square(self) -> bool {
+    pub(in crate::lanczos) fn is_of_square(self) -> bool {
         !matches!(self, Self::Gram | Self::OuterGram | Self::Augmented)
     }
 

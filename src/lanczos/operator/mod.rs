@@ -7,10 +7,13 @@
 //! |---|---|
 //! | `kind` | what is made of a matrix |
 //! | `products` | where products come from |
+//! | `rows` | some rows of an operator whose other rows are elsewhere |
 
 mod kind;
 mod products;
+mod rows;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::cpu::{LIGHT, PIECE};
@@ -60,6 +63,8 @@ pub struct Symmetric<'a, T: Scalar> {
     /// Blocks row by row.
     blocks: [Vec<T>; 2],
     is_sampled: bool,
+    /// Which rows, of an operator that has some alone.
+    rows: Option<&'a [Range<usize>]>,
 }
 
 /// What an operator of a sparse matrix is made of, for backends that keep vectors elsewhere.
@@ -184,6 +189,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             given: Vec::new(),
             blocks: [Vec::new(), Vec::new()],
             is_sampled: false,
+            rows: None,
         };
         if made.order() == 0 {
             return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", shape.0, shape.1)));
@@ -220,10 +226,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         self.is_sampled
     }
 
+    /// Keeps what the kind makes of the row sums of its rows.
     fn prepare(&mut self, degrees: &[f64]) -> Result<()> {
         const WHAT: &str = "degrees of a graph";
         if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
-            return Err(Error::invalid("a", format!("has row sum {} in row {i} (from 0)", degrees[i])));
+            return Err(Error::invalid("a", format!("has row sum {} in row {} (from 0)", degrees[i], self.row_of(i))));
         }
         let parts = |of: &dyn Fn(f64) -> f64| -> Result<Vec<T::Part>> {
             let mut parts = alloc::with_capacity(WHAT, degrees.len())?;
@@ -238,7 +245,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             }
             Kind::NormalisedLaplacian | Kind::NormalisedAdjacency => {
                 if let Some(i) = degrees.iter().position(|d| *d < 0.0) {
-                    let problem = format!("has row sum {} in row {i} (from 0): no normalised operator", degrees[i]);
+                    let row = self.row_of(i);
+                    let problem = format!("has row sum {} in row {row} (from 0): no normalised operator", degrees[i]);
                     return Err(Error::invalid("a", problem));
                 }
                 self.scale = Some(parts(&|d| if d == 0.0 { 0.0 } else { 1.0 / d.sqrt() })?);
@@ -301,14 +309,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// As [`Symmetric::apply`].
     pub fn affine(&mut self, step: Affine, x: &[T], y: &mut [T]) -> Result<()> {
         let real = |v: f64| T::from_parts(v, 0.0);
-        let finish = Finish {
-            alpha: real(step.scale * self.alpha),
-            beta: real(step.keep),
-            row_scale: self.scale.as_deref(),
-            shift: step.scale * (self.shift - step.center),
-            diagonal: self.diagonal.as_deref(),
-            weight: step.scale,
-        };
+        let finish = finish(step, (self.alpha, self.shift), self.scale.as_deref(), self.diagonal.as_deref());
         let context = Arc::clone(&self.context);
         let (rows, cols) = self.shape;
         let given = &mut self.given;
@@ -397,11 +398,28 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     }
 }
 
+/// What becomes of the sums of rows in an operator with these multipliers.
+fn finish<'f, T: Scalar>(
+    step: Affine,
+    (alpha, shift): (f64, f64),
+    row_scale: Option<&'f [T::Part]>,
+    diagonal: Option<&'f [T::Part]>,
+) -> Finish<'f, T> {
+    Finish {
+        alpha: T::from_parts(step.scale * alpha, 0.0),
+        beta: T::from_parts(step.keep, 0.0),
+        row_scale,
+        shift: step.scale * (shift - step.center),
+        diagonal,
+        weight: step.scale,
+    }
+}
+
 /// Whether a sparse matrix was found to be symmetric.
 struct Symmetry(bool);
 
 /// Whether a matrix on the host is symmetric; the answer is kept with one whose values are known to stay.
-fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
+pub(super) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     let Storage::Csr(csr) = a.storage() else { return is_symmetric(a, tolerance) };
     let any = |_: &Symmetry| true;
     match csr.kept().find(any) {

@@ -12,7 +12,7 @@ mod renumber;
 mod sweeps;
 
 pub use block::{Vectors, block, block_entries, scale_block};
-pub use renumber::{Strided, renumber};
+pub use renumber::{Strided, pick, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
 use super::{constants as c, optional, product, size, small};

@@ -54,3 +54,33 @@ pub fn renumber<T: Scalar>(
     // SAFETY: both sides and the list were checked against the number of rows, and the list holds rows.
     unsafe { launch(&kernel::<T>(gpu, "renumber", None, false)?, stream, grid, &p) }
 }
+
+/// Number r of `to` = number `list[r]` of the `size` numbers of `from`, for `count` of them.
+///
+/// The list holds U32 below `size`.
+pub fn pick<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    list: Region<'_>,
+    (count, size): (usize, usize),
+    from: Region<'_>,
+    to: Region<'_>,
+) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    let p = RenumberParams {
+        list: list.array("list", count, 4)?,
+        from: from.array("from", size, size_of::<T>())?,
+        to: to.array("to", count, size_of::<T>())?,
+        rows: to_i64(count),
+        width: 1,
+        from_row: 1,
+        from_column: 1,
+        to_row: 1,
+        to_column: 1,
+    };
+    let grid = Grid::covering(count, c::SPMV_THREADS.unsigned_abs())?;
+    // SAFETY: every array was checked, and the list holds numbers of `from`.
+    unsafe { launch(&kernel::<T>(gpu, "renumber", None, false)?, stream, grid, &p) }
+}

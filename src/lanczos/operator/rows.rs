@@ -1,0 +1,83 @@
+//! Some rows of an operator whose other rows are elsewhere: products gather from more numbers than there are rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::products::Products;
+use super::{Kind, Symmetric, finish, scaled};
+use crate::context::Context;
+use crate::dense::Op as Adjoint;
+use crate::error::{Error, Result};
+use crate::lanczos::krylov::Affine;
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+use crate::spmv::{Options as ProductOptions, Plan};
+
+impl<'a, T: Scalar> Symmetric<'a, T> {
+    /// Some `rows` of what `kind` makes of a symmetric matrix, plus `shift` times the identity. `a` has those rows of the
+    /// matrix, the columns of the same rows first; `degrees` are their row sums, for kinds of graphs.
+    ///
+    /// # Errors
+    /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds of which a row depends on more than its row sum.
+    pub(in crate::lanczos) fn of_rows(
+        context: &Arc<Context>,
+        a: &'a Matrix,
+        (kind, shift): (Kind, f64),
+        rows: &'a [Range<usize>],
+        degrees: Option<&[f64]>,
+    ) -> Result<Self> {
+        if !kind.is_of_square() || kind == Kind::Modularity {
+            return Err(Error::NotSupported(format!("kind: {kind:?} by rows of several contexts")));
+        }
+        let plan = Plan::kept(context, a, ProductOptions::default())?;
+        let products = Products::Sparse { matrix: a, plan, adjoint: None };
+        let mut made = Self::bare(context, products, kind, (a.rows(), a.cols()), shift)?;
+        made.rows = Some(rows);
+        if let Some(degrees) = degrees {
+            made.prepare(degrees)?;
+        }
+        Ok(made)
+    }
+
+    /// The rows that are here, of an operator that has some rows alone.
+    pub(in crate::lanczos) fn rows(&self) -> Option<&'a [Range<usize>]> {
+        self.rows
+    }
+
+    /// Which row of the matrix is row `own` here.
+    pub(super) fn row_of(&self, own: usize) -> usize {
+        let mut left = own;
+        for rows in self.rows.unwrap_or_default() {
+            if left < rows.len() {
+                return rows.start + left;
+            }
+            left -= rows.len();
+        }
+        own
+    }
+
+    /// Numbers that products gather from, of an operator that has some rows alone.
+    pub(in crate::lanczos) fn gathered(&self) -> Option<usize> {
+        self.rows.map(|_| self.shape.1)
+    }
+
+    /// Writes what products gather of `x`, as many numbers, to the first of `to`.
+    pub(in crate::lanczos) fn gather(&self, x: &[T], to: &mut [T]) {
+        let to = &mut to[..x.len()];
+        match &self.scale {
+            None => to.copy_from_slice(x),
+            Some(scale) => scaled(&self.context, scale, x, to),
+        }
+    }
+
+    /// y as `step` says, of the rows that are here; `gathered` has what [`Symmetric::gather`] made of all of x that they
+    /// need.
+    ///
+    /// # Errors
+    /// As [`Symmetric::apply`].
+    pub(in crate::lanczos) fn finish(&mut self, step: Affine, gathered: &[T], x: &[T], y: &mut [T]) -> Result<()> {
+        let finish = finish(step, (self.alpha, self.shift), self.scale.as_deref(), self.diagonal.as_deref());
+        let context = Arc::clone(&self.context);
+        self.products.multiply(&context, Adjoint::Plain, finish, (gathered, x), y, &mut self.given)
+    }
+}
