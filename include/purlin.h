@@ -8764,7 +8764,8 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * roundings.
  *
  * @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
- *                        caller's, see purlin_matrix_from_operator), neither NaN nor infinite; W of the graph operators
+ *                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
+ *                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
  *                        is real with row sums that are not negative.
  * @param      stream     NULL for the context's own.
  * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
@@ -8886,7 +8887,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
  * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
  *
- * @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative.
+ * @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative; or by purlin_graph_operator_of_image.
  * @param      stream       NULL for the context's own.
  * @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
@@ -8978,7 +8979,7 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian. The known vector of
  * eigenvalue 0 is kept out of the search.
  *
- * @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices.
+ * @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
  * @param      stream      NULL for the context's own.
  * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
  * @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
@@ -9075,6 +9076,33 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
                                     double distance,
                                     double floor,
                                     struct purlin_matrix **graph);
+
+/**
+ * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
+ * 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY,
+ * purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalise take
+ * it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed on the
+ * host, in a context on a GPU too. One call at a time uses it.
+ *
+ * @param      context    the context it belongs to.
+ * @param      image      as for purlin_graph_of_image.
+ * @param      radius     as for purlin_graph_of_image, as are the numbers that follow.
+ * @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
+ * @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
+ * @param      floor      added to every weight, not negative.
+ * @param[out] graph      the operator, PURLIN_F64; destroy it with purlin_matrix_destroy.
+ * @return as purlin_graph_of_image.
+ *
+ * @pre `graph` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_operator_of_image(const struct purlin_context *context,
+                                             const struct purlin_matrix *image,
+                                             double radius,
+                                             double intensity,
+                                             double distance,
+                                             double floor,
+                                             struct purlin_matrix **graph);
 
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.

@@ -326,5 +326,13 @@ module purlin_c_spectra
       type(c_ptr), intent(inout) :: graph
       integer(c_int32_t) :: s
     end function
+    function c_graph_operator_of_image(context, image, radius, intensity, distance, floor, graph) bind(c, &
+      name='purlin_graph_operator_of_image') result(s)
+      import :: c_double, c_int32_t, c_ptr
+      type(c_ptr), value :: context, image
+      real(c_double), value :: radius, intensity, distance, floor
+      type(c_ptr), intent(inout) :: graph
+      integer(c_int32_t) :: s
+    end function
   end interface
 end module purlin_c_spectra

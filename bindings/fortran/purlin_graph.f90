@@ -12,7 +12,7 @@ module purlin_graph_module
   private
   public :: purlin_graph_embed, purlin_graph_cluster, purlin_graph_k_means, purlin_graph_pivoted_qr, &
     purlin_graph_fiedler, purlin_graph_bisect, purlin_graph_components, purlin_graph_component, &
-    purlin_graph_density, purlin_graph_of_image
+    purlin_graph_density, purlin_graph_of_image, purlin_graph_operator_of_image
 
 contains
 
@@ -244,6 +244,32 @@ contains
     call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_of_image(context%handle(), given%handle(), radius, &
       intensity, far, least, made))
+    if (o%status == PURLIN_SUCCESS) call graph%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same graph as an operator that is never formed, for solves, embeddings, clusters and Fiedler vectors.
+  subroutine purlin_graph_operator_of_image(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: image(:, :)
+    type(purlin_matrix), intent(inout) :: graph
+    real(c_double), intent(in) :: radius, intensity
+    real(c_double), intent(in), optional :: distance, floor
+    type(purlin_matrix) :: given
+    type(c_ptr) :: made
+    real(c_double) :: far, least
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    ! exp(-(100 / far)^2) is 1 in double precision.
+    far = 1e30_c_double
+    if (present(distance)) far = distance
+    least = 0
+    if (present(floor)) least = floor
+    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_operator_of_image(context%handle(), given%handle(), &
+      radius, intensity, far, least, made))
     if (o%status == PURLIN_SUCCESS) call graph%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine

@@ -150,6 +150,15 @@ inline matrix of_image(const context& on, const matrix& image, double radius, do
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
+/// The same graph as an operator that is never formed; see purlin_graph_operator_of_image.
+inline matrix operator_of_image(const context& on, const matrix& image, double radius, double intensity,
+                                double distance, double floor = 0.0) {
+  purlin_matrix* made = nullptr;
+  const purlin_status status =
+      purlin_graph_operator_of_image(on.get(), image.get(), radius, intensity, distance, floor, &made);
+  return purlin::detail::adopt<matrix>(on, status, made);
+}
+
 }  // namespace purlin::graph
 
 #endif

@@ -1,5 +1,7 @@
 //! What eigenvectors say about a graph: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
 
+use std::sync::Arc;
+
 use super::handle;
 use super::lanczos::{Request, hand_over, read_options};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
@@ -8,12 +10,14 @@ use super::options::{self, flag};
 use super::sparse::{alive, renamed};
 use super::tensor::{self, purlin_tensor};
 use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::graph::bisect::{self, Cut};
 use crate::graph::cluster;
 use crate::graph::density::density;
 use crate::graph::embed::{self, Assignment, Scaling};
 use crate::graph::image::{Weights, image_graph};
+use crate::graph::stencil::image_adjacency;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::matrix::Matrix;
 use crate::progress::{Progress, ProgressFn};
@@ -76,7 +80,7 @@ fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Resu
 /// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
 /// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
 ///
-/// @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative.
+/// @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative; or by purlin_graph_operator_of_image.
 /// @param      stream       NULL for the context's own.
 /// @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
@@ -275,7 +279,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian. The known vector of
 /// eigenvalue 0 is kept out of the search.
 ///
-/// @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices.
+/// @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
 /// @param      stream      NULL for the context's own.
 /// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
 /// @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
@@ -449,6 +453,21 @@ pub unsafe extern "C" fn purlin_graph_of_image(
     floor: f64,
     graph: *mut *mut purlin_matrix,
 ) -> purlin_status {
+    let weights = Weights { radius, intensity, distance, floor };
+    // SAFETY: the caller promises NULL or a place for the handle.
+    unsafe { of_pixels(context, image, graph, |c, pixels, size| image_graph(c, pixels, size.0, size.1, weights)) }
+}
+
+/// Makes a graph of the lines of an image, of as many and as long as the two numbers say.
+///
+/// # Safety
+/// `graph` is NULL or valid for writing.
+unsafe fn of_pixels(
+    context: *const purlin_context,
+    image: *const purlin_matrix,
+    graph: *mut *mut purlin_matrix,
+    make: impl FnOnce(&Arc<Context>, &[f64], (usize, usize)) -> Result<Matrix>,
+) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
         let image = alive("image", image)?;
@@ -457,15 +476,46 @@ pub unsafe extern "C" fn purlin_graph_of_image(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("graph", graph) }?;
         let dense = image.dense("image")?;
-        let weights = Weights { radius, intensity, distance, floor };
         // Distances are the same in both directions: columns of a column-major image are rows of one on its side.
-        let (high, wide) = match dense.order {
+        let size = match dense.order {
             Order::RowMajor => (image.rows(), image.cols()),
             Order::ColumnMajor => (image.cols(), image.rows()),
         };
-        let made = image_graph(&context, &dense.lines::<f64>("image")?, high, wide, weights)
-            .map_err(|e| renamed(e, "pixels", "image"))?;
+        let made = make(&context, &dense.lines::<f64>("image")?, size).map_err(|e| renamed(e, "pixels", "image"))?;
         *target = handle::insert(made)?;
         Ok(())
     })
+}
+
+/// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
+/// 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY,
+/// purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalise take
+/// it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed on the
+/// host, in a context on a GPU too. One call at a time uses it.
+///
+/// @param      context    the context it belongs to.
+/// @param      image      as for purlin_graph_of_image.
+/// @param      radius     as for purlin_graph_of_image, as are the numbers that follow.
+/// @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
+/// @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
+/// @param      floor      added to every weight, not negative.
+/// @param[out] graph      the operator, PURLIN_F64; destroy it with purlin_matrix_destroy.
+/// @return as purlin_graph_of_image.
+///
+/// # Safety
+/// `graph` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_graph_operator_of_image(
+    context: *const purlin_context,
+    image: *const purlin_matrix,
+    radius: f64,
+    intensity: f64,
+    distance: f64,
+    floor: f64,
+    graph: *mut *mut purlin_matrix,
+) -> purlin_status {
+    let weights = Weights { radius, intensity, distance, floor };
+    // SAFETY: the caller promises NULL or a place for the handle.
+    unsafe { of_pixels(context, image, graph, |c, pixels, size| image_adjacency(c, pixels, size, weights)) }
 }

@@ -270,7 +270,8 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 /// roundings.
 ///
 /// @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
-///                        caller's, see purlin_matrix_from_operator), neither NaN nor infinite; W of the graph operators
+///                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
+///                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
 ///                        is real with row sums that are not negative.
 /// @param      stream     NULL for the context's own.
 /// @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::degrees;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::Given;
 use crate::lanczos::{Info, Options, Which, eigenpairs};
-use crate::matrix::sparse::{Rows, row_sums};
+use crate::matrix::sparse::Rows;
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::DType;
@@ -64,13 +65,18 @@ impl Bisection {
     }
 }
 
-fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
+fn expect_graph(graph: &Matrix) -> Result<()> {
     if graph.dtype() != DType::F64 {
         return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
     }
     if graph.rows() != graph.cols() {
         return Err(Error::invalid("graph", format!("is {} x {}, not square", graph.rows(), graph.cols())));
     }
+    Ok(())
+}
+
+fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
+    expect_graph(graph)?;
     match graph.storage() {
         Storage::Csr(csr) => Rows::new(csr),
         other => Err(Error::NotSupported(format!("graph: is {}, a sparse matrix is needed", other.name()))),
@@ -91,14 +97,14 @@ pub fn fiedler(
     options: &Options,
     progress: &Progress<'_>,
 ) -> Result<Fiedler> {
-    graph_rows(graph)?;
+    expect_graph(graph)?;
     let n = graph.rows();
     if n < 2 {
         return Err(Error::invalid("graph", format!("has {n} vertices, at least 2 are needed")));
     }
-    let degrees = row_sums(graph)?;
+    let degrees = degrees(graph)?;
     let mut known = alloc::with_capacity(WHAT, n)?;
-    known.extend(degrees.iter().map(|d| if normalised { d.re.max(0.0).sqrt() } else { 1.0 }));
+    known.extend(degrees.iter().map(|d| if normalised { d.max(0.0).sqrt() } else { 1.0 }));
     let kind = if normalised { Kind::NormalisedAdjacency } else { Kind::Laplacian };
     let which = if normalised { Which::Largest } else { Which::Smallest };
     let mut operator = Symmetric::<f64>::new(context, graph, kind, 0.0)?;
@@ -111,7 +117,7 @@ pub fn fiedler(
     };
     let mut vector = pairs.vectors;
     if normalised {
-        vector.iter_mut().zip(&degrees).filter(|(_, d)| d.re > 0.0).for_each(|(x, d)| *x /= d.re.sqrt());
+        vector.iter_mut().zip(&degrees).filter(|(_, d)| **d > 0.0).for_each(|(x, d)| *x /= d.sqrt());
         let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         vector.iter_mut().for_each(|x| *x /= norm);
     }

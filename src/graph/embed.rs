@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::{Labels, k_means, pivoted_qr};
+use super::degrees;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
@@ -11,7 +12,6 @@ use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::Given;
 use crate::lanczos::{Info, Options, Which, eigenpairs};
 use crate::matrix::Matrix;
-use crate::matrix::sparse::row_sums;
 use crate::progress::Progress;
 use crate::scalar::DType;
 
@@ -67,9 +67,12 @@ pub fn embed(
     if graph.dtype() != DType::F64 {
         return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
     }
-    let mut operator = Symmetric::<f64>::new(context, graph, Kind::NormalisedAdjacency, 0.0)?;
-    let options = Options { which: Which::Largest, ..*options };
-    let pairs = eigenpairs(context, &mut operator, &options, &Given::default(), progress)?;
+    let pairs = {
+        // Its matrix is asked for row sums again once it is gone.
+        let mut operator = Symmetric::<f64>::new(context, graph, Kind::NormalisedAdjacency, 0.0)?;
+        let options = Options { which: Which::Largest, ..*options };
+        eigenpairs(context, &mut operator, &options, &Given::default(), progress)?
+    };
     let n = graph.rows();
     let mut coordinates = pairs.vectors;
     match scaling {
@@ -84,9 +87,9 @@ pub fn embed(
             }
         }
         Scaling::Degrees => {
-            let degrees = row_sums(graph)?;
+            let degrees = degrees(graph)?;
             for column in coordinates.chunks_exact_mut(n) {
-                column.iter_mut().zip(&degrees).filter(|(_, d)| d.re > 0.0).for_each(|(x, d)| *x /= d.re.sqrt());
+                column.iter_mut().zip(&degrees).filter(|(_, d)| **d > 0.0).for_each(|(x, d)| *x /= d.sqrt());
             }
         }
     }

@@ -6,8 +6,10 @@ use super::image::{Weights, offsets};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
+use crate::dense::Op;
 use crate::error::Result;
 use crate::lanczos::operator::{Adjacency, Kind, Symmetric};
+use crate::matrix::{Matrix, Operator};
 use crate::scalar::{Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
@@ -22,6 +24,7 @@ type Pairs<R> = ((usize, isize), Vec<R>);
 
 /// Weights of the pairs of neighbouring pixels.
 struct PixelGraph<T: Scalar> {
+    context: Arc<Context>,
     height: usize,
     width: usize,
     /// One of the two offsets of each kind of pair, rows down and columns to the right, and for each pixel the weight of
@@ -42,7 +45,34 @@ pub fn image_operator<T: Scalar>(
     kind: Kind,
     shift: f64,
 ) -> Result<Symmetric<'static, T>> {
-    weights.check(pixels, height, width)?;
+    let graph = PixelGraph::<T>::new(context, pixels, (height, width), weights)?;
+    Symmetric::of_graph(context, Box::new(graph), kind, shift)
+}
+
+/// The same graph as a matrix that is known by its products, in F64: what takes operators takes it, and what makes operators
+/// of graphs does. Products are formed on the host, O(pixels radius^2).
+///
+/// # Errors
+/// As [`super::image::image_graph`].
+pub fn image_adjacency(
+    context: &Arc<Context>,
+    pixels: &[f64],
+    size: (usize, usize),
+    weights: Weights,
+) -> Result<Matrix> {
+    let graph = PixelGraph::<f64>::new(context, pixels, size, weights)?;
+    Ok(Matrix::from_operator::<f64>(context, Box::new(graph)))
+}
+
+impl<T: Scalar> PixelGraph<T> {
+    fn new(context: &Arc<Context>, pixels: &[f64], (height, width): (usize, usize), weights: Weights) -> Result<Self> {
+        weights.check(pixels, height, width)?;
+        let pairs = pairs(pixels, (height, width), weights)?;
+        Ok(Self { context: Arc::clone(context), height, width, pairs })
+    }
+}
+
+fn pairs<R: Real>(pixels: &[f64], (height, width): (usize, usize), weights: Weights) -> Result<Vec<Pairs<R>>> {
     let count = product("width", height, width)?;
     let mut pairs = Vec::new();
     for (dy, dx, far) in offsets(&weights) {
@@ -50,18 +80,18 @@ pub fn image_operator<T: Scalar>(
         if dy < 0 || dy == 0 && dx < 0 {
             continue;
         }
-        let mut of = alloc::filled(WHAT, count, T::Part::ZERO)?;
+        let mut of = alloc::filled(WHAT, count, R::ZERO)?;
         let (dy, dx) = (dy as usize, dx as isize);
         for y in 0..height.saturating_sub(dy) {
             let (begin, end) = columns(width, dx);
             for x in begin..end {
                 let (here, there) = (y * width + x, (y + dy) * width + x.wrapping_add_signed(dx));
-                of[here] = T::Part::from_f64(weights.of(pixels[here] - pixels[there], far));
+                of[here] = R::from_f64(weights.of(pixels[here] - pixels[there], far));
             }
         }
         alloc::push(WHAT, &mut pairs, ((dy, dx), of))?;
     }
-    Symmetric::of_graph(context, Box::new(PixelGraph::<T> { height, width, pairs }), kind, shift)
+    Ok(pairs)
 }
 
 /// The columns from which `dx` does not lead out of the image.
@@ -127,5 +157,23 @@ impl<T: Scalar> Adjacency<T> for PixelGraph<T> {
                 Ok(())
             })
         })
+    }
+}
+
+impl<T: Scalar> Operator<T> for PixelGraph<T> {
+    fn shape(&self) -> (usize, usize) {
+        (self.order(), self.order())
+    }
+
+    fn apply(&mut self, _: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
+        let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
+        let n = self.order();
+        // Real and symmetric: its own adjoint.
+        let mut vectors = x.chunks_exact(n).zip(y.chunks_exact_mut(n)).take(count);
+        vectors.try_for_each(|(x, y)| self.compute(&self.context, once, x, x, y))
+    }
+
+    fn row_sums(&self) -> Result<Option<Vec<f64>>> {
+        self.degrees().map(Some)
     }
 }

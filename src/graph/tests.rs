@@ -4,8 +4,9 @@ use std::sync::Arc;
 use super::bisect::{Cut, bisect, fiedler};
 use super::cluster::{k_means, pivoted_qr};
 use super::density::density;
-use super::embed::{Scaling, embed};
+use super::embed::{Assignment, Scaling, clusters, embed};
 use super::image::{Weights, image_graph};
+use super::stencil::image_adjacency;
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::lanczos::operator::{Kind, Symmetric};
@@ -195,6 +196,33 @@ fn the_photograph_becomes_one_connected_graph() {
     let mut y = vec![f64::NAN; roots.len()];
     operator.apply(&roots, &mut y).unwrap();
     assert!(y.iter().all(|v| v.abs() < 1e-14));
+}
+
+#[test]
+fn a_graph_of_pixels_need_not_be_formed() {
+    let c = cpu(2);
+    let (height, width) = (20, 30);
+    let shade = |k: usize| if k % width < 13 { 0.2 } else { 0.8 };
+    let pixels: Vec<f64> = (0..height * width).map(|k| shade(k) + 0.01 * ((k * 7919 % 13) as f64 / 13.0)).collect();
+    let weights = Weights { radius: 1.5, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
+    let formed = image_graph(&c, &pixels, height, width, weights).unwrap();
+    let unformed = image_adjacency(&c, &pixels, (height, width), weights).unwrap();
+    let (options, none) = (Options { count: 2, basis: 60, ..Options::default() }, Progress::none());
+    for scaling in [Scaling::None, Scaling::UnitRows, Scaling::Degrees] {
+        let [a, b] = [&formed, &unformed].map(|graph| embed(&c, graph, &options, scaling, &none).unwrap());
+        assert!(a.values.iter().zip(&b.values).all(|(a, b)| (a - b).abs() < 1e-10), "{:?} {:?}", a.values, b.values);
+        assert!(a.coordinates.iter().zip(&b.coordinates).all(|(a, b)| (a - b).abs() < 1e-6));
+    }
+    let (labels, _) = clusters(&c, &unformed, &options, Assignment::KMeans, 10, &none).unwrap();
+    assert!((0..height * width).all(|k| (labels.labels[k] == labels.labels[0]) == (k % width < 13)));
+    for normalised in [false, true] {
+        let [a, b] = [&formed, &unformed].map(|graph| fiedler(&c, graph, normalised, &options, &none).unwrap());
+        assert!((a.value - b.value).abs() < 1e-10);
+        assert!(a.vector.iter().zip(&b.vector).all(|(a, b)| (a - b).abs() < 1e-6));
+    }
+    let refused = bisect(&unformed, &pixels, Cut::Median).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(refused, "graph: is an operator, a sparse matrix is needed");
+    assert!(image_adjacency(&c, &pixels, (height, width - 1), weights).is_err());
 }
 
 #[test]

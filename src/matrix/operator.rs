@@ -19,6 +19,14 @@ pub trait Operator<T: Scalar>: Send {
     /// # Errors
     /// What the caller's function reported.
     fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()>;
+
+    /// The row sums, of an operator that is known to be the weighted adjacency matrix of an undirected graph; `None` of others.
+    ///
+    /// # Errors
+    /// Out of memory.
+    fn row_sums(&self) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
 }
 
 /// An operator of any element type; one run at a time uses it.

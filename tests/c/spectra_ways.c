@@ -1,5 +1,5 @@
 /* Ways to eigenpairs and products: another order of rows and columns, a solve of the caller's, filters, partial orthogonality,
-   the plain recurrence, blocks; several contexts. */
+   the plain recurrence, blocks; several contexts; pixels. */
 #include "spectra.h"
 
 enum { N = 300 };
@@ -247,6 +247,43 @@ static void several(void) {
   OK(purlin_matrix_destroy(path));
 }
 
+/* A dark and a bright half, whose graph is not formed. */
+static void pixels(void) {
+  double image[24], values[2], before[2], vector[24];
+  int64_t label[24];
+  purlin_matrix *of = NULL, *graph = NULL, *unformed = NULL;
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 2, values), *formed = vector_of(context, PURLIN_F64, 2, before);
+  purlin_tensor *tl = vector_of(context, PURLIN_I64, 24, label), *tv = vector_of(context, PURLIN_F64, 24, vector);
+  purlin_lanczos_options o = wanted(2, PURLIN_LANCZOS_SMALLEST);
+  int i;
+  for (i = 0; i < 24; i++) image[i] = i % 6 < 3 ? 0.1 : 0.9;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, 4, 6, 6, image, &of));
+  OK(purlin_graph_of_image(context, of, 1, 0.1, INFINITY, 1e-6, &graph));
+  OK(purlin_graph_operator_of_image(context, of, 1, 0.1, INFINITY, 1e-6, &unformed));
+  CHECK(matrix_info(unformed).rows == 24 && matrix_info(unformed).cols == 24);
+  o.basis = 0;
+  o.kind = PURLIN_LANCZOS_LAPLACIAN;
+  OK(purlin_lanczos_solve(graph, NULL, &o, NULL, NULL, NULL, formed, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve(unformed, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  CHECK(fabs(values[0]) < 1e-12 && near(values[1], before[1], 1e-12) && values[1] < 1e-5);
+  o.kind = PURLIN_LANCZOS_MATRIX;
+  OK(purlin_graph_cluster(unformed, NULL, &o, PURLIN_GRAPH_LABELS_K_MEANS, 10, tl, NULL, NULL));
+  for (i = 0; i < 24; i++) CHECK((label[i] == label[0]) == (i % 6 < 3));
+  OK(purlin_graph_fiedler(unformed, NULL, 0, NULL, NULL, tv, NULL));
+  for (i = 0; i < 24; i++) CHECK(((vector[i] > 0) == (vector[0] > 0)) == (i % 6 < 3));
+  UNSUPPORTED("graph: is an operator, a sparse matrix is needed",
+              purlin_graph_bisect(unformed, tv, PURLIN_GRAPH_CUT_SIGN, tl, NULL, NULL));
+  OK(purlin_matrix_destroy(unformed));
+  BAD_ARGUMENT("radius: is 101", purlin_graph_operator_of_image(context, of, 101, 0.1, 1, 0, &unformed));
+  BAD_ARGUMENT("graph: is NULL", purlin_graph_operator_of_image(context, of, 1, 0.1, 1, 0, NULL));
+  OK(purlin_matrix_destroy(graph));
+  OK(purlin_matrix_destroy(of));
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_tensor_destroy(formed));
+  OK(purlin_tensor_destroy(tl));
+  OK(purlin_tensor_destroy(tv));
+}
+
 /* Rows out of order, places stored twice, values that are not finite: each is named. */
 static void checks(void) {
   const int32_t start[3] = {1, 3, 4};
@@ -280,6 +317,7 @@ int main(void) {
   orders();
   ways();
   several();
+  pixels();
   OK(purlin_context_destroy(context));
   return finish();
 }

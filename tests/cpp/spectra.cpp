@@ -199,6 +199,11 @@ void graphs(const context& on) {
   const std::vector<double> pixels = {0.0, 1.0, 0.0, 1.0};
   const matrix of = purlin::graph::of_image(on, matrix::borrow(on, pixels, 2, 2, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
   EXPECT(of.properties().rows == 4 && of.properties().nnz == 8);
+  const matrix unformed =
+      purlin::graph::operator_of_image(on, matrix::borrow(on, pixels, 2, 2, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
+  purlin::lanczos::options one;
+  one.count = 1;
+  EXPECT(near(purlin::lanczos::values(on, unformed, one)[0], purlin::lanczos::values(on, of, one)[0], 1e-13));
 }
 
 void tests() {

@@ -303,12 +303,14 @@ fn density(f: &Fixture) -> Call {
     let (context, points, weights) = (f.context, f.vector(20), f.vector(20));
     Box::new(move || {
         let (mut made, mut count) = (Made::none(), 0);
-        let [a, image, of, ..] = &mut made.matrices;
+        let [a, image, of, unformed] = &mut made.matrices;
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_graph_density(*a, null(), null(), 10, 2, points, weights, &raw mut count),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 6, 5, &raw mut *image),
             purlin_graph_of_image(context, *image, 1.5, 0.1, 4.0, 1e-6, &raw mut *of),
+            purlin_graph_operator_of_image(context, *image, 1.5, 0.1, 4.0, 1e-6, &raw mut *unformed),
+            purlin_graph_density(*unformed, null(), null(), 10, 2, points, weights, &raw mut count),
         );
         made.end(status)
     })

@@ -245,12 +245,13 @@ contains
   end subroutine
 
   subroutine graphs()
-    type(purlin_matrix) :: w, part, image
+    type(purlin_matrix) :: w, part, image, unformed
     type(purlin_matrix_info) :: shape
     type(purlin_lanczos_info) :: info
     type(purlin_tensor) :: vertices
     integer(c_int64_t) :: labels(40), count
     real(c_double) :: vector(40), value, cut, coordinates(40, 2), values(2), points(20), weights(20), pixels(4, 3)
+    real(c_double) :: formed_values(3), values_of_pixels(3)
     integer(c_int32_t) :: how
     call cliques(w)
     call purlin_graph_fiedler(context, w, vector, value, info=info)
@@ -279,6 +280,10 @@ contains
     call purlin_graph_of_image(context, pixels, image, 1.0_c_double, 0.5_c_double)
     call image%properties(shape)
     call check(shape%rows == 12 .and. shape%nnz == 2 * (3 * 3 + 4 * 2), 'the graph of an image')
+    call purlin_graph_operator_of_image(context, pixels, unformed, 1.0_c_double, 0.5_c_double)
+    call purlin_lanczos_solve(context, image, formed_values)
+    call purlin_lanczos_solve(context, unformed, values_of_pixels)
+    call check(all(abs(formed_values - values_of_pixels) < 1e-13), 'a graph that is not formed')
   end subroutine
 
   pure logical function apart(labels)

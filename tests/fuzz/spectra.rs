@@ -409,7 +409,10 @@ fn labels(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let (radius, mut made) = (1.0 + s.below(3) as f64 / 2.0, null_mut());
             let (i, d, floor) = (s.float(), s.float(), s.float());
             let context = context(s, w);
-            let status = c!(purlin_graph_of_image(context, image, radius, i, d, floor, &raw mut made));
+            let status = match s.once_in(2) {
+                true => c!(purlin_graph_of_image(context, image, radius, i, d, floor, &raw mut made)),
+                false => c!(purlin_graph_operator_of_image(context, image, radius, i, d, floor, &raw mut made)),
+            };
             w.matrices.made(status, made);
             status
         }

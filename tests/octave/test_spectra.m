@@ -89,6 +89,10 @@ function test_spectra(golden)
   G = purlin.graph_of_image(image, 'floor', 1e-6);
   check(nnz(G) == 2 * (5 * 7 + 6 * 6) && abs(G(1, 2) - 1 - 1e-6) < 1e-14 && G(19, 25) < 1e-5, 'the graph of an image');
   check(together(purlin.graph_cluster(G, 2), 1 + image(:)), 'two halves of an image');
+  U = purlin.graph_operator_of_image(image, 'floor', 1e-6);
+  check(together(purlin.graph_cluster(U, 2), 1 + image(:)), 'two halves of pixels');
+  check(max(abs(purlin.lanczos(U, 3, 'largest') - purlin.lanczos(G, 3, 'largest'))) < 1e-12, 'a graph that is not formed');
+  check_error('purlin:invalidArgument', 'radius', @() purlin.lanczos(purlin.graph_operator_of_image(image, 'radius', 0), 2));
   L = tril(W);
   check(isequal(purlin.symmetrise(L, 'mirror'), W) && isequal(purlin.symmetrise(W, 'sum'), 2 * W), 'symmetrise');
 

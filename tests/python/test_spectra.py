@@ -393,8 +393,16 @@ def test_a_photo_in_two_halves(cpu: purlin.Context) -> None:
     near = np.maximum(np.abs(x.ravel()[:, None] - x.ravel()), np.abs(y.ravel()[:, None] - y.ravel())) == 1
     step = image.ravel()[:, None] - image.ravel()
     np.testing.assert_allclose(full, near * (np.exp(-((step / 0.1) ** 2)) + 1e-6), atol=1e-14)
-    found = graph.cluster(w, 2, basis=60)
-    assert same_groups(found.labels, (x >= 13).ravel())
+    unformed = graph.operator_of_image(image, radius=1.5, intensity=0.1, floor=1e-6, context=cpu)
+    for a in (w, unformed):
+        found = graph.cluster(a, 2, basis=60)
+        assert same_groups(found.labels, (x >= 13).ravel())
+    for kind in ("matrix", "laplacian", "modularity"):
+        values = [lanczos.solve(a, 3, kind=kind, basis=60, vectors=False)[0] for a in (w, unformed)]
+        np.testing.assert_allclose(values[0], values[1], atol=1e-10)
+    np.testing.assert_allclose(graph.fiedler(w).vector, graph.fiedler(unformed).vector, atol=1e-7)
+    with pytest.raises(purlin.Error, match="graph: is an operator"):
+        graph.bisect(unformed, image.ravel())
 
 
 def test_wrong_options_are_named(cpu: purlin.Context) -> None:

@@ -65,6 +65,7 @@
 %   graph_components       - Connected components of a graph.
 %   graph_density          - The density of a spectrum.
 %   graph_of_image         - The graph of neighbouring pixels of an image.
+%   graph_operator_of_image - That graph, never formed.
 %   symmetrise             - A symmetric matrix from a square one.
 %   read_market            - A sparse matrix from a Matrix Market file.
 %   write_market           - A sparse matrix to a Matrix Market file.

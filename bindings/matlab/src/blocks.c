@@ -73,11 +73,25 @@ static purlin_flags order_of(const mxArray *value, const purlin_source *source) 
   return order & PURLIN_ROW_MAJOR;
 }
 
+/* The graph of an image that is never formed; of `pixels`, and the numbers of purlin.graph_operator_of_image. */
+static purlin_matrix *pixel_graph(const mxArray *value) {
+  double radius = 1, intensity = 0.1, distance = mxGetInf(), floor = 0;
+  purlin_matrix *made = NULL;
+  read_double(value, "radius", &radius);
+  read_double(value, "intensity", &intensity);
+  read_double(value, "distance", &distance);
+  read_double(value, "floor", &floor);
+  check(purlin_graph_operator_of_image(gateway_context(), matrix_of("image", option(value, "pixels")), radius, intensity,
+                                       distance, floor, &made));
+  return made;
+}
+
 purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   purlin_matrix *matrix = NULL;
   int32_t dtype;
   if (mxIsUint64(value)) return (purlin_matrix *)(uintptr_t)key_argument(name, value);
   if (mxIsStruct(value) && option(value, "apply")) return temporary_matrix(function_matrix(name, value));
+  if (mxIsStruct(value) && option(value, "pixels")) return temporary_matrix(pixel_graph(value));
   if (mxIsChar(value) || mxIsStruct(value)) {
     purlin_source *source = source_of(name, value);
     check(purlin_matrix_from_source(gateway_context(), source, order_of(value, source), &matrix));

@@ -273,6 +273,7 @@ _PROTOTYPES = {
     "graph_bisect": "ppippp",
     "graph_density": "pppllppL",
     "graph_of_image": "ppddddP",
+    "graph_operator_of_image": "ppddddP",
 }
 
 _INITS = (

@@ -287,6 +287,26 @@ def of_image(
     return Matrix._made(status, made, given.context)
 
 
+def operator_of_image(
+    image: npt.ArrayLike,
+    *,
+    radius: float = 1.0,
+    intensity: float = 0.1,
+    distance: float = float("inf"),
+    floor: float = 0.0,
+    context: Context | None = None,
+) -> Matrix:
+    """The graph of `of_image` as an operator that is never formed: `embed`, `cluster`, `fiedler`, `density` and
+    `lanczos.solve` take it, what needs entries does not. Products are formed on the host."""
+    pixels = np.ascontiguousarray(image, np.float64)
+    given = Matrix.dense(pixels, context=context)
+    made = c_void_p()
+    status = lib.purlin_graph_operator_of_image(
+        given.context.handle, given.handle, radius, intensity, distance, floor, ctypes.byref(made)
+    )
+    return Matrix._made(status, made, given.context)
+
+
 __all__ = [
     "Bisection",
     "Clusters",
@@ -302,5 +322,6 @@ __all__ = [
     "fiedler",
     "k_means",
     "of_image",
+    "operator_of_image",
     "pivoted_qr",
 ]

@@ -88,7 +88,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// # Errors
     /// [`Error::InvalidArgument`] for a matrix that is empty, not square or not Hermitian where `kind` needs it to be, and for
     /// a graph with a row sum below 0 (a sum of them that is not above 0) for the normalised operators (the modularity);
-    /// [`Error::NotSupported`] for another storage than sparse, and operators of graphs for one known by its products.
+    /// [`Error::NotSupported`] for another storage than sparse, and operators of graphs for one known by its products that does
+    /// not know its row sums.
     pub fn new(context: &Arc<Context>, a: &'a Matrix, kind: Kind, shift: f64) -> Result<Self> {
         Self::in_order(context, a, kind, shift, None)
     }
@@ -114,9 +115,6 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));
         }
         let own = matches!(a.storage(), Storage::Operator(_));
-        if own && kind.is_of_graph() {
-            return Err(Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}")));
-        }
         if order.is_some() && !kind.is_of_square() {
             return Err(Error::invalid("order", format!("is set, {kind:?} has no order of its own")));
         }
@@ -130,7 +128,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
         if kind.is_of_graph() {
             let mut degrees = alloc::with_capacity(WHAT, rows)?;
-            if elsewhere {
+            if let Products::Own(own) = &mut made.products {
+                degrees = own.operator()?.row_sums()?.ok_or_else(|| {
+                    Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}"))
+                })?;
+            } else if elsewhere {
                 let (ones, mut sums) = (alloc::filled(WHAT, rows, T::from_parts(1.0, 0.0))?, made.empty(rows)?);
                 let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
                 made.products.multiply(context, Adjoint::Plain, once, (&ones, &ones), &mut sums, &mut made.given)?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graph::image::{Weights, image_graph};
-use crate::graph::stencil::image_operator;
+use crate::graph::stencil::{image_adjacency, image_operator};
 use crate::lanczos::krylov::Affine;
 use crate::matrix::sparse::to_dense;
 
@@ -182,6 +182,10 @@ fn images_have_the_operators_of_their_graphs() {
             }
             let mut by_pixels = image_operator::<f64>(&c, &pixels, (height, width), weights, kind, 0.0).unwrap();
             check(&mut by_pixels, &dense, &format!("{height} x {width}, radius {radius}, {kind:?}"));
+            // And as a matrix that is known by its products.
+            let unformed = image_adjacency(&c, &pixels, (height, width), weights).unwrap();
+            let mut by_products = Symmetric::<f64>::new(&c, &unformed, kind, 0.0).unwrap();
+            check(&mut by_products, &dense, &format!("{height} x {width}, radius {radius}, {kind:?}, a matrix"));
         }
     }
     let weights = Weights { radius: 1.0, intensity: 0.4, distance: 2.0, floor: 0.0 };

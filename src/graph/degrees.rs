@@ -1,0 +1,21 @@
+//! Row sums of graphs, stored or not.
+
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::matrix::sparse::row_sums;
+use crate::matrix::{Matrix, Storage};
+
+/// The row sums of a graph in F64: of a sparse matrix, or of an operator that knows them.
+///
+/// # Errors
+/// [`Error::NotSupported`] for another storage and an operator that does not know them; [`Error::Busy`] for one in use.
+pub(super) fn degrees(graph: &Matrix) -> Result<Vec<f64>> {
+    if let Storage::Operator(own) = graph.storage() {
+        let found = own.lock::<f64>("graph")?.operator()?.row_sums()?;
+        return found.ok_or_else(|| Error::NotSupported("graph: is an operator, a sparse matrix is needed".into()));
+    }
+    let sums = row_sums(graph)?;
+    let mut degrees = alloc::with_capacity("degrees of a graph", sums.len())?;
+    degrees.extend(sums.iter().map(|d| d.re));
+    Ok(degrees)
+}
