@@ -193,8 +193,8 @@ static void several(void) {
   purlin_matrix *path = path_graph(context, N), *a = shuffled(), *u = NULL;
   purlin_lanczos_options o = wanted(4, PURLIN_LANCZOS_LARGEST), old;
   purlin_lanczos_info info;
-  double values[4];
-  purlin_tensor *list = vector_of(context, PURLIN_F64, 4, values);
+  double values[4], whole[N];
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 4, values), *all = vector_of(context, PURLIN_F64, N, whole);
   int64_t count;
   int i;
   CHECK(o.contexts == NULL && o.contexts_count == 0);
@@ -233,12 +233,13 @@ static void several(void) {
   BAD_ARGUMENT("contexts[1]: is one of the solve's already",
                purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   further[1] = more[1];
-  BAD_ARGUMENT("contexts_count: is set", purlin_graph_fiedler(path, NULL, 0, &o, NULL, list, NULL));
+  BAD_ARGUMENT("contexts_count: is set", purlin_graph_fiedler(path, NULL, 0, &o, NULL, all, NULL));
   BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_tridiagonalise(path, NULL, &o, 1, NULL, values, values, &count));
   o.kind = PURLIN_LANCZOS_GRAM;
   BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
   UNSUPPORTED("kind: Gram over several contexts",
               purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(all));
   OK(purlin_tensor_destroy(list));
   /* The contexts stay as long as the parts of the matrix do. */
   OK(purlin_context_destroy(more[0]));
