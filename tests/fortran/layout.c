@@ -41,8 +41,8 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_tt_scaled, phase_im),
     ROW(purlin_spmv_options, reserved),
     ROW(purlin_spmv_info, reason),
-    ROW(purlin_lanczos_options, progress_user),
-    ROW(purlin_lanczos_info, seconds),
+    ROW(purlin_lanczos_options, contexts_count),
+    ROW(purlin_lanczos_info, product_bytes),
     ROW(purlin_lanczos_accepted, copies),
   };
   *size = (int64_t)table[which][0];

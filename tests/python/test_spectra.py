@@ -161,7 +161,8 @@ def test_several_contexts_share_the_rows(cpu: purlin.Context) -> None:
         alone = lanczos.run(a, 4, kind=kind, basis=60)
         found = lanczos.run(a, 4, kind=kind, basis=60, contexts=more)
         np.testing.assert_allclose(found.pairs.values, alone.pairs.values, atol=1e-11)
-        np.testing.assert_allclose(found.pairs.vectors, alone.pairs.vectors, atol=1e-8)
+        # Of a path two entries are the largest, and rounding says which has the sign.
+        np.testing.assert_allclose(np.abs(found.pairs.vectors), np.abs(alone.pairs.vectors), atol=1e-8)
     np.testing.assert_allclose(lanczos.solve(a, 4, basis=60, contexts=more)[0], wanted, atol=1e-11)
     assert (found.info.contexts, found.info.halo, found.info.halo_bytes) == (3, 4, 32)
     assert found.info.part_rows >= 100 and found.info.product_bytes > 12 * found.info.part_entries
