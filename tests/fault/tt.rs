@@ -122,6 +122,8 @@ fn lists(f: &Fixture) -> Call {
     let (context, values, square) = (f.context, f.vector(2), f.on_host(PURLIN_F64, &[2, 2], |_| 0.0));
     Box::new(move || {
         let mut made = Made::none();
+        // Before the others: the message of a call that fails goes with the next that succeeds.
+        let mut info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
         let [x, y, ..] = &mut made.trains;
         let status = in_turn!(
             random(at, &OPEN, 1, &raw mut *x),
@@ -130,7 +132,6 @@ fn lists(f: &Fixture) -> Call {
         );
         let (a, b) = ([x.cast_const(), y.cast_const()], [y.cast_const(), x.cast_const()]);
         let (with, a, b) = (made.contraction, a.as_ptr(), b.as_ptr());
-        let mut info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
         let status = in_turn!(
             status,
             purlin_tt_inner_batch(with, null(), 2, a, b, values, null_mut(), null_mut()),
