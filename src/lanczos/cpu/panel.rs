@@ -169,7 +169,7 @@ mod tests {
             let mut sum = T::default();
             (0..rows).for_each(|i| sum += data[j * stride + i].conjugate() * w[i]);
             assert_eq!(h[j], sum, "{isa:?} {rows} x {count}, column {j}");
-            (0..rows).for_each(|i| left[i] = left[i] - data[j * stride + i] * h[j]);
+            (0..rows).for_each(|i| left[i] -= data[j * stride + i] * h[j]);
         }
         let mut got = w;
         panel.subtract(isa, &h, &mut got);

@@ -36,7 +36,8 @@ fn components_and_empty_rows_do_not_hide_values() {
     let options = Options { count: 4, basis: 30, verify: Verify::On, ..Options::default() };
     let second = 2.0 * (2.0 * std::f64::consts::PI / 90.0).cos();
     near(&solve(&c, &a, Kind::Matrix, &options).values, &[2.0, 2.0, second, second], 1e-9, "two rings");
-    let low = Options { count: 22, which: Which::Smallest, ..options };
+    // With the basis that suits so many: eight columns more than 22 restart without end from most starts.
+    let low = Options { count: 22, which: Which::Smallest, basis: Options::default().basis, ..options };
     let zeros = solve(&c, &a, Kind::Laplacian, &low).values;
     // A zero a component: two rings and twenty vertices.
     assert!(zeros.iter().all(|v| v.abs() < 1e-8), "{zeros:?}");
