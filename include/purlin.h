@@ -108,6 +108,12 @@
 #define PURLIN_OPERATOR 3
 
 /**
+ * Added to an `index_base`: the caller's word that every column is in range. They are not looked at then, which makes O(rows) of
+ * O(rows + nnz). With a column out of range results are wrong, calls fail, and a GPU may read memory that is not the matrix's.
+ */
+#define PURLIN_TRUSTED 16
+
+/**
  * Packed values are the tensor's entries.
  */
 #define PURLIN_PACKING_ENTRIES 0
@@ -4392,7 +4398,8 @@ purlin_status purlin_matrix_borrow_device(const struct purlin_context *context,
  *
  * @param      context       the context it belongs to.
  * @param      dtype         element type, also of a pattern (`values` NULL).
- * @param      index_base    0 or 1: the first row and column number.
+ * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
+ *                           range.
  * @param      rows          number of rows, not negative.
  * @param      cols          number of columns, not negative.
  * @param      nnz           number of stored entries, not negative.
@@ -4404,9 +4411,9 @@ purlin_status purlin_matrix_borrow_device(const struct purlin_context *context,
  * @param[in]  values        host, `nnz` values; NULL for a pattern whose entries are all 1.
  * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (the first wrong offset or
- * column is named). O(rows + nnz).
+ * column is named). O(rows + nnz), with PURLIN_TRUSTED O(rows).
  *
- * @pre The arrays are valid for the stated numbers of elements while the handle lives.
+ * @pre The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_borrow_csr(const struct purlin_context *context,
@@ -4427,7 +4434,8 @@ purlin_status purlin_matrix_borrow_csr(const struct purlin_context *context,
  *
  * @param      context       the context it belongs to.
  * @param      dtype         element type, also of a pattern (`values` NULL).
- * @param      index_base    0 or 1: the first row and column number.
+ * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
+ *                           range.
  * @param      rows          number of rows, not negative.
  * @param      cols          number of columns, not negative.
  * @param      nnz           number of stored entries, not negative.
@@ -4439,7 +4447,7 @@ purlin_status purlin_matrix_borrow_csr(const struct purlin_context *context,
  * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
  * @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre The arrays are valid for the stated numbers of elements during the call.
+ * @pre The arrays are valid for the stated numbers of elements during the call; with PURLIN_TRUSTED columns are in range.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_copy_csr(const struct purlin_context *context,
@@ -4516,7 +4524,8 @@ purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
  *
  * @param      context       a context on the GPU of that memory.
  * @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
- * @param      index_base    0 or 1: the first row and column number.
+ * @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
+ *                           range.
  * @param      rows          number of rows, not negative.
  * @param      cols          number of columns, not negative.
  * @param      nnz           number of stored entries, not negative.
@@ -4530,7 +4539,8 @@ purlin_status purlin_matrix_destroy(struct purlin_matrix *matrix);
  * as far as the driver can tell), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
  *
- * @pre The arrays are valid for the stated numbers of elements while the handle lives; `matrix` is NULL or valid for writing.
+ * @pre The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range;
+ * `matrix` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_matrix_borrow_csr_device(const struct purlin_context *context,
@@ -6921,138 +6931,6 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *contraction);
 
 /**
- * What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
- * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
- *
- * @param      contraction  the contraction.
- * @param      x            the bra.
- * @param      y            the ket.
- * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
- *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
- *                          single results are not counted.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
-                             const struct purlin_tt *x,
-                             const struct purlin_tt *y,
-                             struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_norm would do, in the way that the option `norm_way` says.
- *
- * @param      contraction  the contraction.
- * @param      x            the train.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
-                                  const struct purlin_tt *x,
-                                  struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_distance would do.
- *
- * @param      contraction  the contraction.
- * @param      x            a train.
- * @param      y            another.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan_norm.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
-                                      const struct purlin_tt *x,
-                                      const struct purlin_tt *y,
-                                      struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
- * the most workspace that is in use at a time.
- *
- * @param      contraction  the contraction.
- * @param      count        number of pairs.
- * @param[in]  x            `count` bras.
- * @param[in]  y            `count` kets.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan; messages name the pair as in `x[3]`.
- *
- * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
-                                   int64_t count,
-                                   const struct purlin_tt *const *x,
-                                   const struct purlin_tt *const *y,
-                                   struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
- *
- * @param      contraction  the contraction.
- * @param      rows         number of bras.
- * @param[in]  x            the bras.
- * @param      cols         number of kets; not looked at where `y` is NULL.
- * @param[in]  y            the kets; NULL for `x`, which is half the work.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan_batch.
- *
- * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
-                                  int64_t rows,
-                                  const struct purlin_tt *const *x,
-                                  int64_t cols,
-                                  const struct purlin_tt *const *y,
-                                  struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
- *
- * @param      contraction  the contraction.
- * @param      y            the bra.
- * @param      h            the operator.
- * @param      x            the ket.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
- * `repeat`).
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
-                                      const struct purlin_tt *y,
-                                      const struct purlin_tt_matrix *h,
-                                      const struct purlin_tt *x,
-                                      struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
- *
- * @param      contraction  the contraction.
- * @param      h            the operator.
- * @param      x            the train.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan_sandwich.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
-                                      const struct purlin_tt_matrix *h,
-                                      const struct purlin_tt *x,
-                                      struct purlin_tt_contraction_info *info);
-
-/**
  * Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
  * PURLIN_TT_CONJ_NONE.
  *
@@ -9144,6 +9022,138 @@ purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
                                       struct purlin_matrix *v,
                                       struct purlin_tensor *residuals,
                                       struct purlin_lanczos_info *info);
+
+/**
+ * What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
+ * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            the bra.
+ * @param      y            the ket.
+ * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
+ *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
+ *                          single results are not counted.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
+                             const struct purlin_tt *x,
+                             const struct purlin_tt *y,
+                             struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_norm would do, in the way that the option `norm_way` says.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            the train.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
+                                  const struct purlin_tt *x,
+                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_distance would do.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            a train.
+ * @param      y            another.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_norm.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt *x,
+                                      const struct purlin_tt *y,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
+ * the most workspace that is in use at a time.
+ *
+ * @param      contraction  the contraction.
+ * @param      count        number of pairs.
+ * @param[in]  x            `count` bras.
+ * @param[in]  y            `count` kets.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan; messages name the pair as in `x[3]`.
+ *
+ * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
+                                   int64_t count,
+                                   const struct purlin_tt *const *x,
+                                   const struct purlin_tt *const *y,
+                                   struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
+ *
+ * @param      contraction  the contraction.
+ * @param      rows         number of bras.
+ * @param[in]  x            the bras.
+ * @param      cols         number of kets; not looked at where `y` is NULL.
+ * @param[in]  y            the kets; NULL for `x`, which is half the work.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_batch.
+ *
+ * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
+                                  int64_t rows,
+                                  const struct purlin_tt *const *x,
+                                  int64_t cols,
+                                  const struct purlin_tt *const *y,
+                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
+ *
+ * @param      contraction  the contraction.
+ * @param      y            the bra.
+ * @param      h            the operator.
+ * @param      x            the ket.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
+ * `repeat`).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt *y,
+                                      const struct purlin_tt_matrix *h,
+                                      const struct purlin_tt *x,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
+ *
+ * @param      contraction  the contraction.
+ * @param      h            the operator.
+ * @param      x            the train.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_sandwich.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt_matrix *h,
+                                      const struct purlin_tt *x,
+                                      struct purlin_tt_contraction_info *info);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -238,6 +238,16 @@ pub(super) fn csr_sizes(rows: i64, cols: i64, nnz: i64) -> Result<(usize, usize,
     Ok((rows, cols, shape::size("nnz", nnz, 0)?, offsets))
 }
 
+/// Added to an `index_base`: the caller's word that every column is in range. They are not looked at then, which makes O(rows) of
+/// O(rows + nnz). With a column out of range results are wrong, calls fail, and a GPU may read memory that is not the matrix's.
+pub const PURLIN_TRUSTED: i32 = 16;
+
+/// The first index, and whether the columns are trusted.
+pub(super) fn first_index(index_base: i32) -> (i64, bool) {
+    let is_trusted = index_base >= 0 && index_base & PURLIN_TRUSTED != 0;
+    (i64::from(if is_trusted { index_base & !PURLIN_TRUSTED } else { index_base }), is_trusted)
+}
+
 /// The arrays of a sparse matrix as C gives them.
 struct CsrArguments {
     dtype: purlin_dtype,
@@ -280,7 +290,10 @@ impl CsrArguments {
             }
         };
         let parts = CsrParts { row_ptr, row_ptr_type, col_idx, col_idx_type, values };
-        let csr = Csr::new(parts, rows, cols, nnz, i64::from(self.index_base))?;
+        let csr = match first_index(self.index_base) {
+            (base, false) => Csr::new(parts, rows, cols, nnz, base)?,
+            (base, true) => Csr::trusted(parts, rows, cols, nnz, base)?,
+        };
         *target = handle::insert(Matrix::from_csr(&context, dtype, csr, true))?;
         Ok(())
     }
@@ -317,7 +330,8 @@ pub(super) unsafe fn lend(
 ///
 /// @param      context       the context it belongs to.
 /// @param      dtype         element type, also of a pattern (`values` NULL).
-/// @param      index_base    0 or 1: the first row and column number.
+/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
+///                           range.
 /// @param      rows          number of rows, not negative.
 /// @param      cols          number of columns, not negative.
 /// @param      nnz           number of stored entries, not negative.
@@ -329,10 +343,10 @@ pub(super) unsafe fn lend(
 /// @param[in]  values        host, `nnz` values; NULL for a pattern whose entries are all 1.
 /// @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (the first wrong offset or
-/// column is named). O(rows + nnz).
+/// column is named). O(rows + nnz), with PURLIN_TRUSTED O(rows).
 ///
 /// # Safety
-/// The arrays are valid for the stated numbers of elements while the handle lives.
+/// The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_matrix_borrow_csr(
@@ -363,7 +377,8 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr(
 ///
 /// @param      context       the context it belongs to.
 /// @param      dtype         element type, also of a pattern (`values` NULL).
-/// @param      index_base    0 or 1: the first row and column number.
+/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
+///                           range.
 /// @param      rows          number of rows, not negative.
 /// @param      cols          number of columns, not negative.
 /// @param      nnz           number of stored entries, not negative.
@@ -376,7 +391,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr(
 /// @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// The arrays are valid for the stated numbers of elements during the call.
+/// The arrays are valid for the stated numbers of elements during the call; with PURLIN_TRUSTED columns are in range.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_matrix_copy_csr(

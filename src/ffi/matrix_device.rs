@@ -1,7 +1,7 @@
 //! Sparse matrices in the memory of a GPU.
 
 use super::handle;
-use super::matrix::{csr_sizes, purlin_matrix};
+use super::matrix::{csr_sizes, first_index, purlin_matrix};
 use super::sparse::floating;
 use super::tensor::purlin_dtype;
 use super::{context, guard, purlin_context, purlin_status};
@@ -21,7 +21,8 @@ use crate::shape;
 ///
 /// @param      context       a context on the GPU of that memory.
 /// @param      dtype         element type, also of a pattern (`values` 0): PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
-/// @param      index_base    0 or 1: the first row and column number.
+/// @param      index_base    0 or 1: the first row and column number; plus PURLIN_TRUSTED for columns that are known to be in
+///                           range.
 /// @param      rows          number of rows, not negative.
 /// @param      cols          number of columns, not negative.
 /// @param      nnz           number of stored entries, not negative.
@@ -36,7 +37,8 @@ use crate::shape;
 /// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
-/// The arrays are valid for the stated numbers of elements while the handle lives; `matrix` is NULL or valid for writing.
+/// The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range;
+/// `matrix` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
@@ -82,7 +84,10 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
                 address => Some(lend("values", address, nnz, dtype)?),
             },
         };
-        let csr = Csr::on_device(&context, arrays, (rows, cols, nnz), i64::from(index_base))?;
+        let csr = match first_index(index_base) {
+            (base, false) => Csr::on_device(&context, arrays, (rows, cols, nnz), base)?,
+            (base, true) => Csr::trusted_on_device(&context, arrays, (rows, cols, nnz), base)?,
+        };
         *target = handle::insert(Matrix::from_csr(&context, dtype, csr, true))?;
         Ok(())
     })

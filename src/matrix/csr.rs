@@ -92,6 +92,20 @@ impl Csr {
     /// [`Error::InvalidArgument`] naming the row or entry: offsets that do not start at `index_base`, decrease or do
     /// not end at `nnz`, columns outside the matrix.
     pub fn new(parts: CsrParts, rows: usize, cols: usize, nnz: usize, index_base: i64) -> Result<Self> {
+        let made = Self::trusted(parts, rows, cols, nnz, index_base)?;
+        match made.parts.col_idx_type {
+            IndexType::I32 => made.check_columns(made.parts.col_idx.as_slice::<i32>()?)?,
+            IndexType::I64 => made.check_columns(made.parts.col_idx.as_slice::<i64>()?)?,
+        }
+        Ok(made)
+    }
+
+    /// As [`Csr::new`] in O(rows): the columns are not looked at. Whoever calls answers for them: kernels on a GPU read where
+    /// they point.
+    ///
+    /// # Errors
+    /// As [`Csr::new`], but for columns.
+    pub(crate) fn trusted(parts: CsrParts, rows: usize, cols: usize, nnz: usize, index_base: i64) -> Result<Self> {
         if !(0..=1).contains(&index_base) {
             return Err(Error::invalid("index_base", format!("is {index_base}, 0 or 1 is needed")));
         }
@@ -100,9 +114,9 @@ impl Csr {
             IndexType::I32 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i32>()?)?,
             IndexType::I64 => matrix.check_rows(matrix.parts.row_ptr.as_slice::<i64>()?)?,
         }
-        match matrix.parts.col_idx_type {
-            IndexType::I32 => matrix.check_columns(matrix.parts.col_idx.as_slice::<i32>()?)?,
-            IndexType::I64 => matrix.check_columns(matrix.parts.col_idx.as_slice::<i64>()?)?,
+        let columns = matrix.parts.col_idx.bytes() / matrix.parts.col_idx_type.dtype().size();
+        if columns < nnz {
+            return Err(Error::Internal(format!("{columns} columns of {nnz} entries")));
         }
         Ok(matrix)
     }
@@ -115,8 +129,31 @@ impl Csr {
     pub fn on_device(
         context: &Context,
         arrays: DeviceArrays,
+        size: (usize, usize, usize),
+        index_base: i64,
+    ) -> Result<Self> {
+        Self::of_device(context, arrays, size, index_base, Self::new)
+    }
+
+    /// As [`Csr::on_device`], without a look at the columns, as [`Csr::trusted`].
+    ///
+    /// # Errors
+    /// As [`Csr::trusted`]; out of memory on the host.
+    pub(crate) fn trusted_on_device(
+        context: &Context,
+        arrays: DeviceArrays,
+        size: (usize, usize, usize),
+        index_base: i64,
+    ) -> Result<Self> {
+        Self::of_device(context, arrays, size, index_base, Self::trusted)
+    }
+
+    fn of_device(
+        context: &Context,
+        arrays: DeviceArrays,
         (rows, cols, nnz): (usize, usize, usize),
         index_base: i64,
+        make: impl FnOnce(CsrParts, usize, usize, usize, i64) -> Result<Self>,
     ) -> Result<Self> {
         let gpu = context.gpu("row_ptr")?;
         let copied = |memory: &DeviceMemory, count: usize, kind: IndexType| -> Result<HostMemory> {
@@ -133,7 +170,7 @@ impl Csr {
             col_idx_type,
             values: values.map(Memory::Device),
         };
-        let mut made = Self::new(parts, rows, cols, nnz, index_base)?;
+        let mut made = make(parts, rows, cols, nnz, index_base)?;
         made.device = Some(Box::new(DeviceIndices { row_ptr, col_idx }));
         Ok(made)
     }

@@ -285,6 +285,23 @@ static void pixels(void) {
   OK(purlin_tensor_destroy(tv));
 }
 
+/* Columns that the caller answers for are not looked at, offsets are. */
+static void trusted(const int32_t *start, const double *values) {
+  int32_t column[3] = {3, 1, 9}, wrong[3] = {1, 5, 4};
+  purlin_matrix *a = NULL;
+#define MAKE(make, base, rows, columns) \
+  purlin_matrix_##make##_csr(context, PURLIN_F64, base, 2, 3, 3, PURLIN_I32, rows, PURLIN_I32, columns, values, &a)
+  BAD_ARGUMENT("col_idx: element 2 is 9", MAKE(borrow, 1, start, column));
+  OK(MAKE(borrow, 1 + PURLIN_TRUSTED, start, column));
+  CHECK(matrix_info(a).index_base == 1 && matrix_info(a).nnz == 3);
+  OK(purlin_matrix_destroy(a));
+  OK(MAKE(copy, 1 + PURLIN_TRUSTED, start, column));
+  OK(purlin_matrix_destroy(a));
+  BAD_ARGUMENT("row_ptr: element 2 is 4, less than element 1", MAKE(borrow, 1 + PURLIN_TRUSTED, wrong, column));
+  BAD_ARGUMENT("index_base: is 2", MAKE(borrow, 2 + PURLIN_TRUSTED, start, column));
+#undef MAKE
+}
+
 /* Rows out of order, places stored twice, values that are not finite: each is named. */
 static void checks(void) {
   const int32_t start[3] = {1, 3, 4};
@@ -307,6 +324,7 @@ static void checks(void) {
   BAD_ARGUMENT("checks: is 8", purlin_matrix_check(a, 8));
   OK(purlin_matrix_destroy(a));
   BAD_HANDLE("a: is NULL", purlin_matrix_check(NULL, 0));
+  trusted(start, values);
   OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 3, &dense));
   UNSUPPORTED("a: is dense, a sparse matrix is needed", purlin_matrix_check(dense, 0));
   OK(purlin_matrix_destroy(dense));

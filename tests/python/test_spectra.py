@@ -183,6 +183,12 @@ def test_entries_are_checked_and_named(cpu: purlin.Context) -> None:
         sparse.check(matrix, ordered=False)
     sparse.check(matrix, ordered=False, finite=False)
     sparse.check(sparse.canonical(purlin.Matrix.csr(indptr, indices, np.ones(3), (2, 3), context=cpu)))
+    beyond = np.array([2, 0, 9], np.int32)
+    with pytest.raises(purlin.InvalidArgument, match="col_idx: element 2 is 9"):
+        purlin.Matrix.csr(indptr, beyond, None, (2, 3), context=cpu)
+    assert purlin.Matrix.csr(indptr, beyond, None, (2, 3), context=cpu, trusted=True).nnz == 3
+    fine = purlin.Matrix.csr(indptr, indices, np.ones(3), (2, 3), context=cpu, trusted=True)
+    np.testing.assert_array_equal(sparse.to_dense(fine), [[1, 0, 1], [0, 1, 0]])
 
 
 def test_nothing_is_read_that_is_multiplied_by_zero(cpu: purlin.Context) -> None:

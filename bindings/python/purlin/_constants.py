@@ -21,6 +21,7 @@ DENSE: Final = 0
 CSR: Final = 1
 STREAMED: Final = 2
 OPERATOR: Final = 3
+TRUSTED: Final = 16
 PACKING_ENTRIES: Final = 0
 PACKING_POLYNOMIAL: Final = 1
 NORM_FROBENIUS: Final = 0

@@ -168,10 +168,12 @@ class Matrix(Handle):
         dtype: npt.DTypeLike = np.float64,
         index_base: int = 0,
         copy: bool = False,
+        trusted: bool = False,
         context: Context | None = None,
     ) -> Matrix:
         """Compressed sparse rows in place, or copied; all three arrays on the host, or all on a CUDA device (`__dlpack__`, as
-        CuPy's and torch's) in place. `values` None = the pattern alone, of type `dtype`. The indices must stay as they are."""
+        CuPy's and torch's) in place. `values` None = the pattern alone, of type `dtype`. The indices must stay as they are. With
+        `trusted` columns are not looked at: the caller answers for their range."""
         context = context or default_context()
         on_device = memory.on_cuda(col_idx)
         if any(memory.on_cuda(array) != on_device for array in (row_ptr, values) if array is not None):
@@ -201,7 +203,7 @@ class Matrix(Handle):
         status = make(
             context.handle,
             memory.dtype_number(dtype) if values_at is None else values_at.dtype,
-            index_base,
+            index_base + (c.TRUSTED if trusted else 0),
             shape[0],
             shape[1],
             nnz,
