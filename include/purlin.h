@@ -8645,7 +8645,7 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  *                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
  *                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
  *                        is real with row sums that are not negative.
- * @param      stream     NULL for the context's own.
+ * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
  * @param      start      n elements of a's type, the start vector; NULL for a random one.
  * @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
@@ -8688,7 +8688,7 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
  * memory, one product a step.
  *
  * @param      a        as for purlin_lanczos_solve.
- * @param      stream   NULL for the context's own.
+ * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
  * @param      steps    number of steps m, at least 1.
  * @param      start    n elements of a's type, the start vector; NULL for a random one.
@@ -8766,7 +8766,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
  *
  * @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative; or by purlin_graph_operator_of_image.
- * @param      stream       NULL for the context's own.
+ * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
  * @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
@@ -8790,7 +8790,7 @@ purlin_status purlin_graph_embed(const struct purlin_matrix *graph,
  * Clusters of a graph, from an embedding: as many as `options->count`.
  *
  * @param      graph     as for purlin_graph_embed.
- * @param      stream    NULL for the context's own.
+ * @param      stream    NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
  *                       are not to be set; k-means has the same seed.
  * @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
@@ -8858,7 +8858,7 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * eigenvalue 0 is kept out of the search.
  *
  * @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
- * @param      stream      NULL for the context's own.
+ * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
  * @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
  * @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
@@ -8906,7 +8906,7 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
  * with the root of `vectors`. One product a step of each vector.
  *
  * @param      a        as for purlin_lanczos_solve.
- * @param      stream   NULL for the context's own.
+ * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
  * @param      steps    points of a vector, at least 1.
  * @param      vectors  at least 1.
@@ -8993,7 +8993,7 @@ purlin_status purlin_graph_operator_of_image(const struct purlin_context *contex
  * The same build, input and options give the same bits, whatever the number of threads.
  *
  * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
- * @param      stream     NULL for the context's own.
+ * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
  *                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0. NULL for the defaults: the 6
  *                        largest.

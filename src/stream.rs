@@ -59,6 +59,20 @@ pub fn select<'a>(context: &'a Context, stream: Option<&'a Stream>) -> Result<Op
     })
 }
 
+/// Makes the context's own queue begin after what is enqueued on `stream` now: for calls that run there, and are complete on
+/// return.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a stream of another context; [`Error::NotSupported`] for one that is being captured.
+pub fn begin_after(context: &Context, stream: Option<&Stream>) -> Result<()> {
+    let queue = select(context, stream)?;
+    expect_not_captured(queue)?;
+    match (context.backend(), queue) {
+        (Backend::Gpu(gpu), Some(queue)) => gpu.default_stream().wait_for(queue),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a queue that is being captured to a graph: for calls that wait for their results, which would break the capture.
 pub fn expect_not_captured(queue: Option<&GpuStream>) -> Result<()> {
     match queue.map(GpuStream::is_captured) {

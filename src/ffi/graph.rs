@@ -81,7 +81,7 @@ fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Resu
 /// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
 ///
 /// @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative; or by purlin_graph_operator_of_image.
-/// @param      stream       NULL for the context's own.
+/// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
 /// @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
 ) -> purlin_status {
     guard::run(|| {
         let graph = alive("graph", graph)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(graph.context(), stream)?;
         let scaling = Scaling::from_code("scaling", scaling)?;
         let mut coordinates = matrix::output("coordinates", coordinates)?;
         let mut values = tensor::output_or_null("values", values)?;
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// Clusters of a graph, from an embedding: as many as `options->count`.
 ///
 /// @param      graph     as for purlin_graph_embed.
-/// @param      stream    NULL for the context's own.
+/// @param      stream    NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
 ///                       are not to be set; k-means has the same seed.
 /// @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
 ) -> purlin_status {
     guard::run(|| {
         let graph = alive("graph", graph)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(graph.context(), stream)?;
         let how = Assignment::from_code("how", how)?;
         let restarts = starts("restarts", restarts)?;
         let mut labels = tensor::output("labels", labels)?;
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// eigenvalue 0 is kept out of the search.
 ///
 /// @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
-/// @param      stream      NULL for the context's own.
+/// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
 /// @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
 /// @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 ) -> purlin_status {
     guard::run(|| {
         let graph = alive("graph", graph)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(graph.context(), stream)?;
         let normalised = flag("normalised", normalised)?;
         let mut vector = tensor::output("vector", vector)?;
         check_vector("vector", &vector, &graph, graph.rows())?;
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn purlin_graph_bisect(
 /// with the root of `vectors`. One product a step of each vector.
 ///
 /// @param      a        as for purlin_lanczos_solve.
-/// @param      stream   NULL for the context's own.
+/// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
 /// @param      steps    points of a vector, at least 1.
 /// @param      vectors  at least 1.
@@ -397,7 +397,7 @@ pub unsafe extern "C" fn purlin_graph_density(
 ) -> purlin_status {
     guard::run(|| {
         let a = alive("a", a)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(a.context(), stream)?;
         let mut points = tensor::output("points", points)?;
         let mut weights = tensor::output("weights", weights)?;
         // SAFETY: the caller promises NULL or a place for the number.

@@ -273,7 +273,7 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 ///                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
 ///                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
 ///                        is real with row sums that are not negative.
-/// @param      stream     NULL for the context's own.
+/// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
 /// @param      start      n elements of a's type, the start vector; NULL for a random one.
 /// @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
 ) -> purlin_status {
     guard::run(|| {
         let a = alive("a", a)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(a.context(), stream)?;
         let start = tensor::input_or_null("start", start)?;
         let known = if known.is_null() { None } else { Some(input("known", known)?) };
         let solve = if solve.is_null() { None } else { Some(input("solve", solve)?) };

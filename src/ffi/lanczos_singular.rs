@@ -61,7 +61,7 @@ impl Call<'_> {
 /// The same build, input and options give the same bits, whatever the number of threads.
 ///
 /// @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
-/// @param      stream     NULL for the context's own.
+/// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
 ///                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0. NULL for the defaults: the 6
 ///                        largest.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
 ) -> purlin_status {
     guard::run(|| {
         let a = alive("a", a)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(a.context(), stream)?;
         let mut u = matrix::output_or_null("u", u)?;
         let mut values = tensor::output("values", values)?;
         let mut v = matrix::output_or_null("v", v)?;

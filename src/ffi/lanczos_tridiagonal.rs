@@ -21,7 +21,7 @@ use crate::shape::{self, to_i64};
 /// memory, one product a step.
 ///
 /// @param      a        as for purlin_lanczos_solve.
-/// @param      stream   NULL for the context's own.
+/// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
 /// @param      steps    number of steps m, at least 1.
 /// @param      start    n elements of a's type, the start vector; NULL for a random one.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
 ) -> purlin_status {
     guard::run(|| {
         let a = alive("a", a)?;
-        let _stream = stream::get(stream)?;
+        let _stream = stream::before(a.context(), stream)?;
         let start = tensor::input_or_null("start", start)?;
         for (name, list) in [("alpha", alpha), ("beta", beta)] {
             if list.is_null() {

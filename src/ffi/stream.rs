@@ -2,8 +2,9 @@
 
 use super::handle::{self, Object, Shared, Table};
 use super::{context, guard, purlin_context, purlin_status};
+use crate::context::Context;
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{Stream, begin_after};
 
 /// An ordered queue of work of a context. On a GPU it is a CUDA stream; on the CPU calls are complete on return.
 pub struct purlin_stream {
@@ -21,6 +22,13 @@ impl Object for Stream {
 /// The stream of a nullable argument.
 pub(super) fn get(stream: *const purlin_stream) -> Result<Option<Shared<Stream>>> {
     handle::shared_or_null("stream", stream)
+}
+
+/// The stream of a nullable argument, after whose work a call on the context's own queue begins.
+pub(super) fn before(context: &Context, stream: *const purlin_stream) -> Result<Option<Shared<Stream>>> {
+    let stream = get(stream)?;
+    begin_after(context, stream.as_deref())?;
+    Ok(stream)
 }
 
 /// Makes a stream.

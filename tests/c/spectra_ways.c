@@ -195,6 +195,7 @@ static void several(void) {
   purlin_lanczos_info info;
   double values[4], whole[N];
   purlin_tensor *list = vector_of(context, PURLIN_F64, 4, values), *all = vector_of(context, PURLIN_F64, N, whole);
+  purlin_stream *own = NULL, *foreign = NULL;
   int64_t count;
   int i;
   CHECK(o.contexts == NULL && o.contexts_count == 0);
@@ -233,6 +234,15 @@ static void several(void) {
   BAD_ARGUMENT("contexts[1]: is one of the solve's already",
                purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   further[1] = more[1];
+  OK(purlin_stream_create(more[0], &foreign));
+  OK(purlin_stream_create(context, &own));
+  BAD_ARGUMENT("stream: belongs to another context",
+               purlin_lanczos_solve(path, foreign, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("stream: belongs to another context", purlin_graph_fiedler(path, foreign, 0, NULL, NULL, all, NULL));
+  old = wanted(1, PURLIN_LANCZOS_SMALLEST);
+  OK(purlin_graph_fiedler(path, own, 0, &old, NULL, all, NULL));
+  OK(purlin_stream_destroy(own));
+  OK(purlin_stream_destroy(foreign));
   BAD_ARGUMENT("contexts_count: is set", purlin_graph_fiedler(path, NULL, 0, &o, NULL, all, NULL));
   BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_tridiagonalise(path, NULL, &o, 1, NULL, values, values, &count));
   o.kind = PURLIN_LANCZOS_GRAM;
