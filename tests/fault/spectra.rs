@@ -17,6 +17,7 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
         Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
         Case { name: "purlin_lanczos_solve, contexts", allocations: 8, prepare: share },
+        Case { name: "purlin_spmv_create, purlin_lanczos_solve, order", allocations: 8, prepare: ordered },
         Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
     ]
 }
@@ -160,6 +161,26 @@ fn solve(f: &Fixture) -> Call {
                 residuals,
                 null_mut()
             ),
+        );
+        made.end(status)
+    })
+}
+
+/// A product and a solve in another order of rows and columns.
+fn ordered(f: &Fixture) -> Call {
+    let (context, values, x, y) = (f.context, f.vector(2), f.vector(N), f.vector(N));
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        let mut p = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        (o.basis, o.order, p.order) = (40, PURLIN_ORDER_DEGREE, PURLIN_ORDER_CUTHILL_MCKEE);
+        let a = &mut made.matrices[0];
+        let (start, no) = (null(), null());
+        let (v, r, info) = (null_mut(), null_mut(), null_mut());
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_spmv_create(*a, &raw const p, &raw mut made.plan),
+            purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
+            purlin_lanczos_solve(*a, null(), &raw const o, start, no, no, values, v, r, info),
         );
         made.end(status)
     })
