@@ -6931,6 +6931,138 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *contraction);
 
 /**
+ * What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
+ * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            the bra.
+ * @param      y            the ket.
+ * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
+ *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
+ *                          single results are not counted.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
+                             const struct purlin_tt *x,
+                             const struct purlin_tt *y,
+                             struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_norm would do, in the way that the option `norm_way` says.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            the train.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
+                                  const struct purlin_tt *x,
+                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_distance would do.
+ *
+ * @param      contraction  the contraction.
+ * @param      x            a train.
+ * @param      y            another.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_norm.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt *x,
+                                      const struct purlin_tt *y,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
+ * the most workspace that is in use at a time.
+ *
+ * @param      contraction  the contraction.
+ * @param      count        number of pairs.
+ * @param[in]  x            `count` bras.
+ * @param[in]  y            `count` kets.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan; messages name the pair as in `x[3]`.
+ *
+ * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
+                                   int64_t count,
+                                   const struct purlin_tt *const *x,
+                                   const struct purlin_tt *const *y,
+                                   struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
+ *
+ * @param      contraction  the contraction.
+ * @param      rows         number of bras.
+ * @param[in]  x            the bras.
+ * @param      cols         number of kets; not looked at where `y` is NULL.
+ * @param[in]  y            the kets; NULL for `x`, which is half the work.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_batch.
+ *
+ * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
+                                  int64_t rows,
+                                  const struct purlin_tt *const *x,
+                                  int64_t cols,
+                                  const struct purlin_tt *const *y,
+                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
+ *
+ * @param      contraction  the contraction.
+ * @param      y            the bra.
+ * @param      h            the operator.
+ * @param      x            the ket.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
+ * `repeat`).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt *y,
+                                      const struct purlin_tt_matrix *h,
+                                      const struct purlin_tt *x,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
+ *
+ * @param      contraction  the contraction.
+ * @param      h            the operator.
+ * @param      x            the train.
+ * @param[out] info         filled in, as by purlin_tt_plan.
+ * @return as purlin_tt_plan_sandwich.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
+                                      const struct purlin_tt_matrix *h,
+                                      const struct purlin_tt *x,
+                                      struct purlin_tt_contraction_info *info);
+
+/**
  * Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
  * PURLIN_TT_CONJ_NONE.
  *
@@ -9022,138 +9154,6 @@ purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
                                       struct purlin_matrix *v,
                                       struct purlin_tensor *residuals,
                                       struct purlin_lanczos_info *info);
-
-/**
- * What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
- * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
- *
- * @param      contraction  the contraction.
- * @param      x            the bra.
- * @param      y            the ket.
- * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
- *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
- *                          single results are not counted.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
-                             const struct purlin_tt *x,
-                             const struct purlin_tt *y,
-                             struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_norm would do, in the way that the option `norm_way` says.
- *
- * @param      contraction  the contraction.
- * @param      x            the train.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
-                                  const struct purlin_tt *x,
-                                  struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_distance would do.
- *
- * @param      contraction  the contraction.
- * @param      x            a train.
- * @param      y            another.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan_norm.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
-                                      const struct purlin_tt *x,
-                                      const struct purlin_tt *y,
-                                      struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
- * the most workspace that is in use at a time.
- *
- * @param      contraction  the contraction.
- * @param      count        number of pairs.
- * @param[in]  x            `count` bras.
- * @param[in]  y            `count` kets.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan; messages name the pair as in `x[3]`.
- *
- * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
-                                   int64_t count,
-                                   const struct purlin_tt *const *x,
-                                   const struct purlin_tt *const *y,
-                                   struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_gram would do, as purlin_tt_plan_batch has it.
- *
- * @param      contraction  the contraction.
- * @param      rows         number of bras.
- * @param[in]  x            the bras.
- * @param      cols         number of kets; not looked at where `y` is NULL.
- * @param[in]  y            the kets; NULL for `x`, which is half the work.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan_batch.
- *
- * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
-                                  int64_t rows,
-                                  const struct purlin_tt *const *x,
-                                  int64_t cols,
-                                  const struct purlin_tt *const *y,
-                                  struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_sandwich would do. Of the elements, those of the operator alone are read: its zeros cost nothing.
- *
- * @param      contraction  the contraction.
- * @param      y            the bra.
- * @param      h            the operator.
- * @param      x            the ket.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
- * `repeat`).
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
-                                      const struct purlin_tt *y,
-                                      const struct purlin_tt_matrix *h,
-                                      const struct purlin_tt *x,
-                                      struct purlin_tt_contraction_info *info);
-
-/**
- * What purlin_tt_rayleigh would do, as purlin_tt_plan_sandwich has it.
- *
- * @param      contraction  the contraction.
- * @param      h            the operator.
- * @param      x            the train.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan_sandwich.
- *
- * @pre `info` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_plan_rayleigh(struct purlin_tt_contraction *contraction,
-                                      const struct purlin_tt_matrix *h,
-                                      const struct purlin_tt *x,
-                                      struct purlin_tt_contraction_info *info);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -200,6 +200,11 @@ impl Another {
         good!(purlin_context_create(&raw const options, &raw mut made));
         Self(made)
     }
+
+    /// Asked of the whole, so that a closure keeps all of it.
+    fn handle(&self) -> *const purlin_context {
+        self.0
+    }
 }
 
 impl Drop for Another {
@@ -213,7 +218,7 @@ fn share(f: &Fixture) -> Call {
     let (context, values, another) = (f.context, f.vector(2), Another::like(f));
     Box::new(move || {
         let (mut made, mut o) = (Made::none(), options());
-        let further = [another.0.cast_const()];
+        let further = [another.handle()];
         (o.kind, o.basis) = (PURLIN_LANCZOS_MODULARITY, 40);
         (o.contexts, o.contexts_count) = (further.as_ptr(), 1);
         let a = &mut made.matrices[0];

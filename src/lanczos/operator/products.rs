@@ -73,8 +73,7 @@ impl<'a, T: Scalar> Products<'a, T> {
             Self::Graph(graph) => graph.compute(context, finish, gathered, x, y),
             Self::Own(own) => {
                 let own = own.operator()?;
-                let is_plain = finish.alpha == T::from_parts(1.0, 0.0) && finish.shift == 0.0;
-                if is_plain && finish.beta == T::default() {
+                if finish.is_plain() && finish.alpha == T::from_parts(1.0, 0.0) {
                     return own.apply(op, gathered, 1, y);
                 }
                 resize(room, y.len())?;

@@ -3,7 +3,7 @@
 //! Rows of uneven lengths are summed by gathers: one that fits into a vector takes no branch that depends on its length, which
 //! a processor would guess wrong. Short rows of like length are summed entry by entry, which is faster where the guess is right.
 
-use super::{Finish, Job};
+use super::Job;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd};
 use crate::backend::memory::parts;
 use crate::matrix::sparse::Index;
@@ -143,7 +143,7 @@ impl<T: Scalar, I: Index> Kernel<T::Part> for Share<'_, '_, T, I> {
 #[inline(always)]
 fn rows<T: Scalar, I: Index, R: RowSum<T::Part>>(share: Share<'_, '_, T, I>, of: &R) -> T {
     let Share { job, order, range: (begin, end), y, .. } = share;
-    let plain = is_plain(&job.finish);
+    let plain = job.finish.is_plain();
     if let Some(order) = order {
         for &at in order {
             let i = begin.row + at as usize;
@@ -182,10 +182,4 @@ fn number<T: Scalar>(sum: T::Part) -> T {
 #[inline(always)]
 fn finished<T: Scalar>(job: &Job<'_, T>, plain: bool, i: usize, sum: T, y: T) -> T {
     if plain { job.finish.alpha * sum } else { job.finish.of(i, job.x, sum, y) }
-}
-
-/// Whether y = alpha A x.
-#[inline(always)]
-fn is_plain<T: Scalar>(finish: &Finish<'_, T>) -> bool {
-    finish.beta == T::default() && finish.row_scale.is_none() && finish.shift == 0.0 && finish.diagonal.is_none()
 }

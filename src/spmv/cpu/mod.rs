@@ -43,6 +43,12 @@ impl<T: Scalar> Finish<'_, T> {
         Self { alpha, beta, row_scale: None, shift: 0.0, diagonal: None, weight: 1.0 }
     }
 
+    /// Whether y = alpha A x.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.beta == T::default() && self.row_scale.is_none() && self.shift == 0.0 && self.diagonal.is_none()
+    }
+
     /// y_i, where the row's sum is `sum` and y_i was `y`; `x` are the vector's own entries, where a diagonal is added.
     #[inline(always)]
     pub fn of(&self, i: usize, x: &[T], sum: T, y: T) -> T {
