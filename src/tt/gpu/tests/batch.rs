@@ -134,5 +134,9 @@ fn batches_on_the_host_are_dealt_out_over_two_devices() {
     session.inner_batch(None, &rx, &ry, &mut one, None).unwrap();
     session.add_context(Arc::clone(&second)).unwrap();
     session.inner_batch(None, &rx, &ry, &mut both, None).unwrap();
-    assert_eq!(one, both);
+    // Rings are cut into blocks for as many devices as there are: other roundings.
+    for (a, b) in one.iter().zip(&both) {
+        let off = b.plus(a.times(Scaled::real(-1.0))).over(*a).map_or(0.0, |q| q.log_abs().exp());
+        assert!(off < 1e-13, "{a:?} {b:?}");
+    }
 }
