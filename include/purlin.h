@@ -6939,7 +6939,7 @@ purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *c
  * @param      y            the ket.
  * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init. `workspace_bytes` is the most
  *                          that the call will use; on a GPU, copies of cores that lie elsewhere, tables of addresses and
- *                          single results are not counted.
+ *                          single results are not counted, nor what cuBLAS works in, 32 MiB at most.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * what purlin_tt_inner refuses, among it a `workspace_limit` that is too small), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
