@@ -112,14 +112,14 @@ class Plan(Handle):
         options.symmetric = int(symmetric)
         options.order = choice("order", order, ORDERS)
         # Asked for before the call, whose message another one would take away.
-        rows, cols = matrix.shape
+        (rows, cols), dtype = matrix.shape, matrix.dtype
         made = c_void_p()
         status = lib.purlin_spmv_create(matrix.handle, ctypes.byref(options), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_spmv_destroy, matrix.context._sinks)
         self.context = matrix.context
         self._legacy: Stream | None = None
         self.matrix = matrix
-        self._dtype = matrix.dtype
+        self._dtype = dtype
         self._one, self._zero = np.array(1, self._dtype), np.array(0, self._dtype)
         self._lent: list[_Lent] = []
         self.shape = (rows, cols) if op == "plain" else (cols, rows)
