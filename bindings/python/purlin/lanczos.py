@@ -263,15 +263,16 @@ def solve(
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Pairs:
-    """k eigenvalues, and eigenvectors of norm 1 as columns unless `vectors` is false, in the order that `which` says. `vectors`
-    may be an array of n rows and k columns to write to, also one on the device (CuPy's, torch's; column-major), where the
-    vectors of a context on a GPU then stay.
+    """k eigenvalues, and eigenvectors of norm 1 as columns unless `vectors` is false, in the order that `which` says.
+    `vectors` may be an array of n rows and k columns to write to, also one on the device (CuPy's, torch's;
+    column-major), where the vectors of a context on a GPU then stay.
 
-    `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"` is
-    what solves (A - sigma I) x = b, a `LinearOperator` say. With `order="degree"`, for power-law graphs, or "cuthill_mckee", for
-    meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later calls. `contexts` are further
-    GPUs of the kind of `context`, or all on the CPU: all of them share the rows of a sparse A, and `run` tells what each has.
-    `progress` is called with the pairs that have converged, k, and the largest residual. Raises `Unfinished` if not all have converged."""
+    `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"`
+    is what solves (A - sigma I) x = b, a `LinearOperator` say. With `order="degree"`, for power-law graphs, or
+    "cuthill_mckee", for meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later
+    calls. `contexts` are further GPUs of the kind of `context`, or all on the CPU: all of them share the rows of a
+    sparse A, and `run` tells what each has. `progress` is called with the pairs that have converged, k, and the largest
+    residual. Raises `Unfinished` if not all have converged."""
     return run(
         a,
         k,
