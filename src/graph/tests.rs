@@ -221,7 +221,7 @@ fn a_graph_of_pixels_need_not_be_formed() {
         assert!(a.vector.iter().zip(&b.vector).all(|(a, b)| (a - b).abs() < 1e-6));
     }
     let refused = bisect(&unformed, &pixels, Cut::Median).map(|_| ()).unwrap_err().to_string();
-    assert_eq!(refused, "graph: is an operator, a sparse matrix is needed");
+    assert_eq!(refused, "not supported: graph: is an operator, a sparse matrix is needed");
     assert!(image_adjacency(&c, &pixels, (height, width - 1), weights).is_err());
 }
 
