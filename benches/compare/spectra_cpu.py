@@ -60,12 +60,13 @@ def image() -> Any:
 
 
 def turns(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int) -> tuple[float, float]:
-    """Median seconds of both, call by call in turn."""
+    """Median seconds of both, call by call in turn. A rest before each: threads of BLAS spin on after a call."""
     times: tuple[list[float], list[float]] = ([], [])
     for work in (ours, theirs):
         work()
     for _ in range(repeats):
         for work, kept in zip((ours, theirs), times, strict=True):
+            time.sleep(0.1)
             began = time.perf_counter()
             work()
             kept.append(time.perf_counter() - began)
@@ -106,7 +107,7 @@ def products(table: Table, context: purlin.Context) -> None:
             x = np.random.default_rng(1).standard_normal(a.shape[1]).astype(dtype)
             y = np.empty(a.shape[0], dtype)
             plan = spmv.Plan(a, context=context)
-            count = max(5, int(2e8 / (a.nnz + a.shape[0]) / 20))
+            count = min(20, max(5, int(2e8 / (a.nnz + a.shape[0]) / 20)))
             for peer, work in product_peers(a, x):
                 ours, theirs = turns(partial(often, partial(plan.apply, x, y)), partial(often, work), count)
                 bound = 1e-4 if dtype is np.float32 else 1e-12
