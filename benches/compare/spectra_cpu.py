@@ -59,14 +59,14 @@ def image() -> Any:
         return graph.of_image(pixels, radius=1.0, intensity=0.1, floor=1e-6, context=context).scipy()
 
 
-def turns(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int) -> tuple[float, float]:
-    """Median seconds of both, call by call in turn. A rest before each: threads of BLAS spin on after a call."""
+def turns(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int, rest: float = 0.0) -> tuple[float, float]:
+    """Median seconds of both, call by call in turn, with a rest before each where threads of BLAS spin on after a call."""
     times: tuple[list[float], list[float]] = ([], [])
     for work in (ours, theirs):
         work()
     for _ in range(repeats):
         for work, kept in zip((ours, theirs), times, strict=True):
-            time.sleep(0.1)
+            time.sleep(rest)
             began = time.perf_counter()
             work()
             kept.append(time.perf_counter() - began)
@@ -107,7 +107,7 @@ def products(table: Table, context: purlin.Context) -> None:
             x = np.random.default_rng(1).standard_normal(a.shape[1]).astype(dtype)
             y = np.empty(a.shape[0], dtype)
             plan = spmv.Plan(a, context=context)
-            count = min(20, max(5, int(2e8 / (a.nnz + a.shape[0]) / 20)))
+            count = max(5, int(2e8 / (a.nnz + a.shape[0]) / 20))
             for peer, work in product_peers(a, x):
                 ours, theirs = turns(partial(often, partial(plan.apply, x, y)), partial(often, work), count)
                 bound = 1e-4 if dtype is np.float32 else 1e-12
@@ -156,7 +156,7 @@ def solver_peers(a: Any, k: int, tolerance: float) -> Iterator[tuple[str, Callab
 
 def measure(table: Table, case: str, a: Any, ours: Callable[[], Any], k: int, tolerance: float) -> None:
     for peer, work in solver_peers(a, k, tolerance):
-        mine, theirs = turns(ours, work, 5)
+        mine, theirs = turns(ours, work, 5, rest=0.1)
         solution, (w, v) = ours(), work()
         values = solution.pairs.values
         order = np.argsort(w)[::-1]
