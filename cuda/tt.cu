@@ -37,14 +37,13 @@ __device__ void join(const purlin_tt_join_params &p) {
   if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {re, im, exponent, doubt};
 }
 
+// The largest key of `count` elements over all blocks, for thread 0 of the last block to arrive; false for all others. Key and
+// arrivals are 0 again.
 template <class T>
-__device__ void measure(const purlin_tt_measure_params &p) {
-  using Real = typename Number<T>::Real;
-  const T *environment = reinterpret_cast<const T *>(p.environment);
-  purlin_tt_state *state = reinterpret_cast<purlin_tt_state *>(p.state);
+__device__ bool last_key(const T *environment, int64_t count, purlin_tt_state *state, uint64_t &all) {
   uint64_t key = 0;
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < p.count; j += step) {
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < count; j += step) {
     const uint64_t other = key_of_number(environment[j]);
     key = other > key ? other : key;
   }
@@ -54,17 +53,41 @@ __device__ void measure(const purlin_tt_measure_params &p) {
     atomicMax(reinterpret_cast<unsigned long long *>(&state->key), static_cast<unsigned long long>(key));
   __threadfence();
   __syncthreads();
-  if (threadIdx.x != 0) return;
+  if (threadIdx.x != 0) return false;
   const unsigned long long before = atomicAdd(reinterpret_cast<unsigned long long *>(&state->arrivals), 1ull);
-  if (before + 1 != gridDim.x) return;
+  if (before + 1 != gridDim.x) return false;
   __threadfence();
-  const uint64_t all = *static_cast<volatile uint64_t *>(&state->key);
+  all = *static_cast<volatile uint64_t *>(&state->key);
+  state->key = 0;
+  state->arrivals = 0;
+  return true;
+}
+
+template <class T>
+__device__ void measure(const purlin_tt_measure_params &p) {
+  using Real = typename Number<T>::Real;
+  purlin_tt_state *state = reinterpret_cast<purlin_tt_state *>(p.state);
+  uint64_t all = 0;
+  if (!last_key(reinterpret_cast<const T *>(p.environment), p.count, state, all)) return;
   const int q = (p.flags & PURLIN_LAUNCH_TT_UNSCALED) != 0 ? 0 : exponent_of_key<Real>(all);
   *reinterpret_cast<T *>(state->alpha) = Number<T>::make(power_of_two(-q), 0.0);
   state->exponent += q;
   if (is_doubtful<Real>(all)) state->doubt = 1;
-  state->key = 0;
-  state->arrivals = 0;
+}
+
+template <class T>
+__device__ void factors(const purlin_tt_factors_params &p) {
+  using Real = typename Number<T>::Real;
+  purlin_tt_state *state = reinterpret_cast<purlin_tt_state *>(p.state);
+  uint64_t all = 0;
+  if (!last_key(reinterpret_cast<const T *>(p.environment), p.count, state, all)) return;
+  const int q = exponent_of_key<Real>(all), first = exponent_at<Real>(p.first_key);
+  const int second = exponent_at<Real>(p.second_key), next = exponent_at<Real>(p.next_key);
+  const int a = ordinary<Real>(-q - first - ahead<Real>(second));
+  const int b = ordinary<Real>(ahead<Real>(second) - second - ahead<Real>(next));
+  *reinterpret_cast<T *>(state->alpha) = Number<T>::make(power_of_two(a), 0.0);
+  *reinterpret_cast<T *>(p.second) = Number<T>::make(power_of_two(b), 0.0);
+  state->exponent -= a + b;
 }
 
 template <class T>
@@ -72,6 +95,11 @@ __device__ void begin(const purlin_tt_edge_params &p) {
   const T *x = reinterpret_cast<const T *>(p.x), *y = reinterpret_cast<const T *>(p.y);
   T *environment = reinterpret_cast<T *>(p.environment);
   const double flip = (p.flags & PURLIN_LAUNCH_TT_CONJUGATE) != 0 ? -1.0 : 1.0;
+  using Real = typename Number<T>::Real;
+  const int q_x = exponent_at<Real>(p.x_key), q_y = exponent_at<Real>(p.y_key), q = ahead<Real>(exponent_at<Real>(p.next_key));
+  const double by_x = power_of_two(-q_x), by_y = power_of_two(-q_y), by = power_of_two(-q);
+  if (p.x_key != 0 && blockIdx.x == 0 && threadIdx.x == 0)
+    reinterpret_cast<purlin_tt_state *>(p.state)->exponent = q_x + q_y + q;
   const int64_t count = p.s * p.pairs * p.r, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < count; j += step) {
     const bool apart = (p.flags & PURLIN_LAUNCH_TT_APART) != 0;
@@ -81,8 +109,8 @@ __device__ void begin(const purlin_tt_edge_params &p) {
     boundary(p.first_pair + pair, p.pairs_x, static_cast<int>(p.flags), pair_x, pair_y);
     double re = 0.0, im = 0.0;
     for (int64_t i = 0; i < p.n; ++i)
-      add_product(re, im, x[pair_x + p.pairs_x * (i + p.n * a)], y[pair_y + p.pairs_y * (i + p.n * b)], flip);
-    environment[j] = Number<T>::make(re, im);
+      add_product(re, im, x[pair_x + p.pairs_x * (i + p.n * a)], y[pair_y + p.pairs_y * (i + p.n * b)], flip, by_x, by_y);
+    environment[j] = Number<T>::make(by * re, by * im);
   }
 }
 
@@ -91,6 +119,9 @@ __device__ void end(const purlin_tt_edge_params &p) {
   const purlin_tt_state *state = reinterpret_cast<const purlin_tt_state *>(p.state);
   const double flip = (p.flags & PURLIN_LAUNCH_TT_CONJUGATE) != 0 ? -1.0 : 1.0;
   const double alpha = Number<T>::re(*reinterpret_cast<const T *>(state->alpha));
+  using Real = typename Number<T>::Real;
+  const int q_x = exponent_at<Real>(p.x_key), q_y = exponent_at<Real>(p.y_key);
+  const double by_x = power_of_two(-q_x), by_y = power_of_two(-q_y);
   const int64_t pair = blockIdx.x;
   int64_t pair_x, pair_y;
   boundary(p.first_pair + pair, p.pairs_x, static_cast<int>(p.flags), pair_x, pair_y);
@@ -103,13 +134,14 @@ __device__ void end(const purlin_tt_edge_params &p) {
   for (int64_t j = threadIdx.x; j < p.s * p.r; j += blockDim.x) {
     const int64_t b = j % p.s, a = j / p.s;
     double sum_re = 0.0, sum_im = 0.0;
-    for (int64_t i = 0; i < p.n; ++i) add_product(sum_re, sum_im, x[a + p.r * i], y[b + p.s * i], flip);
+    for (int64_t i = 0; i < p.n; ++i) add_product(sum_re, sum_im, x[a + p.r * i], y[b + p.s * i], flip, by_x, by_y);
     const T value = environment[b + step * a];
     const Complex<double> scaled = {alpha * Number<T>::re(value), alpha * Number<T>::im(value)};
     add_product(re, im, scaled, Complex<double>{sum_re, sum_im}, 1.0);
   }
   block_sum(re, im);
-  if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[pair] = {re, im, state->exponent, state->doubt};
+  if (threadIdx.x == 0)
+    reinterpret_cast<purlin_tt_result *>(p.results)[pair] = {re, im, state->exponent + q_x + q_y, state->doubt};
 }
 
 template <class T>
@@ -171,6 +203,7 @@ namespace tt = purlin::tt;
   GRID(NAME, l, TYPE, 2, 4, 4, 2, PURLIN_LAUNCH_TT_GRID_L_THREADS)                                                   \
   PLAIN(NAME, join, TYPE, purlin_tt_join_params)                                                                     \
   PLAIN(NAME, measure, TYPE, purlin_tt_measure_params)                                                               \
+  PLAIN(NAME, factors, TYPE, purlin_tt_factors_params)                                                               \
   PLAIN(NAME, begin, TYPE, purlin_tt_edge_params)                                                                    \
   PLAIN(NAME, end, TYPE, purlin_tt_edge_params)                                                                      \
   PLAIN(NAME, keys, TYPE, purlin_tt_keys_params)

@@ -10,6 +10,7 @@
  * a nonnegative double: in the order of the numbers, NaN above all. With UNSCALED q is 0.
  * An environment that is 0, not finite, or whose q is beyond TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE, leaves doubt: something
  * may have been lost on the way. Kernels that are given the keys of the cores scale by those too, and doubt nothing.
+ * Between a library's products that is done by factors, see purlin_tt_factors.
  */
 #ifndef PURLIN_TT_LAUNCH_H
 #define PURLIN_TT_LAUNCH_H
@@ -175,16 +176,36 @@ typedef struct purlin_tt_measure_params {
 } purlin_tt_measure_params;
 #define PURLIN_TT_MEASURE_PARAMS_BYTES 32
 
+/* purlin_tt_factors: what the two products of a site are multiplied by, for cores of any size: alpha of the state for the first
+ * and `second` for the other, by the key of the environment that has just been made and by those of the cores. C(q) is q within
+ * TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE: an environment comes times 2^-C(q) of the core that it is multiplied with first, the
+ * first product times 2^-C(q) of the other core, so that neither product overflows before its factor is applied. Keys that are
+ * 0 count as those of [0.5, 1). Key and arrivals of the state are 0 before and become so again. */
+typedef struct purlin_tt_factors_params {
+  uint64_t environment;
+  uint64_t state;
+  uint64_t second;     /* one element, in the room of 16 bytes */
+  uint64_t first_key;  /* uint64: of the core that comes first, or 0 */
+  uint64_t second_key; /* of the other */
+  uint64_t next_key;   /* of the core that comes first at the next site */
+  int64_t count;
+} purlin_tt_factors_params;
+#define PURLIN_TT_FACTORS_PARAMS_BYTES 56
+
 /* With APART F[b, a, p] stands for F[b, p, a].
- * purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on.
+ * purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on. With keys it
+ * is scaled by those and by 2^-C(q) of the next one, and the state's exponent says so.
  * purlin_tt_end: results[p] = alpha * sum over b, a, i of F[b, p, a] X[a, i, p_x] op(Y[b, i, p_y]), a block of TT_SUM_THREADS
- * threads a pair, with the state's exponent. */
+ * threads a pair, with the state's exponent; with keys the cores are scaled by those. */
 typedef struct purlin_tt_edge_params {
   uint64_t x; /* the first or the last core */
   uint64_t y;
   uint64_t environment;
-  uint64_t state;   /* end */
+  uint64_t state;   /* end; begin with keys */
   uint64_t results; /* end: purlin_tt_result [pairs] */
+  uint64_t x_key;   /* uint64: of these cores, both or 0 */
+  uint64_t y_key;
+  uint64_t next_key; /* begin: of the core that comes first at the next site, or 0 */
   int64_t first_pair;
   int64_t pairs;
   int64_t pairs_x; /* boundary bond of x */
@@ -194,7 +215,7 @@ typedef struct purlin_tt_edge_params {
   int64_t n;
   int64_t flags;
 } purlin_tt_edge_params;
-#define PURLIN_TT_EDGE_PARAMS_BYTES 104
+#define PURLIN_TT_EDGE_PARAMS_BYTES 128
 
 /* purlin_tt_keys: key of each of `count` cores, to keys zeroed before; blocks of TT_SUM_THREADS threads, the grid's y strides
  * over the cores. */
@@ -223,6 +244,8 @@ static_assert(sizeof(purlin_tt_grid_params) == PURLIN_TT_GRID_PARAMS_BYTES, "pur
 static_assert(sizeof(purlin_tt_join_params) == PURLIN_TT_JOIN_PARAMS_BYTES, "purlin_tt_join_params changed size");
 static_assert(sizeof(purlin_tt_measure_params) == PURLIN_TT_MEASURE_PARAMS_BYTES,
               "purlin_tt_measure_params changed size");
+static_assert(sizeof(purlin_tt_factors_params) == PURLIN_TT_FACTORS_PARAMS_BYTES,
+              "purlin_tt_factors_params changed size");
 static_assert(sizeof(purlin_tt_edge_params) == PURLIN_TT_EDGE_PARAMS_BYTES, "purlin_tt_edge_params changed size");
 static_assert(sizeof(purlin_tt_keys_params) == PURLIN_TT_KEYS_PARAMS_BYTES, "purlin_tt_keys_params changed size");
 static_assert(sizeof(purlin_tt_promote_params) == PURLIN_TT_PROMOTE_PARAMS_BYTES,

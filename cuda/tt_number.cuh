@@ -33,10 +33,12 @@ struct Number<Complex<R>> {
   __device__ static Complex<R> scaled(Complex<R> x, R f) { return {x.re * f, x.im * f}; }
 };
 
-// sum += a * b, where b is conjugated first if flip is -1.
+// sum += (by_a a) * (by_b b), where b is conjugated first if flip is -1.
 template <class T>
-__device__ __forceinline__ void add_product(double &re, double &im, T a, T b, double flip) {
-  const double ar = Number<T>::re(a), ai = Number<T>::im(a), br = Number<T>::re(b), bi = flip * Number<T>::im(b);
+__device__ __forceinline__ void add_product(double &re, double &im, T a, T b, double flip, double by_a = 1.0,
+                                            double by_b = 1.0) {
+  const double ar = by_a * Number<T>::re(a), ai = by_a * Number<T>::im(a);
+  const double br = by_b * Number<T>::re(b), bi = by_b * flip * Number<T>::im(b);
   re = fma(ar, br, re);
   if (Number<T>::COMPLEX) {
     re = fma(-ai, bi, re);
@@ -64,6 +66,26 @@ __device__ __forceinline__ int exponent_of_key(uint64_t key) {
   const int q = field > 0 ? field - 1022 : 64 - __clzll(static_cast<long long>(key)) - 1074;
   const int limit = sizeof(R) == 4 ? 126 : 1022;
   return q > limit ? limit : (q < -limit ? -limit : q);
+}
+
+// Exponent of a core's key, of which `key` is the address; 0 without one.
+template <class R>
+__device__ __forceinline__ int exponent_at(uint64_t key) {
+  return key == 0 ? 0 : exponent_of_key<R>(*reinterpret_cast<const uint64_t *>(key));
+}
+
+// The part of an exponent that an environment or a product carries ahead of the core it is multiplied with.
+template <class R>
+__device__ __forceinline__ int ahead(int q) {
+  constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
+  return q > BOUND ? BOUND : (q < -BOUND ? -BOUND : q);
+}
+
+// The nearest exponent of an ordinary number of type R.
+template <class R>
+__device__ __forceinline__ int ordinary(int e) {
+  constexpr int LIMIT = sizeof(R) == 4 ? 126 : 1022;
+  return e > LIMIT ? LIMIT : (e < -LIMIT ? -LIMIT : e);
 }
 
 // Whether an environment with this key may have lost something before it was scaled.

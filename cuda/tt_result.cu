@@ -83,6 +83,13 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
     result[3] = PURLIN_LAUNCH_TT_SETTLE_NONFINITE;
     return;
   }
+  if ((p.flags & PURLIN_LAUNCH_TT_SETTLE_ROOT) != 0) {
+    // An even exponent: the root of the power of two is one.
+    const int odd = static_cast<int>(largest & 1);
+    re = re > 0.0 ? sqrt(scalbn(re, odd)) : 0.0;
+    im = 0.0;
+    largest = (largest - odd) / 2;
+  }
   int q = 0;
   const double most = fmax(fabs(re), fabs(im));
   if (most > 0.0) frexp(most, &q);

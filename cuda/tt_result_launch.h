@@ -1,5 +1,5 @@
-/* Parameter structs of the kernels that let an inner product be enqueued without the host: its tables come with a launch,
- * its result stays in device memory. Under the rules of purlin_launch.h.
+/* Parameter structs of the kernels that let a contraction be enqueued without the host: its tables come with a launch, its
+ * result stays in device memory. Under the rules of purlin_launch.h.
  */
 #ifndef PURLIN_TT_RESULT_LAUNCH_H
 #define PURLIN_TT_RESULT_LAUNCH_H
@@ -19,10 +19,12 @@ typedef struct purlin_tt_store_params {
 /* purlin_tt_settle: the sum of terms, in one block of TT_SUM_THREADS threads whose order is fixed. The result is four
  * doubles: mantissa (the larger part in [0.5, 1), or both 0), exponent, and outcome: 0, or TT_SETTLE_NONFINITE.
  * HALVED: terms are those of pairs p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x, those off the
- * diagonal count twice. REAL: real parts alone count. CONJUGATE: the conjugate of the sum. */
+ * diagonal count twice. REAL: real parts alone count. CONJUGATE: the conjugate of the sum. ROOT: the square
+ * root of the real part, 0 where that is negative. */
 #define PURLIN_LAUNCH_TT_SETTLE_HALVED 1
 #define PURLIN_LAUNCH_TT_SETTLE_CONJUGATE 2
 #define PURLIN_LAUNCH_TT_SETTLE_REAL 4
+#define PURLIN_LAUNCH_TT_SETTLE_ROOT 8
 /* an outcome, as PURLIN_TT_RESULT_NONFINITE */
 #define PURLIN_LAUNCH_TT_SETTLE_NONFINITE 3
 typedef struct purlin_tt_settle_params {

@@ -152,7 +152,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Lends device memory, by its address, to enqueue_inner; 0 takes it back.
+  !> Lends device memory, by its address, to calls that are enqueued; 0 takes it back.
   subroutine contraction_set_workspace(self, memory, bytes, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     integer(c_int64_t), intent(in) :: memory, bytes

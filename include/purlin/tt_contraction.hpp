@@ -120,7 +120,7 @@ class contraction {
     return result;
   }
 
-  /// Lends device memory to `enqueue_inner`; 0 takes it back.
+  /// Lends device memory to calls that are enqueued; 0 takes it back.
   void set_workspace(std::uint64_t memory, std::int64_t bytes) {
     finish(purlin_tt_contraction_set_workspace(get(), memory, bytes));
   }
@@ -136,6 +136,19 @@ class contraction {
   std::int64_t workspace_needed(const train& x, const train& y) {
     last_ = fresh_info();
     finish(purlin_tt_inner_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &last_));
+    return last_.workspace_bytes;
+  }
+
+  /// Enqueues the norm of a train, as `enqueue_inner` does the product.
+  void enqueue_norm(const train& x, tensor& result, const stream& queue = {}) {
+    last_ = fresh_info();
+    finish(purlin_tt_norm_enqueue(get(), queue.get(), x.get(), result.get(), &last_));
+  }
+
+  /// Bytes of workspace that `enqueue_norm` needs.
+  std::int64_t workspace_needed(const train& x) {
+    last_ = fresh_info();
+    finish(purlin_tt_norm_enqueue(get(), nullptr, x.get(), nullptr, &last_));
     return last_.workspace_bytes;
   }
 

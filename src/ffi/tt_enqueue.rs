@@ -1,4 +1,4 @@
-//! Inner products of tensor trains whose results stay on the device.
+//! Inner products and norms of tensor trains whose results stay on the device.
 
 use super::options;
 use super::overlap::{self, Range};
@@ -12,7 +12,7 @@ use super::{guard, purlin_status, purlin_stream};
 use crate::error::Error;
 use crate::shape;
 
-/// Lends a contraction device memory to work in: later calls of purlin_tt_inner_enqueue allocate nothing.
+/// Lends a contraction device memory to work in: later calls that are enqueued allocate nothing.
 ///
 /// @param contraction  the contraction.
 /// @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that
@@ -52,10 +52,12 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
 /// Enqueues an inner product and returns: the result goes to device memory, in stream order.
 ///
 /// Nothing waits for the host and nothing is copied from it, so the stream may be captured to a graph, which can be replayed
-/// with other numbers in the cores. A captured call must not be the first of its kind: kernels are loaded by the first.
-/// Whoever replays a graph keeps the trains, the result and the workspace. What purlin_tt_inner computes otherwise than by
-/// kernels of its own is refused: open trains go up to rank 256, rings to rank 32; both trains lie on the device and are of
-/// one type. Calls that wait for their result refuse a stream that is being captured.
+/// with other numbers in the cores. A captured call must not be the first of its kind: kernels and cuBLAS are loaded by the
+/// first, and what it takes of cuBLAS is there once a call without `result` has told the workspace. Whoever replays a graph
+/// keeps the trains, the result and the workspace. Without a workspace that was lent the memory is allocated, in a graph too.
+/// Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
+/// by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES are refused. Both trains lie on the device
+/// and are of one type. Calls that wait for their result refuse a stream that is being captured.
 ///
 /// @param      contraction  the contraction; more contexts than the first are not used.
 /// @param      stream       NULL for the context's own.
@@ -67,8 +69,8 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
 /// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
 /// another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
-/// context on the CPU, trains on the host or of two types, ranks beyond those above), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// context on the CPU, trains on the host or of two types, an algorithm as above, cuBLAS that is not there, or not yet and the
+/// stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
@@ -96,6 +98,46 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let plan = contraction.enqueue_inner(stream.as_deref(), &x, &y, result.as_deref_mut())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &plan) }
+    })
+}
+
+/// Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that.
+///
+/// It has as many digits as the square; where the sums of a ring cancel, purlin_tt_norm by QR has more, and waits.
+///
+/// @param      contraction  the contraction; `conjugate` in its options has no effect, `norm_way` must not be QR.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the train, on the device.
+/// @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to be told the workspace
+///                          alone.
+/// @param[out] info         as there.
+/// @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for `norm_way` QR.
+///
+/// # Safety
+/// As purlin_tt_inner_enqueue.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_norm_enqueue(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    result: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let x = tt::input("x", x)?;
+        let mut result = tensor::output_or_null("result", result)?;
+        if let Some(result) = &result {
+            overlap::check(&tt::ranges("x", &x)?, &[Range::of("result", result)])?;
+        }
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let plan = contraction.enqueue_norm(stream.as_deref(), &x, result.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &plan) }
     })

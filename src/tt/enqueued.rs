@@ -1,9 +1,13 @@
 //! Inner products whose results stay on the device: nothing waits, and a graph may capture the calls.
 
-use super::info::{Info, Kernel};
+use std::sync::Arc;
+
+use super::info::Info;
 use super::ops::Work;
+use super::options::NormWay;
 use super::session::{Call, Contraction, Goal};
-use crate::backend::gpu::DeviceMemory;
+use crate::backend::gpu::{DeviceMemory, Region};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::{Order, to_i64};
@@ -35,8 +39,8 @@ impl Contraction {
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`]; [`Error::NotSupported`] for trains on the host or of different types, for a context
-    /// on the CPU, and for ranks that only a library's products take; [`Error::InvalidArgument`] for a workspace that is
-    /// too small, with the bytes that are needed.
+    /// on the CPU, for dense halves and powers, and where a library is needed that is not there, or not yet while the queue
+    /// is captured; [`Error::InvalidArgument`] for a workspace that is too small, with the bytes that are needed.
     pub fn enqueue_inner(
         &mut self,
         stream: Option<&Stream>,
@@ -44,29 +48,56 @@ impl Contraction {
         y: &TensorTrain,
         result: Option<&mut Tensor>,
     ) -> Result<Info> {
-        let context = &self.contexts[0];
-        stream::select(context, stream)?;
-        context.gpu("result")?;
-        if let Some(result) = &result {
-            result.expect_context("result", context)?;
-            result.expect_dtype("result", DType::F64)?;
-            result.expect_dims("result", &[RESULT])?;
-            result.check_writable("result")?;
+        self.enqueue(stream, (x, y), false, result)
+    }
+
+    /// Enqueues the norm of `x`, the square root of its inner product with itself, as [`Contraction::enqueue_inner`] does
+    /// that.
+    ///
+    /// # Errors
+    /// As [`Contraction::enqueue_inner`]; [`Error::NotSupported`] for norms by QR factors.
+    pub fn enqueue_norm(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        result: Option<&mut Tensor>,
+    ) -> Result<Info> {
+        if self.options().norm_way == NormWay::Qr {
+            return Err(Error::NotSupported("norm_way: QR factors are not enqueued".into()));
         }
-        let Call { plan, swapped } = self.prepare(x, y, Goal::Inner)?;
+        self.enqueue(stream, (x, x), true, result)
+    }
+
+    fn enqueue(
+        &mut self,
+        stream: Option<&Stream>,
+        (x, y): (&TensorTrain, &TensorTrain),
+        root: bool,
+        result: Option<&mut Tensor>,
+    ) -> Result<Info> {
+        stream::select(&self.contexts[0], stream)?;
+        let to = place(&self.contexts[0], result)?;
+        let goal = if root { Goal::Square } else { Goal::Inner };
+        let Call { plan, swapped } = self.prepare_as(x, y, goal, true)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let progress = self.cancel.progress(&self.contexts, None, self.cancel.epoch());
         let (cancel, done) = (progress.flag(), std::sync::atomic::AtomicU64::new(0));
         let work = Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done };
-        let to = match result {
-            Some(result) if !result.layout().is_packed(Order::ColumnMajor) => {
-                return Err(Error::NotSupported("result: has strides".into()));
-            }
-            Some(result) => Some(result.memory_mut("result")?.device("result")?.whole()),
-            None => None,
-        };
-        let bytes = self.machines[0].enqueue(&work, self.workspace.as_ref(), to)?;
-        // No library is called.
-        Ok(Info { workspace_bytes: to_i64(bytes), kernel: Kernel::Chain, ..plan.info(1) })
+        let enqueued = self.machines[0].enqueue(&work, root, self.workspace.as_ref(), to)?;
+        Ok(Info { workspace_bytes: to_i64(enqueued.bytes), kernel: enqueued.kernel, ..plan.info(1) })
     }
+}
+
+/// Where a result goes: [`RESULT`] numbers on the device of `context`.
+fn place<'r>(context: &Arc<Context>, result: Option<&'r mut Tensor>) -> Result<Option<Region<'r>>> {
+    context.gpu("result")?;
+    let Some(result) = result else { return Ok(None) };
+    result.expect_context("result", context)?;
+    result.expect_dtype("result", DType::F64)?;
+    result.expect_dims("result", &[RESULT])?;
+    result.check_writable("result")?;
+    if !result.layout().is_packed(Order::ColumnMajor) {
+        return Err(Error::NotSupported("result: has strides".into()));
+    }
+    Ok(Some(result.memory_mut("result")?.device("result")?.whole()))
 }

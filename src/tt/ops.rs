@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::info::Kernel;
 use super::options::Options;
 use super::plan::Plan;
 use super::scaled::Scaled;
@@ -64,6 +65,15 @@ pub struct Work<'a> {
     pub done: &'a AtomicU64,
 }
 
+/// What is known of a contraction that was enqueued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Enqueued {
+    /// Bytes of workspace.
+    pub bytes: usize,
+    /// How the arithmetic is carried out.
+    pub kernel: Kernel,
+}
+
 /// One of many contractions that are computed at the same time.
 #[derive(Clone)]
 pub struct Item<'a> {
@@ -102,10 +112,16 @@ pub trait ContractOps: Send {
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
 
-    /// Enqueues S, with the conjugation that the plan asks for last, to four numbers of device memory, as
-    /// [`super::Contraction::enqueue_inner`] has them; without a place for them nothing. Returns the bytes of workspace that
-    /// it takes: from `workspace` if there is one.
-    fn enqueue(&mut self, work: &Work<'_>, workspace: Option<&DeviceMemory>, to: Option<Region<'_>>) -> Result<usize>;
+    /// Enqueues S, with the conjugation that the plan asks for last, or with `root` the square root of its real part, to four
+    /// numbers of device memory, as [`super::Contraction::enqueue_inner`] has them; without a place for them nothing. Works in
+    /// `workspace` if there is one.
+    fn enqueue(
+        &mut self,
+        work: &Work<'_>,
+        root: bool,
+        workspace: Option<&DeviceMemory>,
+        to: Option<Region<'_>>,
+    ) -> Result<Enqueued>;
 
     /// Whether a contraction is small enough to be one of many.
     fn takes(&self, plan: &Plan) -> bool;

@@ -476,10 +476,13 @@ static void refusals(void) {
   BAD_ARGUMENT("context: is one of", purlin_tt_contraction_add_context(c, context));
   BAD_ARGUMENT("context: is not a second GPU", purlin_tt_contraction_add_context(c, foreign));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_inner_enqueue(c, NULL, x.tt, x.tt, NULL, NULL));
+  UNSUPPORTED("result: needs a context on a GPU", purlin_tt_norm_enqueue(c, NULL, x.tt, NULL, NULL));
   UNSUPPORTED("workspace: needs a context on a GPU", purlin_tt_contraction_set_workspace(c, 256, 1));
   BAD_ARGUMENT("bytes: is 0", purlin_tt_contraction_set_workspace(c, 256, 0));
   BAD_HANDLE("contraction: is NULL", purlin_tt_inner_enqueue(NULL, NULL, x.tt, x.tt, NULL, NULL));
   BAD_HANDLE("y: is NULL", purlin_tt_inner_enqueue(c, NULL, x.tt, NULL, NULL, NULL));
+  BAD_HANDLE("contraction: is NULL", purlin_tt_norm_enqueue(NULL, NULL, x.tt, NULL, NULL));
+  BAD_HANDLE("x: is NULL", purlin_tt_norm_enqueue(c, NULL, NULL, NULL, NULL));
   OK(purlin_tt_contraction_cancel(c));
   OK(purlin_tt_inner(c, NULL, x.tt, x.tt, result, NULL));
   OK(purlin_tt_contraction_destroy(c));

@@ -271,6 +271,8 @@ void refusals(const context& on) {
   tt::contraction c(on);
   EXPECT_ERROR((c.enqueue_inner(y, y, result)), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR((c.workspace_needed(y, y)), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR((c.enqueue_norm(y, result)), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR((c.workspace_needed(y)), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR((c.set_workspace(256, 1)), PURLIN_ERROR_NOT_SUPPORTED);
 }
 

@@ -35,7 +35,10 @@ pub fn where_trains_lie() -> Vec<Case> {
 
 /// What there is on a GPU alone.
 pub fn on_gpu() -> Vec<Case> {
-    vec![Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue }]
+    vec![
+        Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue },
+        Case { name: "purlin_tt_inner_enqueue by cuBLAS", allocations: 3, prepare: enqueue_by_cublas },
+    ]
 }
 
 /// Handles of a call, destroyed at its end whatever came of it.
@@ -112,6 +115,26 @@ fn enqueue(f: &Fixture) -> Call {
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
             purlin_tt_inner_enqueue(made.contraction, null(), *x, *y, result, null_mut()),
             purlin_tt_inner_enqueue(made.contraction, null(), *x, *x, result, null_mut()),
+            purlin_tt_norm_enqueue(made.contraction, null(), *x, result, null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+fn enqueue_by_cublas(f: &Fixture) -> Call {
+    let (context, (result, _)) = (f.context, f.on_device(PURLIN_F64, 4, |_| 0.0));
+    Box::new(move || {
+        let mut made = Made::none();
+        let mut options = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+        options.kernel = PURLIN_TT_KERNEL_PRODUCTS;
+        let [x, y, ..] = &mut made.trains;
+        let (dtype, modes, ring, open) = (PURLIN_F64, MODES.as_ptr(), RING.as_ptr(), OPEN.as_ptr());
+        let status = in_turn!(
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, ring, 1, &raw mut *x),
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, open, 2, &raw mut *y),
+            purlin_tt_contraction_create(context, &raw const options, &raw mut made.contraction),
+            purlin_tt_inner_enqueue(made.contraction, null(), *x, *x, result, null_mut()),
+            purlin_tt_norm_enqueue(made.contraction, null(), *y, result, null_mut()),
         );
         made.end(status)
     })

@@ -169,6 +169,8 @@ contains
     call check(near(real(both), sum(dense(a) * dense(b))), 'real beside complex')
     call c%enqueue_inner(x, y, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)
+    call purlin_tt_enqueue_norm(c, x, info, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)
     call c%set_workspace(256_int64, 1_int64, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'workspace: needs a context on a GPU') > 0, text)
   end subroutine

@@ -14,7 +14,13 @@ from purlin import tt
 pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
 cupy = pytest.importorskip("cupy")
 
-RANKS = {"chain": [1, 2, 9, 16, 4, 1], "ring": [6, 3, 5, 4, 7, 6], "grid": [1, 2, 90, 130, 70, 1]}
+RANKS = {
+    "chain": [1, 2, 9, 16, 4, 1],
+    "ring": [6, 3, 5, 4, 7, 6],
+    "grid": [1, 2, 90, 130, 70, 1],
+    "ends": [1, 2, 300, 280, 4, 1],
+    "blocks": [40, 3, 9, 20, 7, 40],
+}
 
 
 @pytest.fixture
@@ -41,10 +47,10 @@ def number(result: Any) -> complex:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("kind", ["chain", "ring", "grid"])
+@pytest.mark.parametrize("kind", list(RANKS))
 def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, kind: str) -> None:
     x, y = cores(RANKS[kind], dtype, 1), cores(RANKS[kind], dtype, 2)
-    result, room = cupy.full(4, np.nan), cupy.zeros(8 << 20)
+    result, norm, room = cupy.full(4, np.nan), cupy.full(4, np.nan), cupy.zeros(32 << 20)
     queue = cupy.cuda.Stream(non_blocking=True)
     with (
         tt.Contraction(context=gpu) as session,
@@ -55,12 +61,14 @@ def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, k
     ):
         session.set_workspace(room)
         session.enqueue_inner(a, b, place, stream=stream)
+        session.enqueue_norm(a, norm, stream=stream)
         queue.synchronize()
         first, bound = session.inner(a, b), 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-12
         assert abs(number(result) - first) <= bound * session.norm(a) * session.norm(b)
         queue.begin_capture()
         try:
             session.enqueue_inner(a, b, place, stream=stream)
+            session.enqueue_norm(a, norm, stream=stream)
             for call in (lambda: session.inner(a, b, stream=stream), lambda: session.inner_batch([a], [b], stream=stream)):
                 with pytest.raises(purlin.Error, match="stream: is being captured"):
                     call()
@@ -69,12 +77,13 @@ def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, k
         for seed in (3, 4):
             for old, new in zip(x, cores(RANKS[kind], dtype, seed)):
                 old[...] = new
-            result[...] = np.nan
+            result[...] = norm[...] = np.nan
             cupy.cuda.get_current_stream().synchronize()
             graph.launch(queue)
             queue.synchronize()
             again = session.inner(a, b)
             assert abs(number(result) - again) <= bound * session.norm(a) * session.norm(b)
+            assert abs(number(norm) - session.norm(a)) <= bound * session.norm(a)
             assert abs(again - first) > bound * abs(first)
 
 

@@ -137,6 +137,8 @@ def test_nothing_is_enqueued_on_the_cpu(cpu: purlin.Context) -> None:
     with tt.Contraction(context=cpu) as contraction:
         with pytest.raises(purlin.NotSupported, match="result: needs a context on a GPU"):
             contraction.enqueue_inner(x, x, None)
+        with pytest.raises(purlin.NotSupported, match="result: needs a context on a GPU"):
+            contraction.enqueue_norm(x, None)
         with pytest.raises(purlin.NotSupported, match="workspace: needs a context on a GPU"):
             contraction.set_workspace(None)
 

@@ -184,6 +184,7 @@ _PROTOTYPES = {
     "tt_plan_rayleigh": "pppp",
     "tt_contraction_set_workspace": "pul",
     "tt_inner_enqueue": "pppppp",
+    "tt_norm_enqueue": "ppppp",
     "tt_inner": "pppppp",
     "tt_inner_scaled": "pppppp",
     "tt_norm": "ppppp",

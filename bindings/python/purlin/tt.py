@@ -171,7 +171,7 @@ class Contraction(Handle):
         return self._scaled(lib.purlin_tt_inner_scaled, *self._queue(stream), bra.handle, ket.handle)
 
     def set_workspace(self, array: object | None) -> None:
-        """Lends a CUDA array as room for `enqueue_inner`, or with None takes it back."""
+        """Lends a CUDA array as room for calls that are enqueued, or with None takes it back."""
         lent = None if array is None else memory.device_memory(array)
         address, size = 0, 0
         if lent is not None:
@@ -186,9 +186,19 @@ class Contraction(Handle):
         calls whose kind has been made before; it needs trains, result and workspace to stay. With None for `result`
         `info.workspace_bytes` says what room the call needs."""
         bra, ket = self._pair(x, y)
-        out = result if result is None or isinstance(result, Tensor) else Tensor.borrow(result, context=self.context)
+        out = self._place(result)
         place = None if out is None else out.handle
         self._run(lib.purlin_tt_inner_enqueue, *self._queue(stream), bra.handle, ket.handle, place)
+
+    def enqueue_norm(self, x: object, result: object, *, stream: Stream | None = None) -> None:
+        """Enqueues the norm of a train, as `enqueue_inner` does the product."""
+        train = Train.of(x, self.context)
+        out = self._place(result)
+        self._run(lib.purlin_tt_norm_enqueue, *self._queue(stream), train.handle, None if out is None else out.handle)
+
+    def _place(self, result: object) -> Tensor | None:
+        """Where a result goes."""
+        return result if result is None or isinstance(result, Tensor) else Tensor.borrow(result, context=self.context)
 
     def norm(self, x: object, *, stream: Stream | None = None) -> float:
         """The norm of a train."""

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::careful::Scaling;
 use super::products::{Products, adjoint};
 use super::{Call, Sums, is_single};
 use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Site};
@@ -68,12 +69,29 @@ fn whole_products(call: &Call<'_>) -> Result<usize> {
 }
 
 /// Memory of the environments and products of a block.
-struct Room {
-    f: DeviceMemory,
+pub(super) struct Room<'a> {
+    pub(super) f: Region<'a>,
     /// Where the next environment goes; pair after pair it goes where the last one was.
-    g: Option<DeviceMemory>,
-    t: DeviceMemory,
-    state: DeviceMemory,
+    pub(super) g: Option<Region<'a>>,
+    pub(super) t: Region<'a>,
+    pub(super) state: Region<'a>,
+    pub(super) scaling: Scaling<'a>,
+}
+
+/// Bytes of the environments and products of the largest block: F, G where there is one, T.
+pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Option<usize>, usize)> {
+    let plan = call.plan();
+    let most = plan.block.min(plan.pairs.len()).max(1);
+    let (environment, products) = room(call)?;
+    let whole = whole_products(call)?;
+    // No more than the plan says: three environments, two of them for products; for a single pair one of each.
+    let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
+    let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
+    let one = bytes(environment)?;
+    if Products::takes_many(math) && fits {
+        return Ok((one, None, bytes(whole)?));
+    }
+    Ok((one, Some(one), bytes(products)?))
 }
 
 /// The terms of all pairs of these blocks. Says whether to go over them again with care.
@@ -87,21 +105,14 @@ pub(super) fn contract<T: Scalar>(
     let plan = call.plan();
     let (gpu, stream) = (call.gpu, call.stream);
     let most = plan.block.min(plan.pairs.len()).max(1);
-    let (environment, products) = room(call)?;
-    let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
+    let (f, g, t) = bytes::<T>(call, math)?;
     // Zeroed: what a library makes of a factor 0 that it finds in device memory only when it runs is its own affair.
-    let work_space = |elements| gpu.allocate_on(stream, "work space of a contraction", bytes(elements)?);
+    let work_space = |bytes| gpu.allocate_on(stream, "work space of a contraction", bytes);
     let by_cublas = Products::new::<T>(gpu, blas, math)?;
-    let whole = whole_products(call)?;
-    // No more than the plan says: three environments, two of them for products; for a single pair one of each.
-    let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
-    let apart = by_cublas.takes_many() && fits;
-    let mut room = Room {
-        f: work_space(environment)?,
-        g: if apart { None } else { Some(work_space(environment)?) },
-        t: work_space(if apart { whole } else { products })?,
-        state: gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?,
-    };
+    let (f, g, t) = (work_space(f)?, g.map(work_space).transpose()?, work_space(t)?);
+    let state = gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?;
+    let g = g.as_ref().map(DeviceMemory::whole);
+    let mut room = Room { f: f.whole(), g, t: t.whole(), state: state.whole(), scaling: Scaling::Measured };
     let capacity = TERMS.max(most);
     let results = call.results(capacity.min(plan.pairs.len()))?;
     let (mut from, mut held, mut doubt) = (plan.pairs.block(blocks.start, plan.block).start, 0, false);
@@ -121,16 +132,18 @@ pub(super) fn contract<T: Scalar>(
 }
 
 /// Enqueues one block.
-fn block<T: Scalar>(
+pub(super) fn block<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
-    room: &mut Room,
+    room: &mut Room<'_>,
     pairs: Range<usize>,
     results: Region<'_>,
 ) -> Result<()> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let count = pairs.len();
     let (core, apart) = (|i: usize| i % call.sites.len(), room.g.is_none());
+    // A site between the first and the last, and whether X comes first there.
+    let inner = |i: usize| (i + 1 < call.length).then(|| (core(i), plan.order[plan.core(to_u64(i))] == First::X));
     let edge = |i: usize| Edge {
         x: call.x[core(i)],
         y: call.y[core(i)],
@@ -139,9 +152,11 @@ fn block<T: Scalar>(
         halved: plan.pairs.halved,
         conjugate: plan.conjugate,
         apart,
+        careful: room.scaling.edge(core(i), if i == 0 { inner(1) } else { None }),
     };
-    gpu.fill(stream, &mut room.state, 0, STATE_BYTES, 0)?;
-    tt::begin::<T>(gpu, stream, &edge(0), room.f.whole())?;
+    let (first, last) = (edge(0), edge(call.length - 1));
+    gpu.clear(stream, room.state)?;
+    tt::begin::<T>(gpu, stream, &first, room.f, room.state)?;
     let mut measured = false;
     for i in 0..call.length - 1 {
         if i > 0 {
@@ -153,17 +168,24 @@ fn block<T: Scalar>(
             if let Some(g) = &mut room.g {
                 std::mem::swap(&mut room.f, g);
             }
-            measured = false;
         }
-        if i.is_multiple_of(interval(call)) || i + 2 == call.length {
-            let Site { r, s, .. } = call.sites[core(i)];
-            let elements = product("pairs", product("rank", r[1], s[1])?, count)?;
-            tt::measure::<T>(gpu, stream, room.f.whole(), elements, room.state.whole(), call.unscaled)?;
-            measured = true;
-        }
+        let Site { r, s, .. } = call.sites[core(i)];
+        let elements = product("pairs", product("rank", r[1], s[1])?, count)?;
+        measured = match room.scaling {
+            Scaling::Measured if i.is_multiple_of(interval(call)) || i + 2 == call.length => {
+                tt::measure::<T>(gpu, stream, room.f, elements, room.state, call.unscaled)?;
+                true
+            }
+            Scaling::Measured => false,
+            Scaling::Careful(careful) => {
+                let (now, next) = (inner(i + 1), inner(i + 2));
+                careful.measure::<T>(gpu, stream, (room.f, elements), now, next, room.state)?;
+                true
+            }
+        };
         call.work.step()?;
     }
-    tt::end::<T>(gpu, stream, &edge(call.length - 1), room.f.whole(), room.state.whole(), results)?;
+    tt::end::<T>(gpu, stream, &last, room.f, room.state, results)?;
     call.work.step()
 }
 
@@ -171,7 +193,7 @@ fn block<T: Scalar>(
 fn site<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
-    room: &Room,
+    room: &Room<'_>,
     i: usize,
     count: usize,
     measured: bool,
@@ -182,8 +204,8 @@ fn site<T: Scalar>(
     let Some(g) = &room.g else {
         return Err(Error::Internal("merged pairs without room for the next environment".into()));
     };
-    let (f, g, t) = (room.f.whole(), g.whole(), room.t.whole());
-    let alpha = measured.then(|| room.state.whole());
+    let (f, g, t) = (room.f, *g, room.t);
+    let (alpha, second) = (measured.then_some(room.state), room.scaling.second());
     let taken = adjoint(plan.conjugate);
     for j in 0..n {
         let x = (slice::<T>(call.x[k], [r, r2], n, j)?, Transpose::Plain);
@@ -192,11 +214,11 @@ fn site<T: Scalar>(
         match plan.order[plan.core(to_u64(i))] {
             First::X => {
                 products.multiply::<T>(alpha, false, plain(f, s * count, r), x, View::packed(t, s * count, r2))?;
-                products.multiply::<T>(None, j > 0, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
+                products.multiply::<T>(second, j > 0, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
             }
             First::Y => {
                 products.multiply::<T>(alpha, false, y, plain(f, s, count * r), View::packed(t, s2, count * r))?;
-                products.multiply::<T>(None, j > 0, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
+                products.multiply::<T>(second, j > 0, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
             }
         }
     }
@@ -207,7 +229,7 @@ fn site<T: Scalar>(
 fn site_apart<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
-    room: &Room,
+    room: &Room<'_>,
     i: usize,
     count: usize,
     measured: bool,
@@ -215,8 +237,8 @@ fn site_apart<T: Scalar>(
     let plan = call.plan();
     let k = i % call.sites.len();
     let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
-    let (f, t) = (room.f.whole(), room.t.whole());
-    let alpha = measured.then(|| room.state.whole());
+    let (f, t) = (room.f, room.t);
+    let (alpha, second) = (measured.then_some(room.state), room.scaling.second());
     let taken = adjoint(plan.conjugate);
     let all = |first, stride| Series { first, stride };
     let (core_x, core_y) = (call.x[k], call.y[k]);
@@ -230,7 +252,7 @@ fn site_apart<T: Scalar>(
             products.multiply_all::<T>(alpha, from, x, all(View::packed(t, s, n * r2), each), count)?;
             let y = (all(View::packed(core_y, s * n, s2), 0), taken);
             let made = (all(View::packed(t, s * n, r2), each), Transpose::Plain);
-            products.multiply_all::<T>(None, y, made, next, count)
+            products.multiply_all::<T>(second, y, made, next, count)
         }
         First::Y => {
             // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
@@ -245,7 +267,7 @@ fn site_apart<T: Scalar>(
             // The core as (a i) x a'.
             let x = (all(View::packed(core_x, r * n, r2), 0), Transpose::Plain);
             let made = (all(View::packed(t, s2, r * n), each), Transpose::Plain);
-            products.multiply_all::<T>(None, made, x, next, count)
+            products.multiply_all::<T>(second, made, x, next, count)
         }
     }
 }

@@ -4,9 +4,10 @@
 //! transposition, as the library has it, and S = sum F cj(G).
 
 use super::blocks::{interval, slice};
+use super::careful::{Scaling, Taken};
 use super::products::{Products, adjoint};
 use super::{Call, Sums, chain};
-use crate::backend::gpu::kernels::tt::{self, STATE_BYTES, Site};
+use crate::backend::gpu::kernels::tt::{self, STATE_BYTES, Site, result};
 use crate::backend::gpu::{Blas, DeviceMemory, GpuStream, Region, Transpose, View};
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -15,14 +16,25 @@ use crate::tt::cost::First;
 use crate::tt::options::Math;
 
 /// One end of the train on its way to the middle.
-struct End<'a> {
-    products: Products<'a>,
-    is_right: bool,
-    f: DeviceMemory,
-    t: DeviceMemory,
-    state: Region<'a>,
+pub(super) struct End<'a> {
+    pub(super) products: Products<'a>,
+    pub(super) is_right: bool,
+    /// Sites of this end.
+    pub(super) sites: usize,
+    pub(super) f: Region<'a>,
+    pub(super) t: Region<'a>,
+    pub(super) state: Region<'a>,
+    pub(super) scaling: Scaling<'a>,
     /// Whether the environment is to be multiplied by the state's factor.
-    measured: bool,
+    pub(super) measured: bool,
+}
+
+/// Bytes of the environments and of the products of both ends; of an end without sites an element.
+pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[[usize; 2]; 2]> {
+    let (environment, products) = room(call)?;
+    let bytes = |elements: usize| product("rank", elements, size_of::<T>());
+    let left = [bytes(environment)?, bytes(products)?];
+    Ok([left, if call.plan().meet < call.length { left } else { [size_of::<T>(); 2] }])
 }
 
 /// Elements of the largest environment and product of a site.
@@ -50,8 +62,16 @@ pub(super) fn contract<T: Scalar>(
     math: Math,
     sums: &mut Sums<'_>,
 ) -> Result<bool> {
-    let states = call.gpu.allocate_on(call.stream, "states of a contraction", 2 * STATE_BYTES)?;
-    let result = from_both::<T>(call, left, right, math, &states, sums);
+    let (gpu, stream) = (call.gpu, call.stream);
+    let states = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES)?;
+    // The other queue begins when the cores are there.
+    right.stream().wait_for(stream)?;
+    // Zeroed, as are those of blocks.
+    let space = |blas: &Blas, bytes| gpu.allocate_on(blas.stream(), "work space of a contraction", bytes);
+    let [bytes_left, bytes_right] = bytes::<T>(call)?;
+    let left_room = [space(left, bytes_left[0])?, space(left, bytes_left[1])?];
+    let right_room = [space(right, bytes_right[0])?, space(right, bytes_right[1])?];
+    let result = from_both::<T>(call, (left, right), math, [&left_room, &right_room], &states, sums);
     if result.is_err() {
         // What was enqueued there uses memory that goes in the order of the other queue.
         let _ = right.stream().synchronize();
@@ -59,72 +79,86 @@ pub(super) fn contract<T: Scalar>(
     result
 }
 
-fn from_both<'a, T: Scalar>(
-    call: &'a Call<'_>,
-    left: &'a Blas,
-    right: &'a Blas,
+fn from_both<T: Scalar>(
+    call: &Call<'_>,
+    (left, right): (&Blas, &Blas),
     math: Math,
-    states: &'a DeviceMemory,
+    rooms: [&[DeviceMemory; 2]; 2],
+    states: &DeviceMemory,
     sums: &mut Sums<'_>,
 ) -> Result<bool> {
     let plan = call.plan();
-    let d = call.length;
-    let (environment, products) = room(call)?;
-    let meet = plan.meet.min(d);
-    // The other queue begins when the cores are there.
-    right.stream().wait_for(call.stream)?;
-    let end = |blas: &'a Blas, is_right: bool| -> Result<End<'a>> {
-        let stream = blas.stream();
-        let idle = is_right && meet == d;
-        let space = |elements: usize| {
-            let elements = if idle { 1 } else { elements };
-            let bytes = product("rank", elements, size_of::<T>())?;
-            // Zeroed, as are those of blocks.
-            call.gpu.allocate_on(stream, "work space of a contraction", bytes)
-        };
+    let meet = plan.meet.min(call.length);
+    let sites = [meet, call.length - meet];
+    let end = |blas, is_right: bool| -> Result<End<'_>> {
+        let side = usize::from(is_right);
+        let [f, t] = rooms[side];
         Ok(End {
             products: Products::new::<T>(call.gpu, blas, math)?,
             is_right,
-            f: space(environment)?,
-            t: space(products)?,
-            state: states.region(if is_right { STATE_BYTES } else { 0 }, STATE_BYTES)?,
+            sites: sites[side],
+            f: f.whole(),
+            t: t.whole(),
+            state: states.region(side * STATE_BYTES, STATE_BYTES)?,
+            scaling: Scaling::Measured,
             measured: false,
         })
     };
     let mut ends = [end(left, false)?, end(right, true)?];
-    let sites = [meet, d - meet];
-    let grown = [plan.grow[0].min(meet), plan.grow[1].min(d - meet)];
+    let mut from = [0; 2];
     for (side, end) in ends.iter_mut().enumerate() {
-        if sites[side] > 0 {
-            end.start::<T>(call, grown[side].max(1))?;
+        from[side] = plan.grow[side].min(end.sites).max(1);
+        if end.sites > 0 {
+            end.start::<T>(call, from[side])?;
         }
     }
-    // In turns, so that neither queue runs dry.
-    for i in 1..sites[0].max(sites[1]) {
-        for (side, end) in ends.iter_mut().enumerate() {
-            if i < sites[side] && i >= grown[side].max(1) {
-                end.site::<T>(call, i)?;
-                if i.is_multiple_of(interval(call)) && i + 1 < sites[side] {
-                    end.measure::<T>(call, i)?;
-                }
-            }
-            if i < sites[side] {
-                call.work.step()?;
-            }
-        }
-    }
-    call.stream.wait_for(right.stream())?;
-    let whole = sites[1] == 0;
-    let site = call.sites[if whole { 0 } else { meet }];
-    let count = if whole { 1 } else { product("rank", site.r[0], site.s[0])? };
+    sweep::<T>(call, &mut ends, from)?;
+    let count = joined(call, &ends)?;
     let results = call.results(tt::sum_blocks(count))?;
-    let other = (!whole).then(|| ends[1].f.whole());
-    let flags = (plan.conjugate, call.unscaled);
-    let (first, all) = (ends[0].f.whole(), (count, 0));
-    tt::join::<T>(call.gpu, call.stream, first, other, all, states.whole(), None, flags, results.whole())?;
+    join::<T>(call, &ends, states.whole(), results.whole())?;
     let doubt = chain::joined(call, &results, count, sums)?;
     call.steps(usize::from(sites[0] > 0) + usize::from(sites[1] > 0))?;
     Ok(doubt && call.rescues())
+}
+
+/// The sites of both ends from the given ones on, in turns, so that neither queue runs dry.
+pub(super) fn sweep<T: Scalar>(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [usize; 2]) -> Result<()> {
+    // What was done at once counts site by site.
+    for i in from[0].min(1)..ends[0].sites.max(ends[1].sites) {
+        for (side, end) in ends.iter_mut().enumerate() {
+            if i >= end.sites {
+                continue;
+            }
+            if i >= from[side] {
+                end.site::<T>(call, i)?;
+            }
+            call.work.step()?;
+        }
+    }
+    Ok(())
+}
+
+/// Elements of the environments where both ends meet.
+pub(super) fn joined(call: &Call<'_>, ends: &[End<'_>; 2]) -> Result<usize> {
+    if ends[1].sites == 0 {
+        return Ok(1);
+    }
+    let site = call.sites[ends[0].sites];
+    product("rank", site.r[0], site.s[0])
+}
+
+/// What both ends make together, in parts, once the queue of the call has waited for the other.
+pub(super) fn join<T: Scalar>(
+    call: &Call<'_>,
+    ends: &[End<'_>; 2],
+    states: Region<'_>,
+    results: Region<'_>,
+) -> Result<()> {
+    call.stream.wait_for(ends[1].stream())?;
+    let other = (ends[1].sites > 0).then_some(ends[1].f);
+    let flags = (call.plan().conjugate, call.unscaled && matches!(ends[0].scaling, Scaling::Measured));
+    let all = (joined(call, ends)?, 0);
+    tt::join::<T>(call.gpu, call.stream, ends[0].f, other, all, states, None, flags, results)
 }
 
 impl End<'_> {
@@ -146,11 +180,11 @@ impl End<'_> {
     fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
         // They grow in the room of a product, one in each half, and in that of the environment between two sites.
         let half = self.t.bytes() / size_of::<T>() / 2 * size_of::<T>();
-        let (first, second) = (self.t.region(0, half)?, self.t.region(half, half)?);
+        let (first, second) = (self.t.part(0, half)?, self.t.part(half, half)?);
         let (x, r, rows) = self.dense::<T>(call, sites, true, first)?;
         let (y, s, _) = self.dense::<T>(call, sites, false, second)?;
         let taken = self.taken(call);
-        let to = View::packed(self.f.whole(), s, r);
+        let to = View::packed(self.f, s, r);
         if self.is_right {
             // G[b, a] = sum over m of R_y[b, m] cj(R_x[a, m]).
             let (x, y) = (View::packed(x, r, rows), View::packed(y, s, rows));
@@ -181,7 +215,7 @@ impl End<'_> {
         let (mut from, mut rows, mut at) = (core(0), n, far);
         for i in 1..sites {
             let (near, n, far) = bond(i);
-            let memory = if (sites - 1 - i).is_multiple_of(2) { room } else { self.f.whole() };
+            let memory = if (sites - 1 - i).is_multiple_of(2) { room } else { self.f };
             if self.is_right {
                 let (a, b) = (View::packed(core(i), far * n, near), View::packed(from, near, rows));
                 let to = View::packed(memory, far * n, rows);
@@ -203,9 +237,16 @@ impl End<'_> {
         let k = self.core(call, i);
         let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
         let (core_x, core_y) = (call.x[k], call.y[k]);
-        let (f, t) = (self.f.whole(), self.t.whole());
+        let (f, t) = (self.f, self.t);
         let taken = self.taken(call);
-        let alpha = self.measured.then_some(self.state);
+        if let Scaling::Careful(careful) = self.scaling {
+            let side = usize::from(self.is_right);
+            let count = product("rank", [r, r2][side], [s, s2][side])?;
+            let (now, next) = (self.order(call, i), self.order(call, i + 1));
+            careful.measure::<T>(call.gpu, self.stream(), (f, count), now, next, self.state)?;
+            self.measured = true;
+        }
+        let (alpha, second) = (self.measured.then_some(self.state), self.scaling.second());
         let plain = |view| (view, Transpose::Plain);
         // The products with slices lie one after another.
         let part = |index: usize| {
@@ -226,7 +267,7 @@ impl End<'_> {
                 )?;
                 let y = View::packed(core_y, s * n, s2);
                 let t = plain(View::packed(t, s * n, r2));
-                products.multiply::<T>(None, false, (y, taken), t, View::packed(f, s2, r2))?;
+                products.multiply::<T>(second, false, (y, taken), t, View::packed(f, s2, r2))?;
             }
             (false, First::Y) => {
                 // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
@@ -237,7 +278,7 @@ impl End<'_> {
                 }
                 let x = View::packed(core_x, r * n, r2);
                 let t = plain(View::packed(t, s2, r * n));
-                products.multiply::<T>(None, false, t, plain(x), View::packed(f, s2, r2))?;
+                products.multiply::<T>(second, false, t, plain(x), View::packed(f, s2, r2))?;
             }
             (true, First::X) => {
                 // The order with the same product: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')] cj(X[a, (i a')]).
@@ -246,7 +287,7 @@ impl End<'_> {
                 products.multiply::<T>(alpha, false, plain(y), plain(View::packed(f, s2, r2)), to)?;
                 let x = View::packed(core_x, r, n * r2);
                 let t = plain(View::packed(t, s, n * r2));
-                products.multiply::<T>(None, false, t, (x, taken), View::packed(f, s, r))?;
+                products.multiply::<T>(second, false, t, (x, taken), View::packed(f, s, r))?;
             }
             (true, First::Y) => {
                 // T[b', (a i)] = G[b', a'] cj(X[(a i), a']), G[b, a] = sum over i of Y[b, i, b'] T[b', a, i].
@@ -256,12 +297,28 @@ impl End<'_> {
                 for j in 0..n {
                     let y = slice::<T>(core_y, [s, s2], n, j)?;
                     let t = plain(View::packed(part(j)?, s2, r));
-                    products.multiply::<T>(None, j > 0, plain(y), t, View::packed(f, s, r))?;
+                    products.multiply::<T>(second, j > 0, plain(y), t, View::packed(f, s, r))?;
                 }
             }
         }
         self.measured = false;
-        Ok(())
+        let due = i.is_multiple_of(interval(call)) && i + 1 < self.sites;
+        if due && matches!(self.scaling, Scaling::Measured) { self.measure::<T>(call, i) } else { Ok(()) }
+    }
+
+    /// The core of the i-th site from this end, and whether that of x comes first; `None` beyond the last.
+    fn order(&self, call: &Call<'_>, i: usize) -> Option<Taken> {
+        if i >= self.sites {
+            return None;
+        }
+        let (k, plan) = (self.core(call, i), call.plan());
+        // From the right the same product comes first as from the left comes second.
+        Some((k, (plan.order[plan.core(to_u64(k))] == First::X) != self.is_right))
+    }
+
+    /// Begins before the first site, where the environment is 1: its products are scaled by the cores.
+    pub(super) fn open<T: Scalar>(&self, call: &Call<'_>) -> Result<()> {
+        result::store(call.gpu, self.stream(), &result::one::<T>(), self.f)
     }
 
     /// Measures the environment after site i.
@@ -269,7 +326,7 @@ impl End<'_> {
         let Site { r, s, .. } = call.sites[self.core(call, i)];
         let side = if self.is_right { 0 } else { 1 };
         let count = product("rank", r[side], s[side])?;
-        tt::measure::<T>(call.gpu, self.stream(), self.f.whole(), count, self.state, call.unscaled)?;
+        tt::measure::<T>(call.gpu, self.stream(), self.f, count, self.state, call.unscaled)?;
         self.measured = true;
         Ok(())
     }

@@ -1,25 +1,27 @@
 //! Inner products that are enqueued as a whole: nothing waits for the host, the result stays on the device, and a graph may
-//! capture the calls. Purlin's own kernels alone do so; everything is scaled by the largest numbers of the cores, for
-//! nobody looks whether something was lost.
+//! capture the calls. Everything is scaled by the largest numbers of the cores, for nobody looks whether something was lost.
 
 use std::slice::from_ref;
 
-use super::{Call, GpuContraction, chain};
+use super::careful::{Careful, SECOND, Scaling};
+use super::ends::End;
+use super::products::Products;
+use super::{Call, GpuContraction, blocks, chain, ends};
 use crate::backend::gpu::kernels::tt::{
     self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, result, result::Terms,
 };
-use crate::backend::gpu::{DeviceMemory, Gpu, Region};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
 use crate::tt::info::Kernel;
-use crate::tt::ops::Work;
-use crate::tt::options::Algorithm;
+use crate::tt::ops::{Enqueued, Work};
+use crate::tt::options::{Algorithm, Math};
 use crate::tt::plan::Plan;
 
 use super::load::Loaded;
 
-/// Most boundary pairs: those of one launch.
+/// Most boundary pairs of one launch.
 const PAIRS: usize = 1 << 16;
 /// Pieces of the work space begin at multiples of this.
 const GRAIN: usize = 256;
@@ -33,90 +35,153 @@ enum Way {
     Ends(Form, usize),
     /// An open product by all of the device.
     Grid(Option<usize>),
+    /// Blocks of boundary pairs by cuBLAS.
+    Blocks,
+    /// An open product from both ends by cuBLAS.
+    Library,
 }
 
 /// Bytes of the pieces of the work space.
 struct Room {
     tables: usize,
     /// Environments, or the elements that a product by the whole device works with.
-    elements: usize,
+    elements: [usize; 4],
     /// States, and what else has to be 0.
     states: usize,
+    /// What cuBLAS works with, on each of its queues.
+    library: [usize; 2],
     results: usize,
 }
 
+/// The same pieces.
+struct Pieces<'a> {
+    tables: Region<'a>,
+    elements: [Region<'a>; 4],
+    states: Region<'a>,
+    library: [Region<'a>; 2],
+    results: Region<'a>,
+}
+
 impl Room {
-    fn whole(&self) -> usize {
-        [self.tables, self.elements, self.states, self.results].map(|bytes| bytes.next_multiple_of(GRAIN)).iter().sum()
+    fn whole(&self) -> Result<usize> {
+        let [a, b, c, d] = self.elements;
+        let [left, right] = self.library;
+        let all = [self.tables, a, b, c, d, self.states, left, right, self.results];
+        let sum =
+            all.into_iter().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(GRAIN)?));
+        sum.ok_or_else(|| Error::invalid("workspace", "of more bytes than there are addresses is needed"))
     }
 
-    fn parts<'a>(&self, space: Region<'a>) -> Result<[Region<'a>; 4]> {
+    fn pieces<'a>(&self, space: Region<'a>) -> Result<Pieces<'a>> {
         let mut first = 0;
         let mut next = |bytes: usize| {
             let part = space.part(first, bytes);
             first += bytes.next_multiple_of(GRAIN);
             part
         };
-        Ok([next(self.tables)?, next(self.elements)?, next(self.states)?, next(self.results)?])
+        let [a, b, c, d] = self.elements;
+        let [left, right] = self.library;
+        Ok(Pieces {
+            tables: next(self.tables)?,
+            elements: [next(a)?, next(b)?, next(c)?, next(d)?],
+            states: next(self.states)?,
+            library: [next(left)?, next(right)?],
+            results: next(self.results)?,
+        })
     }
 }
 
-fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>) -> Result<Way> {
+fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> Result<bool>) -> Result<Way> {
     let plan = call.plan();
     let pairs = plan.pairs.len();
     let open = pairs == 1 && call.length == call.sites.len() && call.length >= 2;
     if (plan.kernel == Kernel::Chain || call.length == 1)
-        && pairs <= PAIRS
-        && let Some(form) = chain::form_of::<T>(gpu, &call.sites, call.length, pairs)?
+        && let Some(form) = chain::form_of::<T>(gpu, &call.sites, call.length, pairs.min(PAIRS))?
     {
         return Ok(if open { Way::Ends(form, call.middle()) } else { Way::Pairs(form) });
     }
-    let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
-    if pairs == 1 && largest <= super::GRID_RANK {
+    if !(pairs == 1 && plan.kernel == Kernel::Chain) && has_library()? {
+        return Ok(if open { Way::Library } else { Way::Blocks });
+    }
+    if pairs == 1 {
         return Ok(Way::Grid(open.then(|| call.middle())));
     }
-    let most = (super::CHAIN_RANK, super::RING_RANK, super::GRID_RANK);
-    Err(Error::NotSupported(format!(
-        "x and y: {pairs} boundary pairs of ranks up to {largest} are more than is computed without the host; rings go up \
-         to rank {}, open trains up to {}",
-        most.1, most.2
-    )))
+    let problem = format!("x and y: {pairs} boundary pairs of such ranks are computed by cuBLAS, which is not there");
+    Err(Error::NotSupported(problem))
 }
 
-fn room_of<T: Scalar>(call: &Call<'_>, way: Way) -> Result<Room> {
+fn room_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
     let tables = Tables::enqueued_bytes(call.sites.len())?;
     let element = size_of::<T>();
     let bond = |middle: usize| product("rank", call.sites[middle].r[0], call.sites[middle].s[0]);
     let results = |terms: usize| product("products", terms, RESULT_WORDS * 8);
+    let bare = Room { tables, elements: [0; 4], states: 0, library: [0; 2], results: 0 };
+    let library = Blas::workspace_bytes(call.gpu);
     Ok(match way {
-        Way::Pairs(_) => Room { tables, elements: 0, states: 0, results: results(call.plan().pairs.len())? },
+        Way::Pairs(_) => Room { results: results(call.plan().pairs.len())?, ..bare },
         Way::Ends(_, middle) => {
             let count = bond(middle)?;
-            let elements = product("rank", count, 2 * element)?;
-            Room { tables, elements, states: 2 * STATE_BYTES, results: results(tt::sum_blocks(count))? }
+            let each = product("rank", count, element)?;
+            let all = product("rank", each, 2)?;
+            Room { elements: [all, 0, 0, 0], states: 2 * STATE_BYTES, results: results(tt::sum_blocks(count))?, ..bare }
         }
         Way::Grid(middle) => {
             let (environment, products) = tt::grid_strides(&call.sites)?;
             let elements = product("work space", 2 * element, 2 * environment + products)?;
             let states = product("sites", call.length, 8)? + 2 * STATE_BYTES + 16;
             let count = middle.map_or(Ok(1), bond)?;
-            Room { tables, elements, states, results: results(tt::sum_blocks(count))? }
+            Room { elements: [elements, 0, 0, 0], states, results: results(tt::sum_blocks(count))?, ..bare }
+        }
+        Way::Blocks => {
+            let (f, g, t) = blocks::bytes::<T>(call, math)?;
+            Room {
+                elements: [f, g.unwrap_or(0), t, 0],
+                states: STATE_BYTES + SECOND + Products::NUMBERS,
+                library: [library, 0],
+                results: results(call.plan().pairs.len())?,
+                ..bare
+            }
+        }
+        Way::Library => {
+            let [left, right] = ends::bytes::<T>(call)?;
+            let meet = call.plan().meet.min(call.length);
+            let count = if meet < call.length { bond(meet)? } else { 1 };
+            Room {
+                // The first environment is written in one piece with what is behind it.
+                elements: [left[0].max(16), left[1], right[0].max(16), right[1]],
+                states: 2 * (STATE_BYTES + SECOND + Products::NUMBERS),
+                library: [library; 2],
+                results: results(tt::sum_blocks(count))?,
+                ..bare
+            }
         }
     })
 }
 
+/// cuBLAS on the queue of a call, and on one beside it.
+struct Libraries<'a> {
+    math: Math,
+    blas: &'a [Blas; 2],
+}
+
 /// Enqueues the product; its terms are then in the last part of the work space. Says how many there are.
-fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, room: &Room, space: Region<'_>) -> Result<usize> {
+fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, library: Option<Libraries<'_>>, pieces: &Pieces<'_>) -> Result<usize> {
     let (gpu, stream) = (call.gpu, call.stream);
-    let [tables, elements, states, results] = room.parts(space)?;
+    let &Pieces { tables, elements: [elements, ..], states, results, .. } = pieces;
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
     let tables = Tables::enqueued::<T>(gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
+    let without = || Error::Internal("products of a library without one".into());
     match way {
         Way::Pairs(form) => {
             let count = call.plan().pairs.len();
-            tt::chain_pairs::<T>(gpu, stream, form, &tables, &sweep(None), (0, count), true, results)?;
+            for first in (0..count).step_by(PAIRS) {
+                let now = PAIRS.min(count - first);
+                let word = RESULT_WORDS * 8;
+                let to = results.part(first * word, now * word)?;
+                tt::chain_pairs::<T>(gpu, stream, form, &tables, &sweep(None), (first, now), true, to)?;
+            }
             Ok(count)
         }
         Way::Ends(form, middle) => {
@@ -148,7 +213,71 @@ fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, room: &Room, space: Region<'_>)
             tt::join::<T>(gpu, stream, left, right, all, states, Some(places), (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
+        Way::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),
+        Way::Library => by_ends::<T>(call, &tables, library.ok_or_else(without)?, pieces),
     }
+}
+
+/// All boundary pairs, block by block in the same memory.
+fn by_blocks<T: Scalar>(
+    call: &Call<'_>,
+    tables: &Tables<'_>,
+    Libraries { math, blas: [blas, _] }: Libraries<'_>,
+    pieces: &Pieces<'_>,
+) -> Result<usize> {
+    let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
+    let [f, g, t, _] = pieces.elements;
+    // What is in the memory may be no number, and a library may multiply it by 0.
+    pieces.elements.iter().try_for_each(|part| gpu.clear(stream, *part))?;
+    let state = pieces.states.part(0, STATE_BYTES)?;
+    let second = pieces.states.part(STATE_BYTES, SECOND)?;
+    let numbers = pieces.states.part(STATE_BYTES + SECOND, Products::NUMBERS)?;
+    let products = Products::lent::<T>(gpu, blas, math, numbers)?;
+    let scaling = Scaling::Careful(Careful { keys: tt::Careful(tables), second });
+    let mut room = blocks::Room { f, g: (g.bytes() > 0).then_some(g), t, state, scaling };
+    let word = RESULT_WORDS * 8;
+    for index in 0..plan.blocks() {
+        let pairs = plan.pairs.block(index, plan.block);
+        let out = pieces.results.part(pairs.start * word, pairs.len() * word)?;
+        blocks::block::<T>(call, &products, &mut room, pairs, out)?;
+    }
+    Ok(plan.pairs.len())
+}
+
+/// Both ends of an open product, each on its queue.
+fn by_ends<T: Scalar>(
+    call: &Call<'_>,
+    tables: &Tables<'_>,
+    Libraries { math, blas }: Libraries<'_>,
+    pieces: &Pieces<'_>,
+) -> Result<usize> {
+    let (gpu, stream) = (call.gpu, call.stream);
+    pieces.elements.iter().try_for_each(|part| gpu.clear(stream, *part))?;
+    gpu.clear(stream, pieces.states)?;
+    let meet = call.plan().meet.min(call.length);
+    // The other queue begins when tables and memory are there.
+    blas[1].stream().wait_for(stream)?;
+    let at = |place: usize, bytes: usize| pieces.states.part(place, bytes);
+    let end = |side: usize| -> Result<End<'_>> {
+        let seconds = 2 * STATE_BYTES;
+        let numbers = at(seconds + 2 * SECOND + side * Products::NUMBERS, Products::NUMBERS)?;
+        let second = at(seconds + side * SECOND, SECOND)?;
+        Ok(End {
+            products: Products::lent::<T>(gpu, &blas[side], math, numbers)?,
+            is_right: side == 1,
+            sites: [meet, call.length - meet][side],
+            f: pieces.elements[2 * side],
+            t: pieces.elements[2 * side + 1],
+            state: at(side * STATE_BYTES, STATE_BYTES)?,
+            scaling: Scaling::Careful(Careful { keys: tt::Careful(tables), second }),
+            measured: false,
+        })
+    };
+    let mut both = [end(0)?, end(1)?];
+    both.iter().try_for_each(|end| end.open::<T>(call))?;
+    ends::sweep::<T>(call, &mut both, [0; 2])?;
+    ends::join::<T>(call, &both, pieces.states, pieces.results)?;
+    Ok(tt::sum_blocks(ends::joined(call, &both)?))
 }
 
 /// Refuses what is not computed by way of boundary pairs, and trains that would have to be copied.
@@ -176,41 +305,91 @@ fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> R
 }
 
 impl GpuContraction {
-    /// Enqueues a product, whose result goes to [`result::SETTLED`] numbers: mantissa, exponent, and whether it is finite.
-    /// Works in `workspace` if there is one. Returns the bytes of it that it needs.
+    /// cuBLAS for calls that are enqueued, and the queue beside theirs; `false` if the library is not to be had.
+    fn furnish_enqueued(&mut self, stream: &GpuStream) -> Result<bool> {
+        if self.enqueued.is_some() {
+            return Ok(true);
+        }
+        if stream.is_captured()? {
+            let problem = "stream: is being captured, and cuBLAS is not there yet: ask for the workspace before";
+            return Err(Error::NotSupported(problem.into()));
+        }
+        let side = match &self.side {
+            Some(side) => side.clone(),
+            None => self.side.insert(self.gpu.create_independent_stream()?).clone(),
+        };
+        let blas = || {
+            let blas = Blas::without_workspace(&self.gpu, &side)?;
+            blas.set_precision(self.precision())?;
+            Ok(blas)
+        };
+        match blas().and_then(|first| Ok([first, blas()?])) {
+            Ok(both) => self.enqueued = Some(both),
+            Err(Error::NoDevice(_)) => return Ok(false),
+            Err(other) => return Err(other),
+        }
+        Ok(true)
+    }
+
+    /// Enqueues a product, whose result goes to [`result::SETTLED`] numbers: mantissa, exponent, and whether it is finite;
+    /// with `root` its square root. Works in `workspace` if there is one.
     pub(super) fn enqueued<T: Scalar>(
         &mut self,
         work: &Work<'_>,
+        root: bool,
         workspace: Option<&DeviceMemory>,
         to: Option<Region<'_>>,
-    ) -> Result<usize> {
+    ) -> Result<Enqueued> {
         expect_enqueueable::<T>(self, work)?;
         let stream = self.stream(work.stream);
-        let gpu = self.gpu.clone();
-        let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
-        let y = Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?;
+        let (gpu, context, math) = (self.gpu.clone(), self.context.clone(), self.math);
+        let x = Loaded::new::<T>(&context, &gpu, &stream, "x", work.x)?;
+        let y = Loaded::new::<T>(&context, &gpu, &stream, "y", work.y)?;
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
-        let way = way_of::<T>(&gpu, &call)?;
-        let room = room_of::<T>(&call, way)?;
-        let needed = room.whole();
-        let Some(to) = to else { return Ok(needed) };
+        let way = way_of::<T>(&gpu, &call, || self.furnish_enqueued(&stream))?;
+        let room = room_of::<T>(&call, math, way)?;
+        let bytes = room.whole()?;
+        let library = matches!(way, Way::Blocks | Way::Library);
+        let done = Enqueued { bytes, kernel: if library { Kernel::Products } else { Kernel::Chain } };
+        let Some(to) = to else { return Ok(done) };
         let own;
         let space = match workspace {
-            Some(memory) if memory.bytes() < needed => {
-                let problem = format!("has {} bytes, {needed} are needed", memory.bytes());
+            Some(memory) if memory.bytes() < bytes => {
+                let problem = format!("has {} bytes, {bytes} are needed", memory.bytes());
                 return Err(Error::invalid("workspace", problem));
             }
             Some(memory) => memory,
             None => {
-                own = gpu.allocate_uninitialised_on(&stream, "work space of a contraction", needed)?;
+                own = gpu.allocate_uninitialised_on(&stream, "work space of a contraction", bytes)?;
                 &own
             }
         };
-        let count = enqueue::<T>(&call, way, &room, space.whole())?;
-        let [.., results] = room.parts(space.whole())?;
+        let pieces = room.pieces(space.whole())?;
+        let side = self.side.clone();
+        let blas = match (&mut self.enqueued, &side) {
+            (Some(blas), Some(side)) if library => {
+                blas[0].lend(&stream, pieces.library[0])?;
+                if matches!(way, Way::Library) {
+                    blas[1].lend(side, pieces.library[1])?;
+                }
+                Some(Libraries { math, blas })
+            }
+            _ => None,
+        };
+        let count = match enqueue::<T>(&call, way, blas, &pieces) {
+            Ok(count) => count,
+            Err(problem) => {
+                // The memory goes in the order of the call's queue, also for what was enqueued beside it.
+                if let (Way::Library, Some(side)) = (way, &side) {
+                    let _ = stream.wait_for(side);
+                }
+                return Err(problem);
+            }
+        };
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
-        let halved = real && matches!(way, Way::Pairs(_));
-        result::settle(&gpu, &stream, results, Terms { count, halved, real, conjugate }, to)?;
-        Ok(needed)
+        let halved = real && matches!(way, Way::Pairs(_) | Way::Blocks);
+        let terms = Terms { count, halved, real: real || root, conjugate, root };
+        result::settle(&gpu, &stream, pieces.results, terms, to)?;
+        Ok(done)
     }
 }

@@ -8,12 +8,14 @@
 //! | `chain` | sweeps by purlin's own kernels |
 //! | `batch` | many of them at a time |
 //! | `blocks` | blocks of pairs by cuBLAS |
+//! | `careful` | what keeps environments within range |
 //! | `ends` | open trains from both ends by cuBLAS |
 //! | `enqueue` | products that nobody waits for |
 //! | `products` | products by cuBLAS, in one part or in several |
 
 mod batch;
 mod blocks;
+mod careful;
 mod chain;
 mod ends;
 mod enqueue;
@@ -28,7 +30,7 @@ use std::sync::Arc;
 
 use super::cpu::CpuContraction;
 use super::info::Kernel;
-use super::ops::{ContractOps, Item, Machine, Work};
+use super::ops::{ContractOps, Enqueued, Item, Machine, Work};
 use super::options::{Algorithm, Math, Options};
 use super::plan::{Plan, expect_room};
 use super::scaled::Scaled;
@@ -62,6 +64,8 @@ pub struct GpuContraction {
     /// A queue for the other end of a train, and cuBLAS on both; made when first needed.
     side: Option<GpuStream>,
     libraries: Vec<(u64, Blas)>,
+    /// cuBLAS for calls that are enqueued, for their own queue and the other.
+    enqueued: Option<[Blas; 2]>,
     host: CpuContraction,
 }
 
@@ -84,6 +88,7 @@ impl GpuContraction {
             math,
             side: None,
             libraries: Vec::new(),
+            enqueued: None,
             host: CpuContraction::new(context),
         })
     }
@@ -92,6 +97,13 @@ impl GpuContraction {
     fn stream(&self, stream: Option<&Stream>) -> GpuStream {
         let given = stream.filter(|s| Arc::ptr_eq(s.context(), &self.context));
         given.and_then(|s| s.gpu()).unwrap_or_else(|| self.gpu.default_stream()).clone()
+    }
+
+    fn precision(&self) -> Precision {
+        match self.math {
+            Math::Tf32 => Precision::Reduced,
+            Math::Default | Math::Tf32x3 | Math::Gemm3m => Precision::Full,
+        }
     }
 
     /// Sees that there is cuBLAS on a queue; `false` if the library is not to be had.
@@ -104,11 +116,7 @@ impl GpuContraction {
         self.libraries.retain(|l| Some(l.0) == side);
         match Blas::new(&self.gpu, stream) {
             Ok(blas) => {
-                let precision = match self.math {
-                    Math::Tf32 => Precision::Reduced,
-                    Math::Default | Math::Tf32x3 | Math::Gemm3m => Precision::Full,
-                };
-                blas.set_precision(precision)?;
+                blas.set_precision(self.precision())?;
                 alloc::push("libraries", &mut self.libraries, (stream.raw(), blas))?;
                 Ok(true)
             }
@@ -477,8 +485,14 @@ impl ContractOps for GpuContraction {
         with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
     }
 
-    fn enqueue(&mut self, work: &Work<'_>, workspace: Option<&DeviceMemory>, to: Option<Region<'_>>) -> Result<usize> {
-        with_scalar!(work.plan.dtype, "x", T => self.enqueued::<T>(work, workspace, to))
+    fn enqueue(
+        &mut self,
+        work: &Work<'_>,
+        root: bool,
+        workspace: Option<&DeviceMemory>,
+        to: Option<Region<'_>>,
+    ) -> Result<Enqueued> {
+        with_scalar!(work.plan.dtype, "x", T => self.enqueued::<T>(work, root, workspace, to))
     }
 
     fn takes(&self, plan: &Plan) -> bool {

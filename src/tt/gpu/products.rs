@@ -1,5 +1,6 @@
 //! Products by cuBLAS in the arithmetic that was asked for.
 
+use crate::backend::gpu::kernels::tt::result;
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Region, Scalars, Series, Transpose, View};
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -9,8 +10,13 @@ use crate::tt::options::Math;
 pub(super) struct Products<'a> {
     blas: &'a Blas,
     math: Math,
-    /// 1 and 0.
-    numbers: DeviceMemory,
+    numbers: Numbers<'a>,
+}
+
+/// Where 1 and 0 are, in [`Products::NUMBERS`] bytes.
+enum Numbers<'a> {
+    Own(DeviceMemory),
+    Lent(Region<'a>),
 }
 
 /// A factor of a product.
@@ -22,12 +28,22 @@ pub(super) fn adjoint(conjugate: bool) -> Transpose {
 }
 
 impl<'a> Products<'a> {
+    /// Bytes of the numbers 1 and 0.
+    pub(super) const NUMBERS: usize = 32;
+
     /// Products on the queue of `blas`.
     pub(super) fn new<T: Scalar>(gpu: &Gpu, blas: &'a Blas, math: Math) -> Result<Self> {
         let stream = blas.stream();
-        let mut numbers = gpu.allocate_on(stream, "scalars of products", 32)?;
+        let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;
         gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut numbers, 0)?;
-        Ok(Self { blas, math, numbers })
+        Ok(Self { blas, math, numbers: Numbers::Own(numbers) })
+    }
+
+    /// The same with memory that the caller lends, and nothing that comes from the host.
+    pub(super) fn lent<T: Scalar>(gpu: &Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
+        let [low, high] = result::one::<T>();
+        result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
+        Ok(Self { blas, math, numbers: Numbers::Lent(numbers) })
     }
 
     /// The library.
@@ -36,12 +52,16 @@ impl<'a> Products<'a> {
     }
 
     /// Whether products of many matrices at a time are to be had.
-    pub(super) fn takes_many(&self) -> bool {
-        self.math != Math::Gemm3m
+    pub(super) fn takes_many(math: Math) -> bool {
+        math != Math::Gemm3m
     }
 
     fn scalars<'s>(&'s self, alpha: Option<Region<'s>>, add: bool) -> Result<Scalars<'s>> {
-        let (one, zero) = (self.numbers.region(0, 16)?, self.numbers.region(16, 16)?);
+        let numbers = match &self.numbers {
+            Numbers::Own(memory) => memory.whole(),
+            Numbers::Lent(region) => *region,
+        };
+        let (one, zero) = (numbers.part(0, 16)?, numbers.part(16, 16)?);
         let alpha = alpha.map_or(Ok(one), |alpha| alpha.part(0, 16))?;
         Ok(Scalars { alpha, beta: if add { one } else { zero }, three: self.math == Math::Gemm3m })
     }

@@ -280,8 +280,8 @@ pub struct Blas {
     functions: &'static Functions,
     device: Arc<Device>,
     handle: Handle,
-    // In the order of the stream, like the calls that use it.
-    workspace: DeviceMemory,
+    // In the order of the stream, like the calls that use it; `None` if callers lend it.
+    workspace: Option<DeviceMemory>,
     stream: GpuStream,
     // A handle serves one thread at a time.
     _single: PhantomData<Cell<()>>,
@@ -296,11 +296,23 @@ impl Blas {
     /// # Errors
     /// [`Error::NoDevice`] if the library is not there; device memory for its workspace.
     pub fn new(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
+        Functions::get()?;
+        let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", Self::workspace_bytes(gpu))?;
+        let mut blas = Self::without_workspace(gpu, stream)?;
+        blas.lend(stream, workspace.whole())?;
+        blas.workspace = Some(workspace);
+        Ok(blas)
+    }
+
+    /// cuBLAS for work that is enqueued as a whole: before each call it is lent a workspace. Making it may wait for the
+    /// device, lending does not.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if the library is not there.
+    pub fn without_workspace(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
         library_fault("cublasCreate")?;
         let functions = Functions::get()?;
         let device = Arc::clone(&gpu.device);
-        let bytes = WORKSPACES[usize::from(device.info.compute_capability.0 < 9)];
-        let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", bytes)?;
         let entered = device.enter()?;
         let handle = match device.blas.take() {
             Some(handle) => handle,
@@ -312,18 +324,31 @@ impl Blas {
             }
         };
         drop(entered);
-        let blas = Self { functions, device, handle, workspace, stream: stream.clone(), _single: PhantomData };
-        let entered = blas.device.enter()?;
-        // Setting the stream resets the workspace, so it comes first.
-        // SAFETY: handles of this device; the workspace lives as long as the value.
-        unsafe {
-            check("cublasSetStream", (functions.cublasSetStream_v2)(blas.handle, stream.queue().raw()))?;
-            let (address, bytes) = (blas.workspace.address(), blas.workspace.bytes());
-            check("cublasSetWorkspace", (functions.cublasSetWorkspace_v2)(blas.handle, address, bytes))?;
-        }
-        drop(entered);
+        let blas = Self { functions, device, handle, workspace: None, stream: stream.clone(), _single: PhantomData };
         blas.set_precision(Precision::Full)?;
         Ok(blas)
+    }
+
+    /// From now on everything goes to `stream` and uses `workspace`, at least [`Blas::workspace_bytes`], until the next such
+    /// call; the memory stays while work that was enqueued may use it.
+    pub fn lend(&mut self, stream: &GpuStream, workspace: Region<'_>) -> Result<()> {
+        let address = workspace.array("workspace of cuBLAS", workspace.bytes() / 256, 256)?;
+        let entered = self.device.enter()?;
+        // Setting the stream resets the workspace, so it comes first.
+        // SAFETY: handles of this device.
+        unsafe {
+            check("cublasSetStream", (self.functions.cublasSetStream_v2)(self.handle, stream.queue().raw()))?;
+            let code = (self.functions.cublasSetWorkspace_v2)(self.handle, address, workspace.bytes());
+            check("cublasSetWorkspace", code)?;
+        }
+        drop(entered);
+        self.stream = stream.clone();
+        Ok(())
+    }
+
+    /// Bytes of workspace that the library should have.
+    pub fn workspace_bytes(gpu: &Gpu) -> usize {
+        WORKSPACES[usize::from(gpu.device.info.compute_capability.0 < 9)]
     }
 
     /// How products of 32-bit numbers are computed from now on; [`Precision::Full`] at first.

@@ -6,6 +6,8 @@ use crate::scalar::Complex;
 use crate::shape::{Layout, Order};
 use crate::tensor::Tensor;
 use crate::tt::enqueued::RESULT;
+use crate::tt::info::Kernel;
+use crate::tt::options::{Math, NormWay};
 
 fn place(context: &Arc<Context>) -> Tensor {
     Tensor::create(context, DType::F64, Location::Device, Order::ColumnMajor, &[RESULT]).unwrap()
@@ -33,6 +35,20 @@ fn shapes() -> Vec<(Plain, Plain)> {
         (Plain::random(&[3], &[4, 4], 7, 1.0), Plain::random(&[3], &[2, 2], 8, 1.0)),
         (ring(6, 9), ring(4, 10)),
         (ring(17, 11), ring(9, 12)),
+        (Plain::random(&[2; 2], &[5, 4, 5], 13, 1.0), Plain::random(&[2; 2], &[3, 7, 3], 14, 1.0)),
+        (open(&[1, 2, 6, 280, 9, 3, 1], 15), open(&[1, 2, 5, 270, 4, 2, 1], 16)),
+        (ring(36, 17), ring(5, 18)),
+    ]
+}
+
+/// Options by which purlin's own kernels and cuBLAS take everything, in each of its layouts.
+fn every_way(conjugate: Conjugate) -> Vec<Options> {
+    let by = |kernel| Options { kernel, ..options(Algorithm::Auto, conjugate) };
+    vec![
+        by(None),
+        by(Some(Kernel::Products)),
+        Options { block: 1, ..by(Some(Kernel::Products)) },
+        Options { block: 5, math: Math::Gemm3m, ..by(Some(Kernel::Products)) },
     ]
 }
 
@@ -41,8 +57,9 @@ fn shapes() -> Vec<(Plain, Plain)> {
 fn enqueued_products_agree_with_the_cpu() {
     let context = gpu(0);
     for dtype in TYPES {
-        for conjugate in [Conjugate::Bra, Conjugate::None] {
-            let mut session = Contraction::new(&context, options(Algorithm::Auto, conjugate)).unwrap();
+        for options in [Conjugate::Bra, Conjugate::None].into_iter().flat_map(every_way) {
+            let conjugate = options.conjugate;
+            let mut session = Contraction::new(&context, options).unwrap();
             for (k, (x, y)) in shapes().iter().enumerate() {
                 let (tx, ty) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
                 let mut result = place(&context);
@@ -69,32 +86,75 @@ fn enqueued_products_agree_with_the_cpu() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn enqueued_norms_agree_with_the_cpu() {
+    let context = gpu(0);
+    for dtype in TYPES {
+        for options in every_way(Conjugate::None) {
+            let mut session = Contraction::new(&context, options).unwrap();
+            for (k, (x, _)) in shapes().iter().enumerate() {
+                let train = x.train(&context, dtype, Location::Device);
+                let mut result = place(&context);
+                session.enqueue_norm(None, &train, Some(&mut result)).unwrap();
+                let (got, outcome) = number(&context, &result);
+                assert_eq!((outcome, got.mantissa.im), (0.0, 0.0));
+                let (square, _) = expected(x, x, (dtype, dtype), Conjugate::Bra);
+                let norm = square.sqrt();
+                assert_close(&format!("{dtype:?} norm {k}"), got, norm, norm, bound(x, x, dtype));
+            }
+        }
+    }
+    let options = Options { norm_way: NormWay::Qr, ..Options::default() };
+    let train = shapes()[0].0.train(&context, DType::F64, Location::Device);
+    let e = Contraction::new(&context, options).unwrap().enqueue_norm(None, &train, None).unwrap_err().to_string();
+    assert_eq!(e, "norm_way: QR factors are not enqueued");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn enqueued_products_leave_the_range_of_their_type() {
     let context = gpu(0);
-    for (size, outcome) in [(2.0f64.powi(900), 0.0), (2.0f64.powi(-900), 0.0), (0.0, 0.0), (f64::NAN, 3.0)] {
+    let sizes = [
+        (DType::F64, 2.0f64.powi(900)),
+        (DType::F64, 2.0f64.powi(-900)),
+        (DType::CF64, 2.0f64.powi(1020)),
+        (DType::CF64, 2.0f64.powi(-960)),
+        (DType::F32, 2.0f64.powi(124)),
+        (DType::F32, 2.0f64.powi(-90)),
+        (DType::CF32, 2.0f64.powi(80)),
+        (DType::F64, 0.0),
+        (DType::F32, f64::NAN),
+    ];
+    for (dtype, size) in sizes {
+        let outcome = if size.is_nan() { 3.0 } else { 0.0 };
         for ranks in [[1, 4, 3, 1], [3, 4, 5, 3], [1, 70, 80, 1]] {
-            let one = Plain::random(&[2; 3], &ranks, 5, 1.0);
-            let other = Plain::random(&[2; 3], &ranks, 5, size);
-            let train = |p: &Plain| p.train(&context, DType::F64, Location::Device);
-            let (one, other) = (train(&one), train(&other));
-            let mut session = Contraction::new(&context, Options::default()).unwrap();
-            let mut result = place(&context);
-            session.enqueue_inner(None, &one, &one, Some(&mut result)).unwrap();
-            let (plain, _) = number(&context, &result);
-            session.enqueue_inner(None, &other, &other, Some(&mut result)).unwrap();
-            let (got, said) = number(&context, &result);
-            assert_eq!(said, outcome, "{size:e} {ranks:?}");
-            if size.is_nan() {
-                assert!(!got.is_finite());
-            } else if size == 0.0 {
-                assert!(got.is_zero());
-            } else {
+            for options in every_way(Conjugate::Bra) {
+                let one = Plain::random(&[2; 3], &ranks, 5, 1.0);
+                let other = Plain::random(&[2; 3], &ranks, 5, size);
+                let train = |p: &Plain| p.train(&context, dtype, Location::Device);
+                let (one, other) = (train(&one), train(&other));
+                let mut session = Contraction::new(&context, options).unwrap();
+                let mut result = place(&context);
+                session.enqueue_inner(None, &one, &one, Some(&mut result)).unwrap();
+                let (plain, _) = number(&context, &result);
+                session.enqueue_inner(None, &other, &other, Some(&mut result)).unwrap();
+                let (got, said) = number(&context, &result);
+                let what = format!("{dtype:?} {size:e} {ranks:?}");
+                assert_eq!(said, outcome, "{what}");
+                if size.is_nan() {
+                    assert!(!got.is_finite());
+                    continue;
+                }
+                session.enqueue_norm(None, &other, Some(&mut result)).unwrap();
+                let (norm, _) = number(&context, &result);
+                if size == 0.0 {
+                    assert!(got.is_zero() && norm.is_zero());
+                    continue;
+                }
                 let shift = 6 * size.log2() as i64;
-                assert_eq!(
-                    (got.mantissa, got.exponent - shift),
-                    (plain.mantissa, plain.exponent),
-                    "{size:e} {ranks:?}"
-                );
+                // Factors are exact, but parts of them add up in another order of magnitude.
+                let back = Scaled { exponent: got.exponent - shift, ..got };
+                assert_close(&what, back, plain, plain, 16.0 * epsilon(dtype));
+                assert_close(&what, norm.times(norm), got, got, 4.0 * f64::EPSILON);
             }
         }
     }
@@ -105,8 +165,10 @@ fn enqueued_products_leave_the_range_of_their_type() {
 fn a_lent_workspace_is_used_and_measured() {
     let context = gpu(0);
     let device = context.gpu("test").unwrap();
-    let mut session = Contraction::new(&context, Options::default()).unwrap();
-    for (x, y) in shapes() {
+    let by = |kernel| Contraction::new(&context, Options { kernel, ..Options::default() }).unwrap();
+    let (mut own, mut library) = (by(None), by(Some(Kernel::Products)));
+    for (k, (x, y)) in shapes().into_iter().chain(shapes()).enumerate() {
+        let session = if k < shapes().len() { &mut own } else { &mut library };
         let (tx, ty) =
             (x.train(&context, DType::CF64, Location::Device), y.train(&context, DType::CF64, Location::Device));
         let mut result = place(&context);
@@ -135,21 +197,18 @@ fn what_would_wait_is_refused() {
     let mut session = Contraction::new(&context, Options::default()).unwrap();
     let mut result = place(&context);
     let small = Plain::random(&[2; 3], &[1, 4, 3, 1], 5, 1.0);
-    let large = Plain::random(&[2; 3], &[40, 40, 40, 40], 5, 1.0);
     let train = |p: &Plain, dtype, location| p.train(&context, dtype, location);
     let host = train(&small, DType::F64, Location::Host);
     let real = train(&small, DType::F64, Location::Device);
     let complex = train(&small, DType::CF64, Location::Device);
-    let ring = train(&large, DType::F64, Location::Device);
-    let refusals = [
-        (&host, &host, "x: lies on the host"),
-        (&real, &complex, "is F64, the other is complex"),
-        (&ring, &ring, "boundary pairs of ranks up to 40"),
-    ];
+    let refusals = [(&host, &host, "x: lies on the host"), (&real, &complex, "is F64, the other is complex")];
     for (x, y, text) in refusals {
         let e = session.enqueue_inner(None, x, y, Some(&mut result)).unwrap_err();
         assert!(matches!(e, Error::NotSupported(_)) && e.to_string().contains(text), "{e}");
     }
+    let mut halves = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+    let e = halves.enqueue_inner(None, &real, &real, Some(&mut result)).unwrap_err();
+    assert!(matches!(e, Error::NotSupported(_)) && e.to_string().contains("dense halves"), "{e}");
     let layout = Layout::packed(&[3], Order::ColumnMajor, DType::F64).unwrap();
     let short = context.gpu("test").unwrap().allocate("result of a test", 24).unwrap();
     let mut short = Tensor::from_memory(&context, DType::F64, layout, Memory::Device(short), false, None).unwrap();

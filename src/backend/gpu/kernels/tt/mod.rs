@@ -1,5 +1,6 @@
 //! The kernels of `cuda/tt.cu`.
 
+mod library;
 pub mod operator;
 mod params;
 pub mod result;
@@ -12,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, Scalar};
 use crate::shape::to_i64;
 
-use params::{ChainParams, EdgeParams, GridParams, JoinParams, KeysParams, MeasureParams, PromoteParams};
+pub use library::{Careful, Core, Edge, Factors, begin, end, factors, measure};
+use params::{ChainParams, GridParams, JoinParams, KeysParams, PromoteParams};
 pub use tables::{Places, Site, Tables};
 
 /// Bytes of what a contraction leaves beside its environment; the first 16 are the factor for a library's next product.
@@ -374,110 +376,6 @@ unsafe fn launch_plain<T: Scalar, P: Parameters>(
 /// Blocks that go over a list.
 fn over(count: usize) -> [u32; 3] {
     [u32::try_from(sum_blocks(count)).unwrap_or(1), 1, 1]
-}
-
-/// Factor and exponent of a state for an environment of `count` elements.
-pub fn measure<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    environment: Region<'_>,
-    count: usize,
-    state: Region<'_>,
-    unscaled: bool,
-) -> Result<()> {
-    let parameters = MeasureParams {
-        environment: environment.array("environment", count, size_of::<T>())?,
-        state: state.array("state", STATE_BYTES / 16, 16)?,
-        count: to_i64(count),
-        flags: if unscaled { i64::from(c::TT_UNSCALED) } else { 0 },
-    };
-    // SAFETY: both arrays were checked.
-    unsafe { launch_plain::<T, _>(gpu, stream, "measure", over(count), &parameters) }
-}
-
-/// The first or the last core of both trains, for some boundary pairs.
-#[derive(Clone, Copy)]
-pub struct Edge<'a> {
-    /// X.
-    pub x: Region<'a>,
-    /// Y.
-    pub y: Region<'a>,
-    /// Their shapes.
-    pub site: Site,
-    /// First pair and number of pairs.
-    pub pairs: (usize, usize),
-    /// Whether pairs have p_x <= p_y.
-    pub halved: bool,
-    /// Whether y is conjugated.
-    pub conjugate: bool,
-    /// Whether the environment is F[b, a, p], pair after pair, and not F[b, p, a].
-    pub apart: bool,
-}
-
-impl Edge<'_> {
-    fn params<T: Scalar>(&self, is_last: bool) -> Result<EdgeParams> {
-        let Site { r, s, n } = self.site;
-        let (outer, inner) = if is_last { (1, 0) } else { (0, 1) };
-        let all = if self.halved { r[outer] * (r[outer] + 1) / 2 } else { r[outer].saturating_mul(s[outer]) };
-        let (first, pairs) = self.pairs;
-        if first.checked_add(pairs).is_none_or(|end| end > all) || pairs == 0 {
-            return Err(Error::Internal(format!("pairs from {first} on, {pairs} of {all}")));
-        }
-        let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
-        Ok(EdgeParams {
-            x: self.x.array("x", product("core", &[r[0], n, r[1]])?, size_of::<T>())?,
-            y: self.y.array("y", product("core", &[s[0], n, s[1]])?, size_of::<T>())?,
-            environment: 0,
-            state: 0,
-            results: 0,
-            first_pair: to_i64(first),
-            pairs: to_i64(pairs),
-            pairs_x: to_i64(r[outer]),
-            pairs_y: to_i64(s[outer]),
-            r: to_i64(r[inner]),
-            s: to_i64(s[inner]),
-            n: to_i64(n),
-            flags: flag(self.conjugate, c::TT_CONJUGATE)
-                | flag(self.halved, c::TT_HALVED)
-                | flag(self.apart, c::TT_APART),
-        })
-    }
-
-    fn environment<T: Scalar>(&self, inner: usize, environment: Region<'_>) -> Result<u64> {
-        let Site { r, s, .. } = self.site;
-        let elements = product("environment", &[s[inner], self.pairs.1, r[inner]])?;
-        environment.array("environment", elements, size_of::<T>())
-    }
-}
-
-/// F[b, p, a] behind the first core.
-pub fn begin<T: Scalar>(gpu: &Gpu, stream: &GpuStream, edge: &Edge<'_>, environment: Region<'_>) -> Result<()> {
-    let parameters = EdgeParams { environment: edge.environment::<T>(1, environment)?, ..edge.params::<T>(false)? };
-    let count = edge.site.s[1].saturating_mul(edge.pairs.1).saturating_mul(edge.site.r[1]);
-    // SAFETY: every array was checked.
-    unsafe { launch_plain::<T, _>(gpu, stream, "begin", over(count), &parameters) }
-}
-
-/// A result for each pair, of F[b, p, a] before the last core, of which `state` has the factor.
-pub fn end<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
-    edge: &Edge<'_>,
-    environment: Region<'_>,
-    state: Region<'_>,
-    results: Region<'_>,
-) -> Result<()> {
-    let pairs = edge.pairs.1;
-    let parameters = EdgeParams {
-        environment: edge.environment::<T>(0, environment)?,
-        state: state.array("state", STATE_BYTES / 16, 16)?,
-        results: results.array("results", product("results", &[pairs, RESULT_WORDS])?, 8)?,
-        ..edge.params::<T>(true)?
-    };
-    let kernel = gpu.kernel("tt", &format!("purlin_tt_end_{}", suffix(T::DTYPE)?))?;
-    let blocks = small("pairs", pairs)?.unsigned_abs();
-    // SAFETY: every array was checked.
-    unsafe { launch(&kernel, stream, Grid::row(blocks, c::TT_SUM_THREADS.unsigned_abs(), SUM_SHARED), &parameters) }
 }
 
 /// Complex numbers with the given real parts.

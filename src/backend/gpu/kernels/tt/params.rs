@@ -82,6 +82,19 @@ pub(super) struct MeasureParams {
     pub(super) flags: i64,
 }
 
+/// `purlin_tt_factors_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct FactorsParams {
+    pub(super) environment: u64,
+    pub(super) state: u64,
+    pub(super) second: u64,
+    pub(super) first_key: u64,
+    pub(super) second_key: u64,
+    pub(super) next_key: u64,
+    pub(super) count: i64,
+}
+
 /// `purlin_tt_edge_params`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -91,6 +104,9 @@ pub(super) struct EdgeParams {
     pub(super) environment: u64,
     pub(super) state: u64,
     pub(super) results: u64,
+    pub(super) x_key: u64,
+    pub(super) y_key: u64,
+    pub(super) next_key: u64,
     pub(super) first_pair: i64,
     pub(super) pairs: i64,
     pub(super) pairs_x: i64,
@@ -124,6 +140,7 @@ const _: () = assert!(size_of::<ChainParams>() == size(c::TT_CHAIN_PARAMS_BYTES)
 const _: () = assert!(size_of::<GridParams>() == size(c::TT_GRID_PARAMS_BYTES));
 const _: () = assert!(size_of::<JoinParams>() == size(c::TT_JOIN_PARAMS_BYTES));
 const _: () = assert!(size_of::<MeasureParams>() == size(c::TT_MEASURE_PARAMS_BYTES));
+const _: () = assert!(size_of::<FactorsParams>() == size(c::TT_FACTORS_PARAMS_BYTES));
 const _: () = assert!(size_of::<EdgeParams>() == size(c::TT_EDGE_PARAMS_BYTES));
 const _: () = assert!(size_of::<KeysParams>() == size(c::TT_KEYS_PARAMS_BYTES));
 const _: () = assert!(size_of::<PromoteParams>() == size(c::TT_PROMOTE_PARAMS_BYTES));
@@ -136,6 +153,8 @@ unsafe impl Parameters for GridParams {}
 unsafe impl Parameters for JoinParams {}
 // SAFETY: as above.
 unsafe impl Parameters for MeasureParams {}
+// SAFETY: as above.
+unsafe impl Parameters for FactorsParams {}
 // SAFETY: as above.
 unsafe impl Parameters for EdgeParams {}
 // SAFETY: as above.

@@ -5,6 +5,7 @@ use super::{RESULT_WORDS, SUM_SHARED, SUM_THREADS};
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
 use crate::shape::{to_i64, to_u64};
 
 /// Words of one launch of [`store`].
@@ -40,6 +41,13 @@ unsafe impl Parameters for SettleParams {}
 /// Elements of the result of [`settle`].
 pub const SETTLED: usize = 4;
 
+/// The first words of an array that begins with the number 1 and is 0 beyond it, in the room of 16 bytes.
+pub fn one<T: Scalar>() -> [i64; 2] {
+    let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+    let bits = if single { u64::from(1f32.to_bits()) } else { 1f64.to_bits() };
+    [i64::from_ne_bytes(bits.to_ne_bytes()), 0]
+}
+
 /// Writes words to device memory in stream order. They travel with the launches, of which a graph keeps a copy.
 pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Result<()> {
     let kernel = gpu.kernel("tt_result", "purlin_tt_store")?;
@@ -67,6 +75,8 @@ pub struct Terms {
     pub real: bool,
     /// Whether the sum is conjugated.
     pub conjugate: bool,
+    /// Whether the square root of the sum's real part is wanted.
+    pub root: bool,
 }
 
 /// Adds up results as the kernels for whole products leave them, into [`SETTLED`] numbers.
@@ -74,7 +84,7 @@ pub fn settle(
     gpu: &Gpu,
     stream: &GpuStream,
     terms: Region<'_>,
-    Terms { count, halved, real, conjugate }: Terms,
+    Terms { count, halved, real, conjugate, root }: Terms,
     result: Region<'_>,
 ) -> Result<()> {
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
@@ -85,7 +95,8 @@ pub fn settle(
         count: to_i64(count),
         flags: flag(halved, c::TT_SETTLE_HALVED)
             | flag(real, c::TT_SETTLE_REAL)
-            | flag(conjugate, c::TT_SETTLE_CONJUGATE),
+            | flag(conjugate, c::TT_SETTLE_CONJUGATE)
+            | flag(root, c::TT_SETTLE_ROOT),
     };
     let kernel = gpu.kernel("tt_result", "purlin_tt_settle")?;
     let threads = u32::try_from(SUM_THREADS).unwrap_or(u32::MAX);

@@ -1,0 +1,41 @@
+!> Contractions of tensor trains that wait for nothing, as `contraction%enqueue_inner`: in stream order `result`, four
+!> real(real64) on the device, gets real and imaginary part of the mantissa, exponent and outcome. `info` says how much
+!> workspace the call needs; without `result` it does nothing else.
+module purlin_tt_enqueued_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_int32_t
+  use purlin_types
+  use purlin_c_tt_enqueue
+  use purlin_library
+  use purlin_execution
+  use purlin_tensors
+  use purlin_tt_module
+  use purlin_tt_contraction_module
+  implicit none
+  private
+  public :: purlin_tt_enqueue_norm
+
+contains
+
+  !> The norm of a train.
+  subroutine purlin_tt_enqueue_norm(contraction, x, info, result, stream, stat, errmsg)
+    type(purlin_tt_contraction), intent(inout) :: contraction
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt_contraction_info), intent(inout) :: info
+    type(purlin_tensor), intent(in), optional :: result
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_norm_enqueue(contraction%handle(), stream_key(stream), x%handle(), place(result), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Where a result goes.
+  function place(result) result(key)
+    type(purlin_tensor), intent(in), optional :: result
+    type(c_ptr) :: key
+    key = c_null_ptr
+    if (present(result)) key = result%handle()
+  end function
+end module purlin_tt_enqueued_module

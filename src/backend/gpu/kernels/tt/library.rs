@@ -1,0 +1,188 @@
+//! What stands between a library's products: the first and the last core, and what keeps environments within range.
+
+use super::super::{constants as c, product, small};
+use super::params::{EdgeParams, FactorsParams, MeasureParams};
+use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, Site, Tables, launch_plain, over, suffix};
+use crate::backend::gpu::launch::{Grid, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::shape::{to_i64, to_u64};
+
+/// Factor and exponent of a state for an environment of `count` elements.
+pub fn measure<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    count: usize,
+    state: Region<'_>,
+    unscaled: bool,
+) -> Result<()> {
+    let parameters = MeasureParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        state: state.array("state", STATE_BYTES / 16, 16)?,
+        count: to_i64(count),
+        flags: if unscaled { i64::from(c::TT_UNSCALED) } else { 0 },
+    };
+    // SAFETY: both arrays were checked.
+    unsafe { launch_plain::<T, _>(gpu, stream, "measure", over(count), &parameters) }
+}
+
+/// A core: that of x (0) or of y (1), and its number.
+pub type Core = (usize, usize);
+
+/// Scaling by the largest numbers of the cores, in tables that were measured.
+#[derive(Clone, Copy)]
+pub struct Careful<'a>(pub &'a Tables<'a>);
+
+impl Careful<'_> {
+    /// Address of a core's key; 0 for none.
+    fn key(&self, core: Option<Core>) -> Result<u64> {
+        let Some((side, k)) = core else { return Ok(0) };
+        match self.0.keys(side) {
+            keys if keys != 0 && k < self.0.cores() => Ok(keys + to_u64(k * 8)),
+            _ => Err(Error::Internal(format!("the largest number of core {k}"))),
+        }
+    }
+}
+
+/// The cores of a site, by whose numbers its products are scaled: the one that comes first, the other, and the first one of
+/// the next site.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Factors {
+    /// Multiplied with the environment.
+    pub first: Option<Core>,
+    /// Multiplied with that product.
+    pub second: Option<Core>,
+    /// What the next environment is multiplied with.
+    pub next: Option<Core>,
+}
+
+/// The factors of both products of a site, for an environment of `count` elements that has just been made: that of the first
+/// to the beginning of `state`, that of the other to `second`, which takes 16 bytes.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
+pub fn factors<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    careful: Careful<'_>,
+    environment: Region<'_>,
+    count: usize,
+    cores: Factors,
+    state: Region<'_>,
+    second: Region<'_>,
+) -> Result<()> {
+    let parameters = FactorsParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        state: state.array("state", STATE_BYTES / 16, 16)?,
+        second: second.array("factor", 1, 16)?,
+        first_key: careful.key(cores.first)?,
+        second_key: careful.key(cores.second)?,
+        next_key: careful.key(cores.next)?,
+        count: to_i64(count),
+    };
+    // SAFETY: the arrays were checked, the keys are those of tables.
+    unsafe { launch_plain::<T, _>(gpu, stream, "factors", over(count), &parameters) }
+}
+
+/// The first or the last core of both trains, for some boundary pairs.
+#[derive(Clone, Copy)]
+pub struct Edge<'a> {
+    /// X.
+    pub x: Region<'a>,
+    /// Y.
+    pub y: Region<'a>,
+    /// Their shapes.
+    pub site: Site,
+    /// First pair and number of pairs.
+    pub pairs: (usize, usize),
+    /// Whether pairs have p_x <= p_y.
+    pub halved: bool,
+    /// Whether y is conjugated.
+    pub conjugate: bool,
+    /// Whether the environment is F[b, a, p], pair after pair, and not F[b, p, a].
+    pub apart: bool,
+    /// Scales by the largest numbers of these cores, whose number is given, and readies the environment for the core that
+    /// comes first at the next site, if there is one.
+    pub careful: Option<(Careful<'a>, usize, Option<Core>)>,
+}
+
+impl Edge<'_> {
+    fn params<T: Scalar>(&self, is_last: bool) -> Result<EdgeParams> {
+        let Site { r, s, n } = self.site;
+        let (outer, inner) = if is_last { (1, 0) } else { (0, 1) };
+        let all = if self.halved { r[outer] * (r[outer] + 1) / 2 } else { r[outer].saturating_mul(s[outer]) };
+        let (first, pairs) = self.pairs;
+        if first.checked_add(pairs).is_none_or(|end| end > all) || pairs == 0 {
+            return Err(Error::Internal(format!("pairs from {first} on, {pairs} of {all}")));
+        }
+        let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
+        let (careful, k, next) = self.careful.map_or((None, 0, None), |(c, k, next)| (Some(c), k, next));
+        let key = |core: Option<Core>| careful.map_or(Ok(0), |c| c.key(core));
+        Ok(EdgeParams {
+            x: self.x.array("x", product("core", &[r[0], n, r[1]])?, size_of::<T>())?,
+            y: self.y.array("y", product("core", &[s[0], n, s[1]])?, size_of::<T>())?,
+            environment: 0,
+            state: 0,
+            results: 0,
+            x_key: key(Some((0, k)))?,
+            y_key: key(Some((1, k)))?,
+            next_key: key(next)?,
+            first_pair: to_i64(first),
+            pairs: to_i64(pairs),
+            pairs_x: to_i64(r[outer]),
+            pairs_y: to_i64(s[outer]),
+            r: to_i64(r[inner]),
+            s: to_i64(s[inner]),
+            n: to_i64(n),
+            flags: flag(self.conjugate, c::TT_CONJUGATE)
+                | flag(self.halved, c::TT_HALVED)
+                | flag(self.apart, c::TT_APART),
+        })
+    }
+
+    fn environment<T: Scalar>(&self, inner: usize, environment: Region<'_>) -> Result<u64> {
+        let Site { r, s, .. } = self.site;
+        let elements = product("environment", &[s[inner], self.pairs.1, r[inner]])?;
+        environment.array("environment", elements, size_of::<T>())
+    }
+}
+
+/// F[b, p, a] behind the first core; `state` is 0 and stays so, but for the exponent where there are keys.
+pub fn begin<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    edge: &Edge<'_>,
+    environment: Region<'_>,
+    state: Region<'_>,
+) -> Result<()> {
+    let parameters = EdgeParams {
+        environment: edge.environment::<T>(1, environment)?,
+        state: state.array("state", STATE_BYTES / 16, 16)?,
+        ..edge.params::<T>(false)?
+    };
+    let count = edge.site.s[1].saturating_mul(edge.pairs.1).saturating_mul(edge.site.r[1]);
+    // SAFETY: every array was checked.
+    unsafe { launch_plain::<T, _>(gpu, stream, "begin", over(count), &parameters) }
+}
+
+/// A result for each pair, of F[b, p, a] before the last core, of which `state` has the factor.
+pub fn end<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    edge: &Edge<'_>,
+    environment: Region<'_>,
+    state: Region<'_>,
+    results: Region<'_>,
+) -> Result<()> {
+    let pairs = edge.pairs.1;
+    let parameters = EdgeParams {
+        environment: edge.environment::<T>(0, environment)?,
+        state: state.array("state", STATE_BYTES / 16, 16)?,
+        results: results.array("results", product("results", &[pairs, RESULT_WORDS])?, 8)?,
+        ..edge.params::<T>(true)?
+    };
+    let kernel = gpu.kernel("tt", &format!("purlin_tt_end_{}", suffix(T::DTYPE)?))?;
+    let blocks = small("pairs", pairs)?.unsigned_abs();
+    // SAFETY: every array was checked.
+    unsafe { launch(&kernel, stream, Grid::row(blocks, c::TT_SUM_THREADS.unsigned_abs(), SUM_SHARED), &parameters) }
+}

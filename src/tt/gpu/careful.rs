@@ -1,0 +1,68 @@
+//! What keeps environments between a library's products within range.
+
+use crate::backend::gpu::kernels::tt::{self, Core, Factors};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+/// How products are scaled.
+#[derive(Clone, Copy)]
+pub(super) enum Scaling<'a> {
+    /// By what was measured some sites before; whoever reads the result sees whether something was lost.
+    Measured,
+    /// By every environment and the largest numbers of the cores: nothing is lost, whatever their size.
+    Careful(Careful<'a>),
+}
+
+/// The largest numbers of the cores, and room for the factor of a site's second product.
+#[derive(Clone, Copy)]
+pub(super) struct Careful<'a> {
+    pub(super) keys: tt::Careful<'a>,
+    pub(super) second: Region<'a>,
+}
+
+/// Bytes of that room.
+pub(super) const SECOND: usize = 16;
+
+/// A core's number in the sweep, and whether that of x comes first there.
+pub(super) type Taken = (usize, bool);
+
+fn pair((k, x_first): Taken) -> [Core; 2] {
+    if x_first { [(0, k), (1, k)] } else { [(1, k), (0, k)] }
+}
+
+impl<'a> Scaling<'a> {
+    /// The factor of a site's second product; 1 where there is none.
+    pub(super) fn second(&self) -> Option<Region<'a>> {
+        match self {
+            Self::Measured => None,
+            Self::Careful(careful) => Some(careful.second),
+        }
+    }
+
+    /// How the first or the last core, number `k`, is scaled; `next` is the site after the first.
+    pub(super) fn edge(&self, k: usize, next: Option<Taken>) -> Option<(tt::Careful<'a>, usize, Option<Core>)> {
+        match self {
+            Self::Measured => None,
+            Self::Careful(careful) => Some((careful.keys, k, next.map(|next| pair(next)[0]))),
+        }
+    }
+}
+
+impl Careful<'_> {
+    /// Finds the factors of the products at site `now`, for an environment of so many elements that was made for it, with the
+    /// site after it; without `now` those that bring the environment alone within range.
+    pub(super) fn measure<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        (environment, count): (Region<'_>, usize),
+        now: Option<Taken>,
+        next: Option<Taken>,
+        state: Region<'_>,
+    ) -> Result<()> {
+        let [first, second] = now.map_or([None; 2], |now| pair(now).map(Some));
+        let cores = Factors { first, second, next: next.map(|next| pair(next)[0]) };
+        tt::factors::<T>(gpu, stream, self.keys, environment, count, cores, state, self.second)
+    }
+}
