@@ -60,6 +60,8 @@ __device__ void gather(const purlin_tt_gather_params &p) {
   T *output = reinterpret_cast<T *>(p.output);
   const int64_t *starts = reinterpret_cast<const int64_t *>(p.starts);
   const purlin_tt_term *terms = reinterpret_cast<const purlin_tt_term *>(p.terms);
+  using Real = typename Number<T>::Real;
+  const Real alpha = p.alpha == 0 ? Real(1) : Number<T>::re(*reinterpret_cast<const T *>(p.alpha));
   const int64_t total = p.column * p.count * p.pairs * p.follow;
   for (int64_t j = first_of_thread(); j < total; j += all_threads()) {
     const int64_t c = j % p.column, to = j / p.column % p.count;
@@ -68,7 +70,7 @@ __device__ void gather(const purlin_tt_gather_params &p) {
     for (int64_t k = starts[to]; k < starts[to + 1]; ++k) {
       const purlin_tt_term term = terms[k];
       const int64_t at = c + p.column * (term.slot + p.inputs * (pair + p.pairs * (term.column + p.cols * f)));
-      add_term(sum, input[at], term.re, term.im);
+      add_term(sum, Number<T>::scaled(input[at], alpha), term.re, term.im);
     }
     output[j] = sum;
   }
@@ -103,6 +105,37 @@ __device__ void shift(const purlin_tt_shift_params &p) {
 }
 
 template <class T>
+__device__ void boundary(const purlin_tt_boundary_params &p) {
+  T *environment = reinterpret_cast<T *>(p.environment);
+  for (int64_t j = first_of_thread(); j < p.slots * p.pairs; j += all_threads()) {
+    const int64_t slot = j % p.slots, pair = j / p.slots;
+    const int64_t a = (p.first + pair) % p.bra, b = (p.first + pair) / p.bra;
+    environment[a + p.bra * (slot + p.slots * (pair + p.pairs * b))] = Number<T>::make(1.0, 0.0);
+  }
+}
+
+template <class T>
+__device__ void ready(const purlin_tt_ready_params &p) {
+  using Real = typename Number<T>::Real;
+  T *environment = reinterpret_cast<T *>(p.environment);
+  const uint64_t *keys = reinterpret_cast<const uint64_t *>(p.keys);
+  const int ket = exponent_at<Real>(p.ket_key), bra = exponent_at<Real>(p.bra_key), ahead_of_ket = ahead<Real>(ket);
+  const int q[2] = {exponent_of_key<Real>(keys[0]), exponent_of_key<Real>(keys[1])};
+  for (int64_t j = first_of_thread(); j < p.count; j += all_threads()) {
+    const int by = -q[j / p.bra % p.slots < p.split ? 0 : 1] - ahead_of_ket;
+    if (by == 0) continue;
+    const double re = Number<T>::re(environment[j]), im = Number<T>::im(environment[j]);
+    environment[j] = Number<T>::make(scalbn(re, by), scalbn(im, by));
+  }
+  if (first_of_thread() != 0) return;
+  const int a = ordinary<Real>(ahead_of_ket - ket - ahead<Real>(bra));
+  *reinterpret_cast<T *>(p.alpha) = Number<T>::make(power_of_two(a), 0.0);
+  for (int group = 0; group < 2; ++group)
+    reinterpret_cast<int64_t *>(p.to)[group] =
+        reinterpret_cast<const int64_t *>(p.from)[group] + q[group] + ahead_of_ket - a;
+}
+
+template <class T>
 __device__ void meet(const purlin_tt_meet_params &p) {
   const int64_t slot = blockIdx.y, other = p.right_slots == 1 ? 0 : slot;
   const T *left = reinterpret_cast<const T *>(p.left) + p.bra * slot;
@@ -129,11 +162,13 @@ namespace tt = purlin::tt;
       purlin_tt_##KERNEL##_##NAME(const __grid_constant__ PARAMS p) {        \
     tt::KERNEL<TYPE>(p);                                                     \
   }
-#define KERNELS(NAME, TYPE)                         \
-  PLAIN(NAME, turn, TYPE, purlin_tt_turn_params)     \
-  PLAIN(NAME, gather, TYPE, purlin_tt_gather_params) \
-  PLAIN(NAME, peaks, TYPE, purlin_tt_peaks_params)   \
-  PLAIN(NAME, shift, TYPE, purlin_tt_shift_params)   \
+#define KERNELS(NAME, TYPE)                              \
+  PLAIN(NAME, turn, TYPE, purlin_tt_turn_params)         \
+  PLAIN(NAME, gather, TYPE, purlin_tt_gather_params)     \
+  PLAIN(NAME, peaks, TYPE, purlin_tt_peaks_params)       \
+  PLAIN(NAME, shift, TYPE, purlin_tt_shift_params)       \
+  PLAIN(NAME, boundary, TYPE, purlin_tt_boundary_params) \
+  PLAIN(NAME, ready, TYPE, purlin_tt_ready_params)       \
   PLAIN(NAME, meet, TYPE, purlin_tt_meet_params)
 
 KERNELS(f32, float)

@@ -35,7 +35,7 @@ typedef struct purlin_tt_term {
 } purlin_tt_term;
 #define PURLIN_TT_TERM_BYTES 24
 
-/* purlin_tt_gather: U[c, to, p, f] = sum over the terms (q, j) of `to` of value * T[c, q, p, j, f]. */
+/* purlin_tt_gather: U[c, to, p, f] = sum over the terms (q, j) of `to` of value * alpha * T[c, q, p, j, f]. */
 typedef struct purlin_tt_gather_params {
   uint64_t input;
   uint64_t output;
@@ -47,8 +47,9 @@ typedef struct purlin_tt_gather_params {
   int64_t pairs;
   int64_t cols;   /* ket indices j */
   int64_t follow; /* indices f */
+  uint64_t alpha; /* one element, a power of two, or 0 for 1 */
 } purlin_tt_gather_params;
-#define PURLIN_TT_GATHER_PARAMS_BYTES 80
+#define PURLIN_TT_GATHER_PARAMS_BYTES 88
 
 /* purlin_tt_peaks: keys of the largest |re| or |im| of both groups of slots, to keys zeroed before. */
 typedef struct purlin_tt_peaks_params {
@@ -73,6 +74,36 @@ typedef struct purlin_tt_shift_params {
 } purlin_tt_shift_params;
 #define PURLIN_TT_SHIFT_PARAMS_BYTES 48
 
+/* purlin_tt_boundary: 1 in every slot of the elements (a, b) of `pairs` pairs from `first` on, a = pair % bra and
+ * b = pair / bra, of an environment that is 0. */
+typedef struct purlin_tt_boundary_params {
+  uint64_t environment;
+  int64_t bra;
+  int64_t slots;
+  int64_t pairs;
+  int64_t first;
+} purlin_tt_boundary_params;
+#define PURLIN_TT_BOUNDARY_PARAMS_BYTES 40
+
+/* purlin_tt_ready: what purlin_tt_shift does, by the keys that purlin_tt_peaks found, for a step over two cores of any size:
+ * both groups are brought to [0.5, 1) and, with C as in purlin_tt_factors, times 2^-C(q) of the key of the ket's core. The
+ * product with that core is to be multiplied by `alpha` before that with the bra's; then neither overflows. `to` are the
+ * exponents of the environment that they lead to, which is measured in its turn. */
+typedef struct purlin_tt_ready_params {
+  uint64_t environment;
+  uint64_t keys;   /* uint64 [2] */
+  uint64_t from;   /* int64 [2]: exponents of this environment's groups */
+  uint64_t to;     /* int64 [2] */
+  uint64_t alpha;  /* one element */
+  uint64_t ket_key; /* uint64 */
+  uint64_t bra_key;
+  int64_t bra;
+  int64_t slots;
+  int64_t split;
+  int64_t count;
+} purlin_tt_ready_params;
+#define PURLIN_TT_READY_PARAMS_BYTES 88
+
 /* purlin_tt_meet: partial sums of L[a, q, c] R[a, q, c] over a and `columns` columns c = (p, b), for each slot q of L: the
  * grid's y is the slot, its x the partial sum. R has as many slots, or one. */
 typedef struct purlin_tt_meet_params {
@@ -92,6 +123,9 @@ static_assert(sizeof(purlin_tt_term) == PURLIN_TT_TERM_BYTES, "purlin_tt_term ch
 static_assert(sizeof(purlin_tt_gather_params) == PURLIN_TT_GATHER_PARAMS_BYTES, "purlin_tt_gather_params changed size");
 static_assert(sizeof(purlin_tt_peaks_params) == PURLIN_TT_PEAKS_PARAMS_BYTES, "purlin_tt_peaks_params changed size");
 static_assert(sizeof(purlin_tt_shift_params) == PURLIN_TT_SHIFT_PARAMS_BYTES, "purlin_tt_shift_params changed size");
+static_assert(sizeof(purlin_tt_boundary_params) == PURLIN_TT_BOUNDARY_PARAMS_BYTES,
+              "purlin_tt_boundary_params changed size");
+static_assert(sizeof(purlin_tt_ready_params) == PURLIN_TT_READY_PARAMS_BYTES, "purlin_tt_ready_params changed size");
 static_assert(sizeof(purlin_tt_meet_params) == PURLIN_TT_MEET_PARAMS_BYTES, "purlin_tt_meet_params changed size");
 #endif
 

@@ -1,4 +1,4 @@
-// Inner products that are enqueued without the host. See tt_result_launch.h.
+// Contractions that are enqueued without the host. See tt_result_launch.h.
 #include "tt_launch.h"
 #include "tt_result_launch.h"
 #include "tt_sum.cuh"
@@ -97,5 +97,43 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
   result[0] = scalbn(re, -q);
   result[1] = flip * scalbn(im, -q);
   result[2] = most > 0.0 ? static_cast<double>(largest + q) : 0.0;
+  result[3] = 0.0;
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
+    purlin_tt_collect(const __grid_constant__ purlin_tt_collect_params p) {
+  const double *sums = reinterpret_cast<const double *>(p.sums);
+  const int group = blockIdx.x == 0 ? 0 : 1;
+  const int64_t end = group == 0 ? p.split : p.count;
+  double re = 0.0, im = 0.0;
+  for (int64_t j = (group == 0 ? 0 : p.split) + threadIdx.x; j < end; j += blockDim.x) {
+    re += sums[2 * j];
+    im += sums[2 * j + 1];
+  }
+  purlin::tt::block_sum(re, im);
+  if (threadIdx.x != 0) return;
+  const int64_t exponent = reinterpret_cast<const int64_t *>(p.left)[group] +
+                           reinterpret_cast<const int64_t *>(p.right)[group] + p.exponents[group];
+  *reinterpret_cast<purlin_tt_result *>(group == 0 ? p.first : p.second) = {re, im, exponent, 0};
+}
+
+extern "C" __global__ void __launch_bounds__(32) purlin_tt_quotient(const __grid_constant__ purlin_tt_quotient_params p) {
+  if (threadIdx.x != 0) return;
+  const double *numerator = reinterpret_cast<const double *>(p.numerator);
+  const double *denominator = reinterpret_cast<const double *>(p.denominator);
+  double *result = reinterpret_cast<double *>(p.result);
+  if (numerator[3] != 0.0 || denominator[3] != 0.0 || denominator[0] == 0.0) {
+    result[0] = result[1] = nan("");
+    result[2] = 0.0;
+    result[3] = PURLIN_LAUNCH_TT_SETTLE_NONFINITE;
+    return;
+  }
+  const double re = numerator[0] / denominator[0], im = numerator[1] / denominator[0];
+  const double most = fmax(fabs(re), fabs(im));
+  int q = 0;
+  if (most > 0.0) frexp(most, &q);
+  result[0] = scalbn(re, -q);
+  result[1] = scalbn(im, -q);
+  result[2] = most > 0.0 ? numerator[2] - denominator[2] + q : 0.0;
   result[3] = 0.0;
 }

@@ -35,7 +35,33 @@ typedef struct purlin_tt_settle_params {
 } purlin_tt_settle_params;
 #define PURLIN_TT_SETTLE_PARAMS_BYTES 32
 
+/* purlin_tt_collect: a term for each of two groups of partial sums {re, im}, in two blocks of TT_SUM_THREADS threads: the
+ * first `split` of `count` are the first group's. Its exponent is that of the group on both sides, and one that is given. */
+typedef struct purlin_tt_collect_params {
+  uint64_t sums;   /* double [count][2] */
+  uint64_t left;   /* int64 [2] */
+  uint64_t right;  /* int64 [2] */
+  uint64_t first;  /* purlin_tt_result: term of the first group */
+  uint64_t second; /* of the second */
+  int64_t split;
+  int64_t count;
+  int64_t exponents[2];
+} purlin_tt_collect_params;
+#define PURLIN_TT_COLLECT_PARAMS_BYTES 72
+
+/* purlin_tt_quotient: numerator over a real denominator, all as purlin_tt_settle has them, in one thread. Nothing over 0 is
+ * a number. */
+typedef struct purlin_tt_quotient_params {
+  uint64_t numerator; /* double [4] */
+  uint64_t denominator;
+  uint64_t result;
+} purlin_tt_quotient_params;
+#define PURLIN_TT_QUOTIENT_PARAMS_BYTES 24
+
 #ifdef __cplusplus
+static_assert(sizeof(purlin_tt_collect_params) == PURLIN_TT_COLLECT_PARAMS_BYTES, "purlin_tt_collect_params changed size");
+static_assert(sizeof(purlin_tt_quotient_params) == PURLIN_TT_QUOTIENT_PARAMS_BYTES,
+              "purlin_tt_quotient_params changed size");
 static_assert(sizeof(purlin_tt_store_params) == PURLIN_TT_STORE_PARAMS_BYTES, "purlin_tt_store_params changed size");
 static_assert(sizeof(purlin_tt_settle_params) == PURLIN_TT_SETTLE_PARAMS_BYTES, "purlin_tt_settle_params changed size");
 #endif

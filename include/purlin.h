@@ -7272,6 +7272,58 @@ purlin_status purlin_tt_norm_enqueue(struct purlin_tt_contraction *contraction,
                                      struct purlin_tt_contraction_info *info);
 
 /**
+ * Enqueues an operator between two trains and returns: purlin_tt_sandwich, whose result goes to device memory.
+ *
+ * The trains lie on the device, real and complex ones of one precision may be mixed; the operator lies on the host, and its
+ * numbers travel with the launches, so that a graph keeps those it captured and can be replayed with other numbers in the
+ * cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its products, in one queue. What
+ * purlin_tt_inner_enqueue says of capturing and of the workspace holds here.
+ *
+ * @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and `assume_hermitian` count.
+ * @param      stream       NULL for the context's own.
+ * @param      y            the bra: its mode sizes are the rows of `h`.
+ * @param      h            the operator.
+ * @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
+ * @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to be told the
+ *                          workspace alone.
+ * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+ * @return as purlin_tt_sandwich and purlin_tt_inner_enqueue.
+ *
+ * @pre As purlin_tt_inner_enqueue; the operator is not needed once the call has returned.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_sandwich_enqueue(struct purlin_tt_contraction *contraction,
+                                         const struct purlin_stream *stream,
+                                         const struct purlin_tt *y,
+                                         const struct purlin_tt_matrix *h,
+                                         const struct purlin_tt *x,
+                                         struct purlin_tensor *result,
+                                         struct purlin_tt_contraction_info *info);
+
+/**
+ * Enqueues the Rayleigh quotient <x|H|x> / <x|x> and returns: both in one sweep, divided on the device. Where <x|x> is 0 the
+ * outcome is NONFINITE.
+ *
+ * @param      contraction  the contraction, as for purlin_tt_sandwich_enqueue; the bra is conjugated in any case.
+ * @param      stream       NULL for the context's own.
+ * @param      h            the operator.
+ * @param      x            the train, on the device.
+ * @param      result       as there; the imaginary part is rounding noise for a Hermitian operator, 0 with
+ *                          `assume_hermitian`.
+ * @param[out] info         as there.
+ * @return as purlin_tt_sandwich_enqueue.
+ *
+ * @pre As purlin_tt_sandwich_enqueue.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contraction,
+                                         const struct purlin_stream *stream,
+                                         const struct purlin_tt_matrix *h,
+                                         const struct purlin_tt *x,
+                                         struct purlin_tensor *result,
+                                         struct purlin_tt_contraction_info *info);
+
+/**
  * Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes may
  * differ from pair to pair.
  *

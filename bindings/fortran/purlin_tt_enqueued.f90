@@ -9,10 +9,11 @@ module purlin_tt_enqueued_module
   use purlin_execution
   use purlin_tensors
   use purlin_tt_module
+  use purlin_tt_matrix_module
   use purlin_tt_contraction_module
   implicit none
   private
-  public :: purlin_tt_enqueue_norm
+  public :: purlin_tt_enqueue_norm, purlin_tt_enqueue_sandwich, purlin_tt_enqueue_rayleigh
 
 contains
 
@@ -28,6 +29,40 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_norm_enqueue(contraction%handle(), stream_key(stream), x%handle(), place(result), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> <y|H|x>; the operator's numbers go along.
+  subroutine purlin_tt_enqueue_sandwich(contraction, y, h, x, info, result, stream, stat, errmsg)
+    type(purlin_tt_contraction), intent(inout) :: contraction
+    type(purlin_tt), intent(in) :: y, x
+    type(purlin_tt_matrix), intent(in) :: h
+    type(purlin_tt_contraction_info), intent(inout) :: info
+    type(purlin_tensor), intent(in), optional :: result
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_sandwich_enqueue(contraction%handle(), stream_key(stream), y%handle(), h%handle(), x%handle(), &
+      place(result), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> <x|H|x> / <x|x>.
+  subroutine purlin_tt_enqueue_rayleigh(contraction, h, x, info, result, stream, stat, errmsg)
+    type(purlin_tt_contraction), intent(inout) :: contraction
+    type(purlin_tt_matrix), intent(in) :: h
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt_contraction_info), intent(inout) :: info
+    type(purlin_tensor), intent(in), optional :: result
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_rayleigh_enqueue(contraction%handle(), stream_key(stream), h%handle(), x%handle(), &
+      place(result), info))
     call finish(o, stat, errmsg)
   end subroutine
 

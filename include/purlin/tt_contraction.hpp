@@ -152,6 +152,32 @@ class contraction {
     return last_.workspace_bytes;
   }
 
+  /// Enqueues <y|H|x>, as `enqueue_inner` does the product; the operator's numbers go along.
+  void enqueue_sandwich(const train& y, const train_matrix& h, const train& x, tensor& result, const stream& queue = {}) {
+    last_ = fresh_info();
+    finish(purlin_tt_sandwich_enqueue(get(), queue.get(), y.get(), h.get(), x.get(), result.get(), &last_));
+  }
+
+  /// Bytes of workspace that `enqueue_sandwich` needs.
+  std::int64_t workspace_needed(const train& y, const train_matrix& h, const train& x) {
+    last_ = fresh_info();
+    finish(purlin_tt_sandwich_enqueue(get(), nullptr, y.get(), h.get(), x.get(), nullptr, &last_));
+    return last_.workspace_bytes;
+  }
+
+  /// Enqueues <x|H|x> / <x|x>, likewise.
+  void enqueue_rayleigh(const train_matrix& h, const train& x, tensor& result, const stream& queue = {}) {
+    last_ = fresh_info();
+    finish(purlin_tt_rayleigh_enqueue(get(), queue.get(), h.get(), x.get(), result.get(), &last_));
+  }
+
+  /// Bytes of workspace that `enqueue_rayleigh` needs.
+  std::int64_t workspace_needed(const train_matrix& h, const train& x) {
+    last_ = fresh_info();
+    finish(purlin_tt_rayleigh_enqueue(get(), nullptr, h.get(), x.get(), nullptr, &last_));
+    return last_.workspace_bytes;
+  }
+
   /// The norm of a train.
   double norm(const train& x, const stream& queue = {}) {
     double result = 0.0;

@@ -1,4 +1,4 @@
-//! Inner products and norms of tensor trains whose results stay on the device.
+//! Contractions of tensor trains whose results stay on the device.
 
 use super::options;
 use super::overlap::{self, Range};
@@ -7,10 +7,12 @@ use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
 use super::tt_inner::tell;
+use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::purlin_tt_contraction_info;
 use super::{guard, purlin_status, purlin_stream};
 use crate::error::Error;
 use crate::shape;
+use crate::tt::operator::Trains;
 
 /// Lends a contraction device memory to work in: later calls that are enqueued allocate nothing.
 ///
@@ -138,6 +140,97 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let plan = contraction.enqueue_norm(stream.as_deref(), &x, result.as_deref_mut())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &plan) }
+    })
+}
+
+/// Enqueues an operator between two trains and returns: purlin_tt_sandwich, whose result goes to device memory.
+///
+/// The trains lie on the device, real and complex ones of one precision may be mixed; the operator lies on the host, and its
+/// numbers travel with the launches, so that a graph keeps those it captured and can be replayed with other numbers in the
+/// cores alone. Exponents stay on the device. Everything is done by cuBLAS and kernels between its products, in one queue. What
+/// purlin_tt_inner_enqueue says of capturing and of the workspace holds here.
+///
+/// @param      contraction  the contraction; of its options `conjugate`, `cut`, `workspace_limit` and `assume_hermitian` count.
+/// @param      stream       NULL for the context's own.
+/// @param      y            the bra: its mode sizes are the rows of `h`.
+/// @param      h            the operator.
+/// @param      x            the ket: its mode sizes are the columns of `h`; may be `y`.
+/// @param      result       4 elements of F64 on the device, as purlin_tt_inner_enqueue has them; NULL to be told the
+///                          workspace alone.
+/// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
+/// @return as purlin_tt_sandwich and purlin_tt_inner_enqueue.
+///
+/// # Safety
+/// As purlin_tt_inner_enqueue; the operator is not needed once the call has returned.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    y: *const purlin_tt,
+    h: *const purlin_tt_matrix,
+    x: *const purlin_tt,
+    result: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
+        let mut result = tensor::output_or_null("result", result)?;
+        if let Some(result) = &result {
+            for (name, train) in [("y", &y), ("x", &x)] {
+                overlap::check(&tt::ranges(name, train)?, &[Range::of("result", result)])?;
+            }
+        }
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let trains = Trains::new(&y, Some(&h), &x);
+        let plan = contraction.enqueue_sandwich(stream.as_deref(), &trains, result.as_deref_mut())?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(info, &plan) }
+    })
+}
+
+/// Enqueues the Rayleigh quotient <x|H|x> / <x|x> and returns: both in one sweep, divided on the device. Where <x|x> is 0 the
+/// outcome is NONFINITE.
+///
+/// @param      contraction  the contraction, as for purlin_tt_sandwich_enqueue; the bra is conjugated in any case.
+/// @param      stream       NULL for the context's own.
+/// @param      h            the operator.
+/// @param      x            the train, on the device.
+/// @param      result       as there; the imaginary part is rounding noise for a Hermitian operator, 0 with
+///                          `assume_hermitian`.
+/// @param[out] info         as there.
+/// @return as purlin_tt_sandwich_enqueue.
+///
+/// # Safety
+/// As purlin_tt_sandwich_enqueue.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_rayleigh_enqueue(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    h: *const purlin_tt_matrix,
+    x: *const purlin_tt,
+    result: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
+        let mut result = tensor::output_or_null("result", result)?;
+        if let Some(result) = &result {
+            overlap::check(&tt::ranges("x", &x)?, &[Range::of("result", result)])?;
+        }
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let plan = contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &plan) }
     })

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::info::Info;
+use super::operator::{self, Trains};
 use super::ops::Work;
-use super::options::NormWay;
+use super::options::{Conjugate, NormWay};
 use super::session::{Call, Contraction, Goal};
+use super::watch::Watch;
 use crate::backend::gpu::{DeviceMemory, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -13,7 +15,7 @@ use crate::scalar::DType;
 use crate::shape::{Order, to_i64};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
-use crate::tensor::train::TensorTrain;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
 
 /// Elements of a result: real and imaginary part of the mantissa, exponent, outcome.
 pub const RESULT: usize = 4;
@@ -66,6 +68,66 @@ impl Contraction {
             return Err(Error::NotSupported("norm_way: QR factors are not enqueued".into()));
         }
         self.enqueue(stream, (x, x), true, result)
+    }
+
+    /// Enqueues <y|H|x> of trains on the device and an operator on the host, as [`Contraction::enqueue_inner`] does the
+    /// product. The operator's numbers travel with the launches: a graph keeps those that it captured.
+    ///
+    /// # Errors
+    /// As [`super::operator::sandwich`] and [`Contraction::enqueue_inner`].
+    pub fn enqueue_sandwich(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        result: Option<&mut Tensor>,
+    ) -> Result<Info> {
+        self.enqueue_between(stream, trains, false, result)
+    }
+
+    /// Enqueues <x|H|x> / <x|x>, as [`Contraction::enqueue_sandwich`] does the numerator. Where <x|x> is 0 the result is no
+    /// number, and its outcome says so.
+    ///
+    /// # Errors
+    /// As [`Contraction::enqueue_sandwich`].
+    pub fn enqueue_rayleigh(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        operator: &TrainMatrix,
+        result: Option<&mut Tensor>,
+    ) -> Result<Info> {
+        self.enqueue_between(stream, &Trains::new(x, Some(operator), x), true, result)
+    }
+
+    fn enqueue_between(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        ratio: bool,
+        result: Option<&mut Tensor>,
+    ) -> Result<Info> {
+        let context = Arc::clone(&self.contexts[0]);
+        let queue = stream::select(&context, stream)?;
+        let result = place(&context, result)?;
+        let stream = match queue {
+            Some(queue) => queue,
+            None => context.gpu("result")?.default_stream(),
+        };
+        let progress = self.cancel.progress(&self.contexts, None, self.cancel.epoch());
+        let mut options = self.options().clone();
+        if ratio {
+            options.conjugate = Conjugate::Bra;
+        }
+        let call = operator::enqueued::Call {
+            context: &context,
+            stream,
+            options: &options,
+            library: &mut self.library,
+            workspace: self.workspace.as_ref(),
+            result,
+            watch: Watch::new(progress.flag()),
+        };
+        operator::enqueued::enqueue(call, trains, ratio)
     }
 
     fn enqueue(

@@ -1,6 +1,6 @@
 //! Options on one or several contexts: made once, used for many trains.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::algorithm::inner;
@@ -13,7 +13,7 @@ use super::plan::{Plan, Request};
 use super::scaled::Scaled;
 use super::watch::{Watch, watched};
 use crate::backend::Backend;
-use crate::backend::gpu::DeviceMemory;
+use crate::backend::gpu::{Blas, DeviceMemory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
@@ -32,6 +32,8 @@ pub struct Contraction {
     last: Option<(Key, Arc<Plan>)>,
     /// What the caller lends to calls that are enqueued.
     pub(super) workspace: Option<DeviceMemory>,
+    /// cuBLAS for operators that are enqueued, made when first needed.
+    pub(super) library: Option<Mutex<Blas>>,
 }
 
 /// What is to be computed of two trains.
@@ -74,7 +76,15 @@ impl Contraction {
         }
         let machines = vec![machine(context, &options)?];
         let cancel = CancelHandle::default();
-        Ok(Self { contexts: vec![Arc::clone(context)], options, cancel, machines, last: None, workspace: None })
+        Ok(Self {
+            contexts: vec![Arc::clone(context)],
+            options,
+            cancel,
+            machines,
+            last: None,
+            workspace: None,
+            library: None,
+        })
     }
 
     /// Spreads the boundary pairs of later calls over one more context.

@@ -427,6 +427,7 @@ static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
 }
 
 static void refusals(void) {
+  purlin_tt_matrix *h = NULL;
   static made x, y, z;
   purlin_tt_contraction_options o = fresh_options();
   purlin_tt_contraction_info info = fresh_info();
@@ -477,6 +478,13 @@ static void refusals(void) {
   BAD_ARGUMENT("context: is not a second GPU", purlin_tt_contraction_add_context(c, foreign));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_inner_enqueue(c, NULL, x.tt, x.tt, NULL, NULL));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_norm_enqueue(c, NULL, x.tt, NULL, NULL));
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, 1.0, 0.5, &h));
+  UNSUPPORTED("result: needs a context on a GPU", purlin_tt_sandwich_enqueue(c, NULL, x.tt, h, x.tt, NULL, NULL));
+  UNSUPPORTED("result: needs a context on a GPU", purlin_tt_rayleigh_enqueue(c, NULL, h, x.tt, NULL, NULL));
+  BAD_HANDLE("h: is NULL", purlin_tt_sandwich_enqueue(c, NULL, x.tt, NULL, x.tt, NULL, NULL));
+  BAD_HANDLE("h: is NULL", purlin_tt_rayleigh_enqueue(c, NULL, NULL, x.tt, NULL, NULL));
+  BAD_HANDLE("contraction: is NULL", purlin_tt_rayleigh_enqueue(NULL, NULL, h, x.tt, NULL, NULL));
+  OK(purlin_tt_matrix_destroy(h));
   UNSUPPORTED("workspace: needs a context on a GPU", purlin_tt_contraction_set_workspace(c, 256, 1));
   BAD_ARGUMENT("bytes: is 0", purlin_tt_contraction_set_workspace(c, 256, 0));
   BAD_HANDLE("contraction: is NULL", purlin_tt_inner_enqueue(NULL, NULL, x.tt, x.tt, NULL, NULL));

@@ -38,6 +38,7 @@ pub fn on_gpu() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue },
         Case { name: "purlin_tt_inner_enqueue by cuBLAS", allocations: 3, prepare: enqueue_by_cublas },
+        Case { name: "purlin_tt_sandwich_enqueue, rayleigh", allocations: 3, prepare: enqueue_operators },
     ]
 }
 
@@ -135,6 +136,23 @@ fn enqueue_by_cublas(f: &Fixture) -> Call {
             purlin_tt_contraction_create(context, &raw const options, &raw mut made.contraction),
             purlin_tt_inner_enqueue(made.contraction, null(), *x, *x, result, null_mut()),
             purlin_tt_norm_enqueue(made.contraction, null(), *y, result, null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+fn enqueue_operators(f: &Fixture) -> Call {
+    let (context, (result, _)) = (f.context, f.on_device(PURLIN_F64, 4, |_| 0.0));
+    Box::new(move || {
+        let mut made = Made::none();
+        let x = &mut made.trains[0];
+        let (dtype, modes, ranks) = (PURLIN_F64, MODES.as_ptr(), RING.as_ptr());
+        let status = in_turn!(
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, ranks, 1, &raw mut *x),
+            purlin_tt_matrix_ising(context, dtype, SITES, 1, 1.0, 0.5, &raw mut made.matrix),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
+            purlin_tt_sandwich_enqueue(made.contraction, null(), *x, made.matrix, *x, result, null_mut()),
+            purlin_tt_rayleigh_enqueue(made.contraction, null(), made.matrix, *x, result, null_mut()),
         );
         made.end(status)
     })

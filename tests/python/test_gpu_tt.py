@@ -87,6 +87,41 @@ def test_a_graph_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, k
             assert abs(again - first) > bound * abs(first)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("kind", ["chain", "ring"])
+def test_a_graph_of_an_operator_is_replayed_with_other_cores(gpu: purlin.Context, dtype: Any, kind: str) -> None:
+    x = cores(RANKS[kind], dtype, 1)
+    value, quotient, room = cupy.full(4, np.nan), cupy.full(4, np.nan), cupy.zeros(32 << 20)
+    queue = cupy.cuda.Stream(non_blocking=True)
+    h = tt.ising(len(x), 1.0, 0.7, ring=kind == "ring", context=gpu)
+    bound = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-12
+    with (
+        tt.Contraction(context=gpu) as session,
+        tt.Train(x, context=gpu) as a,
+        purlin.Stream(gpu, cuda_stream=queue.ptr) as stream,
+    ):
+        session.set_workspace(room)
+        session.enqueue_sandwich(a, h, a, value, stream=stream)
+        session.enqueue_rayleigh(h, a, quotient, stream=stream)
+        queue.synchronize()
+        queue.begin_capture()
+        try:
+            session.enqueue_sandwich(a, h, a, value, stream=stream)
+            session.enqueue_rayleigh(h, a, quotient, stream=stream)
+        finally:
+            graph = queue.end_capture()
+        for seed in (3, 4):
+            for old, new in zip(x, cores(RANKS[kind], dtype, seed)):
+                old[...] = new
+            value[...] = quotient[...] = np.nan
+            cupy.cuda.get_current_stream().synchronize()
+            graph.launch(queue)
+            queue.synchronize()
+            size = session.norm(a) ** 2
+            assert abs(number(value) - session.sandwich(a, h, a)) <= 8 * bound * size
+            assert abs(number(quotient) - session.rayleigh(h, a)) <= 8 * bound
+
+
 def test_a_workspace_that_is_too_small_is_measured(gpu: purlin.Context) -> None:
     x = cores(RANKS["grid"], np.float64, 1)
     result = cupy.zeros(4)

@@ -185,6 +185,8 @@ _PROTOTYPES = {
     "tt_contraction_set_workspace": "pul",
     "tt_inner_enqueue": "pppppp",
     "tt_norm_enqueue": "ppppp",
+    "tt_sandwich_enqueue": "ppppppp",
+    "tt_rayleigh_enqueue": "pppppp",
     "tt_inner": "pppppp",
     "tt_inner_scaled": "pppppp",
     "tt_norm": "ppppp",

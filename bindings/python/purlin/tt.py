@@ -196,6 +196,19 @@ class Contraction(Handle):
         out = self._place(result)
         self._run(lib.purlin_tt_norm_enqueue, *self._queue(stream), train.handle, None if out is None else out.handle)
 
+    def enqueue_sandwich(self, y: object, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
+        """Enqueues <y|H|x>, as `enqueue_inner` does the product; a graph keeps the operator's numbers that it captured."""
+        bra, ket = self._pair(y, x)
+        operator, out = TrainMatrix.of(h, self.context), self._place(result)
+        given = (bra.handle, operator.handle, ket.handle, None if out is None else out.handle)
+        self._run(lib.purlin_tt_sandwich_enqueue, *self._queue(stream), *given)
+
+    def enqueue_rayleigh(self, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
+        """Enqueues <x|H|x> / <x|x>, likewise."""
+        operator, train, out = TrainMatrix.of(h, self.context), Train.of(x, self.context), self._place(result)
+        given = (operator.handle, train.handle, None if out is None else out.handle)
+        self._run(lib.purlin_tt_rayleigh_enqueue, *self._queue(stream), *given)
+
     def _place(self, result: object) -> Tensor | None:
         """Where a result goes."""
         return result if result is None or isinstance(result, Tensor) else Tensor.borrow(result, context=self.context)

@@ -105,16 +105,30 @@ impl GpuOps {
 }
 
 /// Elements of T and of U for each index of the ket's new bond.
-fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
+pub(super) fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usize, usize) {
     let rows = from.bra.saturating_mul(from.pairs);
     (rows.saturating_mul(from.slots).saturating_mul(n), rows.saturating_mul(m).saturating_mul(slots))
 }
 
 /// Indices of the ket's new bond in a stretch.
-fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bool) -> usize {
+pub(super) fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bool) -> usize {
     let (t, u) = per_index(from, to.slots, modes);
     let fitting = STRETCH / t.saturating_add(u).saturating_mul(size_of::<T>()).max(1);
     (if narrow { 1 } else { fitting.max(COLUMNS) }).min(to.ket)
+}
+
+/// What a step of these sizes takes.
+pub(super) fn step_room<T>(narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+    let (t, u) = per_index(from, to.slots, modes);
+    let length = stretch::<T>(from, to, modes, narrow);
+    let bytes = |elements: f64| elements * size_of::<T>() as f64;
+    Room {
+        stretch: bytes((t as f64 + u as f64) * length as f64),
+        lanes: 1.0,
+        // As they come from the host, and turned.
+        cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
+            .map(|(r, n, s)| 2.0 * bytes(r as f64 * n as f64 * s as f64)),
+    }
 }
 
 impl<T: Scalar> OperatorOps<T> for GpuOps {
@@ -131,16 +145,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
     }
 
     fn step_room(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
-        let (t, u) = per_index(from, to.slots, modes);
-        let length = stretch::<T>(from, to, modes, narrow);
-        let bytes = |elements: f64| elements * size_of::<T>() as f64;
-        Room {
-            stretch: bytes((t as f64 + u as f64) * length as f64),
-            lanes: 1.0,
-            // As they come from the host, and turned.
-            cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
-                .map(|(r, n, s)| 2.0 * bytes(r as f64 * n as f64 * s as f64)),
-        }
+        step_room::<T>(narrow, from, to, modes)
     }
 
     fn boundary(&self, to: &mut DeviceMemory, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
@@ -189,7 +194,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
             let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
             multiply::<T>(blas, from, x, View::packed(t.whole(), rows, n * now))?;
             let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
-            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole())?;
+            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole(), None)?;
             let sums = (View::packed(u.whole(), extent.bra * m, width * now), Transpose::Plain);
             let place = after.bra * width * size_of::<T>();
             let out = View::packed(to.region(place * first, place * now)?, after.bra, width * now);
@@ -242,7 +247,8 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
             let outputs = product("v", column * gather.rows * gather.outputs, l.pairs)?;
             let next = self.room::<T>(product("v", outputs, follow)?)?;
             let sizes = [column, gather.inputs, l.pairs, gather.cols, follow];
-            kernels::gather::<T>(&self.gpu, &self.stream, &self.terms(gather)?, sizes, now.whole(), next.whole())?;
+            let terms = self.terms(gather)?;
+            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
             column *= gather.rows;
             now = next;
         }
@@ -264,7 +270,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
 }
 
 /// C = op(A) op(B).
-fn multiply<T: Scalar>(
+pub(super) fn multiply<T: Scalar>(
     blas: &Blas,
     (a, op_a): (View<'_>, Transpose),
     (b, op_b): (View<'_>, Transpose),

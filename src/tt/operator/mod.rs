@@ -21,6 +21,7 @@ mod chain;
 mod cover;
 pub mod cpu;
 pub mod device;
+pub(in crate::tt) mod enqueued;
 pub mod environments;
 pub mod gather;
 pub mod gpu;

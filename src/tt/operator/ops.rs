@@ -49,6 +49,8 @@ impl Extent {
 pub struct CoreView<'a> {
     /// The train's name in messages.
     pub argument: &'static str,
+    /// Its number in the train.
+    pub number: usize,
     /// Where it lies.
     pub memory: &'a Memory,
     /// Its first element there.
@@ -63,7 +65,7 @@ impl<'a> CoreView<'a> {
     /// Core k of a train.
     pub fn new(argument: &'static str, train: &'a TensorTrain, k: usize) -> Self {
         let (memory, offset) = train.memory(k);
-        Self { argument, memory, offset, dims: train.shape().core(k), dtype: train.dtype() }
+        Self { argument, number: k, memory, offset, dims: train.shape().core(k), dtype: train.dtype() }
     }
 
     /// The bond that a step comes from, the mode, and the bond that it goes to.

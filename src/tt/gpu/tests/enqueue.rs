@@ -9,12 +9,12 @@ use crate::tt::enqueued::RESULT;
 use crate::tt::info::Kernel;
 use crate::tt::options::{Math, NormWay};
 
-fn place(context: &Arc<Context>) -> Tensor {
+pub(super) fn place(context: &Arc<Context>) -> Tensor {
     Tensor::create(context, DType::F64, Location::Device, Order::ColumnMajor, &[RESULT]).unwrap()
 }
 
 /// The number in a result, once the context's own queue has come to it.
-fn number(context: &Arc<Context>, result: &Tensor) -> (Scaled, f64) {
+pub(super) fn number(context: &Arc<Context>, result: &Tensor) -> (Scaled, f64) {
     let gpu = context.gpu("test").unwrap();
     let mut parts = [f64::NAN; RESULT];
     gpu.load_numbers(gpu.default_stream(), result.memory().device("result").unwrap(), 0, &mut parts).unwrap();

@@ -3,6 +3,7 @@
 mod algebra;
 mod batch;
 mod enqueue;
+mod enqueue_operators;
 mod golden;
 mod hard;
 mod norms;

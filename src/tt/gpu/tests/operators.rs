@@ -10,7 +10,7 @@ use crate::tt::operator::{
 };
 
 /// Trains of spins, open and cyclic, whose ranks differ.
-fn cases() -> Vec<(Plain, Plain, bool)> {
+pub(super) fn cases() -> Vec<(Plain, Plain, bool)> {
     [
         (vec![1, 2, 4, 7, 9, 3, 1], vec![1, 2, 3, 8, 5, 2, 1], false),
         (vec![3, 4, 2, 5, 3], vec![2, 6, 3, 2, 2], true),
@@ -24,7 +24,7 @@ fn cases() -> Vec<(Plain, Plain, bool)> {
     .collect()
 }
 
-fn operators(context: &Arc<Context>, dtype: DType, d: usize, ring: bool) -> Vec<TrainMatrix> {
+pub(super) fn operators(context: &Arc<Context>, dtype: DType, d: usize, ring: bool) -> Vec<TrainMatrix> {
     let model = Heisenberg { couplings: [1.0, 0.7, -0.3], field: 0.4, ring, ..Heisenberg::default() };
     vec![ising(context, dtype, d, 1.1, 0.6, ring).unwrap(), heisenberg(context, dtype, d, &model).unwrap()]
 }

@@ -4,6 +4,7 @@ mod library;
 pub mod operator;
 mod params;
 pub mod result;
+pub mod sandwich;
 mod tables;
 
 use super::{constants as c, product, size, small};

@@ -3,7 +3,7 @@
 //! An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b.
 
 use super::super::{constants as c, product, size, small};
-use super::{SUM_SHARED, over, suffix};
+use super::{SUM_SHARED, over, result, suffix};
 use crate::alloc;
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
@@ -38,6 +38,7 @@ struct GatherParams {
     pairs: i64,
     cols: i64,
     follow: i64,
+    alpha: u64,
 }
 
 /// `purlin_tt_peaks_params`.
@@ -98,7 +99,7 @@ unsafe impl Parameters for MeetParams {}
 
 /// # Safety
 /// As for [`launch`].
-unsafe fn start<T: Scalar, P: Parameters>(
+pub(super) unsafe fn start<T: Scalar, P: Parameters>(
     gpu: &Gpu,
     stream: &GpuStream,
     name: &str,
@@ -140,7 +141,8 @@ pub fn turn<T: Scalar>(
 
 /// Sums of columns, in device memory: column `to` is that of the terms from `starts[to]` on.
 pub struct Terms {
-    memory: DeviceMemory,
+    address: u64,
+    _memory: Option<DeviceMemory>,
     count: usize,
     /// Slots and ket indices that the terms stay below.
     within: (usize, usize),
@@ -157,29 +159,64 @@ impl Terms {
         count: usize,
         of: impl Fn(usize) -> I,
     ) -> Result<Self> {
-        let what = "terms of an operator";
-        let (mut words, mut terms) = (alloc::with_capacity(what, count + 1)?, Vec::new());
-        let mut within = (0, 0);
-        words.push(0i64);
-        for to in 0..count {
-            for (slot, column, value) in of(to) {
-                within = (within.0.max(slot as usize + 1), within.1.max(column as usize + 1));
-                let word = |x: f64| i64::from_ne_bytes(x.to_ne_bytes());
-                let place = u64::from(slot) | (u64::from(column) << 32);
-                for word in [i64::from_ne_bytes(place.to_ne_bytes()), word(value.re), word(value.im)] {
-                    alloc::push(what, &mut terms, word)?;
-                }
-            }
-            words.push(to_i64(terms.len() / 3));
-        }
-        let mut memory = gpu.allocate_uninitialised_on(stream, what, 8 * (words.len() + terms.len()))?;
+        let (words, within) = listed(count, of)?;
+        let mut memory = gpu.allocate_uninitialised_on(stream, TERMS, 8 * words.len())?;
         gpu.store_numbers(stream, &words, &mut memory, 0)?;
-        gpu.store_numbers(stream, &terms, &mut memory, 8 * words.len())?;
-        Ok(Self { memory, count, within })
+        Ok(Self { address: memory.address(), _memory: Some(memory), count, within })
+    }
+
+    /// The same in memory that the caller lends, enqueued without a copy from the host.
+    ///
+    /// # Errors
+    /// As [`Terms::new`].
+    pub fn enqueued<I: Iterator<Item = (u32, u32, Complex<f64>)>>(
+        gpu: &Gpu,
+        stream: &GpuStream,
+        count: usize,
+        of: impl Fn(usize) -> I,
+        space: Region<'_>,
+    ) -> Result<Self> {
+        let (words, within) = listed(count, of)?;
+        result::store(gpu, stream, &words, space)?;
+        Ok(Self { address: space.array("terms", words.len(), 8)?, _memory: None, count, within })
+    }
+
+    /// Bytes that [`Terms::enqueued`] needs for `terms` terms of `count` columns.
+    pub fn enqueued_bytes(count: usize, terms: usize) -> Result<usize> {
+        let words = product("terms", &[terms, 3])?.checked_add(count + 1);
+        product("terms", &[words.ok_or_else(|| Error::Internal(format!("{terms} terms")))?, 8])
     }
 }
 
-/// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f]. Sizes: c, q, p, j, f.
+/// Where the terms of each column begin, and the terms; the slots and ket indices that they stay below.
+fn listed<I: Iterator<Item = (u32, u32, Complex<f64>)>>(
+    count: usize,
+    of: impl Fn(usize) -> I,
+) -> Result<(Vec<i64>, (usize, usize))> {
+    let (mut words, mut terms) = (alloc::with_capacity(TERMS, count + 1)?, Vec::new());
+    let mut within = (0, 0);
+    words.push(0i64);
+    for to in 0..count {
+        for (slot, column, value) in of(to) {
+            within = (within.0.max(slot as usize + 1), within.1.max(column as usize + 1));
+            let word = |x: f64| i64::from_ne_bytes(x.to_ne_bytes());
+            let place = u64::from(slot) | (u64::from(column) << 32);
+            for word in [i64::from_ne_bytes(place.to_ne_bytes()), word(value.re), word(value.im)] {
+                alloc::push(TERMS, &mut terms, word)?;
+            }
+        }
+        words.push(to_i64(terms.len() / 3));
+    }
+    words.try_reserve_exact(terms.len()).map_err(|_| alloc::out_of_memory(TERMS, 8 * terms.len()))?;
+    words.append(&mut terms);
+    Ok((words, within))
+}
+
+const TERMS: &str = "terms of an operator";
+
+/// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f], times `alpha`, an element in the room of 16
+/// bytes, if there is one. Sizes: c, q, p, j, f.
+#[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn gather<T: Scalar>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -187,12 +224,13 @@ pub fn gather<T: Scalar>(
     [column, inputs, pairs, cols, follow]: [usize; 5],
     input: Region<'_>,
     output: Region<'_>,
+    alpha: Option<Region<'_>>,
 ) -> Result<()> {
     if terms.within.0 > inputs || terms.within.1 > cols {
         return Err(Error::Internal(format!("terms of {:?} columns in {inputs} x {cols}", terms.within)));
     }
     let total = product("environment", &[column, terms.count, pairs, follow])?;
-    let starts = terms.memory.address();
+    let starts = terms.address;
     let parameters = GatherParams {
         input: input.array("input", product("environment", &[column, inputs, pairs, cols, follow])?, size_of::<T>())?,
         output: output.array("output", total, size_of::<T>())?,
@@ -204,6 +242,7 @@ pub fn gather<T: Scalar>(
         pairs: to_i64(pairs),
         cols: to_i64(cols),
         follow: to_i64(follow),
+        alpha: alpha.map_or(Ok(0), |alpha| alpha.array("factor", 1, 16))?,
     };
     // SAFETY: both arrays were checked, and the terms when they were made and above.
     unsafe { start::<T, _>(gpu, stream, "gather", many(total), 0, &parameters) }
@@ -220,26 +259,41 @@ pub fn peaks<T: Scalar>(
     gpu: &Gpu,
     stream: &GpuStream,
     environment: Region<'_>,
-    (bra, slots, split): (usize, usize, usize),
+    groups: (usize, usize, usize),
     count: usize,
 ) -> Result<[f64; 2]> {
     if count == 0 {
         return Ok([0.0; 2]);
     }
-    let keys = gpu.allocate_on(stream, "largest numbers of an environment", 16)?;
+    let keys = gpu.allocate_on(stream, "largest numbers of an environment", KEYS)?;
+    find_peaks::<T>(gpu, stream, environment, groups, count, keys.whole())?;
+    let mut peaks = [0.0f64; 2];
+    gpu.load_numbers(stream, &keys, 0, &mut peaks)?;
+    Ok(peaks)
+}
+
+/// Bytes of the keys of both groups.
+pub const KEYS: usize = 16;
+
+/// The same to keys that are 0.
+pub fn find_peaks<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    (bra, slots, split): (usize, usize, usize),
+    count: usize,
+    keys: Region<'_>,
+) -> Result<()> {
     let parameters = PeaksParams {
         environment: environment.array("environment", count, size_of::<T>())?,
-        keys: keys.whole().array("keys", 2, 8)?,
+        keys: keys.array("keys", 2, 8)?,
         bra: to_i64(bra),
         slots: to_i64(slots),
         split: to_i64(split),
         count: to_i64(count),
     };
     // SAFETY: both arrays were checked; groups are 0 and 1 for any sizes that are not 0.
-    unsafe { start::<T, _>(gpu, stream, "peaks", over(count), 0, &parameters)? };
-    let mut peaks = [0.0f64; 2];
-    gpu.load_numbers(stream, &keys, 0, &mut peaks)?;
-    Ok(peaks)
+    unsafe { start::<T, _>(gpu, stream, "peaks", over(count), 0, &parameters) }
 }
 
 /// Multiplies the slots before `split` and the others by powers of two.
@@ -273,26 +327,51 @@ pub fn shift<T: Scalar>(
 pub fn meet<T: Scalar>(
     gpu: &Gpu,
     stream: &GpuStream,
-    (left, left_slots): (Region<'_>, usize),
-    (right, right_slots): (Region<'_>, usize),
+    left: (Region<'_>, usize),
+    right: (Region<'_>, usize),
     (bra, columns): (usize, usize),
 ) -> Result<Vec<Complex<f64>>> {
     let what = "sums of environments";
-    let mut sums = alloc::filled(what, left_slots, Complex::new(0.0, 0.0))?;
+    let mut sums = alloc::filled(what, left.1, Complex::new(0.0, 0.0))?;
+    let blocks = meet_blocks(bra, columns)?;
+    if blocks == 0 || left.1 == 0 {
+        return Ok(sums);
+    }
+    let parts = product("environment", &[left.1, blocks, 2])?;
+    let memory = gpu.allocate_uninitialised_on(stream, what, parts * 8)?;
+    find_sums::<T>(gpu, stream, left, right, (bra, columns), memory.whole())?;
+    let mut words = alloc::filled(what, parts, 0.0f64)?;
+    gpu.load_numbers(stream, &memory, 0, &mut words)?;
+    for (sum, parts) in sums.iter_mut().zip(words.chunks_exact(2 * blocks)) {
+        *sum = parts.chunks_exact(2).fold(*sum, |s, part| s + Complex::new(part[0], part[1]));
+    }
+    Ok(sums)
+}
+
+/// Partial sums of each slot where environments meet.
+pub fn meet_blocks(bra: usize, columns: usize) -> Result<usize> {
+    let each = product("environment", &[bra, columns])?;
+    Ok(if each == 0 { 0 } else { over(each)[0] as usize })
+}
+
+/// The partial sums, [`meet_blocks`] pairs of numbers for each slot of L, slot by slot.
+pub fn find_sums<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    (left, left_slots): (Region<'_>, usize),
+    (right, right_slots): (Region<'_>, usize),
+    (bra, columns): (usize, usize),
+    sums: Region<'_>,
+) -> Result<()> {
     if right_slots != 1 && right_slots != left_slots {
         return Err(Error::Internal(format!("{left_slots} and {right_slots} slots meet")));
     }
     let each = product("environment", &[bra, columns])?;
-    if each == 0 || left_slots == 0 {
-        return Ok(sums);
-    }
-    let blocks = over(each)[0];
-    let parts = product("environment", &[left_slots, blocks as usize, 2])?;
-    let memory = gpu.allocate_uninitialised_on(stream, what, parts * 8)?;
+    let blocks = meet_blocks(bra, columns)?;
     let parameters = MeetParams {
         left: left.array("left", product("environment", &[each, left_slots])?, size_of::<T>())?,
         right: right.array("right", product("environment", &[each, right_slots])?, size_of::<T>())?,
-        sums: memory.whole().array("sums", parts, 8)?,
+        sums: sums.array("sums", product("environment", &[left_slots, blocks, 2])?, 8)?,
         bra: to_i64(bra),
         left_slots: to_i64(left_slots),
         right_slots: to_i64(right_slots),
@@ -302,12 +381,7 @@ pub fn meet<T: Scalar>(
     if slots > 65_535 {
         return Err(Error::NotSupported(format!("h: {slots} slots at one bond, a GPU takes 65535")));
     }
+    let blocks = u32::try_from(blocks).unwrap_or(1);
     // SAFETY: the three arrays were checked.
-    unsafe { start::<T, _>(gpu, stream, "meet", [blocks, slots, 1], SUM_SHARED, &parameters)? };
-    let mut words = alloc::filled(what, parts, 0.0f64)?;
-    gpu.load_numbers(stream, &memory, 0, &mut words)?;
-    for (sum, parts) in sums.iter_mut().zip(words.chunks_exact(2 * blocks as usize)) {
-        *sum = parts.chunks_exact(2).fold(*sum, |s, part| s + Complex::new(part[0], part[1]));
-    }
-    Ok(sums)
+    unsafe { start::<T, _>(gpu, stream, "meet", [blocks, slots, 1], SUM_SHARED, &parameters) }
 }

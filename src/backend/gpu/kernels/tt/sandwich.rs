@@ -1,0 +1,239 @@
+//! What it takes to enqueue an operator between trains without the host: exponents that stay on the device.
+
+use super::super::{constants as c, product, size};
+use super::operator::{KEYS, start};
+use super::{KeysParams, RESULT_WORDS, SUM_SHARED, SUM_THREADS, launch_plain, over, result};
+use crate::alloc;
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::shape::{to_i64, to_u64};
+
+/// `purlin_tt_boundary_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct BoundaryParams {
+    environment: u64,
+    bra: i64,
+    slots: i64,
+    pairs: i64,
+    first: i64,
+}
+
+/// `purlin_tt_ready_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ReadyParams {
+    environment: u64,
+    keys: u64,
+    from: u64,
+    to: u64,
+    alpha: u64,
+    ket_key: u64,
+    bra_key: u64,
+    bra: i64,
+    slots: i64,
+    split: i64,
+    count: i64,
+}
+
+/// `purlin_tt_collect_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct CollectParams {
+    sums: u64,
+    left: u64,
+    right: u64,
+    first: u64,
+    second: u64,
+    split: i64,
+    count: i64,
+    exponents: [i64; 2],
+}
+
+/// `purlin_tt_quotient_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct QuotientParams {
+    numerator: u64,
+    denominator: u64,
+    result: u64,
+}
+
+const _: () = assert!(size_of::<BoundaryParams>() == size(c::TT_BOUNDARY_PARAMS_BYTES));
+const _: () = assert!(size_of::<ReadyParams>() == size(c::TT_READY_PARAMS_BYTES));
+const _: () = assert!(size_of::<CollectParams>() == size(c::TT_COLLECT_PARAMS_BYTES));
+const _: () = assert!(size_of::<QuotientParams>() == size(c::TT_QUOTIENT_PARAMS_BYTES));
+
+// SAFETY: each has the same members in the same order as in cuda/tt_operator_launch.h or cuda/tt_result_launch.h, where the
+// sizes are asserted too.
+unsafe impl Parameters for BoundaryParams {}
+// SAFETY: as above.
+unsafe impl Parameters for ReadyParams {}
+// SAFETY: as above.
+unsafe impl Parameters for CollectParams {}
+// SAFETY: as above.
+unsafe impl Parameters for QuotientParams {}
+
+/// The largest numbers of cores, as keys.
+#[derive(Clone, Copy)]
+pub struct CoreKeys {
+    address: u64,
+    count: usize,
+}
+
+impl CoreKeys {
+    /// Bytes for `count` cores.
+    pub fn bytes(count: usize) -> Result<usize> {
+        product("cores", &[count, 3 * 8])
+    }
+
+    /// Enqueues the search in cores of numbers or of parts of such, in memory that the caller lends.
+    pub fn find<R: Scalar>(gpu: &Gpu, stream: &GpuStream, cores: &[Region<'_>], space: Region<'_>) -> Result<Self> {
+        let count = cores.len();
+        let mut words = alloc::filled("cores of a train", 3 * count, 0i64)?;
+        for (k, core) in cores.iter().enumerate() {
+            let parts = core.bytes() / size_of::<R>();
+            words[k] = i64::from_ne_bytes(core.array("core", parts, size_of::<R>())?.to_ne_bytes());
+            words[count + k] = to_i64(parts);
+        }
+        result::store(gpu, stream, &words, space)?;
+        let part = |j: usize| space.part(j * count * 8, count * 8);
+        let keys = part(2)?.array("keys", count, 8)?;
+        let parameters = KeysParams {
+            bases: part(0)?.array("bases", count, 8)?,
+            sizes: part(1)?.array("sizes", count, 8)?,
+            keys,
+            count: to_i64(count),
+        };
+        let blocks = [16, u32::try_from(count.min(65_535)).unwrap_or(1), 1];
+        // SAFETY: the addresses are those of cores as long as their sizes say, the arrays have an entry each.
+        unsafe { launch_plain::<R, _>(gpu, stream, "keys", blocks, &parameters)? };
+        Ok(Self { address: keys, count })
+    }
+
+    /// How many there are.
+    pub fn cores(&self) -> usize {
+        self.count
+    }
+
+    fn key(&self, k: usize) -> Result<u64> {
+        if k < self.count {
+            return Ok(self.address + to_u64(k * 8));
+        }
+        Err(Error::Internal(format!("the largest number of core {k} of {}", self.count)))
+    }
+}
+
+/// 1 where a boundary's environment has it, for pairs from `first` on; elsewhere it is 0 already.
+pub fn boundary<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    [bra, slots, pairs, ket]: [usize; 4],
+    first: usize,
+) -> Result<()> {
+    let count = product("environment", &[bra, slots, pairs, ket])?;
+    if first.checked_add(pairs).is_none_or(|end| end > bra.saturating_mul(ket)) {
+        return Err(Error::Internal(format!("pairs from {first} on, {pairs} of {bra} x {ket}")));
+    }
+    let parameters = BoundaryParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        bra: to_i64(bra),
+        slots: to_i64(slots),
+        pairs: to_i64(pairs),
+        first: to_i64(first),
+    };
+    // SAFETY: the array was checked, and every pair is one of its ends.
+    unsafe { start::<T, _>(gpu, stream, "boundary", over(slots * pairs), 0, &parameters) }
+}
+
+/// Where a step finds and leaves exponents and factors.
+#[derive(Clone, Copy)]
+pub struct Ready<'a> {
+    /// Keys of both groups of the environment.
+    pub keys: Region<'a>,
+    /// Exponents of both groups.
+    pub from: Region<'a>,
+    /// Those after the step.
+    pub to: Region<'a>,
+    /// What the product with the ket's core is to be multiplied by, in the room of 16 bytes.
+    pub alpha: Region<'a>,
+    /// Largest numbers of the cores.
+    pub cores: CoreKeys,
+    /// Which of them are those of the ket and of the bra.
+    pub taken: [usize; 2],
+}
+
+/// Makes an environment of `count` elements ready for a step: (bra, slots, split) as for [`super::operator::shift`].
+pub fn ready<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    (bra, slots, split): (usize, usize, usize),
+    count: usize,
+    how: Ready<'_>,
+) -> Result<()> {
+    let parameters = ReadyParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        keys: how.keys.array("keys", KEYS / 8, 8)?,
+        from: how.from.array("exponents", 2, 8)?,
+        to: how.to.array("exponents", 2, 8)?,
+        alpha: how.alpha.array("factor", 1, 16)?,
+        ket_key: how.cores.key(how.taken[0])?,
+        bra_key: how.cores.key(how.taken[1])?,
+        bra: to_i64(bra),
+        slots: to_i64(slots),
+        split: to_i64(split),
+        count: to_i64(count),
+    };
+    // SAFETY: all arrays were checked.
+    unsafe { start::<T, _>(gpu, stream, "ready", over(count), 0, &parameters) }
+}
+
+/// The terms of both groups from partial sums, of which the first `split` of `count` pairs of numbers are the first group's.
+/// `exponents` are those of the groups on both sides, and `known` what is added to them.
+pub fn collect(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    sums: Region<'_>,
+    (split, count): (usize, usize),
+    exponents: [Region<'_>; 2],
+    known: [i64; 2],
+    terms: [Region<'_>; 2],
+) -> Result<()> {
+    if split > count {
+        return Err(Error::Internal(format!("{split} of {count} sums")));
+    }
+    let parameters = CollectParams {
+        sums: sums.array("sums", product("sums", &[count, 2])?, 8)?,
+        left: exponents[0].array("exponents", 2, 8)?,
+        right: exponents[1].array("exponents", 2, 8)?,
+        first: terms[0].array("terms", RESULT_WORDS, 8)?,
+        second: terms[1].array("terms", RESULT_WORDS, 8)?,
+        split: to_i64(split),
+        count: to_i64(count),
+        exponents: known,
+    };
+    let kernel = gpu.kernel("tt_result", "purlin_tt_collect")?;
+    let threads = u32::try_from(SUM_THREADS).unwrap_or(u32::MAX);
+    // SAFETY: all arrays were checked.
+    unsafe { launch(&kernel, stream, Grid::row(2, threads, SUM_SHARED), &parameters) }
+}
+
+/// `numerator` over a real `denominator`, all of [`result::SETTLED`] numbers.
+pub fn quotient(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    numerator: Region<'_>,
+    denominator: Region<'_>,
+    to: Region<'_>,
+) -> Result<()> {
+    let number = |region: Region<'_>| region.array("number", result::SETTLED, 8);
+    let parameters =
+        QuotientParams { numerator: number(numerator)?, denominator: number(denominator)?, result: number(to)? };
+    let kernel = gpu.kernel("tt_result", "purlin_tt_quotient")?;
+    // SAFETY: the three arrays were checked.
+    unsafe { launch(&kernel, stream, Grid::row(1, 32, 0), &parameters) }
+}

@@ -1,0 +1,494 @@
+//! <y|H|x> on a GPU without waiting for it: exponents stay on the device, tables come with the launches, and all memory is one
+//! piece, whose size is found by going through the contraction once without a device.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::chain::{Chain, Half, Held};
+use super::gather::Gather;
+use super::gpu::{multiply, per_index, step_room, stretch};
+use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
+use super::plan::{Plan, cut_of};
+use super::slots::Slots;
+use super::trains::Trains;
+use super::value;
+use crate::alloc;
+use crate::backend::gpu::kernels::tt::operator::{self as kernels, Terms};
+use crate::backend::gpu::kernels::tt::sandwich::{self, CoreKeys, Ready};
+use crate::backend::gpu::kernels::tt::{RESULT_WORDS, result};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
+use crate::backend::memory::Memory;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::shape::{product, to_i64, to_u64};
+use crate::tensor::train::TensorTrain;
+use crate::tt::info::Info;
+use crate::tt::options::Options;
+use crate::tt::watch::Watch;
+
+/// Pieces of the work space begin at multiples of this.
+const GRAIN: usize = 256;
+/// Bytes of exponents, keys and factors: two numbers of each.
+const PAIR: usize = 16;
+/// Bytes of a result.
+const NUMBER: usize = result::SETTLED * 8;
+
+/// Operations that are enqueued, or without memory only counted.
+pub(super) struct Enqueued<'a> {
+    gpu: Gpu,
+    stream: GpuStream,
+    blas: Option<&'a Mutex<Blas>>,
+    space: Option<Region<'a>>,
+    /// The first byte of the work space that is free, and the most that was ever taken.
+    next: AtomicUsize,
+    most: AtomicUsize,
+    /// Largest numbers of the bra's cores, then of the ket's.
+    keys: Option<CoreKeys>,
+    /// Whether the last slot of the environments is the identity's.
+    identity: AtomicBool,
+    fixed: Fixed,
+}
+
+/// What stays for the whole contraction.
+#[derive(Clone, Copy, Default)]
+struct Fixed {
+    library: Place,
+    keys: Place,
+    /// Keys of an environment.
+    peaks: Place,
+    /// Factor of a step's first product.
+    alpha: Place,
+}
+
+/// A piece of the work space.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    first: usize,
+    bytes: usize,
+}
+
+/// An environment, and the exponents of its groups.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Environment {
+    data: Place,
+    exponents: Place,
+}
+
+impl<'a> Enqueued<'a> {
+    /// Operations that only find out how much memory a contraction takes.
+    pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize) -> Result<Self> {
+        let mut ops = Self {
+            gpu: gpu.clone(),
+            stream: stream.clone(),
+            blas: None,
+            space: None,
+            next: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
+            keys: None,
+            identity: AtomicBool::new(false),
+            fixed: Fixed::default(),
+        };
+        ops.fixed = Fixed {
+            library: ops.take(Blas::workspace_bytes(gpu))?,
+            keys: ops.take(CoreKeys::bytes(2 * sites)?)?,
+            peaks: ops.take(PAIR)?,
+            alpha: ops.take(PAIR)?,
+        };
+        Ok(ops)
+    }
+
+    /// Operations in `space`, with a library that works there, too.
+    pub fn new<T: Scalar>(
+        gpu: &Gpu,
+        stream: &GpuStream,
+        chain: &Chain<'_>,
+        blas: &'a Mutex<Blas>,
+        space: Region<'a>,
+    ) -> Result<Self> {
+        let mut ops = Self { blas: Some(blas), space: Some(space), ..Self::counting(gpu, stream, chain.len())? };
+        let fixed = ops.fixed;
+        let at = |place: Place| space.part(place.first, place.bytes);
+        blas.lock().unwrap_or_else(PoisonError::into_inner).lend(stream, at(fixed.library)?)?;
+        let mut cores = alloc::with_capacity("cores of a train", 2 * chain.len())?;
+        for (name, train) in [("y", chain.trains.bra), ("x", chain.trains.ket)] {
+            for k in 0..train.shape().len() {
+                cores.push(whole_core(&CoreView::new(name, train, k))?);
+            }
+        }
+        ops.keys = Some(CoreKeys::find::<T::Part>(gpu, stream, &cores, at(fixed.keys)?)?);
+        Ok(ops)
+    }
+
+    /// Bytes of work space that were needed.
+    pub fn bytes(&self) -> usize {
+        self.most.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, bytes: usize) -> Result<Place> {
+        let first = self.next.load(Ordering::Relaxed);
+        let end = bytes.checked_next_multiple_of(GRAIN).and_then(|bytes| first.checked_add(bytes));
+        let end = end.ok_or_else(|| Error::invalid("x", "needs more workspace than there are addresses"))?;
+        self.next.store(end, Ordering::Relaxed);
+        self.most.fetch_max(end, Ordering::Relaxed);
+        Ok(Place { first, bytes })
+    }
+
+    fn room<T>(&self, elements: usize) -> Result<Place> {
+        self.take(product("x", elements, size_of::<T>())?)
+    }
+
+    /// Runs `run`; what it takes is free again afterwards: everything is in the order of one queue.
+    fn within<R>(&self, run: impl FnOnce() -> Result<R>) -> Result<R> {
+        let first = self.next.load(Ordering::Relaxed);
+        let result = run();
+        self.next.store(first, Ordering::Relaxed);
+        result
+    }
+
+    /// A core as a step reads it, in the contraction's type. Copied only where it has to be; its size is a matter of the keys.
+    fn core<'r, T: Scalar>(&'r self, view: &CoreView<'r>, mirrored: bool) -> Result<Option<Region<'r>>> {
+        let source = whole_core(view)?;
+        let widen = view.dtype != T::DTYPE;
+        let address = view.memory.address() + to_u64(view.offset * view.dtype.size());
+        if !mirrored && !widen && address.is_multiple_of(to_u64(size_of::<T>())) {
+            return Ok(Some(source));
+        }
+        let to = self.room::<T>(view.dims.iter().product())?;
+        let Some(space) = self.space else { return Ok(None) };
+        let to = space.part(to.first, to.bytes)?;
+        kernels::turn::<T>(&self.gpu, &self.stream, source, view.dims, (mirrored, widen), 0, to)?;
+        Ok(Some(to))
+    }
+}
+
+/// All of a core, which lies on the device.
+fn whole_core<'r>(view: &CoreView<'r>) -> Result<Region<'r>> {
+    let element = view.dtype.size();
+    match view.memory {
+        Memory::Device(memory) => memory.region(view.offset * element, view.dims.iter().product::<usize>() * element),
+        Memory::Host(_) => Err(Error::NotSupported(format!(
+            "{}: lies on the host; a call that waits for nothing copies nothing",
+            view.argument
+        ))),
+    }
+}
+
+/// Refuses trains that do not lie on the device.
+pub(super) fn expect_on_device(name: &'static str, train: &TensorTrain) -> Result<()> {
+    (0..train.shape().len()).try_for_each(|k| whole_core(&CoreView::new(name, train, k)).map(|_| ()))
+}
+
+impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
+    type Environment = Environment;
+    /// Whether the work of a step is kept smallest.
+    type Work = bool;
+
+    fn environment(&self, elements: usize) -> Result<Environment> {
+        Ok(Environment { data: self.room::<T>(elements)?, exponents: self.take(PAIR)? })
+    }
+
+    fn work(&self, _: usize, narrow: bool) -> bool {
+        narrow
+    }
+
+    fn step_room(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
+        step_room::<T>(narrow, from, to, modes)
+    }
+
+    fn boundary(&self, to: &mut Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
+        if starts.iter().any(|starts| !starts) {
+            return Err(Error::Internal("a path that begins where none does".into()));
+        }
+        let Some(space) = self.space else { return Ok(()) };
+        let Extent { bra, slots, pairs, ket } = extent;
+        self.gpu.clear(&self.stream, space.part(to.exponents.first, PAIR)?)?;
+        let data = space.part(to.data.first, to.data.bytes)?;
+        self.gpu.clear(&self.stream, data)?;
+        sandwich::boundary::<T>(&self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
+    }
+
+    /// The exponents go along on the device; the one that is returned is 0.
+    fn step(
+        &self,
+        work: &mut bool,
+        site: &Site<'_>,
+        from: &Environment,
+        extent: Extent,
+        to: &mut Environment,
+    ) -> Result<i64> {
+        let after = site.after(extent)?;
+        self.within(|| self.advance::<T>(*work, site, (from, extent), (to, after)))?;
+        Ok(0)
+    }
+
+    /// As if they were in [0.5, 1): the next step brings them there, on the device.
+    fn peaks(&self, _: &Environment, _: Extent, _: usize) -> Result<[f64; 2]> {
+        Ok([0.5; 2])
+    }
+
+    fn shift(&self, _: &mut Environment, _: Extent, _: usize, _: [i64; 2]) -> Result<()> {
+        Err(Error::Internal("an exponent that the host does not know".into()))
+    }
+
+    fn join(&self, _: (&Environment, Extent), _: (&Environment, Extent)) -> Result<Vec<Complex<f64>>> {
+        Err(Error::Internal("sums that the host does not know".into()))
+    }
+
+    fn apply(
+        &self,
+        _: &mut bool,
+        _: (&Environment, Extent),
+        _: &[Gather],
+        _: (&Environment, Extent),
+        _: &[T],
+        _: &mut [T],
+    ) -> Result<()> {
+        Err(Error::Internal("a vector of the host's".into()))
+    }
+
+    fn read(&self, _: &Environment, _: &mut [T]) -> Result<()> {
+        Err(Error::Internal("numbers that the host does not know".into()))
+    }
+
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        (a(), b())
+    }
+}
+
+impl Enqueued<'_> {
+    /// A step over `site` from one environment to the other.
+    fn advance<T: Scalar>(
+        &self,
+        narrow: bool,
+        site: &Site<'_>,
+        (from, extent): (&Environment, Extent),
+        (to, after): (&Environment, Extent),
+    ) -> Result<()> {
+        let gather = site.gather;
+        let (rows, width) = (extent.bra * extent.slots * extent.pairs, after.slots * extent.pairs);
+        let (m, n) = (gather.rows, gather.cols);
+        if after.elements()? == 0 || rows == 0 {
+            return self
+                .space
+                .map_or(Ok(()), |space| self.gpu.clear(&self.stream, space.part(to.exponents.first, PAIR)?));
+        }
+        let x = self.core::<T>(&site.ket, site.mirrored)?;
+        let y = if site.bra.is_same(&site.ket) { x } else { self.core::<T>(&site.bra, site.mirrored)? };
+        let columns = gather.rows * gather.outputs;
+        let terms = self.take(Terms::enqueued_bytes(columns, gather.len())?)?;
+        let length = stretch::<T>(extent, after, [m, n], narrow);
+        let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
+        let (t, u) = (self.room::<T>(t_size * length)?, self.room::<T>(u_size * length)?);
+        let (Some(space), Some(x), Some(y), Some(blas), Some(keys)) = (self.space, x, y, self.blas, self.keys) else {
+            return Ok(());
+        };
+        let at = |place: Place| space.part(place.first, place.bytes);
+        let (gpu, stream) = (&self.gpu, &self.stream);
+        let of = |to: usize| gather.of(to).iter().map(|t| (t.slot, t.column, t.value));
+        let terms = Terms::enqueued(gpu, stream, columns, of, at(terms)?)?;
+
+        let data = at(from.data)?;
+        let identity = usize::from(self.identity.load(Ordering::Relaxed));
+        let groups = (extent.bra, extent.slots, extent.slots - identity.min(extent.slots));
+        let peaks = at(self.fixed.peaks)?;
+        gpu.clear(stream, peaks)?;
+        kernels::find_peaks::<T>(gpu, stream, data, groups, extent.elements()?, peaks)?;
+        let alpha = at(self.fixed.alpha)?;
+        let how = Ready {
+            keys: peaks,
+            from: at(from.exponents)?,
+            to: at(to.exponents)?,
+            alpha,
+            cores: keys,
+            taken: [keys.cores() / 2 + site.ket.number, site.bra.number],
+        };
+        sandwich::ready::<T>(gpu, stream, data, groups, extent.elements()?, how)?;
+
+        let (t, u) = (at(t)?, at(u)?);
+        let from = (View::packed(data, rows, extent.ket), Transpose::Plain);
+        let x = View::packed(x, extent.ket, n * after.ket);
+        let taken = if site.conjugate { Transpose::Adjoint } else { Transpose::Transpose };
+        let y = (View::packed(y, extent.bra * m, after.bra), taken);
+        let blas = blas.lock().unwrap_or_else(PoisonError::into_inner);
+        for first in (0..after.ket).step_by(length) {
+            let now = length.min(after.ket - first);
+            let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
+            multiply::<T>(&blas, from, x, View::packed(t, rows, n * now))?;
+            let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
+            kernels::gather::<T>(gpu, stream, &terms, sizes, t, u, Some(alpha))?;
+            let sums = (View::packed(u, extent.bra * m, width * now), Transpose::Plain);
+            let place = after.bra * width * size_of::<T>();
+            let out = View::packed(at(to.data)?.part(place * first, place * now)?, after.bra, width * now);
+            multiply::<T>(&blas, y, sums, out)?;
+        }
+        Ok(())
+    }
+
+    /// The terms of both groups where two environments meet.
+    fn meet<T: Scalar>(
+        &self,
+        left: &Held<Environment>,
+        right: &Held<Environment>,
+        split: usize,
+        terms: [Place; 2],
+    ) -> Result<()> {
+        let (l, r) = (left.extent, right.extent);
+        if (l.bra, l.pairs, l.ket) != (r.bra, r.pairs, r.ket) || (r.slots != 1 && r.slots != l.slots) {
+            return Err(Error::Internal(format!("environments of {l:?} and {r:?} meet")));
+        }
+        let each = (l.bra, l.pairs * l.ket);
+        let blocks = kernels::meet_blocks(each.0, each.1)?;
+        if blocks == 0 || l.slots == 0 {
+            return Ok(());
+        }
+        self.within(|| {
+            let sums = self.take(product("environment", l.slots * blocks, 2 * 8)?)?;
+            let Some(space) = self.space else { return Ok(()) };
+            let at = |place: Place| space.part(place.first, place.bytes);
+            let (a, b) = ((at(left.data.data)?, l.slots), (at(right.data.data)?, r.slots));
+            kernels::find_sums::<T>(&self.gpu, &self.stream, a, b, each, at(sums)?)?;
+            let known = [0, 1].map(|g| left.exponent[g] + right.exponent[g]);
+            let exponents = [at(left.data.exponents)?, at(right.data.exponents)?];
+            let count = (split * blocks, l.slots * blocks);
+            sandwich::collect(
+                &self.gpu,
+                &self.stream,
+                at(sums)?,
+                count,
+                exponents,
+                known,
+                [at(terms[0])?, at(terms[1])?],
+            )
+        })
+    }
+
+    /// <y|H|x>, or with `ratio` that over <y|x>, to `result`. With `real` the first counts with its real part.
+    pub fn contract<T: Scalar>(
+        &self,
+        chain: &Chain<'_>,
+        plan: &Plan,
+        (ratio, real): (bool, bool),
+        to: Option<Region<'_>>,
+    ) -> Result<()> {
+        let live = || plan.runs.iter().filter(|slots| slots.count(0) > 0);
+        let count = live().count() * plan.pairs.div_ceil(plan.block);
+        let word = RESULT_WORDS * 8;
+        let terms = self.take(product("terms", 2 * count.max(1), word)?)?;
+        let settled = [self.take(NUMBER)?, self.take(NUMBER)?];
+        if let Some(space) = self.space {
+            self.gpu.clear(&self.stream, space.part(terms.first, terms.bytes)?)?;
+        }
+        let term =
+            |group: usize, index: usize| Place { first: terms.first + (group * count + index) * word, bytes: word };
+        let mut index = 0;
+        for slots in live() {
+            for first in (0..plan.pairs).step_by(plan.block) {
+                let pairs = plan.block.min(plan.pairs - first);
+                self.block::<T>(chain, plan, slots, (first, pairs), [term(0, index), term(1, index)])?;
+                index += 1;
+            }
+        }
+        let (Some(space), Some(to)) = (self.space, to) else { return Ok(()) };
+        let at = |place: Place| space.part(place.first, place.bytes);
+        let settle = |group: usize, real: bool, to: Region<'_>| {
+            let all = Place { first: terms.first + group * count * word, bytes: count * word };
+            let sum = result::Terms { count, halved: false, real, conjugate: false, root: false };
+            result::settle(&self.gpu, &self.stream, at(all)?, sum, to)
+        };
+        let wanted = usize::from(chain.blocks.is_none());
+        if !ratio {
+            return settle(wanted, real, to);
+        }
+        let [numerator, denominator] = [at(settled[0])?, at(settled[1])?];
+        settle(wanted, real, numerator)?;
+        settle(1, true, denominator)?;
+        sandwich::quotient(&self.gpu, &self.stream, numerator, denominator, to)
+    }
+
+    /// The part of the pairs from `first` on.
+    fn block<T: Scalar>(
+        &self,
+        chain: &Chain<'_>,
+        plan: &Plan,
+        slots: &Slots,
+        (first, pairs): (usize, usize),
+        terms: [Place; 2],
+    ) -> Result<()> {
+        self.identity.store(slots.has_identity(), Ordering::Relaxed);
+        self.within(|| {
+            let [left, right] = plan.ways(chain.len()).map(|way| {
+                let half = chain.half::<T, Self>(self, plan.narrow, slots, way, first, pairs)?;
+                match half {
+                    Half::Value(held) => Ok(held),
+                    Half::Ended(_) => Err(Error::Internal("a half that ended before its numbers are known".into())),
+                }
+            });
+            self.meet::<T>(&left?, &right?, slots.operator(plan.middle).len(), terms)
+        })
+    }
+}
+
+/// What a call is enqueued with.
+pub(in crate::tt) struct Call<'a> {
+    /// The first context.
+    pub context: &'a Context,
+    /// The caller's queue, or the context's own.
+    pub stream: &'a GpuStream,
+    /// How.
+    pub options: &'a Options,
+    /// cuBLAS, made when it is first needed.
+    pub library: &'a mut Option<Mutex<Blas>>,
+    /// Memory that the caller lends.
+    pub workspace: Option<&'a DeviceMemory>,
+    /// Where the result goes; without it the memory is counted alone.
+    pub result: Option<Region<'a>>,
+    /// Who cancels the call.
+    pub watch: Watch,
+}
+
+/// Enqueues <y|H|x>, or with `ratio` that over <y|x>, where y is x.
+///
+/// # Errors
+/// As [`super::sandwich`]; [`Error::NotSupported`] for trains on the host, and where the library is not there, or not yet while
+/// the queue is captured; [`Error::InvalidArgument`] for a workspace that is too small.
+pub(in crate::tt) fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
+    let dtype = trains.check(call.context)?;
+    expect_on_device("y", trains.bra)?;
+    expect_on_device("x", trains.ket)?;
+    with_scalar!(dtype, "x", T => enqueue_as::<T>(call, trains, ratio))
+}
+
+fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
+    let Call { context, stream, options, library, workspace, result, watch } = call;
+    let gpu = context.gpu("result")?;
+    let chain = value::chain(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
+    let counting = Enqueued::counting(gpu, stream, chain.len())?;
+    let plan = Plan::new::<T, _>(&chain, &counting, options, ratio || trains.operator.is_none())?;
+    let real = options.assume_hermitian && trains.bra.is_same(trains.ket);
+    counting.contract::<T>(&chain, &plan, (ratio, real), None)?;
+    let bytes = counting.bytes();
+    if library.is_none() {
+        if stream.is_captured()? {
+            let problem = "stream: is being captured, and cuBLAS is not there yet: ask for the workspace before";
+            return Err(Error::NotSupported(problem.into()));
+        }
+        *library = Some(Mutex::new(Blas::without_workspace(gpu, stream)?));
+    }
+    let info = Info { workspace_bytes: to_i64(bytes), ..plan.info(&chain) };
+    let (Some(result), Some(library)) = (result, library) else { return Ok(info) };
+    let own;
+    let space = match workspace {
+        Some(memory) if memory.bytes() < bytes => {
+            return Err(Error::invalid("workspace", format!("has {} bytes, {bytes} are needed", memory.bytes())));
+        }
+        Some(memory) => memory,
+        None => {
+            own = gpu.allocate_uninitialised_on(stream, "work space of a contraction", bytes)?;
+            &own
+        }
+    };
+    let ops = Enqueued::new::<T>(gpu, stream, &chain, library, space.whole())?;
+    ops.contract::<T>(&chain, &plan, (ratio, real), Some(result))?;
+    Ok(info)
+}
