@@ -214,7 +214,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> A Matrix Market file, with `symmetric` of the lower triangle alone.
+  !> A Matrix Market file, with `symmetric` of the lower triangle alone; by gzip if its name ends in .gz.
   subroutine purlin_write_market(a, path, symmetric, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     character(*), intent(in) :: path
@@ -228,7 +228,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The entries as edges, vertices from 0, with `symmetric` each edge once.
+  !> The entries as edges, vertices from 0, with `symmetric` each edge once; by gzip if the name ends in .gz.
   subroutine purlin_write_edges(a, path, symmetric, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     character(*), intent(in) :: path

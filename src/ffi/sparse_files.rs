@@ -54,7 +54,7 @@ pub unsafe extern "C" fn purlin_matrix_read_market(
 /// until all of it does.
 ///
 /// @param     a          sparse, on the host.
-/// @param[in] path       the file; one of that name is replaced.
+/// @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
 /// @param     symmetric  1: only the lower triangle, of a matrix that is symmetric (Hermitian if complex) bit for bit; 0:
 ///                       every entry.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `symmetric`, a
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
 /// pattern. Nothing stands under the file's name until all of it does.
 ///
 /// @param     a          sparse, real, on the host.
-/// @param[in] path       the file; one of that name is replaced.
+/// @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
 /// @param     symmetric  1: each edge of a symmetric matrix once, from the larger vertex to the smaller; 0: every entry.
 /// @return as purlin_matrix_write_market.
 ///

@@ -9,7 +9,7 @@ use crate::backend::BackendChoice;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{self, Context};
 use crate::matrix::sparse::{Index, Norm, norm, read_market};
-use crate::matrix::{Csr, CsrParts, Matrix};
+use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
 use crate::scalar::{Complex, DType, Element, Real, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
@@ -368,6 +368,44 @@ pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
             near("y_longest", y[number("row_longest") as usize], 1e-13 * scale);
             near("max_y", y.iter().copied().fold(f64::MIN, f64::max), 1e-13 * scale);
             near("min_y", y.iter().copied().fold(f64::MAX, f64::min), 1e-13 * scale);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs 9 GB of memory"]
+fn entries_beyond_32_bits_are_reached() {
+    check_beyond_32_bits(&cpu(0), &ALL);
+}
+
+/// More entries than 32 bits count, none of which has a value of its own.
+pub(super) fn check_beyond_32_bits(c: &Arc<Context>, all: &[Algorithm]) {
+    let (rows, cols) = (40_009usize, 70_001usize);
+    let each = (1usize << 31) / rows + 2;
+    let nnz = rows * each;
+    let allocate = |bytes| HostMemory::allocate("test", bytes, c.host_budget()).unwrap();
+    let (mut row_ptr, mut col_idx) = (allocate(8 * (rows + 1)), allocate(4 * nnz));
+    for (i, p) in row_ptr.as_mut_slice::<i64>().unwrap().iter_mut().enumerate() {
+        *p = (i * each) as i64;
+    }
+    // Row i has columns i, i + 1, ..., around the end.
+    for (k, c) in col_idx.as_mut_slice::<i32>().unwrap().iter_mut().enumerate() {
+        *c = ((k / each + k % each) % cols) as i32;
+    }
+    let parts = CsrParts { row_ptr, row_ptr_type: IndexType::I64, col_idx, col_idx_type: IndexType::I32, values: None };
+    let a = Matrix::from_csr(c, DType::F64, Csr::new(parts, rows, cols, nnz, 0).unwrap(), true);
+    // Whole numbers, whose sums are exact in any order.
+    let x: Vec<f64> = (0..cols).map(|j| (j % 1000) as f64).collect();
+    let mut before = vec![0.0; 2 * cols + 1];
+    for j in 0..2 * cols {
+        before[j + 1] = before[j] + x[j % cols];
+    }
+    for &algorithm in all {
+        let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        let mut y = vec![f64::NAN; rows];
+        plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
+        for (i, found) in y.iter().enumerate() {
+            assert_eq!(*found, before[i % cols + each] - before[i % cols], "{algorithm:?} row {i}");
         }
     }
 }

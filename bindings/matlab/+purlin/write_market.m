@@ -2,6 +2,7 @@ function write_market(A, path, symmetric)
 %WRITE_MARKET  Writes a sparse matrix to a Matrix Market file, its values with all their digits.
 %   purlin.write_market(A, path)
 %   purlin.write_market(A, path, true) writes the lower triangle of a symmetric matrix.
+%   The file is compressed by gzip if its name ends in .gz.
 %
 %   Errors: purlin:invalidArgument, purlin:io.
 %

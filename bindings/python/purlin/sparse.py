@@ -221,7 +221,7 @@ def read_market(
 def write_market(
     a: Any, path: str | os.PathLike[str], *, symmetric: bool = False, context: Context | None = None
 ) -> None:
-    """Writes a Matrix Market file, with `symmetric` the lower triangle alone."""
+    """Writes a Matrix Market file, with `symmetric` the lower triangle alone; by gzip if its name ends in `.gz`."""
     matrix = of(a, context)
     status = lib.purlin_matrix_write_market(matrix.handle, os.fsencode(path), int(symmetric))
     matrix.context.finish(status)
@@ -258,7 +258,7 @@ def read_edges(
 def write_edges(
     a: Any, path: str | os.PathLike[str], *, symmetric: bool = False, context: Context | None = None
 ) -> None:
-    """Writes the entries as edges, with `symmetric` each edge once."""
+    """Writes the entries as edges, with `symmetric` each edge once; by gzip if the name ends in `.gz`."""
     matrix = of(a, context)
     status = lib.purlin_matrix_write_edges(matrix.handle, os.fsencode(path), int(symmetric))
     matrix.context.finish(status)

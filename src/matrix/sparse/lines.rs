@@ -1,14 +1,21 @@
 //! Lines of text files, plain or compressed by gzip.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::blocks::sink::ProvisionalFile;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
+use crate::shape::to_u64;
 
 /// A line longer than this is no line of numbers.
 const LONGEST: usize = 1 << 16;
+/// Text that is held before it goes to its file.
+const HELD: usize = 1 << 20;
 
 /// The lines of a file with their numbers, from 1.
 pub(super) struct Lines<'a> {
@@ -70,5 +77,64 @@ impl<'a> Lines<'a> {
     /// An error that names the file.
     pub(super) fn bad(&self, problem: impl Into<String>) -> Error {
         Error::Io { path: self.path.display().to_string(), problem: problem.into() }
+    }
+}
+
+/// A text file that is written from its beginning to its end, by gzip if its name ends in `.gz`. It has its name once all of
+/// it is there.
+pub(super) struct TextFile<'a> {
+    path: &'a Path,
+    file: ProvisionalFile,
+    place: u64,
+    text: Vec<u8>,
+    packer: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl<'a> TextFile<'a> {
+    pub(super) fn create(path: &'a Path) -> Result<Self> {
+        let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+        let packer = packed.then(|| GzEncoder::new(Vec::new(), Compression::default()));
+        Ok(Self { path, file: ProvisionalFile::create(path)?, place: 0, text: Vec::new(), packer })
+    }
+
+    /// Where to put text; [`TextFile::spill`] is to be called now and then.
+    pub(super) fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    /// Writes the text that is held, if it has become much.
+    pub(super) fn spill(&mut self) -> Result<()> {
+        if self.text.len() > HELD { self.pass() } else { Ok(()) }
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.pass()?;
+        if let Some(packer) = self.packer.take() {
+            let rest = packer.finish().map_err(|e| io_error(self.path, "write", &e))?;
+            self.write(&rest)?;
+        }
+        self.file.finish()
+    }
+
+    fn pass(&mut self) -> Result<()> {
+        let mut text = std::mem::take(&mut self.text);
+        match &mut self.packer {
+            None => self.write(&text)?,
+            Some(packer) => {
+                packer.write_all(&text).map_err(|e| io_error(self.path, "write", &e))?;
+                let packed = std::mem::take(packer.get_mut());
+                self.write(&packed)?;
+            }
+        }
+        text.clear();
+        self.text = text;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_at(bytes, self.place)?;
+        self.place += to_u64(bytes.len());
+        Ok(())
     }
 }

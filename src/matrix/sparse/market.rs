@@ -7,17 +7,15 @@ use std::sync::Arc;
 use super::coordinates::{Coordinates, Duplicates, from_coordinates};
 use super::entries::{WHAT, csr, value_at, values};
 use super::index::{Indices, Rows};
-use super::lines::Lines;
+use super::lines::{Lines, TextFile};
 use super::measures::is_symmetric;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
-use crate::blocks::sink::ProvisionalFile;
 use crate::blocks::source::io_error;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
-use crate::shape::to_u64;
 
 /// The last word of a file's first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +178,8 @@ fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Comple
 }
 
 /// Writes a sparse matrix on the host, its values with all their digits; with `symmetric` only the lower triangle of one
-/// that is symmetric (Hermitian if complex) bit for bit. Nothing stands under the file's name until all of it does.
+/// that is symmetric (Hermitian if complex) bit for bit; by gzip if the name ends in `.gz`. Nothing stands under the file's
+/// name until all of it does.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] with `symmetric` for a matrix that is not; [`Error::NotSupported`] for another storage or a
@@ -213,29 +212,24 @@ pub(super) fn write_entries(
     let from = csr("a", a)?;
     let held = values("a", from)?;
     let rows = Rows::new(from)?;
-    let mut file = ProvisionalFile::create(path)?;
-    let mut place = 0;
-    let mut text = alloc::copied(WHAT, head.as_bytes())?;
+    let mut file = TextFile::create(path)?;
+    file.text().extend_from_slice(head.as_bytes());
     let io = |e: std::io::Error| io_error(path, "write", &e);
     with_scalar!(a.dtype(), "a", T => {
         let held = held.map(|h| h.as_slice::<T>()).transpose()?;
         for i in 0..a.rows() {
             for k in rows.row(i).filter(|&k| written(i, k)) {
+                let text = file.text();
                 write!(text, "{} {}", i + base, rows.col(k) + base).map_err(io)?;
                 if held.is_some() {
-                    write_value(&mut text, value_at::<T>(held, k)).map_err(io)?;
+                    write_value(text, value_at::<T>(held, k)).map_err(io)?;
                 }
                 text.push(b'\n');
             }
-            if text.len() > 1 << 20 {
-                file.write_at(&text, place)?;
-                place += to_u64(text.len());
-                text.clear();
-            }
+            file.spill()?;
         }
         Ok(())
     })?;
-    file.write_at(&text, place)?;
     file.finish()
 }
 

@@ -383,6 +383,17 @@ fn market_files_come_back_as_they_were_written() {
     std::io::Write::write_all(&mut packed, &text).unwrap();
     let packed = folder.file("a.mtx.gz", &packed.finish().unwrap());
     assert_eq!(arrays::<f64>(&read_market(&c, &packed, None).unwrap()), arrays::<f64>(&s));
+    // Written so by the name; more than is held at a time.
+    let wide = random(&c, 300, 400, 50_000, 3);
+    for (a, symmetric) in [(&s, true), (&wide, false)] {
+        let path = folder.0.join("own.mtx.gz");
+        write_market(a, &path, symmetric).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]));
+        assert_eq!(arrays::<f64>(&read_market(&c, &path, None).unwrap()), arrays::<f64>(a));
+    }
+    let edges = folder.0.join("own.txt.GZ");
+    write_edges(&s, &edges, true).unwrap();
+    assert!(std::fs::read(&edges).unwrap().starts_with(&[0x1f, 0x8b]));
     let cut = folder.file("cut.gz", &std::fs::read(&packed).unwrap()[..40]);
     assert!(read_market(&c, &cut, None).is_err());
 }

@@ -13,7 +13,7 @@ use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
 use crate::spmv::tests::{
-    ALL, Lists, cases, check, check_blocks, check_graphs, entries, matrix, orders, reference, value, vector,
+    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, matrix, orders, reference, value, vector,
 };
 use crate::spmv::{Algorithm, Op, Options};
 use crate::tensor::{Location, Tensor};
@@ -301,35 +301,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 #[ignore = "needs a GPU, and 12 GB of host and device memory"]
 fn entries_beyond_32_bits_are_reached() {
-    let c = gpu();
-    let (rows, cols) = (40_009usize, 70_001usize);
-    let each = (1usize << 31) / rows + 2;
-    let nnz = rows * each;
-    let allocate = |bytes| HostMemory::allocate("test", bytes, c.host_budget()).unwrap();
-    let (mut row_ptr, mut col_idx) = (allocate(8 * (rows + 1)), allocate(4 * nnz));
-    for (i, p) in row_ptr.as_mut_slice::<i64>().unwrap().iter_mut().enumerate() {
-        *p = (i * each) as i64;
-    }
-    // Row i has columns i, i + 1, ..., around the end.
-    for (k, c) in col_idx.as_mut_slice::<i32>().unwrap().iter_mut().enumerate() {
-        *c = ((k / each + k % each) % cols) as i32;
-    }
-    let parts = CsrParts { row_ptr, row_ptr_type: IndexType::I64, col_idx, col_idx_type: IndexType::I32, values: None };
-    let a = Matrix::from_csr(&c, DType::F64, Csr::new(parts, rows, cols, nnz, 0).unwrap(), true);
-    // Whole numbers, whose sums are exact in any order.
-    let x: Vec<f64> = (0..cols).map(|j| (j % 1000) as f64).collect();
-    let mut before = vec![0.0; 2 * cols + 1];
-    for j in 0..2 * cols {
-        before[j + 1] = before[j] + x[j % cols];
-    }
-    for algorithm in [Algorithm::RowGroup, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit] {
-        let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
-        let mut y = vec![f64::NAN; rows];
-        plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
-        for (i, found) in y.iter().enumerate() {
-            assert_eq!(*found, before[i % cols + each] - before[i % cols], "{algorithm:?} row {i}");
-        }
-    }
+    check_beyond_32_bits(&gpu(), &[Algorithm::RowGroup, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit]);
 }
 
 /// The arrays of a matrix in device memory, the indices in the form that they have on the host.
