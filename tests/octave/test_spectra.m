@@ -67,6 +67,24 @@ function test_spectra(golden)
   check_error('purlin:invalidArgument', 'order', @() purlin.spmv(B, X, 'order', 'degree'));
   C = B + 2i * B;
   check(max(max(abs(purlin.spmv(C, X) - C * X))) < 1e-12, 'complex products');
+  before = purlin.live_handles();
+  plan = purlin.SpmvPlan(B);
+  for k = 1:3
+    check(max(max(abs(apply(plan, X * k) - B * X * k))) < 1e-12, 'a plan for many products');
+  end
+  check(max(max(abs(apply(plan, X - 2i * X) - B * (X - 2i * X)))) < 1e-12, 'of complex vectors');
+  told = describe(plan);
+  check(told.rows == 40 && told.nnz == nnz(B) && strcmp(told.order, 'none') && ~isempty(told.reason), 'what it found');
+  other = purlin.SpmvPlan(purlin.Matrix(C), 'op', 'adjoint', 'algorithm', 'merge');
+  check(max(max(abs(apply(other, [X; X(1:10, :)]) - C' * [X; X(1:10, :)]))) < 1e-12, 'adjoint');
+  check(strcmp(describe(other).algorithm, 'merge'), 'as asked');
+  check_error('purlin:invalidArgument', 'A: is neither', @() purlin.SpmvPlan(X));
+  check_error('purlin:invalidArgument', 'x', @() apply(plan, ones(3, 1)));
+  delete(plan);
+  check_error('purlin:invalidHandle', '', @() apply(plan, X));
+  delete(other.matrix);
+  delete(other);
+  check(purlin.live_handles() == before, 'plans and their matrices are gone');
   check(max(max(abs(purlin.spmv(B, X + 1i * X) - B * (X + 1i * X)))) < 1e-12, 'of complex vectors');
 
   truth = kron([1; 2], ones(20, 1));

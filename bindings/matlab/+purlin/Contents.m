@@ -58,6 +58,7 @@
 %   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.
 %   lanczos_svd            - Some singular values and vectors of a sparse matrix, to full accuracy.
 %   spmv                   - Product of a sparse matrix with one or several vectors.
+%   SpmvPlan               - Products with a sparse matrix, planned once.
 %   graph_embed            - Coordinates of the vertices of a graph.
 %   graph_cluster          - Clusters of a graph by its eigenvectors.
 %   graph_fiedler          - The second eigenvector of the Laplacian of a graph.

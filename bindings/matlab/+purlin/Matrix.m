@@ -3,8 +3,8 @@ classdef Matrix < handle
 %   M = purlin.Matrix(array) copies a full matrix, or a sparse one, which is kept by compressed rows on the host.
 %   M = purlin.Matrix(array, 'location', 'device') copies a full matrix to the GPU.
 %
-%   gather(M) is the matrix again, describe(M) tells rows, cols, nnz, storage and place, delete(M) gives the
-%   memory back. Copies of the variable are the same object.
+%   gather(M) is the matrix again, describe(M) tells rows, cols, nnz, storage, place and whether it is complex,
+%   delete(M) gives the memory back. Copies of the variable are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory, purlin:outOfDeviceMemory.
 %

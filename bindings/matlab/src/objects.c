@@ -240,6 +240,7 @@ static void matrix_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray
   add_number(plhs[0], "cols", (double)info.cols);
   add_number(plhs[0], "nnz", (double)info.nnz);
   add_number(plhs[0], "bytes", (double)info.bytes);
+  add_number(plhs[0], "complex", is_complex(info.dtype));
   (void)mxAddField(plhs[0], "storage");
   mxSetField(plhs[0], 0, "storage", mxCreateString(info.storage == PURLIN_CSR ? "csr" : "dense"));
   (void)mxAddField(plhs[0], "location");

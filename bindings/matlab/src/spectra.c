@@ -195,6 +195,67 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   (void)nrhs;
 }
 
+static const choice operations[] = {{"plain", PURLIN_SPMV_PLAIN}, {"transpose", PURLIN_SPMV_TRANSPOSE},
+  {"adjoint", PURLIN_SPMV_ADJOINT}, {NULL, 0}};
+
+static purlin_spmv *plan_argument(const mxArray *key) { return (purlin_spmv *)(uintptr_t)key_argument("plan", key); }
+
+/* key = spmv_create(A, options) of a purlin.Matrix, which outlives the plan */
+static void plan_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_spmv_options o;
+  purlin_spmv *plan = NULL;
+  check(purlin_spmv_options_init(&o, sizeof o));
+  read_choice(prhs[1], "algorithm", algorithms, &o.algorithm);
+  read_choice(prhs[1], "order", reorderings, &o.order);
+  read_choice(prhs[1], "op", operations, &o.op);
+  read_flag(prhs[1], "symmetric", &o.symmetric);
+  check(purlin_spmv_create(matrix_of("A", prhs[0]), &o, &plan));
+  plhs[0] = key_of(plan);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* Y = spmv_apply(key, A, X) */
+static void plan_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[1]), *x = matrix_of("X", prhs[2]);
+  purlin_spmv *plan = plan_argument(prhs[0]);
+  purlin_spmv_info info;
+  output y;
+  check(purlin_spmv_info_init(&info, sizeof info));
+  check(purlin_spmv_properties(plan, &info));
+  y = new_matrix(matrix_properties_of(a).dtype, info.rows, matrix_properties_of(x).cols);
+  check(purlin_spmv_apply_block(plan, NULL, NULL, a, x, NULL, y.matrix));
+  plhs[0] = finish_output(&y);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* info = spmv_properties(key) */
+static void plan_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_spmv_info info;
+  check(purlin_spmv_info_init(&info, sizeof info));
+  check(purlin_spmv_properties(plan_argument(prhs[0]), &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_word(plhs[0], "algorithm", algorithms, info.algorithm);
+  add_word(plhs[0], "order", reorderings, info.order);
+#define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
+  NUMBER(group); NUMBER(rows); NUMBER(nnz); NUMBER(longest); NUMBER(empty); NUMBER(mean); NUMBER(deviation);
+  NUMBER(short_rows); NUMBER(beyond_32); NUMBER(beyond_1024); NUMBER(tiles); NUMBER(bytes); NUMBER(seconds);
+#undef NUMBER
+  (void)mxAddField(plhs[0], "reason");
+  mxSetField(plhs[0], 0, "reason", mxCreateString(info.reason));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* spmv_destroy(key): a key that is gone is none */
+static void plan_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  (void)!purlin_spmv_destroy(plan_argument(prhs[0]));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
 /* A new column of labels, which the library counts from 0. */
 typedef struct labels { mxArray *array; int64_t *space; purlin_tensor *tensor; int64_t count; } labels;
 
@@ -393,6 +454,8 @@ static void write_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 const command spectra_commands[] = {
   {"lanczos_solve", 6, 6, solve}, {"lanczos_tridiagonalise", 3, 3, tridiagonalise},
   {"lanczos_singular", 3, 3, singular},         {"spmv", 4, 4, product},
+  {"spmv_create", 2, 2, plan_create},     {"spmv_apply", 3, 3, plan_apply},
+  {"spmv_properties", 1, 1, plan_properties}, {"spmv_destroy", 1, 1, plan_destroy},
   {"graph_embed", 3, 3, embed},           {"graph_cluster", 3, 3, cluster},
   {"graph_fiedler", 3, 3, fiedler},       {"graph_bisect", 3, 3, bisect},
   {"graph_components", 1, 1, components}, {"graph_density", 4, 4, density},
