@@ -352,6 +352,32 @@ def test_clusters(cpu: purlin.Context, how: Any) -> None:
     assert embedding.values[0] == pytest.approx(0, abs=1e-12) and embedding.values[1] > 1e-3
 
 
+def mutual_information(a: Any, b: Any) -> float:
+    """That of two labellings, over the mean of their entropies."""
+    joint = np.zeros((a.max() + 1, b.max() + 1))
+    np.add.at(joint, (a, b), 1 / a.size)
+    outer = joint.sum(1)[:, None] * joint.sum(0)
+    known = joint > 0
+    entropies = [-(p[p > 0] * np.log(p[p > 0])).sum() for p in (joint.sum(1), joint.sum(0))]
+    return float((joint[known] * np.log(joint[known] / outer[known])).sum() / np.mean(entropies))
+
+
+@pytest.mark.parametrize("how", ["k_means", "pivoted_qr"])
+def test_clusters_of_handwritten_digits(cpu: purlin.Context, how: Any) -> None:
+    stored, recorded = np.load(GOLDEN / "digits_knn10.npz"), RECORDED["digits_knn10"]
+    near, truth = stored["neighbours"].astype(np.int64), stored["digits"]
+    n, k = near.shape
+    i, j = np.repeat(np.arange(n), k), near.ravel()
+    half = np.full(n * k, 0.5)
+    w = sparse.from_coordinates(np.r_[i, j], np.r_[j, i], np.r_[half, half], (n, n), duplicates="sum", context=cpu)
+    assert w.nnz == recorded["nnz"]
+    found = lanczos.run(w, 12, "smallest", kind="normalised_laplacian", basis=120, tolerance=1e-10, vectors=False)
+    np.testing.assert_allclose(found.pairs.values, recorded["Nlap_smallest12"], atol=1e-12)
+    labels = graph.cluster(w, 10, how).labels
+    # Of scikit-learn's labels it is 0.855.
+    assert mutual_information(labels, truth) >= 0.83
+
+
 def test_bisection_of_a_mesh(cpu: purlin.Context) -> None:
     mesh = sparse.read_market(GOLDEN / "4elt.mtx.gz", np.float64, context=cpu)
     found = graph.fiedler(mesh, basis=100, tolerance=1e-8, restarts=400)
