@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +94,9 @@ def plot(
     lines: dict[str, tuple[Sequence[float], Sequence[float]]],
     *,
     logarithmic: bool = True,
+    apart: Collection[str] = (),
 ) -> str:
-    """Lines with their points as SVG; the numbers upwards in decades."""
+    """Lines with their points as SVG, of those `apart` the points alone; the numbers upwards in decades."""
     width, height, left, bottom = 640, 360, 88, 50
     xs = [x for line in lines.values() for x in line[0]]
     scale = np.log10 if logarithmic else np.asarray
@@ -131,13 +132,13 @@ def plot(
         )
     for x in sorted(set(xs)) if len(set(xs)) <= 12 else np.linspace(first, last, 6):
         right, _ = place(float(x), low)
-        parts.append(text(right, height - bottom + 18, f"{x:g}"))
+        parts.append(text(right, height - bottom + 18, f"{x:.4g}"))
     for k, (name, (x, y)) in enumerate(lines.items()):
         colour = COLOURS[k % len(COLOURS)]
         points = [place(a, float(scale(b))) for a, b in zip(x, y, strict=True)]
-        parts.append(
-            '<path d="M' + "L".join(f"{a:.1f} {b:.1f}" for a, b in points) + f'" fill="none" stroke="{colour}"/>'
-        )
+        if name not in apart:
+            line = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
+            parts.append(f'<path d="M{line}" fill="none" stroke="{colour}"/>')
         parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in points if len(points) < 40]
         parts.append(f'<text x="{width - 140}" y="{40 + 18 * k}" fill="{colour}">{name}</text>')
     return "\n".join([*parts, "</svg>"])

@@ -181,6 +181,30 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_do_not_come_are_not_waited_for() {
+        use super::super::parallel::{IntoItems as _, Items as _};
+
+        let pool = Pool::new(2).unwrap();
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let held = Arc::new(std::sync::Mutex::new(held));
+        for _ in 0..2 {
+            let held = Arc::clone(&held);
+            // Until the sender is gone.
+            pool.pool.spawn(move || drop(held.lock().map(|h| h.recv())));
+        }
+        let caller = std::thread::current().id();
+        for _ in 0..100 {
+            let by = pool.run_here(|| {
+                let ids = (0..64usize).into_par_iter().map(|_| std::thread::current().id());
+                ids.collect::<Vec<_>>()
+            });
+            assert!(by.len() == 64 && by.iter().all(|id| *id == caller));
+        }
+        drop(release);
+        assert_eq!(pool.run_here(|| (0..100usize).into_par_iter().map(|i| i).sum::<usize>()), 4950);
+    }
+
+    #[test]
     fn the_threads_are_gone_with_the_pool() {
         let here = Arc::new(());
         let there = Arc::clone(&here);

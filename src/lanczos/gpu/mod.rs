@@ -339,6 +339,16 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         })
     }
 
+    fn apply_block(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
+        match &self.operator {
+            Source::Device(operator) if count > 1 && self.rows.is_none() && operator.takes_blocks() => {
+                let block = |first| columns::<T>(&self.memory, self.n, first, count);
+                operator.apply_block(count, block(from)?, block(to)?)
+            }
+            _ => (0..count).try_for_each(|c| self.apply(from + c, to + c)),
+        }
+    }
+
     fn invert(&mut self, from: usize, to: usize) -> Result<()> {
         self.on_host((from, to), false, |own, x, y| match &mut own.inverse {
             Some(inverse) => inverse.apply(x, y),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::super::krylov::Affine;
 use super::super::operator::{Kind, Parts, Symmetric};
 use crate::alloc;
+use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, Scalar};
@@ -149,6 +150,47 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let parts = Some(d.whole());
         let added = Scale { from: x, to: y, rows: self.order, square: None, parts, factor: step.scale, keep: 1.0 };
         scale::<T>(&self.gpu, &self.stream, added)
+    }
+
+    /// Whether [`DeviceOperator::apply_block`] is to be had.
+    pub(super) fn takes_blocks(&self) -> bool {
+        !matches!(self.kind, Kind::Gram | Kind::OuterGram | Kind::Augmented) && self.rank_one.is_none()
+    }
+
+    /// Y = A X for `width` columns of each, which the matrix is read once for; in stream order.
+    pub(super) fn apply_block(&self, width: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {
+        let (gpu, stream, rows) = (&self.gpu, &self.stream, self.order);
+        let length = product(WHAT, rows, size_of::<T>())?;
+        let each = |from: Region<'_>, to: Region<'_>, parts: Option<&DeviceMemory>, factor: f64, keep: f64| {
+            let parts = parts.map(DeviceMemory::whole);
+            (0..width).try_for_each(|j| {
+                let (from, to) = (from.part(j * length, length)?, to.part(j * length, length)?);
+                scale::<T>(gpu, stream, Scale { from, to, rows, square: None, parts, factor, keep })
+            })
+        };
+        // What products gather is made in the place of their result.
+        let gathered = if self.scale.is_some() { y } else { x };
+        if let Some(parts) = &self.scale {
+            each(x, y, Some(parts), 1.0, 0.0)?;
+        }
+        // Side by side the numbers of a gathered row are one sector.
+        let space = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
+        let (input, output) = (space()?, space()?);
+        let (input, output) = (input.whole(), output.whole());
+        place::<T>(gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
+        let factors = (real(self.alpha), real(0.0));
+        self.plan.multiply_device_block::<T>(self.matrix, stream, factors, width, (input, width), (output, width))?;
+        place::<T>(gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
+        if let Some(parts) = &self.scale {
+            each(y, y, Some(parts), 1.0, 0.0)?;
+        }
+        if self.shift != 0.0 {
+            each(x, y, None, self.shift, 1.0)?;
+        }
+        if let Some(parts) = &self.diagonal {
+            each(x, y, Some(parts), 1.0, 1.0)?;
+        }
+        Ok(())
     }
 
     /// y = scale (A - center) x + keep y, in stream order.

@@ -133,6 +133,36 @@ fn operations_are_those_of_the_host() {
     }
 }
 
+/// Products of a block of vectors, each of which is multiplied alone as well.
+fn blocks<T: Scalar>(n: usize, kind: Kind) {
+    let c = gpu();
+    let a = graph::<T>(&c, n);
+    let mut operator = Symmetric::<T>::new(&c, &a, kind, 0.25).unwrap();
+    let mut device = GpuKrylov::new(&c, &mut operator, None, 12).unwrap();
+    let order = device.order();
+    (0..12).for_each(|j| device.random(3, j, j as usize).unwrap());
+    device.apply_block(0, 5, 5).unwrap();
+    let (mut want, mut found) = (vec![T::default(); order], vec![T::default(); order]);
+    for j in 0..5 {
+        device.apply(j, 11).unwrap();
+        device.read(11, &mut want).unwrap();
+        device.read(5 + j, &mut found).unwrap();
+        let largest = want.iter().map(|v| v.re().hypot(v.im())).fold(1.0, f64::max);
+        near(&found, &want, 100.0 * T::Part::EPSILON.to_f64() * largest, &format!("{kind:?}, n = {n}, column {j}"));
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn products_of_blocks_are_those_of_vectors() {
+    for kind in Kind::ALL {
+        blocks::<f64>(701, kind);
+        blocks::<f32>(33, kind);
+    }
+    blocks::<Complex<f64>>(1025, Kind::Matrix);
+    blocks::<Complex<f32>>(64, Kind::Matrix);
+}
+
 fn solved<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, options: &Options) -> Pairs<T> {
     let mut operator = Symmetric::<T>::new(c, a, kind, 0.0).unwrap();
     eigenpairs(c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
@@ -192,6 +222,8 @@ fn copies_are_found_and_operators_are_the_hosts() {
         let (d, h) = (real(&on_gpu), real(&on_cpu));
         near(&d.values, &h.values, 1e-9 * h.info.norm, &format!("{kind:?}"));
         near(&d.residuals, &h.residuals, 1e-9 * h.info.norm, &format!("{kind:?}"));
+        let by_blocks = solved::<f64>(&on_gpu, &graph::<f64>(&on_gpu, 700), kind, &Options { block: 3, ..options });
+        near(&by_blocks.values, &h.values, 1e-9 * h.info.norm, &format!("{kind:?} by blocks"));
     }
     let complex = |c: &Arc<Context>| {
         let a = graph::<Complex<f64>>(c, 700);

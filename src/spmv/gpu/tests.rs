@@ -13,7 +13,8 @@ use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
 use crate::spmv::tests::{
-    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, matrix, orders, reference, value, vector,
+    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, matrix, orders, reference,
+    value, vector,
 };
 use crate::spmv::{Algorithm, Op, Options};
 use crate::tensor::{Location, Tensor};

@@ -1,11 +1,14 @@
 //! Loops that the calling thread begins at once and the threads of a pool join: to hand work over and wait for it takes
 //! longer than a short loop.
 
+use std::any::Any;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
 
-use rayon::{Scope, ThreadPool};
+use rayon::ThreadPool;
 
 thread_local! {
     /// Whose threads join the loops of this thread.
@@ -35,14 +38,15 @@ pub(in super::super) fn pool() -> Option<Arc<ThreadPool>> {
     POOL.with_borrow(Clone::clone)
 }
 
-/// Calls `work` with each number below `count`; another thread joins for `least` numbers each.
+/// Calls `work` with each number below `count`; another thread joins for `least` numbers each. Who has not come when all is
+/// handed out is not waited for: on a busy machine that may take many times as long as the loop.
 pub(super) fn each(pool: &ThreadPool, count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
     let threads = pool.current_num_threads().min(count / least.max(1));
     if threads <= 1 {
         return (0..count).for_each(work);
     }
     let turn = count.div_ceil(threads * TURNS);
-    let (next, others) = (AtomicUsize::new(0), AtomicUsize::new(threads - 1));
+    let next = AtomicUsize::new(0);
     let take_turns = || {
         loop {
             let first = next.fetch_add(turn, Ordering::Relaxed);
@@ -52,31 +56,92 @@ pub(super) fn each(pool: &ThreadPool, count: usize, least: usize, work: &(dyn Fn
             (first..count.min(first + turn)).for_each(work);
         }
     };
-    let join_in = || {
+    let gate = Gate::open(&take_turns);
+    {
+        let _closed = Closed(&gate);
+        let (gate, others) = (Arc::clone(&gate), threads - 1);
+        pool.spawn(move || join_in(&gate, others));
         take_turns();
-        others.fetch_sub(1, Ordering::Release);
-    };
-    pool.in_place_scope(|scope| {
-        wake(scope, threads - 1, &join_in);
-        take_turns();
-        // The scope ends with a sleep unless all have left it.
-        let mut looks = 0;
-        while others.load(Ordering::Acquire) > 0 && looks < LOOKS {
-            std::hint::spin_loop();
-            looks += 1;
-        }
-    });
+    }
+    if let Some(panic) = gate.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        resume_unwind(panic);
+    }
 }
 
-/// Wakes one thread, which wakes the rest by halves.
-fn wake<'s>(scope: &Scope<'s>, threads: usize, join_in: &'s (dyn Fn() + Sync)) {
-    if threads == 0 {
+/// Joins a loop, for which `others` are to be woken, this thread among them: it wakes two, which wake the rest by halves.
+fn join_in(gate: &Arc<Gate>, others: usize) {
+    if !gate.enter() {
         return;
     }
-    scope.spawn(move |scope| {
-        let half = (threads - 1) / 2;
-        wake(scope, half, join_in);
-        wake(scope, threads - 1 - half, join_in);
-        join_in();
-    });
+    let half = (others - 1) / 2;
+    for rest in [half, others - 1 - half] {
+        if rest > 0 {
+            let gate = Arc::clone(gate);
+            rayon::spawn(move || join_in(&gate, rest));
+        }
+    }
+    gate.work_and_leave();
+}
+
+/// What `Gate::inside` holds, beside the number of threads, once nobody may enter.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+/// A loop that threads may join as long as it is open.
+struct Gate {
+    /// Threads that have joined, and [`CLOSED`].
+    inside: AtomicUsize,
+    /// Borrowed by [`Gate::open`]'s caller, who closes the gate and waits for those inside before the borrow ends.
+    work: *const (dyn Fn() + Sync),
+    owner: Thread,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: `work` is `Sync`, and nobody but who has entered reads it.
+unsafe impl Send for Gate {}
+// SAFETY: as above.
+unsafe impl Sync for Gate {}
+
+impl Gate {
+    /// The caller drops a [`Closed`] of it before `work` goes.
+    fn open<'a>(work: &'a (dyn Fn() + Sync + 'a)) -> Arc<Self> {
+        // SAFETY: the lifetime alone is changed; [`Closed`] sees that nobody reads it beyond.
+        let work = unsafe { std::mem::transmute::<&'a (dyn Fn() + Sync + 'a), *const (dyn Fn() + Sync)>(work) };
+        let (inside, owner) = (AtomicUsize::new(0), std::thread::current());
+        Arc::new(Self { inside, work, owner, panic: Mutex::new(None) })
+    }
+
+    fn enter(&self) -> bool {
+        let one_more = |now: usize| if now & CLOSED == 0 { Some(now + 1) } else { None };
+        self.inside.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// After [`Gate::enter`], once.
+    fn work_and_leave(&self) {
+        // SAFETY: whoever is inside is waited for.
+        let work = unsafe { &*self.work };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+        }
+        if self.inside.fetch_sub(1, Ordering::Release) == CLOSED + 1 {
+            self.owner.unpark();
+        }
+    }
+}
+
+/// Closes a gate when it goes, and waits for those inside.
+struct Closed<'g>(&'g Gate);
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        self.0.inside.fetch_or(CLOSED, Ordering::Relaxed);
+        let mut looks = 0;
+        while self.0.inside.load(Ordering::Acquire) != CLOSED {
+            if looks < LOOKS {
+                std::hint::spin_loop();
+                looks += 1;
+            } else {
+                std::thread::park();
+            }
+        }
+    }
 }
