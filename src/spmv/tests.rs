@@ -98,7 +98,7 @@ pub(super) fn matrix<T: Scalar, I: Index>(
         .collect();
     let parts = CsrParts {
         row_ptr: stored(c, &row_ptr),
-        row_ptr_type: crate::matrix::IndexType::I64,
+        row_ptr_type: IndexType::I64,
         col_idx: stored(c, &cols),
         col_idx_type: I::TYPE,
         values: (!pattern).then(|| Memory::Host(stored(c, &values))),

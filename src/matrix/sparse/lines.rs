@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
     /// The next line without its end and the blanks around it; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
         self.line.clear();
-        let limit = crate::shape::to_u64(LONGEST + 1);
+        let limit = to_u64(LONGEST + 1);
         let count = self
             .reader
             .by_ref()

@@ -8,7 +8,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
 use crate::matrix::sparse::Index;
-use crate::matrix::{Csr, CsrParts, DeviceArrays, IndexType, Matrix, Storage};
+use crate::matrix::{Csr, CsrParts, DeviceArrays, Matrix, Storage};
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
