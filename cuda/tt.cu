@@ -91,6 +91,19 @@ __device__ void factors(const purlin_tt_factors_params &p) {
 }
 
 template <class T>
+__device__ void scale(const purlin_tt_measure_params &p) {
+  const purlin_tt_state *state = reinterpret_cast<const purlin_tt_state *>(p.state);
+  T *environment = reinterpret_cast<T *>(p.environment);
+  const double factor = Number<T>::re(*reinterpret_cast<const T *>(state->alpha));
+  if (factor == 1.0) return;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t j = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < p.count; j += step) {
+    const double re = Number<T>::re(environment[j]), im = Number<T>::im(environment[j]);
+    environment[j] = Number<T>::make(factor * re, factor * im);
+  }
+}
+
+template <class T>
 __device__ void begin(const purlin_tt_edge_params &p) {
   const T *x = reinterpret_cast<const T *>(p.x), *y = reinterpret_cast<const T *>(p.y);
   T *environment = reinterpret_cast<T *>(p.environment);
@@ -204,6 +217,7 @@ namespace tt = purlin::tt;
   PLAIN(NAME, join, TYPE, purlin_tt_join_params)                                                                     \
   PLAIN(NAME, measure, TYPE, purlin_tt_measure_params)                                                               \
   PLAIN(NAME, factors, TYPE, purlin_tt_factors_params)                                                               \
+  PLAIN(NAME, scale, TYPE, purlin_tt_measure_params)                                                                 \
   PLAIN(NAME, begin, TYPE, purlin_tt_edge_params)                                                                    \
   PLAIN(NAME, end, TYPE, purlin_tt_edge_params)                                                                      \
   PLAIN(NAME, keys, TYPE, purlin_tt_keys_params)

@@ -167,7 +167,8 @@ typedef struct purlin_tt_join_params {
 
 /* purlin_tt_measure: key, alpha and exponent of a state for the environment of `count` elements that has just been made,
  * by blocks of TT_SUM_THREADS threads. Key and arrivals are 0 before and become so
- * again; with UNSCALED alpha is 1. */
+ * again; with UNSCALED alpha is 1.
+ * purlin_tt_scale: the environment times the state's alpha, in its place. */
 typedef struct purlin_tt_measure_params {
   uint64_t environment;
   uint64_t state;

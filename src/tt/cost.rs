@@ -89,6 +89,12 @@ impl Sizes<'_> {
         (environment, product)
     }
 
+    /// Elements of the cores of a site, those of both trains together, the largest of all.
+    pub fn cores(&self) -> f64 {
+        let both = |[n, r, r2, s, s2]: [f64; 5]| n * (r * r2 + s * s2);
+        (0..self.len()).map(|k| both(self.core(k))).fold(1.0, f64::max)
+    }
+
     /// Elements of the first product at core k, all mode indices together.
     pub fn product(&self, k: usize) -> f64 {
         let [n, r, r2, s, s2] = self.core(k);

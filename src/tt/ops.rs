@@ -42,7 +42,7 @@ pub struct Machine {
     pub vectors: Option<Isa>,
     /// Largest rank at which open trains are contracted from both ends.
     pub meet_rank: usize,
-    /// Whether dense halves are contracted where the trains are: else they are to be asked for.
+    /// Whether dense halves are taken where they need far fewer operations: else they are to be asked for.
     pub dense_halves: bool,
     /// Contractions of a batch that are planned and dealt out at a time; progress is reported in between.
     pub batch: usize,

@@ -248,6 +248,11 @@ impl<'a> Planner<'a> {
         elements * self.dtype.size() as f64
     }
 
+    /// Whether the machine is a GPU, which has none of the CPU's vectors.
+    fn is_gpu(&self) -> bool {
+        self.request.machine.vectors.is_none()
+    }
+
     fn repeat(&self) -> u64 {
         self.request.options.repeat
     }
@@ -384,8 +389,7 @@ impl<'a> Planner<'a> {
                 let narrow = self.sizes.s.iter().copied().max().unwrap_or(1);
                 let filling = machine.fill_rows.div_ceil(narrow).max(1);
                 // Products on a GPU gain more by their number than by what stays in a cache.
-                let is_gpu = machine.vectors.is_none();
-                let cached = if is_gpu { allowed } else { ((machine.cache as f64 / each) as usize).max(1) };
+                let cached = if self.is_gpu() { allowed } else { ((machine.cache as f64 / each) as usize).max(1) };
                 // Blocks enough for all that share them on a large machine, which leaves the block as it is on a small one.
                 filling.min(cached).min(all.div_ceil(machine.shares * self.request.contexts.max(1))).min(allowed)
             }
@@ -545,7 +549,10 @@ impl<'a> Planner<'a> {
 
     fn power_bytes(&self) -> f64 {
         let (environment, product) = self.sizes.largest(self.cut, 2);
-        self.bytes(if self.power_order() == 1.0 {
+        self.bytes(if self.is_gpu() {
+            // Of the cores it has copies, of any order three matrices.
+            3.0 * self.power_order() * environment + self.sizes.cores()
+        } else if self.power_order() == 1.0 {
             environment + product
         } else {
             3.0 * self.power_order() * environment

@@ -107,6 +107,19 @@ impl Scaled {
         Self::new(self.mantissa * other.mantissa, self.exponent.saturating_add(other.exponent))
     }
 
+    /// The number times itself, `exponent` times in all: by repeated squaring.
+    pub fn power(self, exponent: u64) -> Self {
+        let (mut result, mut square, mut rest) = (Self::ONE, self, exponent);
+        while rest > 0 {
+            if rest & 1 == 1 {
+                result = result.times(square);
+            }
+            square = square.times(square);
+            rest >>= 1;
+        }
+        result
+    }
+
     /// Quotient; `None` if `other` is 0.
     pub fn over(self, other: Self) -> Option<Self> {
         // Normal mantissas neither overflow nor underflow here.
@@ -191,6 +204,8 @@ mod tests {
         assert_eq!(big.plus(Scaled::new(complex(-3.0, 1.0), 100_000)), Scaled::ZERO);
         assert_eq!(big.plus(Scaled::ONE), big);
         assert_eq!(big.times(big).over(big), Some(big));
+        assert_eq!(Scaled::real(-3.0).power(5), Scaled::real(-243.0));
+        assert_eq!(big.power(0), Scaled::ONE);
         assert_eq!(big.over(Scaled::ZERO), None);
         assert_eq!(Scaled::new(complex(9.0, 0.0), 2001).sqrt(), Scaled::new(complex(18f64.sqrt(), 0.0), 1000));
         assert!((big.log_abs() - (10f64.sqrt().ln() + 100_000.0 * 2f64.ln())).abs() < 1e-10);

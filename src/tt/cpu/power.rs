@@ -29,7 +29,7 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
     let s = plan.pairs.s;
     if order == 1 {
         let value = room.f.get::<T>()?[0];
-        return Ok(powered(Scaled::new(Complex::new(value.re(), value.im()), base), plan.repeat));
+        return Ok(Scaled::new(Complex::new(value.re(), value.im()), base).power(plan.repeat));
     }
     // F[b', p, a'] with p = p_x + r p_y becomes the matrix of [b', a'] and [p_y, p_x].
     let Room { f, g: Some(g), t } = room else { return Ok(Scaled::ZERO) };
@@ -70,17 +70,4 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
     let diagonal = result.get::<T>()?[..size].iter().step_by(order + 1);
     let trace = diagonal.fold(Complex::new(0.0, 0.0), |sum, v| sum + Complex::new(v.re(), v.im()));
     Ok(Scaled::new(trace, exponent))
-}
-
-/// value^exponent.
-fn powered(value: Scaled, exponent: u64) -> Scaled {
-    let (mut result, mut square, mut rest) = (Scaled::ONE, value, exponent);
-    while rest > 0 {
-        if rest & 1 == 1 {
-            result = result.times(square);
-        }
-        square = square.times(square);
-        rest >>= 1;
-    }
-    result
 }

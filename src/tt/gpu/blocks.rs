@@ -249,10 +249,10 @@ fn site_apart<T: Scalar>(
             let each = s * n * r2;
             let from = (all(View::packed(f, s, r), s * r), Transpose::Plain);
             let x = (all(View::packed(core_x, r, n * r2), 0), Transpose::Plain);
-            products.multiply_all::<T>(alpha, from, x, all(View::packed(t, s, n * r2), each), count)?;
+            products.multiply_all::<T>(alpha, false, from, x, all(View::packed(t, s, n * r2), each), count)?;
             let y = (all(View::packed(core_y, s * n, s2), 0), taken);
             let made = (all(View::packed(t, s * n, r2), each), Transpose::Plain);
-            products.multiply_all::<T>(second, y, made, next, count)
+            products.multiply_all::<T>(second, false, y, made, next, count)
         }
         First::Y => {
             // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
@@ -262,12 +262,12 @@ fn site_apart<T: Scalar>(
                 let from = (all(View::packed(f, s, r), s * r), Transpose::Plain);
                 let skip = j * s2 * r * size_of::<T>();
                 let part = t.part(skip, t.bytes() - skip)?;
-                products.multiply_all::<T>(alpha, y, from, all(View::packed(part, s2, r), each), count)?;
+                products.multiply_all::<T>(alpha, false, y, from, all(View::packed(part, s2, r), each), count)?;
             }
             // The core as (a i) x a'.
             let x = (all(View::packed(core_x, r * n, r2), 0), Transpose::Plain);
             let made = (all(View::packed(t, s2, r * n), each), Transpose::Plain);
-            products.multiply_all::<T>(second, made, x, next, count)
+            products.multiply_all::<T>(second, false, made, x, next, count)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Contractions on a GPU: small ranks by kernels that keep the environment in shared memory for the whole train, middle
-//! ones by one kernel of all multiprocessors, large ones by cuBLAS. What short or uniform trains do otherwise, and norms by
-//! QR, are left to the CPU.
+//! ones by one kernel of all multiprocessors, large ones by cuBLAS, as are dense tensors and powers of short and uniform
+//! trains; norms by QR factors of cuSOLVER. Without cuBLAS dense tensors, powers and QR factors are left to the CPU.
 //!
 //! | file | subject |
 //! |---|---|
@@ -10,8 +10,12 @@
 //! | `blocks` | blocks of pairs by cuBLAS |
 //! | `careful` | what keeps environments within range |
 //! | `ends` | open trains from both ends by cuBLAS |
+//! | `halves`, `power` | by dense tensors, by squaring |
+//! | `qr` | norms by QR factors |
 //! | `enqueue` | products that nobody waits for |
 //! | `products` | products by cuBLAS, in one part or in several |
+//! | `scale` | powers of two that are counted on the device |
+//! | `host` | copies for the CPU, where there is no cuBLAS |
 
 mod batch;
 mod blocks;
@@ -19,8 +23,13 @@ mod careful;
 mod chain;
 mod ends;
 mod enqueue;
+mod halves;
+mod host;
 mod load;
+mod power;
 mod products;
+mod qr;
+mod scale;
 
 #[cfg(test)]
 mod tests;
@@ -38,12 +47,12 @@ use crate::alloc;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Precision, Region};
 use crate::context::Context;
+use crate::dense::gpu::GpuAlgebra;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{product, to_u64};
 use crate::stream::Stream;
-use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use load::Loaded;
 
@@ -66,6 +75,8 @@ pub struct GpuContraction {
     libraries: Vec<(u64, Blas)>,
     /// cuBLAS for calls that are enqueued, for their own queue and the other.
     enqueued: Option<[Blas; 2]>,
+    /// What factorises for norms, on the queue of the last of them.
+    algebra: Option<GpuAlgebra>,
     host: CpuContraction,
 }
 
@@ -89,6 +100,7 @@ impl GpuContraction {
             side: None,
             libraries: Vec::new(),
             enqueued: None,
+            algebra: None,
             host: CpuContraction::new(context),
         })
     }
@@ -130,13 +142,62 @@ impl GpuContraction {
         found.map(|l| &l.1).ok_or_else(|| Error::Internal("a queue without cuBLAS".into()))
     }
 
+    /// Waits for the caller's stream where the cores are those of another device, which are read on that one's own queue.
+    fn await_other(&self, work: &Work<'_>) -> Result<()> {
+        match work.stream {
+            Some(given) if !Arc::ptr_eq(work.x.context(), &self.context) => given.synchronize(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `run` with cuBLAS, or where it is not to be had `host` with trains in host memory.
+    fn by_library<T: Scalar>(
+        &mut self,
+        work: &Work<'_>,
+        run: impl FnOnce(&Call<'_>, &Blas, Math) -> Result<Scaled>,
+        host: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<Scaled>,
+    ) -> Result<Scaled> {
+        let stream = self.stream(work.stream);
+        if !self.furnish(&stream)? {
+            return self.by_host(work, host);
+        }
+        let gpu = self.gpu.clone();
+        self.await_other(work)?;
+        let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
+        let same = work.x.is_same(work.y);
+        let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
+        let call = Call::new(work, &gpu, &stream, &x, y.as_ref().unwrap_or(&x))?;
+        run(&call, self.blas(&stream)?, self.math)
+    }
+
+    /// The norm of a sum of trains by QR factors.
+    fn factored<T: Scalar>(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+        let stream = self.stream(work.stream);
+        if self.algebra.as_ref().is_none_or(|algebra| algebra.stream().raw() != stream.raw()) {
+            self.algebra = None;
+            match GpuAlgebra::new(&self.context, &self.gpu, &stream) {
+                Ok(algebra) => self.algebra = Some(algebra),
+                Err(Error::NoDevice(_)) => return self.norm_by_host(work, trains),
+                Err(other) => return Err(other),
+            }
+        }
+        self.await_other(work)?;
+        let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
+        for (train, _) in trains {
+            loaded.push(Loaded::new::<T>(&self.context, &self.gpu, &stream, "x", train)?);
+        }
+        let mut terms = alloc::with_capacity("trains of a norm", trains.len())?;
+        for (held, &(train, factor)) in loaded.iter().zip(trains) {
+            terms.push(qr::Term { cores: held.cores()?, shape: train.shape(), factor });
+        }
+        let algebra = self.algebra.as_mut().ok_or_else(|| Error::Internal("a queue without algebra".into()))?;
+        qr::norm::<T>(algebra, work, &terms)
+    }
+
     fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
         let stream = self.stream(work.stream);
         let gpu = self.gpu.clone();
-        if let (Some(given), false) = (work.stream, Arc::ptr_eq(work.x.context(), &self.context)) {
-            // Cores of another device are read on that one's own queue.
-            given.synchronize()?;
-        }
+        self.await_other(work)?;
         let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
         let same = work.x.is_same(work.y);
         let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
@@ -201,7 +262,8 @@ impl<'a> Call<'a> {
         y: &'a Loaded<'_>,
     ) -> Result<Self> {
         let plan = work.plan;
-        let length = length(plan)?;
+        // A power of a cell is met once, however often it is gone round.
+        let length = if plan.algorithm == Algorithm::Power { plan.cores } else { length(plan)? };
         let (own_x, own_y) = (x.cores()?, y.cores()?);
         let what = "sites of a contraction";
         let sites = sites(plan, work.x.shape(), work.y.shape())?;
@@ -406,50 +468,6 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// A copy of a train in host memory.
-fn on_host(train: &TensorTrain, name: &str) -> Result<TensorTrain> {
-    let context = train.context();
-    let gpu = context.gpu(name)?;
-    let shape = Shape::new(name, train.shape().modes(), train.shape().ranks())?;
-    let element = train.dtype().size();
-    let mut copy = TensorTrain::create(context, train.dtype(), Location::Host, shape)?;
-    for k in 0..train.shape().len() {
-        let (memory, offset) = train.memory(k);
-        let bytes = train.shape().core_len(k) * element;
-        let (target, start) = copy.memory_mut(name, k)?;
-        let target = &mut target.host_mut(name)?.as_mut_slice::<u8>()?[start * element..start * element + bytes];
-        match memory {
-            crate::backend::memory::Memory::Device(device) => {
-                gpu.download(gpu.default_stream(), device, offset * element, target)?;
-            }
-            crate::backend::memory::Memory::Host(host) => {
-                target.copy_from_slice(&host.as_slice::<u8>()?[offset * element..offset * element + bytes]);
-            }
-        }
-        copy.mark_set(k);
-    }
-    Ok(copy)
-}
-
-impl GpuContraction {
-    /// Runs `run` with both trains in host memory.
-    fn by_host<R>(
-        &mut self,
-        work: &Work<'_>,
-        run: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<R>,
-    ) -> Result<R> {
-        // What the caller enqueued before may still write the cores.
-        self.stream(work.stream).synchronize()?;
-        let copy =
-            |train: &TensorTrain, name| if train.is_device() { on_host(train, name).map(Some) } else { Ok(None) };
-        let x = copy(work.x, "x")?;
-        let y = if work.x.is_same(work.y) { None } else { copy(work.y, "y")? };
-        let on_x = x.as_ref().unwrap_or(work.x);
-        let on_y = if work.x.is_same(work.y) { on_x } else { y.as_ref().unwrap_or(work.y) };
-        run(&mut self.host, &Work { x: on_x, y: on_y, stream: None, ..*work })
-    }
-}
-
 impl ContractOps for GpuContraction {
     fn machine(&self) -> Machine {
         Machine {
@@ -472,7 +490,7 @@ impl ContractOps for GpuContraction {
 
     fn settle(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
         if matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power) {
-            // The CPU's.
+            // They have no other kernels, and the workspace that they were planned with.
             return Ok(());
         }
         with_scalar!(plan.dtype, "x", T => settle::<T>(&self.gpu, plan, (x, y), options))
@@ -510,11 +528,13 @@ impl ContractOps for GpuContraction {
     }
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
-        self.by_host(work, |host, work| host.halves(work))
+        let host = |host: &mut CpuContraction, work: &Work<'_>| host.halves(work);
+        with_scalar!(work.plan.dtype, "x", T => self.by_library::<T>(work, halves::contract::<T>, host))
     }
 
     fn power(&mut self, work: &Work<'_>) -> Result<Scaled> {
-        self.by_host(work, |host, work| host.power(work))
+        let host = |host: &mut CpuContraction, work: &Work<'_>| host.power(work);
+        with_scalar!(work.plan.dtype, "x", T => self.by_library::<T>(work, power::contract::<T>, host))
     }
 
     fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled> {
@@ -524,16 +544,7 @@ impl ContractOps for GpuContraction {
     }
 
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
-        self.stream(work.stream).synchronize()?;
-        let mut copies = alloc::with_capacity("trains of a norm", trains.len())?;
-        for (train, _) in trains {
-            copies.push(if train.is_device() { Some(on_host(train, "x")?) } else { None });
-        }
-        let mut list = alloc::with_capacity("trains of a norm", trains.len())?;
-        for (copy, &(train, factor)) in copies.iter().zip(trains) {
-            list.push((copy.as_ref().unwrap_or(train), factor));
-        }
-        self.by_host(work, |host, work| host.qr_norm(work, &list))
+        with_scalar!(work.plan.dtype, "x", T => self.factored::<T>(work, trains))
     }
 }
 

@@ -66,16 +66,18 @@ impl<'a> Products<'a> {
         Ok(Scalars { alpha, beta: if add { one } else { zero }, three: self.math == Math::Gemm3m })
     }
 
-    /// C = alpha op(A) op(B) for each of `count` matrices, where [`Products::takes_many`].
+    /// C = alpha op(A) op(B) for each of `count` matrices, with `add` added to what is there: in four real products where
+    /// complex ones are asked for in three, of which [`Products::takes_many`] knows.
     pub(super) fn multiply_all<T: Scalar>(
         &self,
         alpha: Option<Region<'_>>,
+        add: bool,
         a: (Series<'_>, Transpose),
         b: (Series<'_>, Transpose),
         c: Series<'_>,
         count: usize,
     ) -> Result<()> {
-        self.blas.multiply_all_by::<T>(self.scalars(alpha, false)?, a, b, c, count)
+        self.blas.multiply_all_by::<T>(self.scalars(alpha, add)?, a, b, c, count)
     }
 
     /// C = alpha op(A) op(B), with `add` added to what is there. `alpha` is in device memory, read when the product runs; 1

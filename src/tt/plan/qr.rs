@@ -38,9 +38,15 @@ impl Planner<'_> {
                 plan.flops += operations * after * after * (tall - after / 3.0);
             }
             // The product of what is held with a core; then it, and the factorisation's own memory.
-            room = room.max(self.bytes(if i > 0 { rows * before } else { 0.0 } + tall * after));
+            // A GPU has rows of its own to begin with.
+            let held = if i > 0 || self.is_gpu() { rows * before } else { 0.0 };
+            room = room.max(self.bytes(held + tall * after));
             if tall > after && !last {
-                room = room.max(self.bytes(tall * after) + self.factorisation(whole(tall), whole(after)));
+                room = room.max(if self.is_gpu() {
+                    self.triangle(tall, after)
+                } else {
+                    self.bytes(tall * after) + self.factorisation(whole(tall), whole(after))
+                });
             }
             rows = if last { 1.0 } else { tall.min(after) };
         }
@@ -48,6 +54,14 @@ impl Planner<'_> {
         self.expect_room(needed)?;
         plan.workspace = needed as u64;
         Ok(plan)
+    }
+
+    /// Bytes in which a GPU makes R of a matrix: in double precision, where the matrix is, or from a copy of it, with one
+    /// coefficient a column. What cuSOLVER works in is its own.
+    fn triangle(&self, rows: f64, columns: f64) -> f64 {
+        let (own, wide) = (self.dtype.size() as f64, if is_complex(self.dtype) { 16.0 } else { 8.0 });
+        let copy = if own < wide { own * rows * columns } else { 0.0 };
+        wide * rows * columns + copy.max(wide * columns + own * columns * columns)
     }
 
     /// Bytes for R of a matrix with more rows than columns beside the matrix: R, coefficients, and working memory.

@@ -2,13 +2,16 @@
 
 mod algebra;
 mod batch;
+mod dense;
 mod enqueue;
 mod enqueue_operators;
+mod factors;
 mod golden;
 mod hard;
 mod norms;
 mod operators;
 mod paths;
+mod powers;
 
 use std::sync::Arc;
 
@@ -114,29 +117,38 @@ fn epsilon(dtype: DType) -> f64 {
     if matches!(dtype, DType::F32 | DType::CF32) { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
-/// <x|y> on the CPU, and sqrt(<x|x> <y|y>), to which errors are relative.
-fn expected(x: &Plain, y: &Plain, types: (DType, DType), conjugate: Conjugate) -> (Scaled, Scaled) {
-    let context = cpu();
-    let wide = |t: DType| match t {
+/// The same numbers as a train of this type has them, to be held in [`wide`].
+fn rounded(p: &Plain, dtype: DType) -> Plain {
+    let cut = |v: f64| if epsilon(dtype) > 1e-10 { f64::from(v as f32) } else { v };
+    let cores = p.cores.iter().map(|c| c.iter().map(|&(re, im)| (cut(re), cut(im))).collect()).collect();
+    Plain { modes: p.modes.clone(), ranks: p.ranks.clone(), cores }
+}
+
+/// The type in double precision.
+fn wide(dtype: DType) -> DType {
+    match dtype {
         DType::F32 => DType::F64,
         DType::CF32 => DType::CF64,
         other => other,
+    }
+}
+
+/// <x|y> on the CPU, and sqrt(<x|x> <y|y>), to which errors are relative.
+fn expected(x: &Plain, y: &Plain, types: (DType, DType), conjugate: Conjugate) -> (Scaled, Scaled) {
+    expected_by(x, y, types, &Options { conjugate, ..Options::default() })
+}
+
+/// The same with given options.
+fn expected_by(x: &Plain, y: &Plain, types: (DType, DType), given: &Options) -> (Scaled, Scaled) {
+    let context = cpu();
+    let x = rounded(x, types.0).train(&context, wide(types.0), Location::Host);
+    let y = rounded(y, types.1).train(&context, wide(types.1), Location::Host);
+    let sum = |options: &Options, x: &TensorTrain, y: &TensorTrain| {
+        Contraction::new(&context, options.clone()).unwrap().inner_scaled(None, x, y, None).unwrap().0
     };
-    // The same rounded cores, in double precision.
-    let rounded = |p: &Plain, t: DType| {
-        let cut = |v: f64| if epsilon(t) > 1e-10 { f64::from(v as f32) } else { v };
-        let cores = p.cores.iter().map(|c| c.iter().map(|&(re, im)| (cut(re), cut(im))).collect()).collect();
-        Plain { modes: p.modes.clone(), ranks: p.ranks.clone(), cores }
-    };
-    let (x, y) = (rounded(x, types.0), rounded(y, types.1));
-    let x = x.train(&context, wide(types.0), Location::Host);
-    let y = y.train(&context, wide(types.1), Location::Host);
-    let sum = |options: Options, x: &TensorTrain, y: &TensorTrain| {
-        Contraction::new(&context, options).unwrap().inner_scaled(None, x, y, None).unwrap().0
-    };
-    let value = sum(Options { conjugate, ..Options::default() }, &x, &y);
-    let (a, b) = (sum(Options::default(), &x, &x).re(), sum(Options::default(), &y, &y).re());
-    (value, a.times(b).sqrt())
+    let bra = Options { conjugate: Conjugate::Bra, ..given.clone() };
+    let (a, b) = (sum(&bra, &x, &x).re(), sum(&bra, &y, &y).re());
+    (sum(given, &x, &y), a.times(b).sqrt())
 }
 
 /// Asserts that `got` is `want` to `bound` roundings of |x| |y|.
@@ -152,6 +164,25 @@ fn bound(x: &Plain, y: &Plain, dtype: DType) -> f64 {
     let rank = x.ranks.iter().chain(&y.ranks).copied().max().unwrap_or(1);
     let modes = x.modes.iter().copied().max().unwrap_or(1);
     4.0 * (x.modes.len() * (rank + modes * rank)) as f64 * epsilon(dtype)
+}
+
+/// Types of x and y: the four, and mixed ones.
+fn mixed() -> Vec<(DType, DType)> {
+    let mut all = TYPES.map(|t| (t, t)).to_vec();
+    all.extend([(DType::F64, DType::CF64), (DType::CF32, DType::F32)]);
+    all
+}
+
+/// The type of a result.
+fn common(types: (DType, DType)) -> DType {
+    if matches!(types.0, DType::CF32 | DType::CF64) { types.0 } else { types.1 }
+}
+
+/// The bytes that a call with a `workspace_limit` of 1 says it needs.
+fn least_workspace(call: impl FnOnce(u64) -> crate::error::Result<()>) -> u64 {
+    let refused = call(1).unwrap_err().to_string();
+    let bytes = refused.strip_prefix("workspace_limit: is 1, at least ").and_then(|rest| rest.split(' ').next());
+    bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{refused}"))
 }
 
 fn options(algorithm: Algorithm, conjugate: Conjugate) -> Options {

@@ -7,24 +7,16 @@ use crate::tt::options::{Math, Scaling};
 
 /// One product on the GPU against the CPU, from host memory and from the device's.
 fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), options: &Options) {
-    let common = if types.0 == DType::CF32 || types.0 == DType::CF64 { types.0 } else { types.1 };
     let (want, size) = expected(x, y, types, options.conjugate);
     let mut session = Contraction::new(context, options.clone()).unwrap();
     for location in [Location::Host, Location::Device] {
         let (a, b) = (x.train(context, types.0, location), y.train(context, types.1, location));
         let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
         let what = format!("{types:?} {:?} {:?} {:?} {options:?} {:?}", x.modes, x.ranks, y.ranks, info.kernel);
-        assert_close(&what, got, want, size, bound(x, y, common));
+        assert_close(&what, got, want, size, bound(x, y, common(types)));
         // The same bits every time.
         assert_eq!(session.inner_scaled(None, &a, &b, None).unwrap().0, got, "{what}");
     }
-}
-
-fn mixed() -> Vec<(DType, DType)> {
-    let same = TYPES.map(|t| (t, t));
-    let mut all = same.to_vec();
-    all.extend([(DType::F64, DType::CF64), (DType::CF32, DType::F32)]);
-    all
 }
 
 #[test]

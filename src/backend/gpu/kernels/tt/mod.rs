@@ -5,6 +5,7 @@ pub mod operator;
 mod params;
 pub mod result;
 pub mod sandwich;
+mod state;
 mod tables;
 
 use super::{constants as c, product, size, small};
@@ -16,6 +17,7 @@ use crate::shape::to_i64;
 
 pub use library::{Careful, Core, Edge, Factors, begin, end, factors, measure};
 use params::{ChainParams, GridParams, JoinParams, KeysParams, PromoteParams};
+pub use state::{exponents, scale};
 pub use tables::{Places, Site, Tables};
 
 /// Bytes of what a contraction leaves beside its environment; the first 16 are the factor for a library's next product.

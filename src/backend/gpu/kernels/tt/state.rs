@@ -1,0 +1,41 @@
+//! Powers of two by which environments are scaled, counted on the device.
+
+use super::params::MeasureParams;
+use super::{STATE_BYTES, launch_plain, over};
+use crate::alloc;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::to_i64;
+
+/// Words of 64 bits of a state, and the one that is the exponent.
+const STATE_WORDS: usize = STATE_BYTES / 8;
+const EXPONENT: usize = 3;
+
+/// Multiplies an environment by the factor of a state.
+pub fn scale<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    environment: Region<'_>,
+    count: usize,
+    state: Region<'_>,
+) -> Result<()> {
+    let parameters = MeasureParams {
+        environment: environment.array("environment", count, size_of::<T>())?,
+        state: state.array("state", STATE_BYTES / 16, 16)?,
+        count: to_i64(count),
+        flags: 0,
+    };
+    // SAFETY: both arrays were checked.
+    unsafe { launch_plain::<T, _>(gpu, stream, "scale", over(count), &parameters) }
+}
+
+/// The exponents of `count` states. Waits.
+pub fn exponents(gpu: &Gpu, stream: &GpuStream, states: &DeviceMemory, count: usize) -> Result<Vec<i64>> {
+    let what = "exponents of a contraction";
+    let mut words = alloc::filled(what, count * STATE_WORDS, 0i64)?;
+    gpu.load_numbers(stream, states, 0, &mut words)?;
+    let mut exponents = alloc::with_capacity(what, count)?;
+    exponents.extend(words.chunks_exact(STATE_WORDS).map(|state| state[EXPONENT]));
+    Ok(exponents)
+}
