@@ -13,8 +13,8 @@ use crate::shape::product;
 use crate::tt::options::Math;
 use crate::tt::scaled::Scaled;
 
-/// Panels whose sums are read together: until then nothing waits for the device.
-const TOGETHER: usize = 64;
+/// Partial sums that are read together: until then nothing waits for the device.
+const SUMS: usize = 1 << 10;
 
 /// A train as a product of two matrices, L[I, m] R[m, J], divided by a power of two. I and J are all mode indices of either
 /// half, m is the bond between them and, counting slower, that at the cut.
@@ -162,7 +162,8 @@ impl Dense<'_> {
         let zeros = self.exponents.states(2, 2)?;
         // The last panel may be narrower, and so have fewer sums.
         let most = tt::sum_blocks(size);
-        let results = call.results(most * TOGETHER.min(x.columns.div_ceil(panel)))?;
+        let capacity = SUMS.max(most).min(most.saturating_mul(x.columns.div_ceil(panel)));
+        let results = call.results(capacity)?;
         let (mut sum, mut held) = (Scaled::ZERO, 0);
         for first in (0..x.columns).step_by(panel) {
             let width = panel.min(x.columns - first);
@@ -179,7 +180,7 @@ impl Dense<'_> {
             let (left, right) = (a.whole(), Some(other.whole()));
             tt::join::<T>(call.gpu, call.stream, left, right, (count, 0), zeros, None, flags, out)?;
             held += blocks;
-            if first + width == x.columns || (held + most) * word > results.bytes() {
+            if first + width == x.columns || held + most > capacity {
                 sum = call.read(&results, held)?.iter().fold(sum, |sum, part| sum.plus(part.value));
                 held = 0;
                 call.work.cancel.check()?;
