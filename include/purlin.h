@@ -7640,15 +7640,21 @@ purlin_status purlin_tt_environments_create(struct purlin_tt_contraction *contra
 /**
  * Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
  *
+ * Calls of the same environments may be given different streams: each begins after those before it, without waiting for them
+ * on the host. This one waits for the exponents of its steps.
+ *
  * @param environments  the environments.
+ * @param stream        NULL for the context's own.
  * @param side          PURLIN_TT_LEFT: of the sites before the bond; PURLIN_TT_RIGHT: of those after it.
  * @param bond          0 to d.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE` (also a train that was destroyed),
- * `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (an operator
- * on a device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced, a stream of another context),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device, a stream that is being captured), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_build(struct purlin_tt_environments *environments,
+                                           const struct purlin_stream *stream,
                                            int32_t side,
                                            int64_t bond);
 
@@ -7685,6 +7691,7 @@ purlin_status purlin_tt_environments_shape(struct purlin_tt_environments *enviro
  * The environment of one side of a bond, built if it is missing.
  *
  * @param      environments  the environments.
+ * @param      stream        NULL for the context's own.
  * @param      side          PURLIN_TT_LEFT or PURLIN_TT_RIGHT.
  * @param      bond          0 to d.
  * @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
@@ -7696,6 +7703,7 @@ purlin_status purlin_tt_environments_shape(struct purlin_tt_environments *enviro
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environments,
+                                         const struct purlin_stream *stream,
                                          int32_t side,
                                          int64_t bond,
                                          struct purlin_tensor *values,
@@ -7707,18 +7715,27 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
  *
  * With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
  *
+ * Vectors in the memory of the device where the environments are stay there: the call enqueues and returns. Once the
+ * environments and one such call are done a graph may capture it; whoever replays that changes neither environments nor
+ * trains, lets no other call of these environments run beside it, and keeps them. The graph keeps the operator's numbers.
+ *
  * @param      environments  the environments.
+ * @param      stream        NULL for the context's own.
  * @param      k             the first site, 0 to d - `sites`.
  * @param      sites         0 (v is a matrix of bond k), 1 or 2.
- * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host.
- * @param      out           those of the bra, likewise.
+ * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
+ *                           or on the device.
+ * @param      out           those of the bra, likewise, in the same place.
  * @param[out] exponent      the result is `out` times two to this power.
- * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
+ * `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream
+ * that is being captured while something is missing or vectors are on the host.
  *
  * @pre `exponent` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *environments,
+                                           const struct purlin_stream *stream,
                                            int64_t k,
                                            int32_t sites,
                                            const struct purlin_tensor *v,
@@ -7729,6 +7746,7 @@ purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *enviro
  * <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing.
  *
  * @param      environments  the environments.
+ * @param      stream        NULL for the context's own.
  * @param      bond          0 to d.
  * @param[out] result        mantissa and exponent, logarithm and phase.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
@@ -7737,6 +7755,7 @@ purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *enviro
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_value(struct purlin_tt_environments *environments,
+                                           const struct purlin_stream *stream,
                                            int64_t bond,
                                            struct purlin_tt_scaled *result);
 
@@ -7744,6 +7763,7 @@ purlin_status purlin_tt_environments_value(struct purlin_tt_environments *enviro
  * <y|A_k|x> for an operator at one site, from environments without an operator: the work of one site.
  *
  * @param      environments  the environments, made with a NULL operator.
+ * @param      stream        NULL for the context's own.
  * @param      k             the site, 0 to d - 1.
  * @param      op            the operator, n x n, as for purlin_tt_expect_local.
  * @param[out] result        mantissa and exponent, logarithm and phase.
@@ -7754,6 +7774,7 @@ purlin_status purlin_tt_environments_value(struct purlin_tt_environments *enviro
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_local(struct purlin_tt_environments *environments,
+                                           const struct purlin_stream *stream,
                                            int64_t k,
                                            const struct purlin_tensor *op,
                                            struct purlin_tt_scaled *result);

@@ -352,9 +352,9 @@ module purlin_c_tt
       type(c_ptr), intent(inout) :: environments
       integer(c_int32_t) :: s
     end function
-    function c_tt_environments_build(environments, side, bond) bind(c, name='purlin_tt_environments_build') result(s)
+    function c_tt_environments_build(environments, stream, side, bond) bind(c, name='purlin_tt_environments_build') result(s)
       import :: c_int32_t, c_int64_t, c_ptr
-      type(c_ptr), value :: environments
+      type(c_ptr), value :: environments, stream
       integer(c_int32_t), value :: side
       integer(c_int64_t), value :: bond
       integer(c_int32_t) :: s
@@ -373,36 +373,36 @@ module purlin_c_tt
       integer(c_int64_t), value :: bond
       integer(c_int32_t) :: s
     end function
-    function c_tt_environments_get(environments, side, bond, values, exponent) bind(c, &
+    function c_tt_environments_get(environments, stream, side, bond, values, exponent) bind(c, &
       name='purlin_tt_environments_get') result(s)
       import :: c_int32_t, c_int64_t, c_ptr
-      type(c_ptr), value :: environments, values
+      type(c_ptr), value :: environments, stream, values
       integer(c_int32_t), value :: side
       integer(c_int64_t), value :: bond
       integer(c_int64_t), intent(inout) :: exponent
       integer(c_int32_t) :: s
     end function
-    function c_tt_environments_apply(environments, k, sites, v, out, exponent) bind(c, &
+    function c_tt_environments_apply(environments, stream, k, sites, v, out, exponent) bind(c, &
       name='purlin_tt_environments_apply') result(s)
       import :: c_int32_t, c_int64_t, c_ptr
-      type(c_ptr), value :: environments, v, out
+      type(c_ptr), value :: environments, stream, v, out
       integer(c_int64_t), value :: k
       integer(c_int32_t), value :: sites
       integer(c_int64_t), intent(inout) :: exponent
       integer(c_int32_t) :: s
     end function
-    function c_tt_environments_value(environments, bond, result) bind(c, &
+    function c_tt_environments_value(environments, stream, bond, result) bind(c, &
       name='purlin_tt_environments_value') result(s)
       import :: c_int32_t, c_int64_t, c_ptr, purlin_tt_scaled
-      type(c_ptr), value :: environments
+      type(c_ptr), value :: environments, stream
       integer(c_int64_t), value :: bond
       type(purlin_tt_scaled), intent(inout) :: result
       integer(c_int32_t) :: s
     end function
-    function c_tt_environments_local(environments, k, op, result) bind(c, &
+    function c_tt_environments_local(environments, stream, k, op, result) bind(c, &
       name='purlin_tt_environments_local') result(s)
       import :: c_int32_t, c_int64_t, c_ptr, purlin_tt_scaled
-      type(c_ptr), value :: environments, op
+      type(c_ptr), value :: environments, stream, op
       integer(c_int64_t), value :: k
       type(purlin_tt_scaled), intent(inout) :: result
       integer(c_int32_t) :: s

@@ -8,6 +8,7 @@ module purlin_tt_environments_module
   use purlin_c_tt
   use purlin_library
   use purlin_execution
+  use purlin_tensors, only: purlin_tensor
   use purlin_tt_cores
   use purlin_tt_module
   use purlin_tt_matrix_module
@@ -28,7 +29,8 @@ module purlin_tt_environments_module
     procedure, private :: get_r32, get_r64, get_c32, get_c64
     generic :: get => get_r32, get_r64, get_c32, get_c64
     procedure, private :: apply_r32, apply_r64, apply_c32, apply_c64
-    generic :: apply => apply_r32, apply_r64, apply_c32, apply_c64
+    procedure, private :: apply_tensors
+    generic :: apply => apply_r32, apply_r64, apply_c32, apply_c64, apply_tensors
     procedure :: value => environments_value
     procedure :: local => environments_local
     procedure :: destroy => environments_destroy
@@ -57,14 +59,15 @@ contains
   end subroutine
 
   !> A step of a sweep: the environment of `side`, PURLIN_TT_LEFT or PURLIN_TT_RIGHT, at a bond, and those on the way.
-  subroutine environments_build(self, side, bond, stat, errmsg)
+  subroutine environments_build(self, side, bond, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side
     integer(c_int64_t), intent(in) :: bond
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_tt_environments_build(self%key, side, bond - 1))
+    call absorb(o, c_tt_environments_build(self%key, stream_key(stream), side, bond - 1))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -97,127 +100,156 @@ contains
   end subroutine
 
   !> The environment of `side` at a bond: `values`, of the extents that `shape` tells, times 2**exponent.
-  subroutine get_r32(self, side, bond, values, exponent, stat, errmsg)
+  subroutine get_r32(self, side, bond, values, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side
     integer(c_int64_t), intent(in) :: bond
     real(c_float), intent(inout), contiguous, target :: values(:, :, :, :)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call get_any(self, side, bond, PURLIN_F32, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+    call get_any(self, side, bond, PURLIN_F32, shape(values, kind=c_int64_t), c_loc(values), exponent, stream, &
+      stat, errmsg)
   end subroutine
 
-  subroutine get_r64(self, side, bond, values, exponent, stat, errmsg)
+  subroutine get_r64(self, side, bond, values, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side
     integer(c_int64_t), intent(in) :: bond
     real(c_double), intent(inout), contiguous, target :: values(:, :, :, :)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call get_any(self, side, bond, PURLIN_F64, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+    call get_any(self, side, bond, PURLIN_F64, shape(values, kind=c_int64_t), c_loc(values), exponent, stream, &
+      stat, errmsg)
   end subroutine
 
-  subroutine get_c32(self, side, bond, values, exponent, stat, errmsg)
+  subroutine get_c32(self, side, bond, values, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side
     integer(c_int64_t), intent(in) :: bond
     complex(c_float_complex), intent(inout), contiguous, target :: values(:, :, :, :)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call get_any(self, side, bond, PURLIN_CF32, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+    call get_any(self, side, bond, PURLIN_CF32, shape(values, kind=c_int64_t), c_loc(values), exponent, stream, &
+      stat, errmsg)
   end subroutine
 
-  subroutine get_c64(self, side, bond, values, exponent, stat, errmsg)
+  subroutine get_c64(self, side, bond, values, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side
     integer(c_int64_t), intent(in) :: bond
     complex(c_double_complex), intent(inout), contiguous, target :: values(:, :, :, :)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call get_any(self, side, bond, PURLIN_CF64, shape(values, kind=c_int64_t), c_loc(values), exponent, stat, errmsg)
+    call get_any(self, side, bond, PURLIN_CF64, shape(values, kind=c_int64_t), c_loc(values), exponent, stream, &
+      stat, errmsg)
   end subroutine
 
   !> The effective operator of `sites` sites, 0, 1 or 2, from site `k` on times `v`: `out` times 2**exponent.
-  subroutine apply_r32(self, k, sites, v, out, exponent, stat, errmsg)
+  subroutine apply_r32(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int64_t), intent(in) :: k
     integer(c_int32_t), intent(in) :: sites
     real(c_float), intent(in), contiguous, target :: v(..)
     real(c_float), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call apply_any(self, k, sites, PURLIN_F32, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
-      exponent, stat, errmsg)
+      exponent, stream, stat, errmsg)
   end subroutine
 
-  subroutine apply_r64(self, k, sites, v, out, exponent, stat, errmsg)
+  subroutine apply_r64(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int64_t), intent(in) :: k
     integer(c_int32_t), intent(in) :: sites
     real(c_double), intent(in), contiguous, target :: v(..)
     real(c_double), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call apply_any(self, k, sites, PURLIN_F64, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
-      exponent, stat, errmsg)
+      exponent, stream, stat, errmsg)
   end subroutine
 
-  subroutine apply_c32(self, k, sites, v, out, exponent, stat, errmsg)
+  subroutine apply_c32(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int64_t), intent(in) :: k
     integer(c_int32_t), intent(in) :: sites
     complex(c_float_complex), intent(in), contiguous, target :: v(..)
     complex(c_float_complex), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call apply_any(self, k, sites, PURLIN_CF32, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
-      exponent, stat, errmsg)
+      exponent, stream, stat, errmsg)
   end subroutine
 
-  subroutine apply_c64(self, k, sites, v, out, exponent, stat, errmsg)
+  subroutine apply_c64(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int64_t), intent(in) :: k
     integer(c_int32_t), intent(in) :: sites
     complex(c_double_complex), intent(in), contiguous, target :: v(..)
     complex(c_double_complex), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call apply_any(self, k, sites, PURLIN_CF64, shape(v, kind=c_int64_t), c_loc(v), shape(out, kind=c_int64_t), c_loc(out), &
-      exponent, stat, errmsg)
+      exponent, stream, stat, errmsg)
   end subroutine
 
-  !> <y|H|x>, or <y|x>, from the environments that meet at a bond.
-  subroutine environments_value(self, bond, result, stat, errmsg)
+  !> The same to tensors, which may be on the device of the environments: then the call enqueues, and a graph may capture it.
+  subroutine apply_tensors(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: bond
-    type(purlin_tt_scaled), intent(inout) :: result
+    integer(c_int64_t), intent(in) :: k
+    integer(c_int32_t), intent(in) :: sites
+    type(purlin_tensor), intent(in) :: v, out
+    integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_tt_environments_value(self%key, bond - 1, result))
+    call absorb(o, c_tt_environments_apply(self%key, stream_key(stream), k - 1, sites, v%handle(), out%handle(), exponent))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> <y|H|x>, or <y|x>, from the environments that meet at a bond.
+  subroutine environments_value(self, bond, result, stream, stat, errmsg)
+    class(purlin_tt_environments), intent(inout) :: self
+    integer(c_int64_t), intent(in) :: bond
+    type(purlin_tt_scaled), intent(inout) :: result
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_tt_environments_value(self%key, stream_key(stream), bond - 1, result))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> <y|A_k|x> with `op`(n, n) at site `k`, from environments without an operator.
-  subroutine environments_local(self, k, op, result, stat, errmsg)
+  subroutine environments_local(self, k, op, result, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int64_t), intent(in) :: k
     complex(c_double_complex), intent(in), contiguous, target :: op(:, :)
     type(purlin_tt_scaled), intent(inout) :: result
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_local(self%key, k - 1, given, result))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_local(self%key, stream_key(stream), k - 1, given, result))
     call absorb(o, c_tensor_destroy(given))
     call finish(o, stat, errmsg)
   end subroutine
@@ -260,35 +292,39 @@ contains
     self%key = c_null_ptr
   end subroutine
 
-  subroutine get_any(self, side, bond, dtype, dims, address, exponent, stat, errmsg)
+  subroutine get_any(self, side, bond, dtype, dims, address, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int32_t), intent(in) :: side, dtype
     integer(c_int64_t), intent(in) :: bond, dims(:)
     type(c_ptr), intent(in) :: address
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
     call core_lend(o, self%context, dtype, 0, dims, .true., address, found)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_get(self%key, side, bond - 1, found, exponent))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_get(self%key, stream_key(stream), side, bond - 1, &
+      found, exponent))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine apply_any(self, k, sites, dtype, v_dims, v, out_dims, out, exponent, stat, errmsg)
+  subroutine apply_any(self, k, sites, dtype, v_dims, v, out_dims, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
     integer(c_int64_t), intent(in) :: k, v_dims(:), out_dims(:)
     integer(c_int32_t), intent(in) :: sites, dtype
     type(c_ptr), intent(in) :: v, out
     integer(c_int64_t), intent(inout) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given, found
     type(outcome) :: o
     call core_lend(o, self%context, dtype, PURLIN_READ_ONLY, v_dims, .true., v, given)
     call core_lend(o, self%context, dtype, 0, out_dims, .true., out, found)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_apply(self%key, k - 1, sites, given, found, exponent))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_environments_apply(self%key, stream_key(stream), k - 1, sites, &
+      given, found, exponent))
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(given))
     call finish(o, stat, errmsg)

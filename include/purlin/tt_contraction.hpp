@@ -365,7 +365,9 @@ class environments {
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
   /// A step of a sweep: the environment of `side`, `PURLIN_TT_LEFT` or `PURLIN_TT_RIGHT`, at a bond 0 to d.
-  void build(std::int32_t side, std::int64_t bond) { check(purlin_tt_environments_build(get(), side, bond)); }
+  void build(std::int32_t side, std::int64_t bond, const stream& queue = {}) {
+    check(purlin_tt_environments_build(get(), queue.get(), side, bond));
+  }
 
   /// Core `k` of the bra or of the ket has changed.
   void update_core(std::int64_t k) { check(purlin_tt_environments_update_core(get(), k)); }
@@ -378,30 +380,31 @@ class environments {
   }
 
   /// Writes the environment at a bond into a tensor of its shape and type; gives the power of two that belongs to it.
-  std::int64_t get(std::int32_t side, std::int64_t bond, const tensor& values) {
+  std::int64_t get(std::int32_t side, std::int64_t bond, const tensor& values, const stream& queue = {}) {
     std::int64_t exponent = 0;
-    check(purlin_tt_environments_get(get(), side, bond, values.get(), &exponent));
+    check(purlin_tt_environments_get(get(), queue.get(), side, bond, values.get(), &exponent));
     return exponent;
   }
 
-  /// Writes the effective operator of 0, 1 or 2 sites from `k` on times `v` into `out`; gives its power of two.
-  std::int64_t apply(std::int64_t k, std::int32_t sites, const tensor& v, const tensor& out) {
+  /// Writes the effective operator of 0, 1 or 2 sites from `k` on times `v` into `out`; gives its power of two. With both on the
+  /// device of the environments it enqueues, and a graph may capture it.
+  std::int64_t apply(std::int64_t k, std::int32_t sites, const tensor& v, const tensor& out, const stream& queue = {}) {
     std::int64_t exponent = 0;
-    check(purlin_tt_environments_apply(get(), k, sites, v.get(), out.get(), &exponent));
+    check(purlin_tt_environments_apply(get(), queue.get(), k, sites, v.get(), out.get(), &exponent));
     return exponent;
   }
 
   /// <y|H|x>, or <y|x>, from the environments that meet at a bond.
-  scaled value(std::int64_t bond) {
+  scaled value(std::int64_t bond, const stream& queue = {}) {
     scaled result{};
-    check(purlin_tt_environments_value(get(), bond, &result));
+    check(purlin_tt_environments_value(get(), queue.get(), bond, &result));
     return result;
   }
 
   /// <y|A_k|x> with `op` at site `k`, from environments without an operator.
-  scaled local(std::int64_t k, const tensor& op) {
+  scaled local(std::int64_t k, const tensor& op, const stream& queue = {}) {
     scaled result{};
-    check(purlin_tt_environments_local(get(), k, op.get(), &result));
+    check(purlin_tt_environments_local(get(), queue.get(), k, op.get(), &result));
     return result;
   }
 

@@ -2,13 +2,14 @@
 
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::overlap::{self, Range};
+use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
 use super::tt_expect::read_operator;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::purlin_tt_scaled;
-use super::{guard, purlin_status};
+use super::{guard, purlin_status, purlin_stream};
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, with_scalar};
 use crate::shape::{self, Order, to_i64};
@@ -133,24 +134,31 @@ pub unsafe extern "C" fn purlin_tt_environments_create(
 
 /// Builds the environment of one side of a bond, and those on the way to it, where they are missing: a step of a sweep.
 ///
+/// Calls of the same environments may be given different streams: each begins after those before it, without waiting for them
+/// on the host. This one waits for the exponents of its steps.
+///
 /// @param environments  the environments.
+/// @param stream        NULL for the context's own.
 /// @param side          PURLIN_TT_LEFT: of the sites before the bond; PURLIN_TT_RIGHT: of those after it.
 /// @param bond          0 to d.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE` (also a train that was destroyed),
-/// `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced), `PURLIN_ERROR_NOT_SUPPORTED` (an operator
-/// on a device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_INVALID_ARGUMENT` (side, bond, ranks that changed unannounced, a stream of another context),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device, a stream that is being captured), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_tt_environments_build(
     environments: *mut purlin_tt_environments,
+    stream: *const purlin_stream,
     side: i32,
     bond: i64,
 ) -> purlin_status {
     guard::run(|| {
         let (mut object, locked) = take(environments)?;
+        let stream = stream::get(stream)?;
         let side = Side::from_code("side", side)?;
         let bond = bond_of(&object, bond)?;
-        object.inner.build(&locked.trains(), side, bond)
+        object.inner.build(stream.as_deref(), &locked.trains(), side, bond)
     })
 }
 
@@ -213,6 +221,7 @@ pub unsafe extern "C" fn purlin_tt_environments_shape(
 /// The environment of one side of a bond, built if it is missing.
 ///
 /// @param      environments  the environments.
+/// @param      stream        NULL for the context's own.
 /// @param      side          PURLIN_TT_LEFT or PURLIN_TT_RIGHT.
 /// @param      bond          0 to d.
 /// @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
@@ -226,6 +235,7 @@ pub unsafe extern "C" fn purlin_tt_environments_shape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_environments_get(
     environments: *mut purlin_tt_environments,
+    stream: *const purlin_stream,
     side: i32,
     bond: i64,
     values: *mut purlin_tensor,
@@ -233,6 +243,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 ) -> purlin_status {
     guard::run(|| {
         let (mut object, locked) = take(environments)?;
+        let stream = stream::get(stream)?;
         let mut values = tensor::output("values", values)?;
         // SAFETY: the caller promises NULL or a valid pointer.
         let exponent = unsafe { super::device::output("exponent", exponent) }?;
@@ -244,7 +255,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
         *exponent = with_scalar!(object.inner.dtype(), "values", T => {
             let count = values.layout().elements();
             let mut view = values.view_mut::<T>("values")?;
-            object.inner.get::<T>(&trains, side, bond, &mut view.data()[..count])
+            object.inner.get::<T>(stream.as_deref(), &trains, side, bond, &mut view.data()[..count])
         })?;
         Ok(())
     })
@@ -255,13 +266,21 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 ///
 /// With one site, out[a, i, a'] = sum over b, j, b' of L[a, w, b] H_k[w, i, j, w'] R[a', w', b'] v[b, j, b'].
 ///
+/// Vectors in the memory of the device where the environments are stay there: the call enqueues and returns. Once the
+/// environments and one such call are done a graph may capture it; whoever replays that changes neither environments nor
+/// trains, lets no other call of these environments run beside it, and keeps them. The graph keeps the operator's numbers.
+///
 /// @param      environments  the environments.
+/// @param      stream        NULL for the context's own.
 /// @param      k             the first site, 0 to d - `sites`.
 /// @param      sites         0 (v is a matrix of bond k), 1 or 2.
-/// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host.
-/// @param      out           those of the bra, likewise.
+/// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
+///                           or on the device.
+/// @param      out           those of the bra, likewise, in the same place.
 /// @param[out] exponent      the result is `out` times two to this power.
-/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
+/// `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream
+/// that is being captured while something is missing or vectors are on the host.
 ///
 /// # Safety
 /// `exponent` is NULL or valid for writing.
@@ -269,6 +288,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_environments_apply(
     environments: *mut purlin_tt_environments,
+    stream: *const purlin_stream,
     k: i64,
     sites: i32,
     v: *const purlin_tensor,
@@ -277,6 +297,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
 ) -> purlin_status {
     guard::run(|| {
         let (mut object, locked) = take(environments)?;
+        let stream = stream::get(stream)?;
         let v = tensor::input("v", v)?;
         let mut out = tensor::output("out", out)?;
         // SAFETY: the caller promises NULL or a valid pointer.
@@ -286,11 +307,23 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         expect_packed("out", &out)?;
         v.expect_dtype("v", object.inner.dtype())?;
         out.expect_dtype("out", object.inner.dtype())?;
+        let (trains, at, stream) = (locked.trains(), (k, sites), stream.as_deref());
         *exponent = with_scalar!(object.inner.dtype(), "v", T => {
             let count = out.layout().elements();
-            let mut view = out.view_mut::<T>("out")?;
-            let given = elements::<T>("v", &v)?;
-            object.inner.apply::<T>(&locked.trains(), k, sites, given, &mut view.data()[..count])
+            if v.is_device() && out.is_device() {
+                expect_packed("v", &v)?;
+                v.expect_context("v", locked.ket.context())?;
+                out.expect_context("out", locked.ket.context())?;
+                out.check_writable("out")?;
+                let bytes = |elements: usize| shape::product("v", elements, size_of::<T>());
+                let given = v.memory().device("v")?.region(0, bytes(v.layout().elements())?)?;
+                let to = out.memory_mut("out")?.device("out")?.region(0, bytes(count)?)?;
+                object.inner.apply_on_device::<T>(stream, &trains, at, given, to)
+            } else {
+                let mut view = out.view_mut::<T>("out")?;
+                let given = elements::<T>("v", &v)?;
+                object.inner.apply::<T>(stream, &trains, at, given, &mut view.data()[..count])
+            }
         })?;
         Ok(())
     })
@@ -299,6 +332,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
 /// <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing.
 ///
 /// @param      environments  the environments.
+/// @param      stream        NULL for the context's own.
 /// @param      bond          0 to d.
 /// @param[out] result        mantissa and exponent, logarithm and phase.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
@@ -309,15 +343,17 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_environments_value(
     environments: *mut purlin_tt_environments,
+    stream: *const purlin_stream,
     bond: i64,
     result: *mut purlin_tt_scaled,
 ) -> purlin_status {
     guard::run(|| {
         let (mut object, locked) = take(environments)?;
+        let stream = stream::get(stream)?;
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::device::output("result", result) }?;
         let bond = bond_of(&object, bond)?;
-        *result = object.inner.value(&locked.trains(), bond)?.into();
+        *result = object.inner.value(stream.as_deref(), &locked.trains(), bond)?.into();
         Ok(())
     })
 }
@@ -325,6 +361,7 @@ pub unsafe extern "C" fn purlin_tt_environments_value(
 /// <y|A_k|x> for an operator at one site, from environments without an operator: the work of one site.
 ///
 /// @param      environments  the environments, made with a NULL operator.
+/// @param      stream        NULL for the context's own.
 /// @param      k             the site, 0 to d - 1.
 /// @param      op            the operator, n x n, as for purlin_tt_expect_local.
 /// @param[out] result        mantissa and exponent, logarithm and phase.
@@ -337,17 +374,19 @@ pub unsafe extern "C" fn purlin_tt_environments_value(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_environments_local(
     environments: *mut purlin_tt_environments,
+    stream: *const purlin_stream,
     k: i64,
     op: *const purlin_tensor,
     result: *mut purlin_tt_scaled,
 ) -> purlin_status {
     guard::run(|| {
         let (mut object, locked) = take(environments)?;
+        let stream = stream::get(stream)?;
         let op = tensor::input("op", op)?;
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::device::output("result", result) }?;
         let matrix = read_operator("op", &op)?;
-        *result = object.inner.local(&locked.trains(), shape::size("k", k, 0)?, &matrix)?.into();
+        *result = object.inner.local(stream.as_deref(), &locked.trains(), shape::size("k", k, 0)?, &matrix)?.into();
         Ok(())
     })
 }

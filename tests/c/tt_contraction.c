@@ -358,6 +358,7 @@ static void environments(void) {
   purlin_tt_contraction *c = contraction(NULL);
   purlin_tt_matrix *h = NULL;
   purlin_tt_environments *e = NULL, *plain = NULL;
+  purlin_stream *stream = NULL;
   purlin_tt_scaled s;
   purlin_tensor *op = matrix2(sz), *v, *w, *env;
   int64_t dims[4], shape[3] = {3, 2, 3}, exponent = 0, k;
@@ -371,42 +372,56 @@ static void environments(void) {
   OK(purlin_tt_environments_shape(e, 2, dims, &dtype));
   CHECK(dims[0] == 3 && dims[1] == 3 && dims[2] == 1 && dims[3] == 3 && dtype == PURLIN_F64);
   for (k = 0; k <= 4; k++) {
-    OK(purlin_tt_environments_value(e, k, &s));
+    OK(purlin_tt_environments_value(e, NULL, k, &s));
     CHECK(near(value_of(&s), energy[0], 1e-12));
   }
-  OK(purlin_tt_environments_build(e, PURLIN_TT_LEFT, 4));
-  OK(purlin_tt_environments_build(e, PURLIN_TT_RIGHT, 0));
+  OK(purlin_tt_environments_build(e, NULL, PURLIN_TT_LEFT, 4));
+  OK(purlin_tt_environments_build(e, NULL, PURLIN_TT_RIGHT, 0));
   env = dense(context, PURLIN_F64, 4, dims, room);
-  OK(purlin_tt_environments_get(e, PURLIN_TT_LEFT, 2, env, &exponent));
+  OK(purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 2, env, &exponent));
   CHECK(room[0] != 0);
   /* The effective operator of site 1 between its own core: the energy. */
   v = dense(context, PURLIN_F64, 3, shape, x.cores[1]);
   w = dense(context, PURLIN_F64, 3, shape, out);
-  OK(purlin_tt_environments_apply(e, 1, 1, v, w, &exponent));
+  OK(purlin_tt_environments_apply(e, NULL, 1, 1, v, w, &exponent));
   for (k = 0; k < 18; k++) sum += ((double *)x.cores[1])[k] * out[k];
   CHECK(near(ldexp(sum, (int)exponent), energy[0], 1e-12));
-  OK(purlin_tt_environments_local(plain, 2, op, &s));
-  BAD_ARGUMENT("h: is in the environments", purlin_tt_environments_local(e, 2, op, &s));
+  OK(purlin_tt_environments_local(plain, NULL, 2, op, &s));
+  BAD_ARGUMENT("h: is in the environments", purlin_tt_environments_local(e, NULL, 2, op, &s));
   /* A core changes: what depends on it is built anew. */
   for (k = 0; k < 18; k++) ((double *)x.cores[1])[k] *= 2;
   OK(purlin_tt_environments_update_core(e, 1));
-  OK(purlin_tt_environments_value(e, 3, &s));
+  OK(purlin_tt_environments_value(e, NULL, 3, &s));
   CHECK(near(value_of(&s), 4 * energy[0], 1e-12));
-  BAD_ARGUMENT("side: is 2", purlin_tt_environments_build(e, 2, 0));
-  BAD_ARGUMENT("bond: is 5, outside 0 to 4", purlin_tt_environments_build(e, PURLIN_TT_LEFT, 5));
-  BAD_ARGUMENT("bond: is -1", purlin_tt_environments_value(e, -1, &s));
+  OK(purlin_stream_create(context, &stream));
+  OK(purlin_tt_environments_build(e, stream, PURLIN_TT_LEFT, 1));
+  OK(purlin_tt_environments_value(e, stream, 3, &s));
+  CHECK(near(value_of(&s), 4 * energy[0], 1e-12));
+  OK(purlin_stream_destroy(stream));
+  OK(purlin_stream_create(foreign, &stream));
+#define FOREIGN(call) BAD_ARGUMENT("stream: belongs to another context", call)
+  FOREIGN(purlin_tt_environments_build(e, stream, PURLIN_TT_LEFT, 1));
+  FOREIGN(purlin_tt_environments_get(e, stream, PURLIN_TT_LEFT, 2, env, &exponent));
+  FOREIGN(purlin_tt_environments_apply(e, stream, 1, 1, v, w, &exponent));
+  FOREIGN(purlin_tt_environments_value(e, stream, 1, &s));
+  FOREIGN(purlin_tt_environments_local(plain, stream, 2, op, &s));
+#undef FOREIGN
+  OK(purlin_stream_destroy(stream));
+  BAD_ARGUMENT("side: is 2", purlin_tt_environments_build(e, NULL, 2, 0));
+  BAD_ARGUMENT("bond: is 5, outside 0 to 4", purlin_tt_environments_build(e, NULL, PURLIN_TT_LEFT, 5));
+  BAD_ARGUMENT("bond: is -1", purlin_tt_environments_value(e, NULL, -1, &s));
   BAD_ARGUMENT("k: is 4, outside 0 to 3", purlin_tt_environments_update_core(e, 4));
-  BAD_ARGUMENT("sites: is 3", purlin_tt_environments_apply(e, 1, 3, v, w, &exponent));
-  BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, PURLIN_TT_LEFT, 0, env, &exponent));
-  BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, 1, 1, v, w, NULL));
-  BAD_ARGUMENT("out: has", purlin_tt_environments_apply(e, 1, 1, v, env, &exponent));
+  BAD_ARGUMENT("sites: is 3", purlin_tt_environments_apply(e, NULL, 1, 3, v, w, &exponent));
+  BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 0, env, &exponent));
+  BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, NULL, 1, 1, v, w, NULL));
+  BAD_ARGUMENT("out: has", purlin_tt_environments_apply(e, NULL, 1, 1, v, env, &exponent));
   BAD_ARGUMENT("dims: is NULL", purlin_tt_environments_shape(e, 1, NULL, NULL));
-  BAD_ARGUMENT("result: is NULL", purlin_tt_environments_value(e, 1, NULL));
+  BAD_ARGUMENT("result: is NULL", purlin_tt_environments_value(e, NULL, 1, NULL));
   BAD_ARGUMENT("environments: is NULL", purlin_tt_environments_create(c, x.tt, h, x.tt, NULL));
   OK(purlin_tt_matrix_destroy(h));
-  BAD_HANDLE("h: was destroyed", purlin_tt_environments_value(e, 1, &s));
+  BAD_HANDLE("h: was destroyed", purlin_tt_environments_value(e, NULL, 1, &s));
   OK(purlin_tt_destroy(x.tt));
-  BAD_HANDLE("y: was destroyed", purlin_tt_environments_value(plain, 1, &s));
+  BAD_HANDLE("y: was destroyed", purlin_tt_environments_value(plain, NULL, 1, &s));
   OK(purlin_tensor_destroy(w));
   OK(purlin_tensor_destroy(v));
   OK(purlin_tensor_destroy(env));

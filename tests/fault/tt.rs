@@ -227,10 +227,10 @@ fn sweep(f: &Fixture) -> Call {
             purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 0, 1.0, 0.5, &raw mut made.matrix),
             purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
             purlin_tt_environments_create(made.contraction, *x, made.matrix, *x, &raw mut *e),
-            purlin_tt_environments_build(*e, PURLIN_TT_LEFT, 2),
-            purlin_tt_environments_build(*e, PURLIN_TT_RIGHT, 3),
-            purlin_tt_environments_apply(*e, 2, 1, v, out, &raw mut exponent),
-            purlin_tt_environments_value(*e, 2, &raw mut scaled),
+            purlin_tt_environments_build(*e, null(), PURLIN_TT_LEFT, 2),
+            purlin_tt_environments_build(*e, null(), PURLIN_TT_RIGHT, 3),
+            purlin_tt_environments_apply(*e, null(), 2, 1, v, out, &raw mut exponent),
+            purlin_tt_environments_value(*e, null(), 2, &raw mut scaled),
         );
         made.end(status)
     })

@@ -415,22 +415,22 @@ fn environment(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut scaled = purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 };
     match s.below(7) {
         0 => told,
-        1 => c!(purlin_tt_environments_build(e, side, bond)),
+        1 => c!(purlin_tt_environments_build(e, null(), side, bond)),
         2 => c!(purlin_tt_environments_update_core(e, bond)),
         3 => {
             let values = shaped(s, w, dtype, &dims[..4]);
-            c!(purlin_tt_environments_get(e, side, bond, values, &raw mut exponent))
+            c!(purlin_tt_environments_get(e, null(), side, bond, values, &raw mut exponent))
         }
         4 => {
             let (modes, sites) = (MODES[s.below(SITES)], s.code(3));
             let next = 1 + s.below(3) as i64;
             let (v, out) = (shaped(s, w, dtype, &[dims[3], modes, next]), shaped(s, w, dtype, &[dims[0], modes, next]));
-            c!(purlin_tt_environments_apply(e, bond, sites, v, out, &raw mut exponent))
+            c!(purlin_tt_environments_apply(e, null(), bond, sites, v, out, &raw mut exponent))
         }
-        5 => c!(purlin_tt_environments_value(e, bond, &raw mut scaled)),
+        5 => c!(purlin_tt_environments_value(e, null(), bond, &raw mut scaled)),
         _ => {
             let op = shaped(s, w, PURLIN_F64, &[2, 2]);
-            c!(purlin_tt_environments_local(e, bond, op, &raw mut scaled))
+            c!(purlin_tt_environments_local(e, null(), bond, op, &raw mut scaled))
         }
     }
 }

@@ -122,6 +122,37 @@ def test_a_graph_of_an_operator_is_replayed_with_other_cores(gpu: purlin.Context
             assert abs(number(quotient) - session.rayleigh(h, a)) <= 8 * bound
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
+def test_a_graph_applies_environments_to_other_vectors(gpu: purlin.Context, dtype: Any) -> None:
+    x = cores(RANKS["chain"], dtype, 1)
+    queue = cupy.cuda.Stream(non_blocking=True)
+    h = tt.ising(len(x), 1.0, 0.7, context=gpu)
+    v, out = cupy.asfortranarray(cupy.ones((2, 2, 9), dtype)), cupy.asfortranarray(cupy.zeros((2, 2, 9), dtype))
+    bound = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-12
+    with tt.Environments(x, x, h, context=gpu) as kept, purlin.Stream(gpu, cuda_stream=queue.ptr) as stream:
+        exponent = kept.apply_to(1, v, out, stream=stream)
+        queue.synchronize()
+        queue.begin_capture()
+        try:
+            assert kept.apply_to(1, v, out, stream=stream) == exponent
+            for call in (lambda: kept.value(1, stream=stream), lambda: kept.apply_to(0, v[:1], out[:1], stream=stream)):
+                with pytest.raises(purlin.Error):
+                    call()
+        finally:
+            graph = queue.end_capture()
+        random = np.random.default_rng(5)
+        for _ in range(2):
+            new = random.uniform(-1, 1, v.shape).astype(dtype)
+            v[...], out[...] = cupy.asarray(new), np.nan
+            cupy.cuda.get_current_stream().synchronize()
+            graph.launch(queue)
+            queue.synchronize()
+            want, power = kept.apply(1, new)
+            assert np.abs(out.get() * 2.0**exponent - want * 2.0**power).max() <= bound * np.abs(want * 2.0**power).max()
+        with pytest.raises(purlin.Error):
+            kept.apply_to(1, np.ones((2, 2, 9), dtype, order="F"), out)
+
+
 def test_a_workspace_that_is_too_small_is_measured(gpu: purlin.Context) -> None:
     x = cores(RANKS["grid"], np.float64, 1)
     result = cupy.zeros(4)

@@ -418,7 +418,7 @@ static void environments_create(int nlhs, mxArray *plhs[], int nrhs, const mxArr
 
 /* environments_build(key, side, bond) */
 static void environments_build(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  check(purlin_tt_environments_build(environments_argument(prhs[0]), choice_argument("side", prhs[1], sides),
+  check(purlin_tt_environments_build(environments_argument(prhs[0]), NULL, choice_argument("side", prhs[1], sides),
                                      integer_argument("bond", prhs[2], 1, INT64_MAX) - 1));
   (void)nlhs;
   (void)plhs;
@@ -441,8 +441,8 @@ static void environments_value(int nlhs, mxArray *plhs[], int nrhs, const mxArra
   int32_t dtype = PURLIN_F64;
   purlin_tt_scaled s;
   check(purlin_tt_environments_shape(e, place, dims, &dtype));
-  if (nrhs > 2) check(purlin_tt_environments_local(e, place, operator_of("op", prhs[2]), &s));
-  else check(purlin_tt_environments_value(e, place, &s));
+  if (nrhs > 2) check(purlin_tt_environments_local(e, NULL, place, operator_of("op", prhs[2]), &s));
+  else check(purlin_tt_environments_value(e, NULL, place, &s));
   plhs[0] = new_scaled(&s, is_complex(dtype));
   (void)nlhs;
 }
@@ -461,7 +461,7 @@ static void environments_get(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
   space = space_of(plhs[0], dtype);
   check(purlin_tensor_borrow(gateway_context(), dtype, 0, 4, dims, NULL, space, &out));
   (void)temporary(out);
-  check(purlin_tt_environments_get(e, side, bond, out, &exponent));
+  check(purlin_tt_environments_get(e, NULL, side, bond, out, &exponent));
   unweave(plhs[0], dtype, space);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar((double)exponent);
   (void)nrhs;
@@ -487,7 +487,7 @@ static void environments_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArra
   (void)temporary(v);
   check(purlin_tensor_borrow(gateway_context(), dtype, 0, (int32_t)count, wanted, NULL, space, &out));
   (void)temporary(out);
-  check(purlin_tt_environments_apply(e, k, (int32_t)integer_argument("sites", prhs[2], 0, 2), v, out, &exponent));
+  check(purlin_tt_environments_apply(e, NULL, k, (int32_t)integer_argument("sites", prhs[2], 0, 2), v, out, &exponent));
   unweave(plhs[0], dtype, space);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar((double)exponent);
   (void)nrhs;

@@ -371,6 +371,10 @@ class Contraction(Handle):
         return scaled_of(raw)
 
 
+def _queue(stream: Stream | None) -> int | None:
+    return stream.handle if stream else None
+
+
 class Environments(Handle):
     """The environments of <y|H|x>, or of <y|x>, at the bonds 0 to d of trains, for sweeps."""
 
@@ -408,9 +412,9 @@ class Environments(Handle):
     ) -> None:
         self.close()
 
-    def build(self, side: Side, bond: int) -> None:
+    def build(self, side: Side, bond: int, *, stream: Stream | None = None) -> None:
         """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
-        self.context.finish(lib.purlin_tt_environments_build(self.handle, _SIDES[side], bond))
+        self.context.finish(lib.purlin_tt_environments_build(self.handle, _queue(stream), _SIDES[side], bond))
 
     def update_core(self, k: int) -> None:
         """Core `k` of the bra or of the ket has changed."""
@@ -426,16 +430,17 @@ class Environments(Handle):
         self.context.finish(status)
         return (dims[0], dims[1], dims[2], dims[3]), memory.dtype_of(dtype.value)
 
-    def get(self, side: Side, bond: int) -> tuple[Array, int]:
+    def get(self, side: Side, bond: int, *, stream: Stream | None = None) -> tuple[Array, int]:
         """The environment of a side of a bond, and the power of two that it is to be multiplied with."""
         dims, dtype = self._shape(bond)
         values, exponent = np.zeros(dims, dtype, order="F"), c_int64()
         out = Tensor.borrow(values, context=self.context)
-        status = lib.purlin_tt_environments_get(self.handle, _SIDES[side], bond, out.handle, ctypes.byref(exponent))
+        given = (_SIDES[side], bond, out.handle, ctypes.byref(exponent))
+        status = lib.purlin_tt_environments_get(self.handle, _queue(stream), *given)
         self.context.finish(status)
         return values, exponent.value
 
-    def apply(self, k: int, v: npt.ArrayLike) -> tuple[Array, int]:
+    def apply(self, k: int, v: npt.ArrayLike, *, stream: Stream | None = None) -> tuple[Array, int]:
         """The effective operator at sites from `k` on times `v`, and a power of two. `v` has the ket's ranks at both ends
         and between them the mode sizes of no, one or two sites."""
         dims, dtype = self._shape(k)
@@ -444,27 +449,31 @@ class Environments(Handle):
         rows = self.bra.modes if self.operator is None else self.operator.rows
         right = self._shape(k + sites)[0] if 0 <= sites <= 2 else dims
         out = np.zeros((dims[0], *rows[k : k + max(sites, 0)], right[0]), dtype, order="F")
-        given, found, exponent = (
-            Tensor.borrow(vector, context=self.context),
-            Tensor.borrow(out, context=self.context),
-            c_int64(),
-        )
-        status = lib.purlin_tt_environments_apply(
-            self.handle, k, sites, given.handle, found.handle, ctypes.byref(exponent)
-        )
-        self.context.finish(status)
-        return out, exponent.value
+        return out, self._apply(k, sites, vector, out, stream)
 
-    def value(self, bond: int = 0) -> Scaled:
+    def apply_to(self, k: int, v: Any, out: Any, *, stream: Stream | None = None) -> int:
+        """The same for CUDA arrays or tensors, first index fastest: enqueues `out`, and returns its power of two. Once the
+        environments are built nothing waits, and after one such call a graph may capture more."""
+        return self._apply(k, len(v.shape) - 2, v, out, stream)
+
+    def _apply(self, k: int, sites: int, v: Any, out: Any, stream: Stream | None) -> int:
+        given, found = (a if isinstance(a, Tensor) else Tensor.borrow(a, context=self.context) for a in (v, out))
+        exponent = c_int64()
+        rest = (k, sites, given.handle, found.handle, ctypes.byref(exponent))
+        self.context.finish(lib.purlin_tt_environments_apply(self.handle, _queue(stream), *rest))
+        return exponent.value
+
+    def value(self, bond: int = 0, *, stream: Stream | None = None) -> Scaled:
         """<y|H|x>, or <y|x>, from the environments that meet at a bond."""
         raw = TtScaled()
-        self.context.finish(lib.purlin_tt_environments_value(self.handle, bond, ctypes.byref(raw)))
+        self.context.finish(lib.purlin_tt_environments_value(self.handle, _queue(stream), bond, ctypes.byref(raw)))
         return scaled_of(raw)
 
-    def local(self, k: int, op: npt.ArrayLike) -> Scaled:
+    def local(self, k: int, op: npt.ArrayLike, *, stream: Stream | None = None) -> Scaled:
         """<y|A_k|x> with `op` (n, n) at site `k`, from environments without an operator."""
         given, raw = Tensor.borrow(operator_array(op), context=self.context), TtScaled()
-        self.context.finish(lib.purlin_tt_environments_local(self.handle, k, given.handle, ctypes.byref(raw)))
+        rest = (k, given.handle, ctypes.byref(raw))
+        self.context.finish(lib.purlin_tt_environments_local(self.handle, _queue(stream), *rest))
         return scaled_of(raw)
 
 

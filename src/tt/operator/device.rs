@@ -7,7 +7,7 @@ use super::gather::Gather;
 use super::gpu::{self, GpuOps};
 use super::ops::{Extent, OperatorOps, Room, Site};
 use super::trains::Trains;
-use crate::backend::gpu::DeviceMemory;
+use crate::backend::gpu::{DeviceMemory, Region};
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
@@ -45,6 +45,61 @@ impl Ops {
     /// [`Error::NotSupported`] for a device in a context on the CPU.
     pub fn new(context: &Arc<Context>, stream: Option<&Stream>, on_device: bool) -> Result<Self> {
         Ok(if on_device { Self::Device(GpuOps::new(context, stream)?) } else { Self::Host(CpuOps::new(context)) })
+    }
+
+    /// The same for environments that are kept from call to call.
+    ///
+    /// # Errors
+    /// As [`Ops::new`].
+    pub fn kept(context: &Arc<Context>, stream: Option<&Stream>, on_device: bool) -> Result<Self> {
+        Ok(if on_device { Self::Device(GpuOps::kept(context, stream)?) } else { Self::Host(CpuOps::new(context)) })
+    }
+
+    /// Runs `run` after what other calls did to the same environments, and before what they do; nothing waits for that.
+    ///
+    /// # Errors
+    /// What `run` gives.
+    pub fn in_order<R>(&self, run: impl FnOnce() -> Result<R>) -> Result<R> {
+        let Self::Device(ops) = self else { return run() };
+        ops.begin()?;
+        let result = run();
+        let ended = ops.end();
+        let value = result?;
+        ended.map(|()| value)
+    }
+
+    /// Whether the queue is captured to a graph.
+    pub fn is_captured(&self) -> Result<bool> {
+        match self {
+            Self::Host(_) => Ok(false),
+            Self::Device(ops) => ops.is_captured(),
+        }
+    }
+
+    /// What [`OperatorOps::apply`] does to vectors in device memory: nothing waits. In a queue that is captured the library
+    /// must be there.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for environments on the host, and where the library is not there.
+    pub fn apply_in_order<T: Scalar>(
+        &self,
+        work: &mut Work<T>,
+        left: (&Environment<T>, Extent),
+        gathers: &[Gather],
+        right: (&Environment<T>, Extent),
+        v: Region<'_>,
+        out: Region<'_>,
+    ) -> Result<()> {
+        match (self, work, left.0, right.0) {
+            (Self::Device(ops), Work::Device(work), Environment::Device(a), Environment::Device(b)) => {
+                if ops.is_captured()? && !ops.is_ready(work) {
+                    let problem = "stream: is being captured, and cuBLAS is not there yet: apply once before";
+                    return Err(Error::NotSupported(problem.into()));
+                }
+                ops.apply_in_order::<T>(work, (a, left.1), gathers, (b, right.1), v, out)
+            }
+            _ => Err(Error::NotSupported("v: lies on the device, the environments on the host".into())),
+        }
     }
 
     /// Where the trains are: on the GPU if one of them is.

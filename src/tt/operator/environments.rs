@@ -11,11 +11,13 @@ use super::slots::Slots;
 use super::trains::{Trains, complex_of};
 use super::value;
 use crate::alloc;
+use crate::backend::gpu::Region;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
+use crate::stream::{self, Stream};
 use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
@@ -114,15 +116,21 @@ impl Environments {
         }
     }
 
-    /// Builds what is missing up to the environment of `side` at bond k, 0 to d.
+    /// Builds what is missing up to the environment of `side` at bond k, 0 to d, in the order of `stream` or of the context's
+    /// own queue. As all calls of these environments do, it begins after what they did before, on whatever queue.
     ///
     /// # Errors
-    /// As [`Trains::check`]; [`Error::InvalidArgument`] for a bond that there is not, other trains than the object was
+    /// As [`Trains::check`]; [`Error::NotSupported`] for a stream that is being captured; [`Error::InvalidArgument`] for a bond that there is not, other trains than the object was
     /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for an operator on a device; out of memory.
-    pub fn build(&mut self, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
+    pub fn build(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
+        let ops = self.ops(stream)?;
+        ops.in_order(|| self.build_with(&ops, trains, side, k))
+    }
+
+    fn build_with(&mut self, ops: &Ops, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
-        with_scalar!(self.dtype, "x", T => self.extend::<T>(&chain, side, k))
+        with_scalar!(self.dtype, "x", T => self.extend::<T>(ops, &chain, side, k))
     }
 
     /// Bra rank, operator rank, boundary values (1 for open trains) and ket rank at bond k: the dimensions of its
@@ -140,17 +148,25 @@ impl Environments {
     /// # Errors
     /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than [`Environments::dims`]
     /// says.
-    pub fn get<T: Scalar>(&mut self, trains: &Trains<'_>, side: Side, k: usize, out: &mut [T]) -> Result<i64> {
-        self.build(trains, side, k)?;
-        let group = self.group();
-        let ops = self.ops()?;
-        let held = find::<T>(&*self.store, side, k)?;
-        let count = held.extent.elements()?;
-        if out.len() != count {
-            return Err(Error::invalid("environment", format!("has {} elements, {count} are needed", out.len())));
-        }
-        ops.read(&held.data, out)?;
-        Ok(held.exponent[group])
+    pub fn get<T: Scalar>(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        side: Side,
+        k: usize,
+        out: &mut [T],
+    ) -> Result<i64> {
+        let ops = self.ops(stream)?;
+        ops.in_order(|| {
+            self.build_with(&ops, trains, side, k)?;
+            let held = find::<T>(&*self.store, side, k)?;
+            let count = held.extent.elements()?;
+            if out.len() != count {
+                return Err(Error::invalid("environment", format!("has {} elements, {count} are needed", out.len())));
+            }
+            ops.read(&held.data, out)?;
+            Ok(held.exponent[self.group()])
+        })
     }
 
     /// The effective operator of `sites` sites from k on, 0, 1 or 2, times a vector: with sites = 1
@@ -162,12 +178,58 @@ impl Environments {
     /// As [`Environments::build`]; [`Error::InvalidArgument`] for `sites`, and vectors of another type or length.
     pub fn apply<T: Scalar>(
         &mut self,
+        stream: Option<&Stream>,
         trains: &Trains<'_>,
-        k: usize,
-        sites: usize,
+        (k, sites): (usize, usize),
         v: &[T],
         out: &mut [T],
     ) -> Result<i64> {
+        let ops = self.ops(stream)?;
+        let sizes = (v.len(), out.len());
+        ops.in_order(|| {
+            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
+                ops.apply(work, l, gathers, r, v, out)
+            })
+        })
+    }
+
+    /// [`Environments::apply`] for vectors on the device: what is enqueued once the environments are built, and nothing waits.
+    /// A graph may then capture it; whoever replays that keeps the environments as they are.
+    ///
+    /// # Errors
+    /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being captured
+    /// while environments or the library are not there yet.
+    pub fn apply_on_device<T: Scalar>(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        (k, sites): (usize, usize),
+        v: Region<'_>,
+        out: Region<'_>,
+    ) -> Result<i64> {
+        let ops = Ops::kept(&self.context, stream, self.on_device)?;
+        let sizes = (v.bytes() / size_of::<T>(), out.bytes() / size_of::<T>());
+        let mut run = || {
+            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
+                ops.apply_in_order(work, l, gathers, r, v, out)
+            })
+        };
+        // The other queue is not to be part of the graph.
+        if ops.is_captured()? { run() } else { ops.in_order(run) }
+    }
+
+    /// Runs `run` between the environments at bonds k and k + sites, and says which exponent its result has.
+    fn between<T: Scalar, R>(
+        &mut self,
+        ops: &Ops,
+        trains: &Trains<'_>,
+        (k, sites): (usize, usize),
+        (v, out): (usize, usize),
+        run: R,
+    ) -> Result<i64>
+    where
+        R: FnOnce(&mut Work<T>, (&Environment<T>, Extent), &[Gather], (&Environment<T>, Extent)) -> Result<()> + Send,
+    {
         let chain = self.chain(trains)?;
         if sites > 2 {
             return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
@@ -180,20 +242,25 @@ impl Environments {
                 .try_fold(s.ranks()[k], |n, &m| n.checked_mul(m))?
                 .checked_mul(s.ranks()[k + sites])
         });
-        for (name, found, needed) in [("v", v.len(), ket), ("out", out.len(), bra)] {
+        for (name, found, needed) in [("v", v, ket), ("out", out, bra)] {
             if Some(found) != needed {
                 let needed = needed.map_or_else(|| "more than 2^64".into(), |n| n.to_string());
                 return Err(Error::invalid(name, format!("has {found} elements, {needed} are needed")));
             }
         }
-        self.extend::<T>(&chain, Side::Left, k)?;
-        self.extend::<T>(&chain, Side::Right, k + sites)?;
+        if (self.valid[0] < k || self.valid[1] > k + sites) && ops.is_captured()? {
+            let problem =
+                format!("stream: is being captured, and environments at bonds {k} and {} are missing", k + sites);
+            return Err(Error::NotSupported(problem));
+        }
+        self.extend::<T>(ops, &chain, Side::Left, k)?;
+        self.extend::<T>(ops, &chain, Side::Right, k + sites)?;
         let mut gathers = Vec::with_capacity(sites);
         for t in k..k + sites {
             gathers.push(chain.gather(t, &self.slots, false)?);
         }
         let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
-        let (group, ops) = (self.group(), self.ops()?);
+        let group = self.group();
         let Some(Store { left, right, work }) = self.store.downcast_mut::<Store<T>>() else {
             return Err(wrong_type::<T>("v", self.dtype));
         };
@@ -201,7 +268,7 @@ impl Environments {
             return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
         };
         let (l, r) = ((&left.data, left.extent), (&right.data, right.extent));
-        self.context.pool().run(|| ops.apply(work, l, &gathers, r, v, out))?;
+        self.context.pool().run(|| run(work, l, &gathers, r))?;
         Ok(left.exponent[group] + right.exponent[group] + taken)
     }
 
@@ -209,15 +276,17 @@ impl Environments {
     ///
     /// # Errors
     /// As [`Environments::build`].
-    pub fn value(&mut self, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
-        self.build(trains, Side::Left, k)?;
-        self.build(trains, Side::Right, k)?;
-        let split = self.slots.operator(k).len();
-        with_scalar!(self.dtype, "x", T => {
-            let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
-            let ops = self.ops()?;
-            let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
-            Ok(sums[self.group()])
+    pub fn value(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
+        let ops = self.ops(stream)?;
+        ops.in_order(|| {
+            self.build_with(&ops, trains, Side::Left, k)?;
+            self.build_with(&ops, trains, Side::Right, k)?;
+            let split = self.slots.operator(k).len();
+            with_scalar!(self.dtype, "x", T => {
+                let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
+                let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
+                Ok(sums[self.group()])
+            })
         })
     }
 
@@ -226,7 +295,18 @@ impl Environments {
     /// # Errors
     /// As [`Environments::build`]; [`Error::InvalidArgument`] if the environments hold an operator, for an `op` of another
     /// size, and for a complex one where everything else is real.
-    pub fn local(&mut self, trains: &Trains<'_>, k: usize, op: &[Complex<f64>]) -> Result<Scaled> {
+    pub fn local(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        k: usize,
+        op: &[Complex<f64>],
+    ) -> Result<Scaled> {
+        let ops = self.ops(stream)?;
+        ops.in_order(|| self.local_with(&ops, trains, k, op))
+    }
+
+    fn local_with(&mut self, ops: &Ops, trains: &Trains<'_>, k: usize, op: &[Complex<f64>]) -> Result<Scaled> {
         let chain = self.chain(trains)?;
         expect_bond(k, 1, trains.len())?;
         if self.ranks.is_some() {
@@ -238,22 +318,23 @@ impl Environments {
         }
         let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
         with_scalar!(self.dtype, "x", T => {
-            self.extend::<T>(&chain, Side::Left, k)?;
-            self.extend::<T>(&chain, Side::Right, k + 1)?;
+            self.extend::<T>(ops, &chain, Side::Left, k)?;
+            self.extend::<T>(ops, &chain, Side::Right, k + 1)?;
             let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
-            let ops = self.ops()?;
             let stepped = self.context.pool().run(|| {
-                let mut work = OperatorOps::<T>::work(&ops, 1, false);
-                let to = OperatorOps::<T>::environment(&ops, right.extent.elements()?)?;
-                let (next, _) = chain.step::<T, _>(&ops, &mut work, left, k, &gather, false, 0, to)?;
-                value::meet::<T, _>(&ops, &next, right, 0)
+                let mut work = OperatorOps::<T>::work(ops, 1, false);
+                let to = OperatorOps::<T>::environment(ops, right.extent.elements()?)?;
+                let (next, _) = chain.step::<T, _>(ops, &mut work, left, k, &gather, false, 0, to)?;
+                value::meet::<T, _>(ops, &next, right, 0)
             })?;
             Ok(stepped[1])
         })
     }
 
-    fn ops(&self) -> Result<Ops> {
-        Ops::new(&self.context, None, self.on_device)
+    /// Operations of a call that waits for its result.
+    fn ops(&self, stream: Option<&Stream>) -> Result<Ops> {
+        stream::expect_not_captured(stream::select(&self.context, stream)?)?;
+        Ops::kept(&self.context, stream, self.on_device)
     }
 
     /// Which exponent counts: the operator's, or the identity's where there is no operator.
@@ -283,10 +364,9 @@ impl Environments {
         value::chain(&self.options, *trains, dtype, 0, &Watch::new(flag))
     }
 
-    fn extend<T: Scalar>(&mut self, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
+    fn extend<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
         let d = chain.len();
         let pairs = chain.pairs();
-        let ops = self.ops()?;
         let Some(store) = self.store.downcast_mut::<Store<T>>() else { return Err(wrong_type::<T>("v", self.dtype)) };
         let work = &mut store.work;
         let (list, end, valid) = match side {
@@ -296,8 +376,8 @@ impl Environments {
         let slots = &self.slots;
         let expected = |bond: usize| chain.extent(bond, slots, pairs);
         if *valid == end && list[end].as_ref().is_none_or(|h| h.extent != expected(end)) {
-            let data = OperatorOps::<T>::environment(&ops, expected(end).elements()?)?;
-            list[end] = Some(chain.boundary::<T, _>(&ops, end, slots, 0, pairs, data)?);
+            let data = OperatorOps::<T>::environment(ops, expected(end).elements()?)?;
+            list[end] = Some(chain.boundary::<T, _>(ops, end, slots, 0, pairs, data)?);
         }
         while if side == Side::Left { *valid < k } else { *valid > k } {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
@@ -313,9 +393,9 @@ impl Environments {
             let stepped = self.context.pool().run(|| {
                 let to = match old {
                     Some(to) => to,
-                    None => OperatorOps::<T>::environment(&ops, expected(next).elements()?)?,
+                    None => OperatorOps::<T>::environment(ops, expected(next).elements()?)?,
                 };
-                chain.step::<T, _>(&ops, work, from, t, &gather, mirrored, split, to)
+                chain.step::<T, _>(ops, work, from, t, &gather, mirrored, split, to)
             })?;
             list[next] = Some(stepped.0);
             *valid = next;

@@ -19,6 +19,8 @@ use crate::tt::scaled::exponent_of;
 pub struct GpuOps {
     gpu: Gpu,
     stream: GpuStream,
+    /// The queue in whose order environments come and go.
+    home: GpuStream,
 }
 
 /// The library, made at the first step.
@@ -41,7 +43,32 @@ impl GpuOps {
     pub fn new(context: &Context, stream: Option<&Stream>) -> Result<Self> {
         let gpu = context.gpu("context")?.clone();
         let stream = stream::select(context, stream)?.unwrap_or_else(|| gpu.default_stream()).clone();
-        Ok(Self { gpu, stream })
+        Ok(Self { gpu, home: stream.clone(), stream })
+    }
+
+    /// Operations on environments that are kept from call to call, whatever queue each of them is given: they belong to the
+    /// context's own.
+    ///
+    /// # Errors
+    /// As [`GpuOps::new`].
+    pub fn kept(context: &Context, stream: Option<&Stream>) -> Result<Self> {
+        let ops = Self::new(context, stream)?;
+        Ok(Self { home: ops.gpu.default_stream().clone(), ..ops })
+    }
+
+    /// Whether the queue is captured to a graph.
+    pub fn is_captured(&self) -> Result<bool> {
+        self.stream.is_captured()
+    }
+
+    /// Before a call: what others did to the environments is done first.
+    pub fn begin(&self) -> Result<()> {
+        self.stream.wait_for(&self.home)
+    }
+
+    /// After a call: what others do to them comes later.
+    pub fn end(&self) -> Result<()> {
+        self.home.wait_for(&self.stream)
     }
 
     fn room<T>(&self, elements: usize) -> Result<DeviceMemory> {
@@ -95,12 +122,62 @@ impl GpuOps {
         })
     }
 
+    /// What [`OperatorOps::apply`] does to vectors in device memory: nothing waits.
+    pub fn apply_in_order<T: Scalar>(
+        &self,
+        work: &mut Work,
+        left: (&DeviceMemory, Extent),
+        gathers: &[Gather],
+        right: (&DeviceMemory, Extent),
+        v: Region<'_>,
+        out: Region<'_>,
+    ) -> Result<()> {
+        let (l, r) = (left.1, right.1);
+        let (rows, cols) = (l.bra * l.slots * l.pairs, v.bytes() / size_of::<T>() / l.ket);
+        let blas = self.blas(work)?;
+        let mut now = self.room::<T>(product("v", rows, cols)?)?;
+        let environment = (View::packed(left.0.whole(), rows, l.ket), Transpose::Plain);
+        let vector = (View::packed(v, l.ket, cols), Transpose::Plain);
+        multiply::<T>(blas, environment, vector, View::packed(now.whole(), rows, cols))?;
+        // T[(a i..), q, p, (j.. b')], site by site.
+        let (mut column, mut follow) = (l.bra, cols);
+        for gather in gathers {
+            follow /= gather.cols;
+            let outputs = product("v", column * gather.rows * gather.outputs, l.pairs)?;
+            let next = self.room::<T>(product("v", outputs, follow)?)?;
+            let sizes = [column, gather.inputs, l.pairs, gather.cols, follow];
+            let (columns, of) =
+                (gather.rows * gather.outputs, |to: usize| gather.of(to).iter().map(|t| (t.slot, t.column, t.value)));
+            let bytes = Terms::enqueued_bytes(columns, gather.len())?;
+            let space = self.gpu.allocate_uninitialised_on(&self.stream, STEP, bytes)?;
+            let terms = Terms::enqueued(&self.gpu, &self.stream, columns, of, space.whole())?;
+            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
+            column *= gather.rows;
+            now = next;
+        }
+        let width = r.slots * r.pairs * r.ket;
+        let made = (View::packed(now.whole(), column, width), Transpose::Plain);
+        let environment = (View::packed(right.0.whole(), r.bra, width), Transpose::Transpose);
+        multiply::<T>(blas, made, environment, View::packed(out, column, r.bra))
+    }
+
+    /// Whether the library is there already.
+    pub fn is_ready(&self, work: &mut Work) -> bool {
+        work.blas.get_mut().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn blas<'w>(&self, work: &'w mut Work) -> Result<&'w Blas> {
         let blas = work.blas.get_mut().unwrap_or_else(PoisonError::into_inner);
-        match blas {
-            Some(blas) => Ok(blas),
-            None => Ok(blas.insert(Blas::new(&self.gpu, &self.stream)?)),
-        }
+        let blas = match blas {
+            Some(blas) => blas,
+            None => {
+                let made = blas.insert(Blas::new(&self.gpu, &self.home)?);
+                self.begin()?;
+                made
+            }
+        };
+        blas.move_to(&self.stream)?;
+        Ok(blas)
     }
 }
 
@@ -137,7 +214,9 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
 
     fn environment(&self, elements: usize) -> Result<DeviceMemory> {
         let bytes = product("x", elements, size_of::<T>())?;
-        self.gpu.allocate_on(&self.stream, "environments of a contraction with an operator", bytes)
+        let memory = self.gpu.allocate_on(&self.home, "environments of a contraction with an operator", bytes)?;
+        self.begin()?;
+        Ok(memory)
     }
 
     fn work(&self, _: usize, narrow: bool) -> Work {
@@ -231,32 +310,10 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
         v: &[T],
         out: &mut [T],
     ) -> Result<()> {
-        let (l, r) = (left.1, right.1);
-        let (rows, cols) = (l.bra * l.slots * l.pairs, v.len() / l.ket);
-        let blas = self.blas(work)?;
         let mut vector = self.room::<T>(v.len())?;
         self.gpu.store_numbers(&self.stream, v, &mut vector, 0)?;
-        let mut now = self.room::<T>(product("v", rows, cols)?)?;
-        let environment = (View::packed(left.0.whole(), rows, l.ket), Transpose::Plain);
-        let vector = (View::packed(vector.whole(), l.ket, cols), Transpose::Plain);
-        multiply::<T>(blas, environment, vector, View::packed(now.whole(), rows, cols))?;
-        // T[(a i..), q, p, (j.. b')], site by site.
-        let (mut column, mut follow) = (l.bra, cols);
-        for gather in gathers {
-            follow /= gather.cols;
-            let outputs = product("v", column * gather.rows * gather.outputs, l.pairs)?;
-            let next = self.room::<T>(product("v", outputs, follow)?)?;
-            let sizes = [column, gather.inputs, l.pairs, gather.cols, follow];
-            let terms = self.terms(gather)?;
-            kernels::gather::<T>(&self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
-            column *= gather.rows;
-            now = next;
-        }
-        let width = r.slots * r.pairs * r.ket;
-        let made = (View::packed(now.whole(), column, width), Transpose::Plain);
-        let environment = (View::packed(right.0.whole(), r.bra, width), Transpose::Transpose);
         let result = self.room::<T>(out.len())?;
-        multiply::<T>(blas, made, environment, View::packed(result.whole(), column, r.bra))?;
+        self.apply_in_order::<T>(work, left, gathers, right, vector.whole(), result.whole())?;
         self.gpu.load_numbers(&self.stream, &result, 0, out)
     }
 

@@ -333,12 +333,25 @@ impl Blas {
     /// call; the memory stays while work that was enqueued may use it.
     pub fn lend(&mut self, stream: &GpuStream, workspace: Region<'_>) -> Result<()> {
         let address = workspace.array("workspace of cuBLAS", workspace.bytes() / 256, 256)?;
+        self.attach(stream, address, workspace.bytes())
+    }
+
+    /// From now on everything goes to `stream`, which has waited for the one before; the workspace stays its own.
+    pub fn move_to(&mut self, stream: &GpuStream) -> Result<()> {
+        match &self.workspace {
+            _ if self.stream.raw() == stream.raw() => Ok(()),
+            Some(own) => self.attach(stream, own.address(), own.bytes()),
+            None => Err(Error::Internal("cuBLAS without a workspace of its own".into())),
+        }
+    }
+
+    fn attach(&mut self, stream: &GpuStream, address: u64, bytes: usize) -> Result<()> {
         let entered = self.device.enter()?;
         // Setting the stream resets the workspace, so it comes first.
         // SAFETY: handles of this device.
         unsafe {
             check("cublasSetStream", (self.functions.cublasSetStream_v2)(self.handle, stream.queue().raw()))?;
-            let code = (self.functions.cublasSetWorkspace_v2)(self.handle, address, workspace.bytes());
+            let code = (self.functions.cublasSetWorkspace_v2)(self.handle, address, bytes);
             check("cublasSetWorkspace", code)?;
         }
         drop(entered);

@@ -92,6 +92,26 @@ fn local_expectations_and_correlations_agree_with_the_cpu() {
     }
 }
 
+/// One site's operator on vectors in device memory.
+fn apply_there(
+    ours: &mut Environments,
+    queue: Option<&Stream>,
+    (context, trains): (&Arc<Context>, &Trains<'_>),
+    k: usize,
+    v: &[Complex<f64>],
+    out: &mut [Complex<f64>],
+) -> i64 {
+    let gpu = context.gpu("test").unwrap();
+    let stream = queue.and_then(Stream::gpu).unwrap_or_else(|| gpu.default_stream());
+    let mut given = gpu.allocate_on(stream, "vector of a test", size_of_val(v)).unwrap();
+    let found = gpu.allocate_on(stream, "vector of a test", size_of_val(out)).unwrap();
+    gpu.store_numbers(stream, v, &mut given, 0).unwrap();
+    let (given, place) = (given.whole(), found.whole());
+    let exponent = ours.apply_on_device::<Complex<f64>>(queue, trains, (k, 1), given, place).unwrap();
+    gpu.load_numbers(stream, &found, 0, out).unwrap();
+    exponent
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn environments_on_a_device_serve_a_sweep() {
@@ -104,10 +124,13 @@ fn environments_on_a_device_serve_a_sweep() {
         let (mut c, e) = (x.train(&host, dtype, Location::Host), y.train(&host, dtype, Location::Host));
         let mut ours = Environments::new(&context, &Options::default(), &Trains::new(&b, Some(h), &a)).unwrap();
         let mut theirs = Environments::new(&host, &Options::default(), &Trains::new(&e, Some(g), &c)).unwrap();
+        let queues = [Stream::new(&context).unwrap(), Stream::new(&context).unwrap()];
         for round in 0..2 {
             for k in 0..d {
                 let (on, off) = (Trains::new(&b, Some(h), &a), Trains::new(&e, Some(g), &c));
-                let (got, want) = (ours.value(&on, k).unwrap(), theirs.value(&off, k).unwrap());
+                // Another queue each time: every call begins after the one before.
+                let queue = |turn: usize| queues.get((k + turn) % 3);
+                let (got, want) = (ours.value(queue(0), &on, k).unwrap(), theirs.value(None, &off, k).unwrap());
                 let difference = got.plus(want.times(Scaled::real(-1.0))).over(want);
                 assert!(difference.is_some_and(|q| q.log_abs() < (1e-9f64).ln()), "{k}: {got:?}, {want:?}");
                 let ranks = a.shape().ranks();
@@ -116,8 +139,11 @@ fn environments_on_a_device_serve_a_sweep() {
                     .collect();
                 let count = b.shape().ranks()[k] * 2 * b.shape().ranks()[k + 1];
                 let (mut p, mut q) = (vec![Complex::new(0.0, 0.0); count], vec![Complex::new(0.0, 0.0); count]);
-                let first = ours.apply(&on, k, 1, &v, &mut p).unwrap();
-                let second = theirs.apply(&off, k, 1, &v, &mut q).unwrap();
+                let first = ours.apply(queue(1), &on, (k, 1), &v, &mut p).unwrap();
+                let mut same = p.clone();
+                assert_eq!(apply_there(&mut ours, queue(2), (&context, &on), k, &v, &mut same), first);
+                assert!(p == same, "round {round}, {k}: vectors on the device");
+                let second = theirs.apply(None, &off, (k, 1), &v, &mut q).unwrap();
                 let most = q.iter().map(|z| z.norm()).fold(0.0, f64::max);
                 for (p, q) in p.iter().zip(&q) {
                     let p = *p * 2.0f64.powi(i32::try_from(first - second).unwrap());
@@ -125,7 +151,7 @@ fn environments_on_a_device_serve_a_sweep() {
                 }
                 let dims = ours.dims(&on, k).unwrap();
                 let mut read = vec![Complex::new(0.0f64, 0.0); dims.iter().product()];
-                ours.get(&on, Side::Left, k, &mut read).unwrap();
+                ours.get(None, &on, Side::Left, k, &mut read).unwrap();
                 assert!(read.iter().all(|z| z.re.is_finite() && z.im.is_finite()));
             }
             // Another core in the middle.

@@ -88,12 +88,12 @@ fn a_contraction_cancels_what_its_environments_compute() {
                 handle.cancel();
             }
         });
-        let result = kept.build(&trains, Side::Left, 3000);
+        let result = kept.build(None, &trains, Side::Left, 3000);
         over.store(true, Ordering::Relaxed);
         result
     });
     assert_eq!(result, Err(Error::Cancelled));
-    let value = kept.value(&trains, 3000).unwrap();
+    let value = kept.value(None, &trains, 3000).unwrap();
     let (whole, _) = crate::tt::operator::sandwich(&context, &Options::default(), &trains).unwrap();
     let off = value.plus(whole.times(crate::tt::Scaled::real(-1.0))).over(whole).unwrap();
     assert!(off.log_abs() < (1e-10f64).ln(), "{value:?} {whole:?}");

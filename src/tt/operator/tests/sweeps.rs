@@ -39,13 +39,13 @@ fn environments_meet_in_the_value_at_every_bond() {
         let size = (norm(&y.full()) * norm(&h.apply(&x).full())).max(1e-3);
         let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
         for k in 0..=d {
-            let found = number(kept.value(&trains, k).unwrap());
+            let found = number(kept.value(None, &trains, k).unwrap());
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k}");
         }
         // One, two and no sites: the operator times the cores gives the core's part of the value.
         for k in 0..d {
             let mut out = vec![Complex::new(0.0, 0.0); y.cores[k].len()];
-            let exponent = kept.apply(&trains, k, 1, &x.cores[k], &mut out).unwrap();
+            let exponent = kept.apply(None, &trains, (k, 1), &x.cores[k], &mut out).unwrap();
             let found = dot(&y.cores[k], &out) * scale(1.0, exponent);
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, site {k}");
         }
@@ -63,7 +63,7 @@ fn environments_meet_in_the_value_at_every_bond() {
             };
             let (bra, ket) = (merged(&y), merged(&x));
             let mut out = vec![Complex::new(0.0, 0.0); bra.len()];
-            let exponent = kept.apply(&trains, k, 2, &ket, &mut out).unwrap();
+            let exponent = kept.apply(None, &trains, (k, 2), &ket, &mut out).unwrap();
             let found = dot(&bra, &out) * scale(1.0, exponent);
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, sites {k} and {}", k + 1);
         }
@@ -72,7 +72,7 @@ fn environments_meet_in_the_value_at_every_bond() {
             let eye =
                 |n: usize| -> Vec<C> { (0..n * n).map(|at| c(f64::from(u8::from(at % n == at / n)), 0.0)).collect() };
             let mut out = vec![Complex::new(0.0, 0.0); r * r];
-            let exponent = kept.apply(&trains, k, 0, &eye(s), &mut out).unwrap();
+            let exponent = kept.apply(None, &trains, (k, 0), &eye(s), &mut out).unwrap();
             let found = dot(&eye(r), &out) * scale(1.0, exponent);
             assert!((found - value).norm() <= 1e-12 * size, "case {seed}, bond {k} as an operator");
         }
@@ -89,7 +89,7 @@ fn an_environment_read_out_is_what_the_definition_says() {
     let dims = kept.dims(&trains, 1).unwrap();
     assert_eq!(dims, [y.ranks[1], h.train.ranks[1], 2, x.ranks[1]]);
     let mut out = vec![c(0.0, 0.0); dims.iter().product()];
-    let exponent = kept.get(&trains, Side::Left, 1, &mut out).unwrap();
+    let exponent = kept.get(None, &trains, Side::Left, 1, &mut out).unwrap();
     for (at, found) in out.iter().enumerate() {
         let (a, w) = (at % dims[0], at / dims[0] % dims[1]);
         let (p, b) = (at / dims[0] / dims[1] % 2, at / dims[0] / dims[1] / 2);
@@ -98,10 +98,10 @@ fn an_environment_read_out_is_what_the_definition_says() {
             (0..m * n).map(|ij| y.at(0, 0, ij % m, a).conj() * h.train.at(0, p, ij, w) * x.at(0, 0, ij / m, b)).sum();
         assert!((found * scale(1.0, exponent) - value).norm() < 1e-14, "element {at}");
     }
-    let problem = kept.get(&trains, Side::Left, 1, &mut [c(0.0, 0.0)]).unwrap_err().to_string();
+    let problem = kept.get(None, &trains, Side::Left, 1, &mut [c(0.0, 0.0)]).unwrap_err().to_string();
     assert_eq!(problem, format!("environment: has 1 elements, {} are needed", out.len()));
-    assert!(kept.get(&trains, Side::Left, 1, &mut [0.0f64]).unwrap_err().to_string().contains("F64"));
-    assert!(kept.build(&trains, Side::Right, 4).unwrap_err().to_string().contains("is 4, outside 0 to 3"));
+    assert!(kept.get(None, &trains, Side::Left, 1, &mut [0.0f64]).unwrap_err().to_string().contains("F64"));
+    assert!(kept.build(None, &trains, Side::Right, 4).unwrap_err().to_string().contains("is 4, outside 0 to 3"));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
         let trains = Trains::new(&train, Some(&th), &train);
         let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
         for bond in [k, k + 1, 0, d] {
-            let found = number(kept.value(&trains, bond).unwrap());
+            let found = number(kept.value(None, &trains, bond).unwrap());
             assert!((found - number(whole)).norm() <= 1e-12 * norm(&x.full()) * norm(&h.apply(&x).full()), "core {k}");
         }
     }
@@ -140,12 +140,14 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
     x.cores[2] = draw.numbers(x.ranks[2] * 2 * x.ranks[3], false);
     train = x.train(&context, DType::F64);
     let trains = Trains::new(&train, Some(&th), &train);
-    let problem = kept.value(&trains, 2).unwrap_err().to_string();
+    let problem = kept.value(None, &trains, 2).unwrap_err().to_string();
     assert!(problem.contains("at bond 2") && problem.contains("without an update"), "{problem}");
     kept.update_core(1);
     kept.update_core(2);
     let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
-    assert!((number(kept.value(&trains, 2).unwrap()) - number(whole)).norm() <= 1e-10 * number(whole).norm().max(1.0));
+    assert!(
+        (number(kept.value(None, &trains, 2).unwrap()) - number(whole)).norm() <= 1e-10 * number(whole).norm().max(1.0)
+    );
 }
 
 fn draw_ranks(d: usize, r: usize) -> Vec<usize> {
@@ -167,7 +169,7 @@ fn local_expectations_from_environments() {
         for k in [2, 0, 3, 1] {
             let op = draw.numbers(modes[k] * modes[k], true);
             let value = dot(&y.full(), &act(&x.full(), &modes, k, &op));
-            let found = number(kept.local(&trains, k, &op).unwrap());
+            let found = number(kept.local(None, &trains, k, &op).unwrap());
             assert!((found - value).norm() <= 1e-12 * norm(&y.full()) * norm(&act(&x.full(), &modes, k, &op)));
         }
     }
@@ -181,19 +183,21 @@ fn other_trains_and_vectors_are_refused() {
     let trains = Trains::new(&ty, Some(&th), &tx);
     let mut kept = Environments::new(&context, &Options::default(), &trains).unwrap();
     assert_eq!((kept.dtype(), kept.sites()), (DType::CF64, 3));
-    let problem = kept.local(&trains, 0, &[c(1.0, 0.0)]).unwrap_err().to_string();
+    let problem = kept.local(None, &trains, 0, &[c(1.0, 0.0)]).unwrap_err().to_string();
     assert!(problem.contains("local expectations need those of <y|x>"), "{problem}");
     let mut out = vec![c(0.0, 0.0); y.cores[0].len()];
     let v = &x.cores[0];
-    assert!(kept.apply(&trains, 0, 3, v, &mut out).unwrap_err().to_string().contains("is 3, outside 0 to 2"));
-    assert!(kept.apply(&trains, 2, 2, v, &mut out).unwrap_err().to_string().contains("k: is 2, outside 0 to 1"));
-    assert!(kept.apply(&trains, 0, 1, &v[1..], &mut out).unwrap_err().to_string().starts_with("v: has"));
-    assert!(kept.apply(&trains, 0, 1, &[0.0f32], &mut [0.0f32]).unwrap_err().to_string().contains("F32"));
-    let before = kept.value(&trains, 3).unwrap();
+    assert!(kept.apply(None, &trains, (0, 3), v, &mut out).unwrap_err().to_string().contains("is 3, outside 0 to 2"));
+    assert!(
+        kept.apply(None, &trains, (2, 2), v, &mut out).unwrap_err().to_string().contains("k: is 2, outside 0 to 1")
+    );
+    assert!(kept.apply(None, &trains, (0, 1), &v[1..], &mut out).unwrap_err().to_string().starts_with("v: has"));
+    assert!(kept.apply(None, &trains, (0, 1), &[0.0f32], &mut [0.0f32]).unwrap_err().to_string().contains("F32"));
+    let before = kept.value(None, &trains, 3).unwrap();
     kept.update_core(3);
     kept.update_core(usize::MAX);
-    assert_eq!(kept.value(&trains, 3).unwrap(), before);
+    assert_eq!(kept.value(None, &trains, 3).unwrap(), before);
     let square = Trains::new(&tx, None, &tx);
-    assert!(kept.value(&square, 0).unwrap_err().to_string().contains("another operator"));
+    assert!(kept.value(None, &square, 0).unwrap_err().to_string().contains("another operator"));
     assert!(Side::from_code("side", 2).is_err() && Side::from_code("side", 1) == Ok(Side::Right));
 }
