@@ -7198,7 +7198,8 @@ purlin_status purlin_tt_distance_scaled(struct purlin_tt_contraction *contractio
                                         struct purlin_tt_contraction_info *info);
 
 /**
- * Lends a contraction device memory to work in: later calls that are enqueued allocate nothing.
+ * Lends a contraction device memory to work in: later calls that are enqueued allocate nothing. Calls on several streams, and
+ * graphs that captured them, use the same memory: the caller sees that they do not run at the same time.
  *
  * @param contraction  the contraction.
  * @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that

@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::shape;
 use crate::tt::operator::Trains;
 
-/// Lends a contraction device memory to work in: later calls that are enqueued allocate nothing.
+/// Lends a contraction device memory to work in: later calls that are enqueued allocate nothing. Calls on several streams, and
+/// graphs that captured them, use the same memory: the caller sees that they do not run at the same time.
 ///
 /// @param contraction  the contraction.
 /// @param memory       a `CUdeviceptr` on the GPU of the contraction's first context; it must stay until the work that

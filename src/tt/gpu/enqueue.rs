@@ -284,7 +284,7 @@ fn by_ends<T: Scalar>(
 fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> Result<()> {
     let plan: &Plan = work.plan;
     if matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power) || plan.triangle {
-        return Err(Error::NotSupported("algorithm: dense halves and powers are computed with the host".into()));
+        return Err(Error::NotSupported("algorithm: dense halves and powers are not enqueued".into()));
     }
     for (name, train) in [("x", work.x), ("y", work.y)] {
         if !train.is_device() || !std::sync::Arc::ptr_eq(train.context(), &machine.context) {
