@@ -66,7 +66,7 @@ impl Plan {
         unit_stride("y", y)?;
         y.expect_dtype("y", T::DTYPE)?;
         let x = vector::<T>(gpu, stream, "x", x)?;
-        let space = self.device_space::<T>(stream)?;
+        let space = self.kept_space::<T>(stream)?;
         let rows = y.dims()[0];
         let zero = Complex::new(0.0, 0.0);
         let multiply = |x: Region<'_>, y: Region<'_>| {
@@ -118,7 +118,7 @@ impl Plan {
                 self.multiply_device_block::<T>(a, stream, scalars, width, (x, width), (y, width))
             });
         }
-        let space = self.device_space::<T>(stream)?;
+        let space = self.kept_space::<T>(stream)?;
         let multiply = |x: Region<'_>, y: Region<'_>| {
             self.multiply_device::<T>(a, stream, &space, x, &DeviceFinish::plain(y, scalars.0, scalars.1))
         };
@@ -169,7 +169,7 @@ impl Plan {
             x: own.as_ref().map(DeviceMemory::whole),
             ..DeviceFinish::plain(there.whole(), wide(finish.alpha), wide(finish.beta))
         };
-        let space = self.device_space::<T>(stream)?;
+        let space = self.kept_space::<T>(stream)?;
         self.multiply_device::<T>(a, stream, &space, gathered.whole(), &device)?;
         gpu.download_numbers(stream, &there, y)
     }

@@ -99,6 +99,8 @@ pub(super) struct Prepared {
     dtype: DType,
     /// Tiles for blocks of vectors, by how many entries they have.
     blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
+    /// What products on a queue work in, by the queue's handle.
+    spaces: Mutex<Vec<(u64, Arc<Space>)>>,
 }
 
 /// Memory that the products of a plan work in. Those of one queue can share it.
@@ -153,7 +155,7 @@ impl Prepared {
                 Method::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(a, held)?, held)?))
             }
         };
-        Ok(Self { structure, values, method, dtype: T::DTYPE, blocks: Mutex::new(Vec::new()) })
+        Ok(Self { structure, values, method, dtype: T::DTYPE, blocks: Mutex::default(), spaces: Mutex::default() })
     }
 
     /// Takes new values of the matrix.
@@ -184,6 +186,15 @@ impl Prepared {
         }
     }
 
+    /// Numbers of partial sums, counters and products that a product works with.
+    fn room(&self) -> (usize, usize, usize) {
+        match &self.method {
+            Method::Rows(_) => (0, 0, 0),
+            Method::Shares(_, cut) => (cut.pieces, cut.long_count, 0),
+            Method::Sweeps(sweeps) => (sweeps.cut.pieces, sweeps.cut.long_count, sweeps.entries),
+        }
+    }
+
     fn expect<T: Scalar>(&self) -> Result<()> {
         if T::DTYPE == self.dtype {
             return Ok(());
@@ -208,6 +219,9 @@ impl Prepared {
 /// Most vectors that a block kernel takes at once.
 const MOST_WIDTH: usize = 16;
 
+/// Queues whose work space a plan keeps.
+const MOST_SPACES: usize = 8;
+
 impl Plan {
     fn prepared(&self) -> Result<(&Gpu, &Prepared)> {
         let gpu = self.context().gpu("plan")?;
@@ -221,15 +235,34 @@ impl Plan {
     /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
     pub fn device_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
         let (gpu, prepared) = self.prepared()?;
-        let (pieces, longs, products) = match &prepared.method {
-            Method::Rows(_) => (0, 0, 0),
-            Method::Shares(_, cut) => (cut.pieces, cut.long_count, 0),
-            Method::Sweeps(sweeps) => (sweeps.cut.pieces, sweeps.cut.long_count, sweeps.entries),
-        };
+        let (pieces, longs, products) = prepared.room();
         let memory =
             |count| gpu.allocate_uninitialised_on(stream, "work space", product("products", count, size_of::<T>())?);
         let arrivals = gpu.allocate_on(stream, "work space", 4 * longs)?;
         Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)? })
+    }
+
+    /// As [`Plan::device_space`], kept for the next call on the same queue: to come by memory takes longer than a small product.
+    /// A graph gets its own, since it may run beside later calls.
+    fn kept_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
+        let (gpu, prepared) = self.prepared()?;
+        prepared.expect::<T>()?;
+        let (pieces, longs, products) = prepared.room();
+        if (pieces, longs, products) == (0, 0, 0) || stream.is_captured()? {
+            return self.device_space::<T>(stream).map(Arc::new);
+        }
+        let mut kept = prepared.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept.iter().find(|k| k.0 == stream.raw()) {
+            return Ok(Arc::clone(&found.1));
+        }
+        if kept.len() >= MOST_SPACES {
+            return self.device_space::<T>(stream).map(Arc::new);
+        }
+        let memory = |count| gpu.allocate("work space", product("products", count, size_of::<T>())?);
+        let arrivals = gpu.allocate("work space", 4 * longs)?;
+        let made = Arc::new(Space { partials: memory(pieces)?, arrivals, products: memory(products)? });
+        crate::alloc::push(WHAT, &mut kept, (stream.raw(), Arc::clone(&made)))?;
+        Ok(made)
     }
 
     /// What `finish` makes of op(A) `gathered`, all on the device, in the order of `stream` and rows in the plan's order
