@@ -108,6 +108,12 @@ pub trait ContractOps: Send {
         Ok(())
     }
 
+    /// Waits for what is enqueued to `stream` now, or where the trains of this context are read without one: before another
+    /// context reads them.
+    fn await_caller(&self, _stream: Option<&Stream>) -> Result<()> {
+        Ok(())
+    }
+
     /// The sum over the pairs of each of these blocks ([`Plan::block`]), each term times [`super::pairs::Pairs::weight`].
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;

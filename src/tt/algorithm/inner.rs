@@ -40,6 +40,10 @@ fn in_shares(
     count: usize,
     partials: &mut [Scaled],
 ) -> Result<()> {
+    if let ([first, ..], true) = (&*machines, work.x.is_device() || work.y.is_device()) {
+        // Once, while nothing of the contraction itself is enqueued there.
+        first.await_caller(work.stream)?;
+    }
     let blocks = partials.len();
     let share = |i: usize| -> Range<usize> {
         let bound = |i: usize| (to_u64(blocks) * to_u64(i) / to_u64(count)) as usize;

@@ -36,8 +36,8 @@ pub(super) fn in_one<'a>(context: &Arc<Context>, train: &'a TensorTrain) -> Opti
 }
 
 impl<'a> Loaded<'a> {
-    /// The cores of `train` as `T`: where they are if they lie aligned on this device, else copied there. A train that
-    /// lies on another device goes through host memory.
+    /// The cores of `train` as `T`: where they are if they lie aligned on this device, else copied there. Of a train on another
+    /// device nothing may be under way.
     ///
     /// # Errors
     /// Device memory, and what copies give.
@@ -83,16 +83,25 @@ impl<'a> Loaded<'a> {
         let shape = train.shape();
         let element = train.dtype().size();
         let d = shape.len();
-        if let (Memory::Host(host), first) = train.memory(0)
-            && (1..d).all(|k| std::ptr::eq(train.memory(k).0, train.memory(0).0))
-        {
+        let (whole, first) = train.memory(0);
+        let is_foreign = matches!(whole, Memory::Device(_)) && !Arc::ptr_eq(train.context(), context);
+        let is_one = (1..d).all(|k| std::ptr::eq(train.memory(k).0, whole) && train.memory(k).1 >= first);
+        if is_one && (is_foreign || matches!(whole, Memory::Host(_))) {
             // One piece of memory: one copy.
             let start = |k: usize| (train.memory(k).1 - first) * element;
             let end = (0..d).map(|k| start(k) + shape.core_len(k) * element).max().unwrap_or(0);
             let mut places = alloc::with_capacity("cores of a tensor train", d)?;
             places.extend((0..d).map(|k| (start(k), shape.core_len(k) * element)));
             let mut memory = gpu.allocate_uninitialised_on(stream, "copy of a tensor train", end)?;
-            gpu.upload(stream, &host.as_slice::<u8>()?[first * element..first * element + end], &mut memory, 0)?;
+            match whole {
+                Memory::Host(host) => {
+                    gpu.upload(stream, &host.as_slice::<u8>()?[first * element..first * element + end], &mut memory, 0)?;
+                }
+                Memory::Device(device) => {
+                    let theirs = train.context().gpu(name)?;
+                    gpu.copy_from(stream, theirs, device.region(first * element, end)?, memory.whole())?;
+                }
+            }
             (self.copies, self.places) = (Some(memory), places);
             return Ok(());
         }
@@ -136,10 +145,8 @@ impl<'a> Loaded<'a> {
                     gpu.copy_rows(stream, device, rows, &mut memory, place)?;
                 }
                 Memory::Device(device) => {
-                    let theirs = train.context().gpu(name)?;
-                    let mut bytes = alloc::filled("copy of a core", bytes, 0u8)?;
-                    theirs.download(theirs.default_stream(), device, offset * element, &mut bytes)?;
-                    gpu.upload(stream, &bytes, &mut memory, place)?;
+                    let (from, to) = (device.region(offset * element, bytes)?, memory.region(place, bytes)?);
+                    gpu.copy_from(stream, train.context().gpu(name)?, from, to)?;
                 }
             }
         }

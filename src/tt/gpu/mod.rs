@@ -142,14 +142,6 @@ impl GpuContraction {
         found.map(|l| &l.1).ok_or_else(|| Error::Internal("a queue without cuBLAS".into()))
     }
 
-    /// Waits for the caller's stream where the cores are those of another device, which are read on that one's own queue.
-    fn await_other(&self, work: &Work<'_>) -> Result<()> {
-        match work.stream {
-            Some(given) if !Arc::ptr_eq(work.x.context(), &self.context) => given.synchronize(),
-            _ => Ok(()),
-        }
-    }
-
     /// Runs `run` with cuBLAS, or where it is not to be had `host` with trains in host memory.
     fn by_library<T: Scalar>(
         &mut self,
@@ -162,7 +154,6 @@ impl GpuContraction {
             return self.by_host(work, host);
         }
         let gpu = self.gpu.clone();
-        self.await_other(work)?;
         let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
         let same = work.x.is_same(work.y);
         let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
@@ -181,7 +172,6 @@ impl GpuContraction {
                 Err(other) => return Err(other),
             }
         }
-        self.await_other(work)?;
         let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
         for (train, _) in trains {
             loaded.push(Loaded::new::<T>(&self.context, &self.gpu, &stream, "x", train)?);
@@ -197,7 +187,6 @@ impl GpuContraction {
     fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
         let stream = self.stream(work.stream);
         let gpu = self.gpu.clone();
-        self.await_other(work)?;
         let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
         let same = work.x.is_same(work.y);
         let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
@@ -494,6 +483,10 @@ impl ContractOps for GpuContraction {
             return Ok(());
         }
         with_scalar!(plan.dtype, "x", T => settle::<T>(&self.gpu, plan, (x, y), options))
+    }
+
+    fn await_caller(&self, stream: Option<&Stream>) -> Result<()> {
+        self.stream(stream).synchronize()
     }
 
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
