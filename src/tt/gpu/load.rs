@@ -95,7 +95,12 @@ impl<'a> Loaded<'a> {
             let mut memory = gpu.allocate_uninitialised_on(stream, "copy of a tensor train", end)?;
             match whole {
                 Memory::Host(host) => {
-                    gpu.upload(stream, &host.as_slice::<u8>()?[first * element..first * element + end], &mut memory, 0)?;
+                    gpu.upload(
+                        stream,
+                        &host.as_slice::<u8>()?[first * element..first * element + end],
+                        &mut memory,
+                        0,
+                    )?;
                 }
                 Memory::Device(device) => {
                     let theirs = train.context().gpu(name)?;
