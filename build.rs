@@ -20,6 +20,8 @@ type Outcome<T> = Result<T, String>;
 
 /// Machine code for the A100 and H100 generations, and PTX that newer ones compile when they load it.
 const DEFAULT_ARCHS: &str = "sm_80,sm_90,compute_80";
+/// Families with instructions that code for sm_90 has only as sm_90a, which the same GPUs run.
+const FEATURED: &[&str] = &["tt_digits"];
 /// nvcc takes 1 GB and a minute for the larger families; more at once would swamp a small machine.
 const PARALLEL: usize = 2;
 
@@ -176,6 +178,7 @@ fn compile(nvcc: &Path, version: &str, archs: &[String], unit: &Path, cache: &Pa
             .map(String::from)
             .into();
     for arch in archs {
+        let arch = if arch == "sm_90" && FEATURED.contains(&name.as_str()) { "sm_90a" } else { arch };
         arguments.push(format!("-gencode=arch={},code={arch}", arch.replace("sm_", "compute_")));
     }
     let mut state = DefaultHasher::new();

@@ -6,7 +6,7 @@ use crate::choice::numbered;
 numbered!(Algorithm, Auto, Open, Full, Reduced, Blocked, Halves, Power);
 numbered!(Scaling, Auto, Always, Never);
 numbered!(Conjugate, Bra, None);
-numbered!(Math, Default, Tf32, Tf32x3, Gemm3m);
+numbered!(Math, Default, Tf32, Tf32x3, Gemm3m, Int8x6);
 numbered!(NormWay, Auto, Inner, Triangle, Qr);
 
 /// How an inner product is contracted. The numbers are those of the C interface. P stands for the number of boundary
@@ -60,10 +60,13 @@ pub enum Math {
     Default = 0,
     /// f32 products in TF32: 10 bits of mantissa.
     Tf32 = 1,
-    /// f32 products as three in TF32. Refused: neither faster nor as accurate as f32, as measured.
+    /// f32 products as three in TF32. Refused: sums that tensor cores cut off cost three digits along a train.
     Tf32x3 = 2,
     /// Complex products by three real ones.
     Gemm3m = 3,
+    /// Large products of real f32 matrices as six of 8-bit digits, which tensor cores add up exactly: as accurate as f32
+    /// relative to the norms of rows and columns, not to the single products.
+    Int8x6 = 4,
 }
 
 /// How the norm of an open train is found. The numbers are those of the C interface.

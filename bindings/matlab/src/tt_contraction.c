@@ -12,7 +12,8 @@ static const choice scalings[] = {{"auto", PURLIN_TT_SCALING_AUTO}, {"always", P
   {"never", PURLIN_TT_SCALING_NEVER}, {NULL, 0}};
 static const choice conjugates[] = {{"bra", PURLIN_TT_CONJ_BRA}, {"none", PURLIN_TT_CONJ_NONE}, {NULL, 0}};
 static const choice maths[] = {{"default", PURLIN_TT_MATH_DEFAULT}, {"tf32", PURLIN_TT_MATH_TF32},
-  {"tf32x3", PURLIN_TT_MATH_TF32X3}, {"gemm3m", PURLIN_TT_MATH_GEMM3M}, {NULL, 0}};
+  {"tf32x3", PURLIN_TT_MATH_TF32X3}, {"gemm3m", PURLIN_TT_MATH_GEMM3M},
+  {"int8x6", PURLIN_TT_MATH_INT8X6}, {NULL, 0}};
 static const choice norm_ways[] = {{"auto", PURLIN_TT_NORM_AUTO}, {"inner", PURLIN_TT_NORM_INNER},
   {"triangle", PURLIN_TT_NORM_TRIANGLE}, {"qr", PURLIN_TT_NORM_QR}, {NULL, 0}};
 static const choice kernels[] = {{"auto", PURLIN_TT_KERNEL_AUTO},

@@ -25,6 +25,7 @@ MATHS = {
     "tf32": c.TT_MATH_TF32,
     "tf32x3": c.TT_MATH_TF32X3,
     "gemm3m": c.TT_MATH_GEMM3M,
+    "int8x6": c.TT_MATH_INT8X6,
 }
 NORM_WAYS = {
     "auto": c.TT_NORM_AUTO,
@@ -47,7 +48,7 @@ class Options(TypedDict, total=False):
     algorithm: Literal["auto", "open", "full", "reduced", "blocked", "halves", "power"]
     scaling: Literal["auto", "always", "never"]
     conjugate: Literal["bra", "none"]
-    math: Literal["default", "tf32", "tf32x3", "gemm3m"]
+    math: Literal["default", "tf32", "tf32x3", "gemm3m", "int8x6"]
     norm_way: Literal["auto", "inner", "triangle", "qr"]
     assume_hermitian: bool
     kernel: Literal["auto", "products", "chain"]

@@ -1,13 +1,17 @@
-//! Products by cuBLAS in the arithmetic that was asked for.
+//! Products by cuBLAS in the arithmetic that was asked for, and large ones by digits.
 
-use crate::backend::gpu::kernels::tt::result;
+use crate::backend::gpu::kernels::tt::{digits, result};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Region, Scalars, Series, Transpose, View};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::tt::options::Math;
+
+/// Fewest rows and columns of products by digits, and fewest products of numbers in all: below, cuBLAS is faster.
+const LEAST: (usize, usize) = (256, 1 << 26);
 
 /// cuBLAS on one queue.
 pub(super) struct Products<'a> {
+    gpu: &'a Gpu,
     blas: &'a Blas,
     math: Math,
     numbers: Numbers<'a>,
@@ -27,23 +31,31 @@ pub(super) fn adjoint(conjugate: bool) -> Transpose {
     if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
 }
 
+/// Whether digits are worth it for op(A) and C.
+fn is_large((a, op): Factor<'_>, c: View<'_>) -> bool {
+    let (m, n, k) = (c.rows, c.cols, op.shape(&a).1);
+    m.min(n) >= LEAST.0 && m.saturating_mul(n).saturating_mul(k) >= LEAST.1
+}
+
 impl<'a> Products<'a> {
     /// Bytes of the numbers 1 and 0.
     pub(super) const NUMBERS: usize = 32;
 
     /// Products on the queue of `blas`.
-    pub(super) fn new<T: Scalar>(gpu: &Gpu, blas: &'a Blas, math: Math) -> Result<Self> {
+    pub(super) fn new<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math) -> Result<Self> {
         let stream = blas.stream();
         let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;
         gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut numbers, 0)?;
-        Ok(Self { blas, math, numbers: Numbers::Own(numbers) })
+        Ok(Self { gpu, blas, math, numbers: Numbers::Own(numbers) })
     }
 
     /// The same with memory that the caller lends, and nothing that comes from the host.
-    pub(super) fn lent<T: Scalar>(gpu: &Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
+    pub(super) fn lent<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
         let [low, high] = result::one::<T>();
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
-        Ok(Self { blas, math, numbers: Numbers::Lent(numbers) })
+        // Digits lie in memory that nobody has lent.
+        let math = if math == Math::Int8x6 { Math::Default } else { math };
+        Ok(Self { gpu, blas, math, numbers: Numbers::Lent(numbers) })
     }
 
     /// The library.
@@ -90,6 +102,10 @@ impl<'a> Products<'a> {
         b: Factor<'_>,
         c: View<'_>,
     ) -> Result<()> {
-        self.blas.multiply_by::<T>(self.scalars(alpha, add)?, a, b, c)
+        let scalars = self.scalars(alpha, add)?;
+        if self.math == Math::Int8x6 && T::DTYPE == DType::F32 && is_large(a, c) {
+            return digits::multiply(self.gpu, self.blas.stream(), (scalars.alpha, add), a, b, c);
+        }
+        self.blas.multiply_by::<T>(scalars, a, b, c)
     }
 }

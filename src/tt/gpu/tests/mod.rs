@@ -3,6 +3,7 @@
 mod algebra;
 mod batch;
 mod dense;
+mod digits;
 mod enqueue;
 mod enqueue_operators;
 mod factors;
