@@ -1,5 +1,7 @@
 //! Products by cuBLAS in the arithmetic that was asked for, and large ones by digits.
 
+use std::cell::Cell;
+
 use crate::backend::gpu::kernels::tt::{digits, result};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Region, Scalars, Series, Transpose, View};
 use crate::error::Result;
@@ -15,6 +17,8 @@ pub(super) struct Products<'a> {
     blas: &'a Blas,
     math: Math,
     numbers: Numbers<'a>,
+    /// Room for digits, once they are needed.
+    digits: Cell<Option<DeviceMemory>>,
 }
 
 /// Where 1 and 0 are, in [`Products::NUMBERS`] bytes.
@@ -46,7 +50,7 @@ impl<'a> Products<'a> {
         let stream = blas.stream();
         let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;
         gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut numbers, 0)?;
-        Ok(Self { gpu, blas, math, numbers: Numbers::Own(numbers) })
+        Ok(Self { gpu, blas, math, numbers: Numbers::Own(numbers), digits: Cell::default() })
     }
 
     /// The same with memory that the caller lends, and nothing that comes from the host.
@@ -55,7 +59,7 @@ impl<'a> Products<'a> {
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
         // Digits lie in memory that nobody has lent.
         let math = if math == Math::Int8x6 { Math::Default } else { math };
-        Ok(Self { gpu, blas, math, numbers: Numbers::Lent(numbers) })
+        Ok(Self { gpu, blas, math, numbers: Numbers::Lent(numbers), digits: Cell::default() })
     }
 
     /// The library.
@@ -104,7 +108,10 @@ impl<'a> Products<'a> {
     ) -> Result<()> {
         let scalars = self.scalars(alpha, add)?;
         if self.math == Math::Int8x6 && T::DTYPE == DType::F32 && is_large(a, c) {
-            return digits::multiply(self.gpu, self.blas.stream(), (scalars.alpha, add), a, b, c);
+            let mut room = self.digits.take();
+            let result = digits::multiply(self.gpu, self.blas.stream(), &mut room, (scalars.alpha, add), a, b, c);
+            self.digits.set(room);
+            return result;
         }
         self.blas.multiply_by::<T>(scalars, a, b, c)
     }

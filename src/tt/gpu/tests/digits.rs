@@ -72,7 +72,7 @@ fn multiply(
         View { memory, rows: m.rows, cols: m.cols, ld: m.ld }
     }
     let (a, b, c_view) = ((view(a, &on_a), op_a), (view(b, &on_b), op_b), view(c, &on_c));
-    digits::multiply(gpu, stream, (scalar.whole(), beside.add), a, b, c_view).unwrap();
+    digits::multiply(gpu, stream, &mut None, (scalar.whole(), beside.add), a, b, c_view).unwrap();
     let mut got = vec![0f32; c.numbers.len()];
     gpu.load_numbers(stream, &on_c, 0, &mut got).unwrap();
     got

@@ -2,7 +2,7 @@
 
 use super::super::{constants as c, product, size};
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
-use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region, Transpose, View};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Kernel, Region, Transpose, View};
 use crate::error::{Error, Result};
 use crate::shape::{to_i64, to_u64};
 
@@ -129,10 +129,11 @@ fn stages(kernel: &Kernel) -> Result<usize> {
 
 /// C = alpha op(A) op(B), with `add` added to what is there, for f32 matrices. `alpha` is read when the product runs. Errors
 /// are those of f32 numbers relative to the norms of the rows of op(A) and columns of op(B); where one of them holds what is
-/// not finite, C holds NaN.
+/// not finite, C holds NaN. `room` is for the digits: it grows, and serves the next product on the same stream.
 pub fn multiply(
     gpu: &Gpu,
     stream: &GpuStream,
+    room: &mut Option<DeviceMemory>,
     (alpha, add): (Region<'_>, bool),
     a: (View<'_>, Transpose),
     b: (View<'_>, Transpose),
@@ -149,7 +150,8 @@ pub fn multiply(
     let (a, b) = (Lines::new(a, true), Lines::new(b, false));
     for from in (0..k).step_by(MOST) {
         let count = MOST.min(k - from);
-        panel(gpu, stream, (alpha, add || from > 0), a.part(from, count)?, b.part(from, count)?, c)?;
+        let (a, b) = (a.part(from, count)?, b.part(from, count)?);
+        panel(gpu, stream, room, (alpha, add || from > 0), (a, b), c)?;
     }
     Ok(())
 }
@@ -157,9 +159,9 @@ pub fn multiply(
 fn panel(
     gpu: &Gpu,
     stream: &GpuStream,
+    room: &mut Option<DeviceMemory>,
     (alpha, add): (Region<'_>, bool),
-    a: Lines<'_>,
-    b: Lines<'_>,
+    (a, b): (Lines<'_>, Lines<'_>),
     to: View<'_>,
 ) -> Result<()> {
     let (m, n) = (a.count(), b.count());
@@ -170,8 +172,12 @@ fn panel(
     let many = || Error::invalid("math", format!("digits of {m} rows and {n} columns are too many"));
     let digits = a_bytes.checked_add(b_bytes).ok_or_else(many)?;
     let bytes = (m + n).checked_mul(4).and_then(|units| units.checked_add(digits)).ok_or_else(many)?;
-    let memory = gpu.allocate_uninitialised_on(stream, "digits of factors", bytes)?;
-    let a_digits = memory.address();
+    let held = room.take().filter(|memory| memory.bytes() >= bytes);
+    let memory = match held {
+        Some(memory) => memory,
+        None => gpu.allocate_uninitialised_on(stream, "digits of factors", bytes)?,
+    };
+    let a_digits = room.insert(memory).address();
     let b_digits = a_digits + to_u64(a_bytes);
     let a_units = a_digits + to_u64(digits);
     let b_units = a_units + to_u64(4 * m);
