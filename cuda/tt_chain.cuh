@@ -147,6 +147,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
   int64_t exponent = 0;
   bool doubt = false;
   int rows = 1, cols = 1, used = 0;  // of the environment; slots of the ring that were used
+  int carried = 0;                   // the environment is times 2^-carried
   // The next slot, full and seen by all threads; the one before it is free again and takes what comes after.
   const auto next_slot = [&]() {
     copy_wait<DEPTH - 2>();
@@ -165,11 +166,13 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     T next[MI][NJ][2];
     clear(next);
     Real factor = Real(1), x_factor = Real(1), y_factor = Real(1);
+    Care<Real> care;
     if (careful) {
-      const int q_x = exponent_of_key<Real>(x_keys[trains.core(k)]), q_y = exponent_of_key<Real>(y_keys[trains.core(k)]);
-      x_factor = static_cast<Real>(power_of_two(-q_x));
-      y_factor = static_cast<Real>(power_of_two(-q_y));
-      exponent += q_x + q_y;
+      const int next_x = done + 1 < count ? exponent_of_key<Real>(x_keys[trains.core(k + by)]) : 0;
+      care.begin(exponent_of_key<Real>(x_keys[trains.core(k)]), exponent_of_key<Real>(y_keys[trains.core(k)]), next_x, carried);
+      x_factor = static_cast<Real>(power_of_two(care.first));
+      y_factor = static_cast<Real>(power_of_two(care.second));
+      exponent += care.exponent;
     }
     for (int i = 0; i < n; ++i) {
       const T *slot = next_slot();
@@ -177,9 +180,9 @@ __device__ void chain(const purlin_tt_chain_params &p) {
         uint64_t key = 0;
         for (int w = 0; w < WARPS; ++w) key = keys[w] > key ? keys[w] : key;
         doubt = doubt || is_doubtful<Real>(key);
-        const int q = unscaled ? 0 : exponent_of_key<Real>(key);
-        factor = static_cast<Real>(power_of_two(-q));
-        exponent += q;
+        const int e = unscaled ? 0 : care.between(exponent_of_key<Real>(key), carried);
+        factor = static_cast<Real>(power_of_two(e));
+        exponent -= e + care.ahead;
       }
       // T[b, a'] = F[b, a] X[a, i, a']; from the right T[b', a] = F[b', a'] X[a, i, a'].
       T sum[MI][NJ][2];
@@ -205,6 +208,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     if (thread % 32 == 0) keys[warp] = key;
     rows = next_rows;
     cols = next_cols;
+    carried = care.carries;
   }
   __syncthreads();
   uint64_t key = 0;

@@ -129,6 +129,7 @@ __device__ void grid(const purlin_tt_grid_params &p) {
   uint64_t key = key_of(0.5);
   int64_t exponent = 0;
   bool doubt = false;
+  int carried = 0;  // the environment is times 2^-carried
   if (group.rank == 0 && thread == 0) space[0] = Number<T>::make(1.0, 0.0);
   group.wait();
 
@@ -145,17 +146,19 @@ __device__ void grid(const purlin_tt_grid_params &p) {
     const int next_rows = from_right ? y.rows : y.cols, next_cols = from_right ? x.rows : x.cols;
     const T *environment = space + place * p.environment_stride;
     T *next = space + (1 - place) * p.environment_stride;
-    const int q = unscaled ? 0 : exponent_of_key<Real>(key);
-    const Real factor = static_cast<Real>(power_of_two(-q));
-    exponent += q;
     doubt = doubt || is_doubtful<Real>(key);
     Real x_factor = Real(1), y_factor = Real(1);
+    Care<Real> care;
     if (careful) {
-      const int q_x = exponent_of_key<Real>(x_keys[trains.core(k)]), q_y = exponent_of_key<Real>(y_keys[trains.core(k)]);
-      x_factor = static_cast<Real>(power_of_two(-q_x));
-      y_factor = static_cast<Real>(power_of_two(-q_y));
-      exponent += q_x + q_y;
+      const int next_x = done + 1 < count ? exponent_of_key<Real>(x_keys[trains.core(k + by)]) : 0;
+      care.begin(exponent_of_key<Real>(x_keys[trains.core(k)]), exponent_of_key<Real>(y_keys[trains.core(k)]), next_x, carried);
+      x_factor = static_cast<Real>(power_of_two(care.first));
+      y_factor = static_cast<Real>(power_of_two(care.second));
+      exponent += care.exponent;
     }
+    const int e = unscaled ? 0 : care.between(exponent_of_key<Real>(key), carried);
+    const Real factor = static_cast<Real>(power_of_two(e));
+    exponent -= e + care.ahead;
 
     const int64_t slice = static_cast<int64_t>(rows) * next_cols;
     {
@@ -211,6 +214,7 @@ __device__ void grid(const purlin_tt_grid_params &p) {
     place = 1 - place;
     rows = next_rows;
     cols = next_cols;
+    carried = care.carries;
   }
   if (group.rank == 0 && thread == 0) {
     state->key = key;

@@ -88,6 +88,29 @@ __device__ __forceinline__ int ordinary(int e) {
   return e > LIMIT ? LIMIT : (e < -LIMIT ? -LIMIT : e);
 }
 
+// Powers of two by which a site's two products are scaled, for cores of any size: an environment comes divided by about as
+// much as the core that it meets first exceeds 1, the first product by as much as the other core does. So neither product
+// leaves the range before it is scaled. Without begin() nothing is scaled but the environment to [0.5, 1).
+template <class R>
+struct Care {
+  int ahead = 0;     // what the first product is divided by beside the environment's size
+  int carries = 0;   // what the next environment is divided by
+  int first = 0, second = 0;  // exponents of what the products are multiplied by
+  int exponent = 0;  // what the cores add to the exponent
+
+  // Exponents of the cores, of the one that comes first at the next site, and what the environment carries.
+  __device__ __forceinline__ void begin(int q_first, int q_second, int q_next, int carried) {
+    ahead = purlin::tt::ahead<R>(q_second);
+    first = ordinary<R>(carried - q_first);
+    second = ordinary<R>(ahead - q_second - purlin::tt::ahead<R>(q_next));
+    carries = ahead - q_second - second;
+    exponent = q_second + carried - first;
+  }
+
+  // The exponent of what the first product is multiplied by for an environment whose largest number has exponent q.
+  __device__ __forceinline__ int between(int q, int carried) const { return ordinary<R>(-q - carried - ahead); }
+};
+
 // Whether an environment with this key may have lost something before it was scaled.
 template <class R>
 __device__ __forceinline__ bool is_doubtful(uint64_t key) {

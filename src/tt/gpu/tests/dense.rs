@@ -94,7 +94,10 @@ fn dense_halves_of_ten_thousand_sites_stay_in_range() {
     let mut ranks = vec![3; d + 1];
     (ranks[0], ranks[d]) = (1, 1);
     for (dtype, size) in [(DType::F32, 9.0), (DType::F64, 9.0), (DType::CF64, 0.001)] {
-        let x = Plain::random(&modes, &ranks, 61, size);
+        let mut x = Plain::random(&modes, &ranks, 61, size);
+        // A dense tensor is a product of matrices; where those have signs some direction nearly vanishes at one site or another
+        // of so many, and takes its digits along.
+        x.cores.iter_mut().flatten().for_each(|v| *v = (v.0.abs(), 0.0));
         let (want, norm) = expected(&x, &x, (dtype, dtype), Conjugate::Bra);
         assert!(want.exponent.abs() > 5_000, "{want:?}");
         let train = x.train(&context, dtype, Location::Device);

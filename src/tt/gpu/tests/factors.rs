@@ -181,7 +181,7 @@ fn halves_powers_and_factors_take_what_their_plans_say() {
         for (modes, ranks) in [
             (vec![4, 3, 5, 4], vec![1, 30, 70, 33, 1]),
             (vec![4, 3, 5, 4], vec![6, 9, 20, 8, 6]),
-            (vec![2; 7], vec![1, 2, 4, 90, 4, 2, 1]),
+            (vec![2; 6], vec![1, 2, 4, 90, 4, 2, 1]),
             (vec![100, 3], vec![7, 2, 7]),
             (vec![3], vec![12, 12]),
         ] {
