@@ -81,8 +81,17 @@ __device__ void factors(const purlin_tt_factors_params &p) {
   purlin_tt_state *state = reinterpret_cast<purlin_tt_state *>(p.state);
   uint64_t all = 0;
   if (!last_key(reinterpret_cast<const T *>(p.environment), p.count, state, all)) return;
-  const int q = exponent_of_key<Real>(all), first = exponent_at<Real>(p.first_key);
+  const int first = exponent_at<Real>(p.first_key);
   const int second = exponent_at<Real>(p.second_key), next = exponent_at<Real>(p.next_key);
+  int q = exponent_of_key<Real>(all);
+  if (p.count == 1) {
+    // The 1 before the first site has not been divided ahead.
+    T *one = reinterpret_cast<T *>(p.environment);
+    const int by = ordinary<Real>(-q - ahead<Real>(first));
+    *one = Number<T>::make(power_of_two(by) * Number<T>::re(*one), power_of_two(by) * Number<T>::im(*one));
+    state->exponent -= by;
+    q += by;
+  }
   const int a = ordinary<Real>(-q - first - ahead<Real>(second));
   const int b = ordinary<Real>(ahead<Real>(second) - second - ahead<Real>(next));
   *reinterpret_cast<T *>(state->alpha) = Number<T>::make(power_of_two(a), 0.0);

@@ -464,7 +464,7 @@ static void refusals(void) {
   BAD("algorithm: is 7", o.algorithm = 7);
   BAD("scaling: is 3", o.scaling = 3);
   BAD("conjugate: is 2", o.conjugate = 2);
-  BAD("math: is 4", o.math = 4);
+  BAD("math: is 5", o.math = 5);
   BAD("norm_way: is 4", o.norm_way = 4);
   BAD("assume_hermitian: is 2", o.assume_hermitian = 2);
   BAD("kernel: is 2", o.kernel = 2);

@@ -125,6 +125,7 @@ contains
     type(purlin_tt) :: x, y, z, several(2)
     real(real64) :: batch(2), gram(2, 2)
     integer(int64) :: powers(2)
+    type(purlin_tt_matrix) :: h
     type(purlin_tt_contraction) :: c
     type(purlin_tt_contraction_options) :: options
     type(purlin_tt_contraction_info) :: info
