@@ -94,7 +94,10 @@ __device__ void factors(const purlin_tt_factors_params &p) {
   }
   const int a = ordinary<Real>(-q - first - ahead<Real>(second));
   const int b = ordinary<Real>(ahead<Real>(second) - second - ahead<Real>(next));
-  *reinterpret_cast<T *>(state->alpha) = Number<T>::make(power_of_two(a), 0.0);
+  // A library may multiply by its factor first, which in single precision leaves the range for such cores: no number at all
+  // is better than one of which nothing is left.
+  const bool is_far = sizeof(Real) == 4 && (first != ahead<Real>(first) || second != ahead<Real>(second));
+  *reinterpret_cast<T *>(state->alpha) = Number<T>::make(is_far ? nan("") : power_of_two(a), 0.0);
   *reinterpret_cast<T *>(p.second) = Number<T>::make(power_of_two(b), 0.0);
   state->exponent -= a + b;
 }

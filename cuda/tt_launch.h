@@ -181,7 +181,8 @@ typedef struct purlin_tt_measure_params {
  * and `second` for the other, by the key of the environment that has just been made and by those of the cores. C(q) is q within
  * TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE: an environment comes times 2^-C(q) of the core that it is multiplied with first, the
  * first product times 2^-C(q) of the other core, so that neither product overflows before its factor is applied. Keys that are
- * 0 count as those of [0.5, 1). Key and arrivals of the state are 0 before and become so again. */
+ * 0 count as those of [0.5, 1). In single precision alpha is NaN for cores whose C(q) is not q. Key and arrivals of the state are
+ * 0 before and become so again. */
 typedef struct purlin_tt_factors_params {
   uint64_t environment;
   uint64_t state;

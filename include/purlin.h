@@ -899,7 +899,8 @@
 #define PURLIN_TT_RESULT_UNDERFLOW 2
 
 /**
- * It is NaN, for a core holds a number that is not finite.
+ * It is NaN, for a core holds a number that is not finite; or an enqueued call in single precision by a library's products
+ * met a core whose largest number is beyond 2^60 or below 2^-61.
  */
 #define PURLIN_TT_RESULT_NONFINITE 3
 

@@ -79,7 +79,8 @@ pub const PURLIN_TT_RESULT_OK: i32 = 0;
 pub const PURLIN_TT_RESULT_OVERFLOW: i32 = 1;
 /// It is 0: the number is not, but too small for the type.
 pub const PURLIN_TT_RESULT_UNDERFLOW: i32 = 2;
-/// It is NaN, for a core holds a number that is not finite.
+/// It is NaN, for a core holds a number that is not finite; or an enqueued call in single precision by a library's products
+/// met a core whose largest number is beyond 2^60 or below 2^-61.
 pub const PURLIN_TT_RESULT_NONFINITE: i32 = 3;
 
 /// What a tensor train or a TT-matrix is. Its sizes are in purlin_tt_shape and purlin_tt_matrix_shape.

@@ -125,7 +125,6 @@ fn enqueued_products_leave_the_range_of_their_type() {
         (DType::F32, f64::NAN),
     ];
     for (dtype, size) in sizes {
-        let outcome = if size.is_nan() { 3.0 } else { 0.0 };
         for ranks in [[1, 4, 3, 1], [1, 60, 64, 1], [3, 4, 5, 3], [30, 32, 31, 30], [1, 70, 80, 1]] {
             for options in every_way(Conjugate::Bra) {
                 let way = format!("{options:?}");
@@ -139,9 +138,14 @@ fn enqueued_products_leave_the_range_of_their_type() {
                 let (plain, _) = number(&context, &result);
                 session.enqueue_inner(None, &other, &other, Some(&mut result)).unwrap();
                 let (got, said) = number(&context, &result);
+                // In single precision a library's products take no such cores, and say so.
+                let is_far =
+                    epsilon(dtype) > 1e-10 && !(2.0f64.powi(-59)..2.0f64.powi(59)).contains(&size) && size > 0.0;
+                let is_library = session.options().kernel == Some(Kernel::Products);
+                let outcome = if size.is_nan() || is_far && is_library { 3.0 } else { 0.0 };
                 let what = format!("{dtype:?} {size:e} {ranks:?} {way}");
                 assert_eq!(said, outcome, "{what}");
-                if size.is_nan() {
+                if outcome > 0.0 {
                     assert!(!got.is_finite());
                     continue;
                 }
