@@ -2,8 +2,7 @@
 //
 // A number of three digits times another is nine products of digits; the six most significant ones are computed, the others
 // are about as large as a rounding. Integers are added up exactly, in any order. Of floating-point sums tensor cores cut off
-// what does not fit, always towards 0: three products in TF32 shrink whatever they make by 4e-8 to 2e-7, which adds up along
-// a train.
+// what does not fit, always towards 0: three products in TF32 shrink whatever they make a little, which adds up along a train.
 #include "tt_digits_hopper.cuh"
 
 namespace digits = purlin::tt::digits;
