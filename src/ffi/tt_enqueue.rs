@@ -10,8 +10,11 @@ use super::tt_inner::tell;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::purlin_tt_contraction_info;
 use super::{guard, purlin_status, purlin_stream};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::shape;
+use crate::tensor::Tensor;
+use crate::tensor::train::TensorTrain;
+use crate::tt::info::Info;
 use crate::tt::operator::Trains;
 
 /// Lends a contraction device memory to work in: later calls that are enqueued allocate nothing. Calls on several streams, and
@@ -50,6 +53,29 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
         };
         contraction.set_workspace(lent)
     })
+}
+
+/// What the calls below share: a result that lies apart from the trains, and the plan that is told.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+unsafe fn enqueue(
+    trains: &[(&'static str, &TensorTrain)],
+    result: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+    run: impl FnOnce(Option<&mut Tensor>) -> Result<Info>,
+) -> Result<()> {
+    let mut result = tensor::output_or_null("result", result)?;
+    if let Some(result) = &result {
+        for (name, train) in trains {
+            overlap::check(&tt::ranges(name, train)?, &[Range::of("result", result)])?;
+        }
+    }
+    // SAFETY: as promised.
+    unsafe { options::check("info", info) }?;
+    let plan = run(result.as_deref_mut())?;
+    // SAFETY: as promised.
+    unsafe { tell(info, &plan) }
 }
 
 /// Enqueues an inner product and returns: the result goes to device memory, in stream order.
@@ -92,17 +118,9 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
         let contraction = held.get();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
-        let mut result = tensor::output_or_null("result", result)?;
-        if let Some(result) = &result {
-            for (name, train) in [("x", &x), ("y", &y)] {
-                overlap::check(&tt::ranges(name, train)?, &[Range::of("result", result)])?;
-            }
-        }
+        let run = |result: Option<&mut Tensor>| contraction.enqueue_inner(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let plan = contraction.enqueue_inner(stream.as_deref(), &x, &y, result.as_deref_mut())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &plan) }
+        unsafe { enqueue(&[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
@@ -134,15 +152,9 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
         let contraction = held.get();
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
-        let mut result = tensor::output_or_null("result", result)?;
-        if let Some(result) = &result {
-            overlap::check(&tt::ranges("x", &x)?, &[Range::of("result", result)])?;
-        }
+        let run = |result: Option<&mut Tensor>| contraction.enqueue_norm(stream.as_deref(), &x, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let plan = contraction.enqueue_norm(stream.as_deref(), &x, result.as_deref_mut())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &plan) }
+        unsafe { enqueue(&[("x", &x)], result, info, run) }
     })
 }
 
@@ -181,18 +193,10 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
         let contraction = held.get();
         let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
-        let mut result = tensor::output_or_null("result", result)?;
-        if let Some(result) = &result {
-            for (name, train) in [("y", &y), ("x", &x)] {
-                overlap::check(&tt::ranges(name, train)?, &[Range::of("result", result)])?;
-            }
-        }
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
-        let plan = contraction.enqueue_sandwich(stream.as_deref(), &trains, result.as_deref_mut())?;
+        let run = |result: Option<&mut Tensor>| contraction.enqueue_sandwich(stream.as_deref(), &trains, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &plan) }
+        unsafe { enqueue(&[("y", &y), ("x", &x)], result, info, run) }
     })
 }
 
@@ -225,14 +229,8 @@ pub unsafe extern "C" fn purlin_tt_rayleigh_enqueue(
         let contraction = held.get();
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
-        let mut result = tensor::output_or_null("result", result)?;
-        if let Some(result) = &result {
-            overlap::check(&tt::ranges("x", &x)?, &[Range::of("result", result)])?;
-        }
+        let run = |result: Option<&mut Tensor>| contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let plan = contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result.as_deref_mut())?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &plan) }
+        unsafe { enqueue(&[("x", &x)], result, info, run) }
     })
 }

@@ -159,6 +159,18 @@ fn assert_close(what: &str, got: Scaled, want: Scaled, size: Scaled, bound: f64)
     assert!(error <= bound, "{what}: {got:?} for {want:?}, off by {error:e} of {size:?}, {bound:e} is allowed");
 }
 
+/// Asserts that cores of 2^q and 2^-q give what those of size 1 do, to the bit, with `cores` times q more or less in the
+/// exponent: `run` is given their size.
+fn assert_sizes_are_exponents(what: &str, dtype: DType, cores: i64, run: impl Fn(f64) -> Scaled) {
+    let q = if epsilon(dtype) > 1e-10 { 60 } else { 900 };
+    let plain = run(1.0);
+    for q in [q, -q] {
+        let got = run(2.0f64.powi(q));
+        let back = (got.mantissa, got.exponent - cores * i64::from(q));
+        assert_eq!(back, (plain.mantissa, plain.exponent), "{dtype:?} {what} 2^{q}");
+    }
+}
+
 /// Largest error of a product whose sums have up to n r terms at each of d sites, two sums a site: every rounding counts
 /// at most once, relative to |x| |y| where the trains are random.
 fn bound(x: &Plain, y: &Plain, dtype: DType) -> f64 {
