@@ -1151,7 +1151,9 @@
 #define PURLIN_LANCZOS_FILTER_OFF 0
 
 /**
- * A Chebyshev polynomial of it, which lifts what is wanted out of the rest.
+ * A Chebyshev polynomial of it, which lifts what is wanted out of the rest: one end of the spectrum (Zhou and Saad, SIAM J.
+ * Matrix Anal. Appl. 29, 2007), or an interval about `sigma` (Li, Xi, Erlandson and Saad, SIAM J. Sci. Comput. 41, 2019).
+ * `degree` products a step.
  */
 #define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
 
@@ -1221,7 +1223,7 @@
 #define PURLIN_GRAPH_CUT_MEDIAN 1
 
 /**
- * Where cut/vol(S) + cut/vol(rest) is least.
+ * Where cut/vol(S) + cut/vol(rest) is least (Shi and Malik, IEEE PAMI 22, 2000).
  */
 #define PURLIN_GRAPH_CUT_SWEEP 2
 
@@ -9091,8 +9093,9 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
                                       double *inertia);
 
 /**
- * The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian. The known vector of
- * eigenvalue 0 is kept out of the search.
+ * The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian (Fiedler, Czechoslovak
+ * Math. J. 23, 1973), by purlin_lanczos_solve. The known vector of eigenvalue 0 is kept out of the search. O(nnz + n basis) a
+ * product, O(sqrt(largest eigenvalue / (third - second)) log(1/tolerance)) products; n (basis + 3) numbers of memory.
  *
  * @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
  * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
@@ -9115,7 +9118,8 @@ purlin_status purlin_graph_fiedler(const struct purlin_matrix *graph,
                                    struct purlin_lanczos_info *info);
 
 /**
- * Cuts a graph in two by a vector. O(nnz + n log n).
+ * Cuts a graph in two by a vector: the Fiedler vector for spectral bisection (Pothen, Simon and Liou, SIAM J. Matrix Anal.
+ * Appl. 11, 1990). O(nnz + n log n).
  *
  * @param      graph           sparse, PURLIN_F64, on the host.
  * @param      vector          n finite elements of PURLIN_F64 on the host.

@@ -41,7 +41,7 @@ pub const PURLIN_GRAPH_LABELS_PIVOTED_QR: i32 = 1;
 pub const PURLIN_GRAPH_CUT_SIGN: i32 = 0;
 /// At its median: halves that differ by one vertex at most.
 pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
-/// Where cut/vol(S) + cut/vol(rest) is least.
+/// Where cut/vol(S) + cut/vol(rest) is least (Shi and Malik, IEEE PAMI 22, 2000).
 pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 
 /// Options of a caller's struct, and its progress function, for `body`.
@@ -276,8 +276,9 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
     })
 }
 
-/// The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian. The known vector of
-/// eigenvalue 0 is kept out of the search.
+/// The Fiedler vector of a graph: the eigenvector of the second smallest eigenvalue of its Laplacian (Fiedler, Czechoslovak
+/// Math. J. 23, 1973), by purlin_lanczos_solve. The known vector of eigenvalue 0 is kept out of the search. O(nnz + n basis) a
+/// product, O(sqrt(largest eigenvalue / (third - second)) log(1/tolerance)) products; n (basis + 3) numbers of memory.
 ///
 /// @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
 /// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
@@ -323,7 +324,8 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
     })
 }
 
-/// Cuts a graph in two by a vector. O(nnz + n log n).
+/// Cuts a graph in two by a vector: the Fiedler vector for spectral bisection (Pothen, Simon and Liou, SIAM J. Matrix Anal.
+/// Appl. 11, 1990). O(nnz + n log n).
 ///
 /// @param      graph           sparse, PURLIN_F64, on the host.
 /// @param      vector          n finite elements of PURLIN_F64 on the host.

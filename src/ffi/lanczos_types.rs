@@ -50,7 +50,9 @@ pub const PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL: i32 = 1;
 
 /// The operator itself is iterated with.
 pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
-/// A Chebyshev polynomial of it, which lifts what is wanted out of the rest.
+/// A Chebyshev polynomial of it, which lifts what is wanted out of the rest: one end of the spectrum (Zhou and Saad, SIAM J.
+/// Matrix Anal. Appl. 29, 2007), or an interval about `sigma` (Li, Xi, Erlandson and Saad, SIAM J. Sci. Comput. 41, 2019).
+/// `degree` products a step.
 pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
 
 /// Copies of multiple eigenvalues are looked for if the space was exhausted on the way, or two eigenvalues agree to 1e-6.
