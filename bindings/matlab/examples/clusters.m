@@ -1,0 +1,48 @@
+function clusters(points)
+%CLUSTERS  Points on rings that lie one in another, told apart by eigenvectors of the graph of near ones.
+%   clusters() scatters 1500 points about three rings, joins each to its twelve nearest, and finds the rings: groups that no
+%   straight line parts. It prints eigenvalues of the normalised Laplacian, which tell how many groups there are, the share
+%   of points that are in the right one, and what separates the outer ring from the rest.
+%   clusters(points) takes that many.
+  if nargin < 1
+    points = 1500;
+  end
+  rand('twister', 1);
+  randn('twister', 1);
+  truth = 1 + mod((1:points)', 3);
+  angle = 2 * pi * rand(points, 1);
+  radius = truth + 0.12 * randn(points, 1);
+  W = neighbours([radius .* cos(angle), radius .* sin(angle)], 12);
+  where = purlin.context_info();
+  fprintf('purlin on %s\n', where.device_name);
+  fprintf('  %d points, %d edges\n', points, nnz(W) / 2);
+
+  [~, values, info] = purlin.graph_embed(W, 5, 'basis', 80);
+  fprintf('  smallest eigenvalues %s, %d products\n', sprintf(' %.2e', max(values, 0)), info.products);
+  % The gap says three.
+  labels = purlin.graph_cluster(W, 3, 'basis', 80, 'seed', 1);
+  right = zeros(3, 3);
+  for k = 1:points
+    right(labels(k), truth(k)) = right(labels(k), truth(k)) + 1;
+  end
+  fprintf('  in the right ring     %.2f %% by k-means\n', 100 * sum(max(right)) / points);
+  by_qr = purlin.graph_cluster(W, 3, 'basis', 80, 'how', 'pivoted_qr');
+  fprintf('  pivoted QR differs at %d points\n', points - sum(max(accumarray([labels, by_qr], 1))));
+  [side, cut, normalised] = purlin.graph_bisect(W, purlin.graph_fiedler(W, 'normalised', true, 'basis', 80));
+  fprintf('  cut in two at weight  %.4f, %.1e of the volume: %d points and %d\n', cut, normalised, sum(side == 1), ...
+          sum(side == 2));
+end
+
+function W = neighbours(P, count)
+% Each point with the COUNT nearest to it, by weights that fall with the distance.
+  n = size(P, 1);
+  squares = sum(P .^ 2, 2);
+  D = max(bsxfun(@plus, squares, squares') - 2 * (P * P'), 0);
+  D(1:n + 1:end) = Inf;
+  [near, at] = sort(D, 2);
+  rows = repmat((1:n)', 1, count);
+  at = at(:, 1:count);
+  scale = median(near(:, count));
+  A = sparse(rows(:), at(:), exp(-reshape(near(:, 1:count), [], 1) / scale), n, n);
+  W = purlin.symmetrise(A, 'union');
+end
