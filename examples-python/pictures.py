@@ -13,19 +13,63 @@ import numpy as np
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8d5a97", "#e59500", "#30343f", "#00a6a6", "#9a6324")
 
 
-def write_png(path: Path, grey: Any) -> None:
-    """Grey values from 0 to 255, rows from the top."""
+def write_png(path: Path, pixels: Any) -> None:
+    """Grey values from 0 to 255, rows from the top, or three such a pixel: red, green, blue."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    rows, columns = grey.shape
+    rows, columns = pixels.shape[:2]
     # Each row begins with the number of its filter: none.
-    lines = np.zeros((rows, columns + 1), np.uint8)
-    lines[:, 1:] = grey
-    head = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
+    lines = np.zeros((rows, pixels[0].size + 1), np.uint8)
+    lines[:, 1:] = pixels.reshape(rows, -1)
+    head = struct.pack(">IIBBBBB", columns, rows, 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
     body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)) + chunk(b"IEND", b"")
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+
+
+def rgb(colour: str) -> Any:
+    """Red, green and blue of `#rrggbb`."""
+    return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)], float)
+
+
+class Canvas:
+    """A square of white that strokes and dots are laid on, each in a colour and with a share of the light that it takes."""
+
+    def __init__(self, places: Any, side: int = 600) -> None:
+        """The canvas and, in `at`, where on it the points at `places` (n, 2) are."""
+        low, high = places.min(0), places.max(0)
+        self.at = 8 + (side - 16) * (places - low) / (high - low)
+        self.light = np.full((side, side, 3), 255.0)
+
+    def strokes(self, tails: Any, heads: Any, colour: str, strength: float) -> None:
+        """Lines between points, by their numbers."""
+        start, way = self.at[tails], self.at[heads] - self.at[tails]
+        side = len(self.light)
+        marks = np.zeros(side * side)
+        # Steps of less than a pixel, lines of like length together.
+        steps = np.maximum(1, np.ceil(2 * np.abs(way).max(1))).astype(int)
+        for count in np.unique(steps):
+            chosen = steps == count
+            part = (np.arange(count) + 0.5)[:, None, None] / count
+            x, y = (start[chosen] + part * way[chosen]).reshape(-1, 2).astype(int).T
+            marks += np.bincount(y * side + x, minlength=side * side)
+        self._cover(1 - (1 - strength) ** marks.reshape(side, side), colour)
+
+    def dots(self, points: Any, colour: str) -> None:
+        """Points as spots of three by three pixels."""
+        marks = np.zeros(self.light.shape[:2])
+        x, y = self.at[points].astype(int).T
+        for down in (-1, 0, 1):
+            for right in (-1, 0, 1):
+                marks[y + down, x + right] = 1 if down * right == 0 else np.maximum(marks[y + down, x + right], 0.4)
+        self._cover(marks, colour)
+
+    def _cover(self, share: Any, colour: str) -> None:
+        self.light += share[:, :, None] * (rgb(colour) - self.light)
+
+    def write(self, path: Path) -> None:
+        write_png(path, self.light.round().astype(np.uint8))
 
 
 def _packed(pixels: bytes) -> bytes:

@@ -91,3 +91,21 @@ def test_modes_of_a_flow_on_disk() -> None:
     clean, plain, robust = angles
     assert clean < 1.0 and robust < 2.0 and plain > 5 * robust
     assert 1.5 < float(lines[-1].split()[-2]) < 2.5
+
+
+def test_spectra_make_their_page(tmp_path: Path) -> None:
+    program = ROOT / "examples-python" / "spectra.py"
+    if not program.exists():
+        pytest.skip("no examples-python here")
+    data = ROOT / "tests" / "golden" / "spectral"
+    run = subprocess.run([sys.executable, "-B", str(program), str(tmp_path), str(data)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("sparse spectra: 4elt is cut at 168 edges, ")
+    # The reference's thick restart needs 95 products, ARPACK 97.
+    assert 80 <= int(run.stdout.split(" products")[0].split()[-1]) <= 110
+    page = (tmp_path / "spectra.html").read_text()
+    for name in ("mesh", "digits", "photo"):
+        assert f'src="spectra_{name}.png"' in page
+        assert (tmp_path / f"spectra_{name}.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("density", "convergence"):
+        assert (tmp_path / f"spectra_{name}.svg").read_text().strip() in page
