@@ -2,7 +2,7 @@
 """Products and eigenpairs of sparse matrices on the CPU: purlin against SciPy, MKL (pip install scipy mkl sparse_dot_mkl) and
 SLEPc (slepc4py), as far as they are installed.
 
-Arguments choose among products, largest and smallest. Runs of purlin and of a peer take turns, so that a machine that is not idle
+Arguments choose among products, largest, smallest and block, which is purlin against itself: blocks of vectors against one. Runs of purlin and of a peer take turns, so that a machine that is not idle
 favours neither. Eigensolvers get the same k and a tolerance that leaves the same true residuals, which are shown; SciPy's
 products use one thread, as they always do, MKL's as many as purlin's. Smallest eigenvalues of the normalised Laplacian are
 one less the largest of S = D^-1/2 A D^-1/2, for SciPy too.
@@ -27,7 +27,7 @@ import numpy as np
 import purlin
 from purlin import graph, lanczos, spmv
 from report import Table
-from spectra_gpu import preferential, recursive, residual
+from spectra_gpu import blocks, hypercube, preferential, recursive, residual
 
 GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden" / "spectral"
 
@@ -199,7 +199,7 @@ def smallest(table: Table, context: purlin.Context) -> None:
 
 
 def main() -> int:
-    wanted = set(sys.argv[1:]) or {"products", "largest", "smallest"}
+    wanted = set(sys.argv[1:]) or {"products", "largest", "smallest", "block"}
     table = Table("products and eigenpairs of sparse matrices on the CPU", threads=THREADS)
     with purlin.Context("cpu", threads=THREADS) as context:
         if "products" in wanted:
@@ -208,6 +208,10 @@ def main() -> int:
             largest(table, context)
         if "smallest" in wanted:
             smallest(table, context)
+        if "block" in wanted:
+            for name in ("email-Enron", "4elt"):
+                blocks(table, context, name, market(name), 10)
+            blocks(table, context, "hypercube, 2^12 vertices", hypercube(12), 13)
     table.write()
     return 0
 

@@ -4,7 +4,8 @@
 Both have the matrix on the device, where eigenvectors stay. Ours is asked for residuals of 1e-8 of the eigenvalue; CuPy's
 tolerance is absolute, so it gets 1e-8 of the largest, and so does RAFT's where pylibraft is found. The true residuals of all
 are shown. `host` is a call with SciPy's arrays, from which everything is made anew, and `first` the first call with a matrix on
-the device, which makes its plan, or its copy by degree. Last the plain recurrence, 63 steps and the test of its values.
+the device, which makes its plan, or its copy by degree. Then the plain recurrence, 63 steps and the test of its values, and
+blocks of vectors against one, of a graph and of a hypercube, whose eigenvalues have many copies.
 """
 
 from __future__ import annotations
@@ -61,6 +62,16 @@ def symmetric(n: int, i: Any, j: Any) -> Any:
     return a
 
 
+def hypercube(dimension: int) -> Any:
+    """Vertices whose numbers differ in one bit: d - 2 j is an eigenvalue as often as j of d can be chosen."""
+    from scipy import sparse
+
+    n = 1 << dimension
+    columns = np.sort(np.arange(n)[:, None] ^ (1 << np.arange(dimension)), axis=1)
+    starts = np.arange(0, n * dimension + 1, dimension)
+    return sparse.csr_matrix((np.ones(n * dimension), columns.ravel(), starts), shape=(n, n))
+
+
 def residual(a: Any, values: Any, vectors: Any) -> float:
     """Largest ||A x - lambda x|| / |lambda|."""
     return float(np.max(np.linalg.norm(a @ vectors - vectors * values, axis=0) / np.abs(values)))
@@ -70,7 +81,7 @@ def main() -> int:
     if not purlin.devices():
         print("no GPU here")
         return 77
-    wanted = set(sys.argv[1:]) or {"ba", "rmat", "plain", "shared"}
+    wanted = set(sys.argv[1:]) or {"ba", "rmat", "plain", "block", "shared"}
     table = Table("ten largest eigenpairs of graphs on a GPU")
     graphs: dict[str, Any] = {}
     if "ba" in wanted:
@@ -82,6 +93,9 @@ def main() -> int:
             measure(table, context, name, a)
         if "plain" in wanted:
             plain(table, context)
+        if "block" in wanted:
+            blocks(table, context, "BA, 1.6e6 vertices", preferential(1_600_000, 3, 1), 10)
+            blocks(table, context, "hypercube, 2^20 vertices", hypercube(20), 21)
     if "shared" in wanted and len(purlin.devices()) > 1:
         shared(table, int(os.environ.get("PURLIN_BENCH_SCALE", "24")))
     table.write()
@@ -192,6 +206,28 @@ def plain(table: Table, context: purlin.Context) -> None:
     near = [float(np.min(np.abs(right - v))) / right[0] for v in accepted.values if v > right[-1]]
     facts = {"entries": a.nnz, "milliseconds": round(1e3 * seconds, 2), "leading": len(near), "differ": f"{max(near):.1e}"}
     table.add("R-MAT, scale 22, 63 plain steps", "1/s", 1 / seconds, "", None, **facts)
+
+
+def blocks(table: Table, context: purlin.Context, name: str, a: Any, k: int) -> None:
+    """Blocks of two and of four against one vector, in as large a space."""
+    copied = purlin.Matrix.from_scipy(a, copy=True, context=context)
+
+    def run(block: int) -> Any:
+        return lanczos.run(copied, k, "largest", vectors=False, context=context, tolerance=1e-8, basis=8 * (k // 2), block=block)
+
+    alone = run(1)
+    single = median_seconds(lambda: run(1))
+    for block in (2, 4):
+        found = run(block)
+        seconds = median_seconds(lambda block=block: run(block))
+        facts = {
+            "milliseconds": round(1e3 * seconds, 2),
+            "products": found.info.products,
+            "products_of_one": alone.info.products,
+            "recovered_by_one": alone.info.recovered,
+            "differ": f"{np.max(np.abs(found.pairs.values / alone.pairs.values - 1)):.1e}",
+        }
+        table.add(f"{name}, k = {k}, blocks of {block}", "1/s", 1 / seconds, "one vector", 1 / single, **facts)
 
 
 def recursive_pattern(scale: int, edges: int, seed: int) -> tuple[Any, Any]:
