@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # From a bare clone to pictures: tools, library, installation, then against the installed package the C example on a
-# real diffusion MRI volume, the C++ example on a simulated CT scan, the Python example on faces and a video, and the
-# Fortran example on a spin chain. Progress
-# goes to stderr; the first line of output names the backend.
+# real diffusion MRI volume, the C++ example on a simulated CT scan, the Python example on faces and a video, the Fortran
+# example on a spin chain, and sparse spectra: a mesh, a photo and graphs by their eigenvectors. Progress goes to stderr; the
+# first line of output names the backend.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 out=$TARGET/demo
@@ -62,6 +62,6 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
     sed -i 's|</body>|<p><a href="tensor_trains.html">Tensor trains: a spin chain</a></p></body>|' "$out/index.html"
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/examples-python/spectra.py" "$out" "$ROOT/tests/golden/spectral"
     [ -s "$out/spectra.html" ] || die "the example wrote no $out/spectra.html"
-    sed -i 's|</body>|<p><a href="spectra.html">Sparse spectra: a mesh, a photo, a network</a></p></body>|' "$out/index.html"
+    sed -i 's|</body>|<p><a href="spectra.html">Sparse spectra: a mesh, digits, a photo, a network</a></p></body>|' "$out/index.html"
 fi
 say "demo: open file://$out/index.html"
