@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def rgb(colour: str) -> Any:
 
 
 class Canvas:
-    """A square of white that strokes and dots are laid on, each in a colour and with a share of the light that it takes."""
+    """A square of white that strokes and dots are laid on, each in a colour and with the share of light that it takes."""
 
     def __init__(self, places: Any, side: int = 600) -> None:
         """The canvas and, in `at`, where on it the points at `places` (n, 2) are."""
@@ -135,7 +135,7 @@ def plot(
     title: str,
     across: str,
     up: str,
-    lines: dict[str, tuple[Sequence[float], Sequence[float]]],
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     *,
     logarithmic: bool = True,
     apart: Collection[str] = (),

@@ -1,10 +1,11 @@
 """Sparse spectra: a graph's eigenvalues and how they converge, a mesh and a graph of written digits drawn by their
-eigenvectors, the mesh cut in two, a photo cut into segments by the graph of its pixels; and products against SciPy's, where
-that is there. As a page of HTML.
+eigenvectors, the mesh cut in two, a photo cut into segments by the graph of its pixels; and products against SciPy's,
+where that is there. As a page of HTML.
 
 spectra.py FOLDER DATA
 
-FOLDER gets spectra.html and its pictures, spectra_*; those in docs/figures are made so. DATA holds the matrices of tests/golden/spectral.
+FOLDER gets spectra.html and its pictures, spectra_*; those in docs/figures are made so. DATA holds the matrices of
+tests/golden/spectral.
 """
 
 from __future__ import annotations
