@@ -8609,8 +8609,8 @@ purlin_status purlin_matrix_norm(const struct purlin_matrix *a,
                                  double *norm);
 
 /**
- * Whether a sparse matrix without duplicates is symmetric (Hermitian if complex): the same entries on both sides of the
- * diagonal, their values within `tolerance` times the largest modulus. O(nnz).
+ * Whether a sparse matrix is symmetric (Hermitian if complex): entries at the same places on both sides of the diagonal,
+ * their values within `tolerance` times the largest modulus. Several entries at one place are added. O(nnz).
  *
  * @param      a          sparse, on the host; a rectangular one is not symmetric.
  * @param      tolerance  not negative.

@@ -102,8 +102,8 @@ fn folded(
     Ok(out)
 }
 
-/// Whether a square matrix without duplicates is symmetric (Hermitian if complex): the same entries on both sides of the
-/// diagonal, their values within `tolerance` times the largest modulus.
+/// Whether a square matrix is symmetric (Hermitian if complex): entries at the same places on both sides of the diagonal,
+/// their values within `tolerance` times the largest modulus. Several entries at one place are added, as products do.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a tolerance below 0; else as [`norm`].
@@ -154,17 +154,28 @@ where
         next.extend((0..self.rows).map(|i| (self.row)(i).start));
         with_scalar!(dtype, "a", T => {
             let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+            // The sum of the entries from `k` on in the column that k is in, and what comes behind them.
+            let sum = |row: usize, k: usize| {
+                let (col, end) = ((self.col)(k), (self.row)(row).end);
+                let (mut next, mut re, mut im) = (k, 0.0, 0.0);
+                while next < end && (self.col)(next) == col {
+                    let v = value_at::<T>(held, (self.source)(next));
+                    (re, im, next) = (re + v.re(), im + v.im(), next + 1);
+                }
+                (re, im, next)
+            };
             for j in 0..self.rows {
                 // Rows come in order, so the partner of an entry in column i is the next of row i.
-                for at in (self.row)(j) {
+                let mut at = (self.row)(j).start;
+                while at < (self.row)(j).end {
                     let i = (self.col)(at);
                     let place = next[i];
                     if place >= (self.row)(i).end || (self.col)(place) != j {
                         return Ok(false);
                     }
-                    next[i] += 1;
-                    let (x, y) = (value_at::<T>(held, (self.source)(at)), value_at::<T>(held, (self.source)(place)));
-                    let far = (x.re() - y.re()).hypot(x.im() + y.im());
+                    let ((re, im, after), (other_re, other_im, behind)) = (sum(j, at), sum(i, place));
+                    (at, next[i]) = (after, behind);
+                    let far = (re - other_re).hypot(im + other_im);
                     // A NaN is symmetric to nothing.
                     if far.is_nan() || far > limit {
                         return Ok(false);
