@@ -22,6 +22,8 @@ mod fdk;
 mod fixture;
 #[path = "fault/rsvd.rs"]
 mod rsvd;
+#[path = "fault/sparse.rs"]
+mod sparse;
 #[path = "fault/spectra.rs"]
 mod spectra;
 #[path = "fault/tt.rs"]

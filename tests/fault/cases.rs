@@ -8,6 +8,7 @@ use crate::families;
 use crate::fdk;
 use crate::fixture::{Fixture, c, initialised, noise};
 use crate::rsvd;
+use crate::sparse;
 use crate::spectra;
 use crate::tt;
 
@@ -43,7 +44,7 @@ pub struct OnGpu {
 pub fn all() -> Vec<Case> {
     let families = [families::packed(), families::on_any_backend(), families::searches(), families::on_the_host()];
     let scans = [fdk::on_any_backend(), fdk::where_tensors_lie(), fdk::on_host()];
-    let matrices = [rsvd::on_any_backend(), rsvd::on_host(), spectra::on_any_backend(), spectra::on_host()];
+    let matrices = [rsvd::on_any_backend(), rsvd::on_host(), sparse::on_host(), spectra::on_any_backend()];
     let trains = [tt::on_any_backend(), tt::where_trains_lie()];
     let cases = families.into_iter().chain(scans).chain(matrices).chain(trains).flatten();
     base().into_iter().chain([copy_case()]).chain(cases).collect()
@@ -82,7 +83,7 @@ pub fn in_chunks() -> Vec<OnGpu> {
 
 /// Those that read and write files.
 pub fn on_files() -> Vec<Case> {
-    fdk::on_files().into_iter().chain(rsvd::on_files()).collect()
+    fdk::on_files().into_iter().chain(rsvd::on_files()).chain(sparse::on_files()).collect()
 }
 
 fn copy_case() -> Case {

@@ -1,7 +1,7 @@
 //! Randomized SVD, principal components and robust PCA, on matrices of every storage.
 
 use std::ffi::{CString, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 
 use purlin::ffi::*;
@@ -373,17 +373,22 @@ fn split_sparsely(f: &Fixture) -> Call {
 }
 
 /// A folder that goes with the value.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(kind: &str) -> Self {
+    pub fn new(kind: &str) -> Self {
         let path = std::env::temp_dir().join(format!("purlin-fault-{kind}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a folder for files");
         Self(path)
     }
 
-    fn path(&self, name: &str) -> CString {
+    /// Where it is.
+    pub fn whole(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn path(&self, name: &str) -> CString {
         CString::new(self.0.join(name).to_str().expect("a plain path")).expect("no zero in it")
     }
 }

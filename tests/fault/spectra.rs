@@ -9,37 +9,39 @@ use crate::fixture::{Fixture, c, good, initialised, message};
 use crate::rsvd::in_turn;
 
 /// Vertices of the graph: two rings that an edge joins.
-const N: i64 = 80;
+pub const N: i64 = 80;
 
-/// Products and eigenpairs.
+/// Products, eigenpairs and what is made of them.
 pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
+        Case { name: "purlin_spmv_apply_block", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_AUTO) },
         Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
         Case { name: "purlin_lanczos_solve, contexts", allocations: 8, prepare: share },
+        Case { name: "purlin_lanczos_solve, block", allocations: 8, prepare: |f| way(f, |o| o.block = 2) },
+        Case { name: "purlin_lanczos_solve, partial", allocations: 8, prepare: |f| way(f, partial) },
+        Case { name: "purlin_lanczos_solve, filter", allocations: 8, prepare: |f| way(f, filtered) },
+        Case { name: "purlin_lanczos_solve, plain", allocations: 8, prepare: |f| way(f, plain) },
+        Case { name: "purlin_lanczos_solve, nearest, solve", allocations: 8, prepare: nearest },
         Case { name: "purlin_spmv_create, purlin_lanczos_solve, order", allocations: 8, prepare: ordered },
         Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
+        Case { name: "purlin_lanczos_tridiagonalise, filter", allocations: 4, prepare: recurrence },
+        Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
+        Case { name: "purlin_graph_embed, k_means, pivoted_qr", allocations: 8, prepare: embedding },
+        Case { name: "purlin_graph_density, of_image", allocations: 6, prepare: density },
     ]
 }
 
 /// What there is on a GPU alone.
 pub fn on_gpu() -> Vec<Case> {
-    vec![Case { name: "purlin_matrix_borrow_csr_device, lanczos", allocations: 3, prepare: resident }]
-}
-
-/// What is tried on the host alone.
-pub fn on_host() -> Vec<Case> {
     vec![
-        Case { name: "purlin_matrix_from_coordinates, transpose, symmetrise", allocations: 8, prepare: make },
-        Case { name: "purlin_matrix_select, component, row_sums", allocations: 8, prepare: cut },
-        Case { name: "purlin_lanczos_tridiagonalise, filter", allocations: 4, prepare: recurrence },
-        Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
-        Case { name: "purlin_graph_density, of_image", allocations: 6, prepare: density },
+        Case { name: "purlin_matrix_borrow_csr_device, lanczos", allocations: 3, prepare: resident },
+        Case { name: "purlin_spmv, sweeps", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_SWEEPS) },
     ]
 }
 
 /// Row, column and value of each entry of the graph.
-fn entries() -> (Vec<i64>, Vec<i64>, Vec<f64>) {
+pub fn entries() -> (Vec<i64>, Vec<i64>, Vec<f64>) {
     let (mut row, mut col) = (vec![3, 50], vec![50, 3]);
     for i in 0..N {
         let next = if i < 40 { (i + 1) % 40 } else { 40 + (i + 1) % 40 };
@@ -51,19 +53,19 @@ fn entries() -> (Vec<i64>, Vec<i64>, Vec<f64>) {
 }
 
 /// Handles of a call, destroyed at its end whatever came of it.
-struct Made {
-    matrices: [*mut purlin_matrix; 4],
-    names: *mut purlin_tensor,
+pub struct Made {
+    pub matrices: [*mut purlin_matrix; 4],
+    pub names: *mut purlin_tensor,
     plan: *mut purlin_spmv,
 }
 
 impl Made {
-    fn none() -> Self {
+    pub fn none() -> Self {
         Self { matrices: [null_mut(); 4], names: null_mut(), plan: null_mut() }
     }
 
     /// Destroys all, NULL for what was not made.
-    fn end(self, status: purlin_status) -> purlin_status {
+    pub fn end(self, status: purlin_status) -> purlin_status {
         // The message of a failure goes with the next call that succeeds: the status is what is passed on.
         let text = message();
         let good = purlin_status::PURLIN_SUCCESS;
@@ -77,7 +79,7 @@ impl Made {
     }
 }
 
-fn graph(context: *mut purlin_context, place: *mut *mut purlin_matrix) -> purlin_status {
+pub fn graph(context: *mut purlin_context, place: *mut *mut purlin_matrix) -> purlin_status {
     let (row, col, values) = entries();
     let (n, sum) = (row.len() as i64, PURLIN_DUPLICATES_SUM);
     let (r, k, v) = (row.as_ptr().cast(), col.as_ptr().cast(), values.as_ptr().cast());
@@ -88,37 +90,6 @@ fn options() -> purlin_lanczos_options {
     let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
     o.count = 2;
     o
-}
-
-fn make(f: &Fixture) -> Call {
-    let context = f.context;
-    Box::new(move || {
-        let mut made = Made::none();
-        let [a, t, s, p] = &mut made.matrices;
-        let status = in_turn!(
-            graph(context, &raw mut *a),
-            purlin_matrix_transpose(*a, 0, &raw mut *t),
-            purlin_matrix_symmetrise(*t, PURLIN_SYMMETRISE_AVERAGE, &raw mut *s),
-            purlin_matrix_pattern(*s, &raw mut *p),
-        );
-        made.end(status)
-    })
-}
-
-fn cut(f: &Fixture) -> Call {
-    let (context, sums) = (f.context, f.vector(N));
-    Box::new(move || {
-        let (mut made, rows, mut norm) = (Made::none(), [5i64, 3, 4], 0.0);
-        let [a, part, component, ..] = &mut made.matrices;
-        let status = in_turn!(
-            graph(context, &raw mut *a),
-            purlin_matrix_select(*a, 3, rows.as_ptr(), 0, null(), &raw mut *part),
-            purlin_graph_component(*a, -1, &raw mut *component, &raw mut made.names),
-            purlin_matrix_row_sums(*a, sums),
-            purlin_matrix_norm(*a, PURLIN_NORM_ONE, &raw mut norm),
-        );
-        made.end(status)
-    })
 }
 
 fn multiply(f: &Fixture) -> Call {
@@ -133,6 +104,107 @@ fn multiply(f: &Fixture) -> Call {
             purlin_spmv_create(*a, &raw const o, &raw mut made.plan),
             purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
             purlin_spmv_update(made.plan, *a),
+        );
+        made.end(status)
+    })
+}
+
+/// Products of one vector and of three.
+fn blocks(f: &Fixture, algorithm: i32) -> Call {
+    let (context, x, y) = (f.context, f.vector(N), f.vector(N));
+    Box::new(move || {
+        let mut made = Made::none();
+        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        o.algorithm = algorithm;
+        let [a, xs, ys, ..] = &mut made.matrices;
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 3, &raw mut *xs),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 3, &raw mut *ys),
+            purlin_spmv_create(*a, &raw const o, &raw mut made.plan),
+            purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
+            purlin_spmv_apply_block(made.plan, null(), null(), *a, *xs, null(), *ys),
+        );
+        made.end(status)
+    })
+}
+
+fn partial(o: &mut purlin_lanczos_options) {
+    o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+}
+
+fn filtered(o: &mut purlin_lanczos_options) {
+    (o.filter, o.degree) = (PURLIN_LANCZOS_FILTER_CHEBYSHEV, 4);
+}
+
+fn plain(o: &mut purlin_lanczos_options) {
+    (o.method, o.basis) = (PURLIN_LANCZOS_METHOD_PLAIN, 60);
+}
+
+/// The two largest values of a diagonal, which lie far from the rest: few steps find them.
+fn way(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
+    let (context, values, residuals) = (f.context, f.vector(2), f.vector(2));
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        (o.basis, o.tolerance) = (30, 1e-6);
+        set(&mut o);
+        let [a, v, ..] = &mut made.matrices;
+        let diagonal: Vec<f64> = (0..N).map(|i| if i < 2 { 9.0 - i as f64 } else { i as f64 / N as f64 }).collect();
+        let (place, o, no) = (&raw mut *a, &raw const o, null());
+        let status = in_turn!(
+            spread(context, &diagonal, place),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
+            purlin_lanczos_solve(*a, null(), o, null(), no, no, values, *v, residuals, null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+/// A diagonal matrix.
+fn spread(context: *mut purlin_context, diagonal: &[f64], place: *mut *mut purlin_matrix) -> purlin_status {
+    let index: Vec<i64> = (0..N).collect();
+    let (i, v, sum) = (index.as_ptr().cast(), diagonal.as_ptr().cast(), PURLIN_DUPLICATES_SUM);
+    c!(purlin_matrix_from_coordinates(context, PURLIN_F64, 0, N, N, N, PURLIN_I64, i, i, v, sum, place))
+}
+
+const SIGMA: f64 = 30.3;
+
+/// (A - sigma I)^-1 of the diagonal 0, 1, ...
+unsafe extern "C" fn invert(
+    _: i32,
+    count: i64,
+    x: *const std::ffi::c_void,
+    ldx: i64,
+    y: *mut std::ffi::c_void,
+    ldy: i64,
+    _: *mut std::ffi::c_void,
+) -> i32 {
+    for k in 0..count {
+        for i in 0..N {
+            // SAFETY: purlin gives columns of N numbers.
+            unsafe {
+                let value = *x.cast::<f64>().add((ldx * k + i) as usize);
+                y.cast::<f64>().add((ldy * k + i) as usize).write(value / (i as f64 - SIGMA));
+            }
+        }
+    }
+    0
+}
+
+fn nearest(f: &Fixture) -> Call {
+    let (context, values) = (f.context, f.vector(2));
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        (o.which, o.sigma, o.basis) = (PURLIN_LANCZOS_NEAREST, SIGMA, 30);
+        let [a, inverse, ..] = &mut made.matrices;
+        let diagonal: Vec<f64> = (0..N).map(|i| i as f64).collect();
+        let (place, with, nobody) = (&raw mut *a, &raw mut *inverse, null_mut());
+        let (o, no) = (&raw const o, null());
+        let (v, r, info) = (null_mut(), null_mut(), null_mut());
+        let status = in_turn!(
+            spread(context, &diagonal, place),
+            purlin_matrix_from_operator(context, PURLIN_F64, N, N, Some(invert), nobody, PURLIN_HOST, with),
+            purlin_lanczos_solve(*a, null(), o, null(), no, *inverse, values, v, r, info),
         );
         made.end(status)
     })
@@ -309,8 +381,25 @@ fn recurrence(f: &Fixture) -> Call {
     })
 }
 
+fn embedding(f: &Fixture) -> Call {
+    let (context, labels) = (f.context, f.on_host(PURLIN_I64, &[N], |_| 0.0));
+    Box::new(move || {
+        let (mut made, o) = (Made::none(), options());
+        let [a, points, ..] = &mut made.matrices;
+        let (none, scaling) = (null_mut(), PURLIN_GRAPH_SCALING_UNIT_ROWS);
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *points),
+            purlin_graph_embed(*a, null(), &raw const o, scaling, *points, null_mut(), none),
+            purlin_graph_k_means(*points, 2, 2, 1, labels, null_mut()),
+            purlin_graph_pivoted_qr(*points, labels, null_mut()),
+        );
+        made.end(status)
+    })
+}
+
 fn cluster(f: &Fixture) -> Call {
-    let (context, labels, vector) = (f.context, f.dense(PURLIN_I64, &[N], |_| 0.0), f.vector(N));
+    let (context, labels, vector) = (f.context, f.on_host(PURLIN_I64, &[N], |_| 0.0), f.vector(N));
     Box::new(move || {
         let (mut made, o) = (Made::none(), options());
         let a = &mut made.matrices[0];

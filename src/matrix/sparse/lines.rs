@@ -7,6 +7,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::alloc;
 use crate::blocks::sink::ProvisionalFile;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
@@ -16,6 +17,10 @@ use crate::shape::to_u64;
 const LONGEST: usize = 1 << 16;
 /// Text that is held before it goes to its file.
 const HELD: usize = 1 << 20;
+/// A line that is written is shorter.
+const SHORT: usize = 1 << 8;
+/// What is read at a time: a fixed size, which cannot fail and is small for that.
+const CHUNK: usize = 1 << 14;
 
 /// The lines of a file with their numbers, from 1.
 pub(super) struct Lines<'a> {
@@ -30,11 +35,11 @@ impl<'a> Lines<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         file_fault(path, "open")?;
         let file = File::open(path).map_err(|e| io_error(path, "open", &e))?;
-        let mut reader = BufReader::with_capacity(1 << 18, file);
+        let mut reader = BufReader::with_capacity(CHUNK, file);
         file_fault(path, "read")?;
         let front = reader.fill_buf().map_err(|e| io_error(path, "read", &e))?;
         let reader: Box<dyn BufRead> = if front.starts_with(&[0x1f, 0x8b]) {
-            Box::new(BufReader::with_capacity(1 << 18, flate2::bufread::MultiGzDecoder::new(reader)))
+            Box::new(BufReader::with_capacity(CHUNK, flate2::bufread::MultiGzDecoder::new(reader)))
         } else {
             Box::new(reader)
         };
@@ -92,12 +97,13 @@ pub(super) struct TextFile<'a> {
 
 impl<'a> TextFile<'a> {
     pub(super) fn create(path: &'a Path) -> Result<Self> {
+        let text = alloc::with_capacity("text of a file", HELD + SHORT)?;
         let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
         let packer = packed.then(|| GzEncoder::new(Vec::new(), Compression::default()));
-        Ok(Self { path, file: ProvisionalFile::create(path)?, place: 0, text: Vec::new(), packer })
+        Ok(Self { path, file: ProvisionalFile::create(path)?, place: 0, text, packer })
     }
 
-    /// Where to put text; [`TextFile::spill`] is to be called now and then.
+    /// Where to put a line; [`TextFile::spill`] is to be called before the next, or there is no room for it.
     pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }

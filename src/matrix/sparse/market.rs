@@ -225,8 +225,8 @@ pub(super) fn write_entries(
                     write_value(text, value_at::<T>(held, k)).map_err(io)?;
                 }
                 text.push(b'\n');
+                file.spill()?;
             }
-            file.spill()?;
         }
         Ok(())
     })?;
