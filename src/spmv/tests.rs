@@ -1,22 +1,19 @@
+mod given;
 pub(super) mod orders;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::cpu::Finish;
 use super::*;
-use crate::backend::BackendChoice;
 use crate::backend::memory::{HostMemory, Memory};
-use crate::context::{self, Context};
-use crate::matrix::sparse::{Index, Norm, norm, read_market};
+use crate::context::Context;
+use crate::matrix::sparse::{Index, Norm, Rows, components, diagonal, norm};
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
-use crate::scalar::{Complex, DType, Element, Real, Scalar};
+use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
 
-pub(crate) fn cpu(threads: usize) -> Arc<Context> {
-    Context::new(context::Options { backend: BackendChoice::Cpu, threads, ..context::Options::default() }).unwrap()
-}
+pub(crate) use given::{GRAPHS, PHOTOGRAPH, cpu, from_entries, golden, photograph, recorded, stored};
 
 pub(super) const ALL: [Algorithm; 7] = [
     Algorithm::Auto,
@@ -73,12 +70,6 @@ pub(super) fn cases() -> Vec<(&'static str, Lists)> {
         ("hub", hub),
         ("holes", holes),
     ]
-}
-
-fn stored<T: Element>(c: &Context, values: &[T]) -> HostMemory {
-    let mut m = HostMemory::allocate("test", size_of_val(values), c.host_budget()).unwrap();
-    m.as_mut_slice::<T>().unwrap().copy_from_slice(values);
-    m
 }
 
 pub(super) fn matrix<T: Scalar, I: Index>(
@@ -316,27 +307,6 @@ fn the_rest_of_a_row_is_added_to_its_sum() {
     }
 }
 
-/// A file of the golden data.
-pub(crate) fn golden(c: &Arc<Context>, name: &str) -> Matrix {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral");
-    read_market(c, &folder.join(format!("{name}.mtx.gz")), None).unwrap()
-}
-
-/// The numbers under a key of a graph in `reference.json`.
-pub(crate) fn recorded(graph: &str, key: &str) -> Vec<f64> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral/reference.json");
-    let text = std::fs::read_to_string(path).unwrap();
-    let from = text.find(&format!("\"{graph}\"")).unwrap_or_else(|| panic!("no {graph}"));
-    let text = &text[from..];
-    let text = &text[text.find(&format!("\"{key}\"")).unwrap_or_else(|| panic!("no {key}")) + key.len() + 3..];
-    let text = text.trim_start();
-    let body = match text.strip_prefix('[') {
-        Some(list) => list.split(']').next().unwrap(),
-        None => text.split([',', '}']).next().unwrap(),
-    };
-    body.split(',').map(|n| n.trim().parse().unwrap()).collect()
-}
-
 #[test]
 fn graphs_give_the_recorded_sums() {
     check_graphs(&cpu(2), &ALL);
@@ -344,22 +314,22 @@ fn graphs_give_the_recorded_sums() {
 
 /// The sums that are on record for real graphs, in a context.
 pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
-    for name in ["as-caida20071105", "ca-AstroPh-cc", "email-Enron", "4elt", "bcsstk13"] {
+    let plain = GRAPHS.into_iter().chain(["bcsstk13", "cit-HepPh-directed_raw"]).map(|name| (name, "spmv", Op::Plain));
+    for (name, section, op) in plain.chain([("cit-HepPh-directed_raw", "spmv_transpose", Op::Transpose)]) {
         let a = golden(c, name);
         let n = a.rows();
-        let number = |key: &str| recorded(name, key)[0];
-        assert_eq!((n as f64, plan::csr(&a).unwrap().nnz() as f64), (number("n"), number("nnz")), "{name}");
+        let number = |key: &str| recorded(name, &format!("{section}.{key}"))[0];
         let x: Vec<f64> =
             (0..n).map(|i| ((i * 2_654_435_761) % (1 << 32)) as f64 / (1u64 << 32) as f64 - 0.5).collect();
-        let scale = norm(&a, Norm::Infinity).unwrap();
+        let scale = norm(&a, if op == Op::Plain { Norm::Infinity } else { Norm::One }).unwrap();
         for &algorithm in all {
-            let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
+            let plan = Plan::new(c, &a, Options { algorithm, op, ..Options::default() }).unwrap();
             let mut y = vec![f64::NAN; n];
             plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
             let limit = 1e-13 * scale * (n as f64).sqrt();
             let near = |key: &str, found: f64, limit: f64| {
                 let want = number(key);
-                assert!((found - want).abs() <= limit, "{name} {algorithm:?} {key}: {found}, not {want}");
+                assert!((found - want).abs() <= limit, "{name} {op:?} {algorithm:?} {key}: {found}, not {want}");
             };
             near("sum_y", y.iter().sum(), limit);
             near("sum_i_y", y.iter().enumerate().map(|(i, v)| i as f64 * v).sum(), limit * n as f64);
@@ -370,6 +340,46 @@ pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
             near("min_y", y.iter().copied().fold(f64::MAX, f64::min), 1e-13 * scale);
         }
     }
+}
+
+#[test]
+fn graphs_have_the_recorded_structure() {
+    let c = cpu(2);
+    for name in GRAPHS.into_iter().chain(["bcsstk13", "cit-HepPh-directed_raw"]) {
+        let a = golden(&c, name);
+        let rows = Rows::new(plan::csr(&a).unwrap()).unwrap();
+        let lengths: Vec<usize> = (0..a.rows()).map(|i| rows.row(i).len()).collect();
+        let same = |key: &str, found: usize| assert_eq!(found as f64, recorded(name, key)[0], "{name} {key}");
+        same("n", a.rows());
+        same("nnz", lengths.iter().sum());
+        same("diag_nnz", diagonal(&a).unwrap().iter().filter(|d| d.re != 0.0).count());
+        let longest = *lengths.iter().max().unwrap();
+        same("max_row", longest);
+        same("min_row", *lengths.iter().min().unwrap());
+        same("empty_rows", lengths.iter().filter(|l| **l == 0).count());
+        same("spmv.row_longest", lengths.iter().position(|l| *l == longest).unwrap());
+        same("spmv.len_longest", longest);
+        let parts = components(&a).unwrap();
+        same("components", parts.sizes.len());
+        same("largest_component", *parts.sizes.iter().max().unwrap());
+        let near = |key: &str, found: f64| {
+            let want = recorded(name, key)[0];
+            assert!((found - want).abs() <= 1e-13 * want, "{name} {key}: {found}, not {want}");
+        };
+        // In whole numbers, so that nothing is rounded before the end.
+        let (n, sum) = (a.rows(), lengths.iter().sum::<usize>());
+        let squares: usize = lengths.iter().map(|l| l * l).sum();
+        near("mean_row", sum as f64 / n as f64);
+        near("std_row", ((n * squares - sum * sum) as f64).sqrt() / n as f64);
+    }
+    // The columns of a matrix are the rows of its transpose.
+    let a = golden(&c, "cit-HepPh-directed_raw");
+    let rows = Rows::new(plan::csr(&a).unwrap()).unwrap();
+    let mut columns = vec![0usize; a.cols()];
+    (0..a.rows()).flat_map(|i| rows.row(i)).for_each(|k| columns[rows.col(k)] += 1);
+    let of = |key: &str| recorded("cit-HepPh-directed_raw", &format!("spmv_transpose.{key}"))[0] as usize;
+    assert_eq!(columns.iter().max(), Some(&of("len_longest")));
+    assert_eq!(columns[of("row_longest")], of("len_longest"));
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::GpuKrylov;
 use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
-use crate::backend::memory::HostMemory;
 use crate::context::{self, Context};
 use crate::lanczos::cpu::CpuKrylov;
 use crate::lanczos::krylov::{Affine, Krylov, Space};
@@ -15,12 +14,12 @@ use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::tests::{edges, orders, symmetric};
 use crate::lanczos::{Filter, Method, Options, Orthogonality, Pairs, Verify, Which, eigenpairs, eigenpairs_over};
 use crate::matrix::Matrix;
-use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Ordering, from_coordinates};
+use crate::matrix::sparse::Ordering;
 use crate::progress::Progress;
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::gpu::tests::all_on_device;
-use crate::spmv::tests::{cpu, golden, recorded};
+use crate::spmv::tests::{cpu, from_entries, golden, recorded};
 use crate::tensor::Location;
 
 fn gpu() -> Arc<Context> {
@@ -365,20 +364,7 @@ fn several_contexts_share_matrices_on_the_device() {
     let contexts = several(2);
     let mut list: Vec<_> = (0..3000).map(|i| (i, (i + 1) % 3000, 1.0)).collect();
     list.extend((0..3000).map(|i| ((i + 1) % 3000, i, 1.0 + f64::from(i == 1234))));
-    let (rows, cols): (Vec<i64>, Vec<i64>) = list.iter().map(|e| (e.0 as i64, e.1 as i64)).unzip();
-    let values: Vec<f64> = list.iter().map(|e| e.2).collect();
-    let mut held = HostMemory::allocate("test", size_of_val(&values[..]), contexts[0].host_budget()).unwrap();
-    held.as_mut_slice::<f64>().unwrap().copy_from_slice(&values);
-    let from = Coordinates {
-        rows: 3000,
-        cols: 3000,
-        row_idx: Indices::I64(&rows),
-        col_idx: Indices::I64(&cols),
-        base: 0,
-        dtype: DType::F64,
-        values: Some(&held),
-    };
-    let there = all_on_device::<f64>(&contexts[0], &from_coordinates(&contexts[0], &from, Duplicates::Sum).unwrap());
+    let there = all_on_device::<f64>(&contexts[0], &from_entries(&contexts[0], (3000, 3000), &list));
     let e = shared::over::<f64>(&contexts, &there, Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
     assert!(e.to_string().contains("not symmetric"), "{e}");
     // Contexts on other kinds of device.

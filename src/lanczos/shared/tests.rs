@@ -5,9 +5,9 @@ use crate::lanczos::solve::eigenpairs_to;
 use crate::lanczos::tests::{edges, symmetric as graph};
 use crate::lanczos::{Filter, Method, Orthogonality, Verify, Which};
 use crate::matrix::Operator;
-use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Rows, from_coordinates, pattern};
+use crate::matrix::sparse::{Rows, pattern};
 use crate::scalar::{Complex, DType};
-use crate::spmv::tests::{cpu, golden};
+use crate::spmv::tests::{cpu, from_entries, golden};
 
 /// The order that the matrix of [`web`] has.
 const N: usize = 3001;
@@ -300,18 +300,7 @@ fn what_several_contexts_cannot_share_is_refused() {
     refused::<f64>(&contexts, &a, Kind::Augmented, "kind: Augmented");
     let own = Matrix::from_operator::<f64>(&contexts[0], Box::new(Inverse(9, 0.0)));
     refused::<f64>(&contexts, &own, Kind::Matrix, "is an operator");
-    let list = [(0i64, 1i64), (1, 2)];
-    let (rows, cols): (Vec<i64>, Vec<i64>) = list.iter().copied().unzip();
-    let from = Coordinates {
-        rows: 3,
-        cols: 3,
-        row_idx: Indices::I64(&rows),
-        col_idx: Indices::I64(&cols),
-        base: 0,
-        dtype: DType::F64,
-        values: None,
-    };
-    let directed = from_coordinates(&contexts[0], &from, Duplicates::Sum).unwrap();
+    let directed = from_entries(&contexts[0], (3, 3), &[(0, 1, 1.0), (1, 2, 1.0)]);
     refused::<f64>(&contexts, &directed, Kind::Matrix, "not symmetric");
     let negative =
         graph(&contexts[0], 40, &(0..39).map(|i| (i, i + 1, if i == 30 { -3.0 } else { 1.0 })).collect::<Vec<_>>());

@@ -1,16 +1,18 @@
 //! Bad input and awkward matrices: each of them has a documented outcome.
 
 use super::*;
+use crate::backend::memory::Memory;
+use crate::matrix::sparse::is_symmetric;
+use crate::matrix::{Csr, CsrParts, IndexType};
+use crate::scalar::DType;
 
 fn ring(c: &Arc<Context>, n: usize) -> Matrix {
     symmetric(c, n, &edges((0..n).map(|i| (i, (i + 1) % n)).filter(|(i, j)| i != j)))
 }
 
-#[test]
-fn an_order_of_one_or_two_is_solved_by_every_method() {
-    let c = cpu(1);
+pub(super) fn an_order_of_one_or_two_is_solved_by_every_method(c: &Arc<Context>) {
     for n in [1usize, 2] {
-        let a = symmetric(&c, n, &(0..n).map(|i| (i, i, 3.0 - i as f64)).collect::<Vec<_>>());
+        let a = symmetric(c, n, &(0..n).map(|i| (i, i, 3.0 - i as f64)).collect::<Vec<_>>());
         let base = Options { count: 1, ..Options::default() };
         for options in [
             base,
@@ -21,46 +23,40 @@ fn an_order_of_one_or_two_is_solved_by_every_method() {
             Options { which: Which::Nearest, sigma: 2.9, ..base },
             Options { which: Which::BothEnds, ..base },
         ] {
-            let pairs = solve(&c, &a, Kind::Matrix, &options);
+            let pairs = solve(c, &a, Kind::Matrix, &options);
             near(&pairs.values, &[3.0], 1e-14, &format!("n = {n}, {options:?}"));
         }
     }
 }
 
-#[test]
-fn components_and_empty_rows_do_not_hide_values() {
-    let c = cpu(2);
+pub(super) fn components_and_empty_rows_do_not_hide_values(c: &Arc<Context>) {
     // Two rings apart, and vertices alone before, between and behind.
     let list = (0..70).map(|i| (5 + i, 5 + (i + 1) % 70)).chain((0..90).map(|i| (80 + i, 80 + (i + 1) % 90)));
-    let a = symmetric(&c, 180, &edges(list));
+    let a = symmetric(c, 180, &edges(list));
     let options = Options { count: 4, basis: 30, verify: Verify::On, ..Options::default() };
     let second = 2.0 * (2.0 * std::f64::consts::PI / 90.0).cos();
-    near(&solve(&c, &a, Kind::Matrix, &options).values, &[2.0, 2.0, second, second], 1e-9, "two rings");
+    near(&solve(c, &a, Kind::Matrix, &options).values, &[2.0, 2.0, second, second], 1e-9, "two rings");
     // With the basis that suits so many: eight columns more than 22 restart without end from most starts.
     let low = Options { count: 22, which: Which::Smallest, basis: Options::default().basis, ..options };
-    let zeros = solve(&c, &a, Kind::Laplacian, &low).values;
+    let zeros = solve(c, &a, Kind::Laplacian, &low).values;
     // A zero a component: two rings and twenty vertices.
     assert!(zeros.iter().all(|v| v.abs() < 1e-8), "{zeros:?}");
 }
 
-#[test]
-fn one_row_that_holds_everything_is_a_star() {
-    let c = cpu(2);
+pub(super) fn one_row_that_holds_everything_is_a_star(c: &Arc<Context>) {
     let mut list: Vec<_> = (1..5000usize).map(|i| (0, i, 1.0)).collect();
     list.push((0, 0, 7.0));
-    let a = symmetric(&c, 5000, &list);
+    let a = symmetric(c, 5000, &list);
     let root = (49.0f64 / 4.0 + 4999.0).sqrt();
     let both = Options { count: 2, which: Which::BothEnds, ..Options::default() };
-    near(&solve(&c, &a, Kind::Matrix, &both).values, &[3.5 + root, 3.5 - root], 1e-9 * 75.0, "a star with a loop");
+    near(&solve(c, &a, Kind::Matrix, &both).values, &[3.5 + root, 3.5 - root], 1e-9 * 75.0, "a star with a loop");
 }
 
-#[test]
-fn a_huge_range_keeps_its_absolute_accuracy_and_a_solve_the_relative_one() {
-    let c = cpu(2);
+pub(super) fn a_huge_range_keeps_its_absolute_accuracy_and_a_solve_the_relative_one(c: &Arc<Context>) {
     let n = 300;
     let values: Vec<f64> = (0..n).map(|i| 10f64.powf(12.0 * i as f64 / (n - 1) as f64)).collect();
-    let a = symmetric(&c, n, &values.iter().enumerate().map(|(i, v)| (i, i, *v)).collect::<Vec<_>>());
-    let top = solve(&c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() });
+    let a = symmetric(c, n, &values.iter().enumerate().map(|(i, v)| (i, i, *v)).collect::<Vec<_>>());
+    let top = solve(c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() });
     near(&top.values, &[values[n - 1], values[n - 2], values[n - 3]], 1e-10 * 1e12, "top");
     struct Inverse(Vec<f64>);
     impl Operator<f64> for Inverse {
@@ -72,29 +68,75 @@ fn a_huge_range_keeps_its_absolute_accuracy_and_a_solve_the_relative_one() {
             Ok(())
         }
     }
-    let inverse = Matrix::from_operator(&c, Box::new(Inverse(values.clone())));
+    let inverse = Matrix::from_operator(c, Box::new(Inverse(values.clone())));
     let given = Given::<f64> { solve: Some(&inverse), ..Given::default() };
     let options = Options { count: 3, which: Which::Nearest, ..Options::default() };
-    let low = solve_with(&c, &a, Kind::Matrix, &options, &given).unwrap();
+    let low = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
     for (found, want) in low.values.iter().zip(&values) {
         assert!((found - want).abs() <= 1e-11 * want, "{found}, not {want}");
     }
 }
 
-#[test]
-fn duplicates_are_added_by_products_too() {
-    let c = cpu(1);
-    // Twice the same edge: weight 2.
-    let twice = symmetric(&c, 80, &edges((1..80).flat_map(|i| [(i - 1, i), (i - 1, i)])));
-    let once = symmetric(&c, 80, &(1..80).map(|i| (i - 1, i, 2.0)).collect::<Vec<_>>());
-    let options = Options { count: 2, ..Options::default() };
-    let (a, b) = (solve(&c, &twice, Kind::Matrix, &options), solve(&c, &once, Kind::Matrix, &options));
-    near(&a.values, &b.values, 1e-12, "duplicates");
+/// A matrix of rows as they are given: neither sorted nor without duplicates.
+fn as_given(c: &Arc<Context>, rows: &[Vec<(usize, f64)>]) -> Matrix {
+    let mut row_ptr = vec![0i64];
+    row_ptr.extend(rows.iter().scan(0, |end, row| {
+        *end += row.len() as i64;
+        Some(*end)
+    }));
+    let entries = || rows.iter().flatten();
+    let (cols, values): (Vec<i32>, Vec<f64>) = entries().map(|e| (e.0 as i32, e.1)).unzip();
+    let parts = CsrParts {
+        row_ptr: stored(c, &row_ptr),
+        row_ptr_type: IndexType::I64,
+        col_idx: stored(c, &cols),
+        col_idx_type: IndexType::I32,
+        values: Some(Memory::Host(stored(c, &values))),
+    };
+    let csr = Csr::new(parts, rows.len(), rows.len(), cols.len(), 0).unwrap();
+    Matrix::from_csr(c, DType::F64, csr, true)
 }
 
-#[test]
-fn numbers_that_are_not_finite_stop_a_solve() {
-    let c = cpu(1);
+/// The rows of a ring with loops, from the entries that `parts` makes of a weight; each row backwards, then around.
+fn twisted(n: usize, parts: impl Fn(usize, usize, f64) -> Vec<f64>) -> Vec<Vec<(usize, f64)>> {
+    let weight = |i: usize, j: usize| 1.0 + (i.min(j) * 7 % 5) as f64;
+    let row = |i: usize| {
+        let mut row: Vec<_> = [(i + 1) % n, i, (i + n - 1) % n]
+            .into_iter()
+            .flat_map(|j| parts(i, j, weight(i, j)).into_iter().map(move |v| (j, v)))
+            .collect();
+        row.rotate_left(i % 3);
+        row
+    };
+    (0..n).map(row).collect()
+}
+
+pub(super) fn rows_need_not_be_canonical(c: &Arc<Context>) {
+    let n = 150;
+    let ordered = |rows: &[Vec<(usize, f64)>]| {
+        let list = rows.iter().enumerate().flat_map(|(i, row)| row.iter().map(move |e| (i, e.0, e.1)));
+        from_entries(c, (n, n), &list.collect::<Vec<_>>())
+    };
+    let unsorted = twisted(n, |_, _, w| vec![w]);
+    // Two and three entries at a place, which add up to the same on both sides of the diagonal.
+    let repeated = twisted(n, |i, j, w| if i < j { vec![w - 0.5, 0.25, 0.25] } else { vec![0.125, w - 0.125] });
+    for rows in [unsorted, repeated] {
+        let (given, want) = (as_given(c, &rows), ordered(&rows));
+        assert!(is_symmetric(&given, 1e-15).unwrap() && is_symmetric(&want, 1e-15).unwrap());
+        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity] {
+            for options in [Options::default(), Options { block: 3, ..Options::default() }] {
+                let options = Options { count: 4, verify: Verify::On, ..options };
+                let (a, b) = (solve(c, &given, kind, &options), solve(c, &want, kind, &options));
+                near(&a.values, &b.values, 1e-10 * b.info.norm, &format!("{kind:?}"));
+            }
+        }
+    }
+    let uneven = twisted(n, |i, j, w| if i < j { vec![w - 0.5, 0.5] } else { vec![w + f64::from(u8::from(i == 77))] });
+    assert!(!is_symmetric(&as_given(c, &uneven), 1e-3).unwrap());
+    assert!(Symmetric::<f64>::new(c, &as_given(c, &uneven), Kind::Matrix, 0.0).is_err());
+}
+
+pub(super) fn numbers_that_are_not_finite_stop_a_solve(c: &Arc<Context>) {
     struct Sick(usize);
     impl Operator<f64> for Sick {
         fn shape(&self) -> (usize, usize) {
@@ -118,53 +160,146 @@ fn numbers_that_are_not_finite_stop_a_solve() {
         Options { method: Method::Plain, ..base },
         Options { which: Which::Nearest, sigma: 30.0, ..base },
     ] {
-        let a = Matrix::from_operator(&c, Box::new(Sick(0)));
-        let e = solve_with::<f64>(&c, &a, Kind::Matrix, &options, &Given::default()).unwrap_err();
+        let a = Matrix::from_operator(c, Box::new(Sick(0)));
+        let e = solve_with::<f64>(c, &a, Kind::Matrix, &options, &Given::default()).unwrap_err();
         assert!(matches!(e, Error::Numerical(_)), "{options:?}: {e}");
     }
 }
 
-#[test]
-fn matrices_that_are_not_symmetric_are_refused_whatever_their_order() {
-    let c = cpu(1);
-    let build = |entries: &[(i64, i64, f64)]| {
-        let rows: Vec<i64> = entries.iter().map(|e| e.0).collect();
-        let cols: Vec<i64> = entries.iter().map(|e| e.1).collect();
-        let values: Vec<f64> = entries.iter().map(|e| e.2).collect();
-        let mut held = HostMemory::allocate("test", size_of_val(&values[..]), c.host_budget()).unwrap();
-        held.as_mut_slice::<f64>().unwrap().copy_from_slice(&values);
-        let from = Coordinates {
-            rows: 3,
-            cols: 3,
-            row_idx: Indices::I64(&rows),
-            col_idx: Indices::I64(&cols),
-            base: 0,
-            dtype: crate::scalar::DType::F64,
-            values: Some(&held),
-        };
-        from_coordinates(&c, &from, Duplicates::Sum).unwrap()
+pub(super) fn matrices_that_are_not_symmetric_are_refused_whatever_their_order(c: &Arc<Context>) {
+    let refused = |entries: &[(usize, usize, f64)]| {
+        Symmetric::<f64>::new(c, &from_entries(c, (3, 3), entries), Kind::Matrix, 0.0).is_err()
     };
-    let refused = |entries: &[(i64, i64, f64)]| Symmetric::<f64>::new(&c, &build(entries), Kind::Matrix, 0.0).is_err();
     assert!(refused(&[(0, 1, 1.0)]));
     assert!(refused(&[(0, 1, 1.0), (1, 0, 1.5)]));
     assert!(refused(&[(2, 0, 1.0), (0, 1, 1.0), (1, 2, 1.0)]));
     assert!(!refused(&[(2, 0, 1.0), (0, 2, 1.0), (1, 1, -3.0)]));
 }
 
-#[test]
-fn a_space_may_be_as_large_as_the_whole() {
-    let c = cpu(2);
-    let a = ring(&c, 150);
+pub(super) fn a_space_may_be_as_large_as_the_whole(c: &Arc<Context>) {
+    let a = ring(c, 150);
     let want = 2.0 * (2.0 * std::f64::consts::PI / 150.0).cos();
     for basis in [0, 20, 149, 150] {
         let options = Options { count: 3, basis, verify: Verify::On, ..Options::default() };
-        let pairs = solve(&c, &a, Kind::Matrix, &options);
+        let pairs = solve(c, &a, Kind::Matrix, &options);
         near(&pairs.values, &[2.0, want, want], 1e-9, &format!("basis {basis}"));
     }
     // A space that has hardly room for what is wanted says so, or gives it.
-    let tight = solve(&c, &a, Kind::Matrix, &Options { count: 3, basis: 4, ..Options::default() });
+    let tight = solve(c, &a, Kind::Matrix, &Options { count: 3, basis: 4, ..Options::default() });
     assert_eq!((tight.values.len(), tight.info.basis), (3, 6));
     assert!((tight.info.reason == Reason::Converged) == (tight.info.converged == 3));
-    let all = solve(&c, &a, Kind::Matrix, &Options { count: 150, ..Options::default() });
+    let all = solve(c, &a, Kind::Matrix, &Options { count: 150, ..Options::default() });
     assert_eq!((all.info.reason, all.values.len()), (Reason::Exhausted, 150));
+}
+
+pub(super) fn known_vectors_are_kept_out(c: &Arc<Context>) {
+    let a = golden(c, "as-caida20071105");
+    let first = solve(c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() });
+    let given = Given { deflate: &first.vectors[..], ..Given::default() };
+    let rest = solve_with(c, &a, Kind::Matrix, &Options { count: 3, ..Options::default() }, &given).unwrap();
+    near(&rest.values, &recorded("as-caida20071105", "A_LA")[3..6], 1e-9 * 70.0, "deflated");
+    let twice = [&first.vectors[..a.rows()], &first.vectors[..a.rows()]].concat();
+    let given = Given { deflate: &twice[..], ..Given::default() };
+    let e = solve_with(c, &a, Kind::Matrix, &Options::default(), &given).unwrap_err().to_string();
+    assert_eq!(e, "deflate: vector 1 depends on the vectors before it");
+}
+
+pub(super) fn hermitian_matrices_and_single_precision(c: &Arc<Context>) {
+    // A ring with a magnetic flux: 2 cos(2 pi (j + phi) / n).
+    let (n, phi) = (90usize, 0.3);
+    let turn = |k: usize| {
+        let angle = 2.0 * std::f64::consts::PI * phi / n as f64;
+        let _ = k;
+        Complex::new(angle.cos(), angle.sin())
+    };
+    let ring: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, turn(i))).collect();
+    let a = symmetric(c, n, &ring);
+    let options = Options { count: 4, ..Options::default() };
+    let pairs = solve_with::<Complex<f64>>(c, &a, Kind::Matrix, &options, &Given::default()).unwrap();
+    let mut want: Vec<f64> =
+        (0..n).map(|j| 2.0 * (2.0 * std::f64::consts::PI * (j as f64 + phi) / n as f64).cos()).collect();
+    want.sort_by(|a, b| b.total_cmp(a));
+    near(&pairs.values, &want[..4], 1e-10 * 2.0, "flux");
+    for x in pairs.vectors.chunks_exact(n) {
+        let largest = x.iter().max_by(|a, b| a.norm().total_cmp(&b.norm())).unwrap();
+        assert!(largest.re > 0.0 && x.iter().any(|v| v.im.abs() < 1e-14 && v.re > 0.999 * largest.norm()));
+    }
+    let single: Vec<_> = (0..2000usize).map(|i| (i, (i * 7 + 3) % 2000, ((i % 13) as f32) / 13.0)).collect();
+    let double: Vec<_> = single.iter().map(|&(i, j, v)| (i, j, f64::from(v))).collect();
+    let low = solve_with::<f32>(c, &symmetric(c, 2000, &single), Kind::Matrix, &options, &Given::default()).unwrap();
+    let high = solve(c, &symmetric(c, 2000, &double), Kind::Matrix, &options);
+    near(&low.values, &high.values, 1e-5 * high.info.norm, "f32");
+}
+
+pub(super) fn isolated_vertices_add_zeros_to_the_normalised_laplacian(c: &Arc<Context>) {
+    let a = symmetric(c, 7, &edges([(0, 1), (2, 3), (3, 4)]));
+    let all =
+        solve(c, &a, Kind::NormalisedLaplacian, &Options { count: 7, which: Which::Smallest, ..Options::default() });
+    // Four components: two edges, and two vertices alone.
+    assert_eq!(all.values.iter().filter(|v| v.abs() < 1e-12).count(), 4);
+    near(&all.values[4..], &[1.0, 2.0, 2.0], 1e-12, "the rest");
+}
+
+pub(super) fn runs_that_are_cut_short_return_what_converged(c: &Arc<Context>) {
+    let a = golden(c, "4elt");
+    let options = Options { count: 6, which: Which::Smallest, restarts: 3, ..Options::default() };
+    let pairs = solve(c, &a, Kind::Laplacian, &options);
+    assert_eq!((pairs.info.reason, pairs.values.len(), pairs.info.restarts), (Reason::Restarts, 6, 3));
+    assert!(pairs.info.converged < 6);
+    let mut operator = Symmetric::<f64>::new(c, &a, Kind::Laplacian, 0.0).unwrap();
+    let stop = |_: i64, _: i64, _: f64| false;
+    let progress = c.progress(Some(&stop));
+    let e = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap_err();
+    assert_eq!(e, Error::Cancelled);
+}
+
+struct Diagonal(Vec<f64>, usize);
+
+impl Operator<f64> for Diagonal {
+    fn shape(&self) -> (usize, usize) {
+        (self.0.len(), self.0.len())
+    }
+
+    fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        self.1 += 1;
+        if self.1 == 40 {
+            return Err(Error::Io { path: "operator".into(), problem: "gave up".into() });
+        }
+        y.iter_mut().zip(x).zip(&self.0).for_each(|((y, x), d)| *y = d * x);
+        Ok(())
+    }
+}
+
+pub(super) fn operators_of_the_caller_are_used_and_their_errors_passed_on(c: &Arc<Context>) {
+    let a = |n: usize| Matrix::from_operator(c, Box::new(Diagonal((0..n).map(|i| i as f64).collect(), 0)));
+    let top = solve(c, &a(30), Kind::Matrix, &Options { count: 2, ..Options::default() });
+    near(&top.values, &[29.0, 28.0], 1e-12, "own");
+    let e = solve_with::<f64>(c, &a(500), Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
+    assert!(matches!(e, Error::Io { .. }));
+    assert!(Symmetric::<f64>::new(c, &a(3), Kind::Laplacian, 0.0).is_err());
+}
+
+pub(super) fn arguments_are_checked_and_named(c: &Arc<Context>) {
+    let a = symmetric(c, 100, &edges((1..100).map(|i| (i - 1, i))));
+    let wrong = |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &Given::default()).unwrap_err().to_string();
+    let plain = Options::default();
+    assert_eq!(wrong(Options { count: 0, ..plain }), "count: is 0, outside 1 to n = 100");
+    assert_eq!(wrong(Options { count: 101, ..plain }), "count: is 101, outside 1 to n = 100");
+    assert_eq!(wrong(Options { basis: 6, ..plain }), "basis: is 6, outside count + 1 = 7 to 100");
+    assert_eq!(wrong(Options { basis: 101, ..plain }), "basis: is 101, outside count + 1 = 7 to 100");
+    assert_eq!(wrong(Options { tolerance: -1.0, ..plain }), "tolerance: is -1, outside 0 to 1");
+    let given = |start: &[f64]| {
+        let given = Given { start: Some(start), ..Given::default() };
+        solve_with(c, &a, Kind::Matrix, &plain, &given).unwrap_err().to_string()
+    };
+    assert_eq!(given(&[0.0; 100]), "start: vector 0 is 0");
+    assert_eq!(given(&[f64::NAN; 100]), "start: element 0 is not finite");
+    assert_eq!(given(&[1.0; 99]), "start: has 99 elements, 100 are needed");
+    let skew = symmetric(c, 2, &[(0, 0, 1.0)]);
+    assert!(Symmetric::<f64>::new(c, &skew, Kind::Matrix, f64::NAN).is_err());
+    let nan = symmetric(c, 100, &[(0, 0, f64::NAN)]);
+    assert!(Symmetric::<f64>::new(c, &nan, Kind::Matrix, 0.0).is_err());
+    let negative = symmetric(c, 2, &[(0, 1, -1.0)]);
+    let e = Symmetric::<f64>::new(c, &negative, Kind::NormalisedLaplacian, 0.0).map(|_| ()).unwrap_err();
+    assert!(e.to_string().contains("row sum -1 in row 0"), "{e}");
 }

@@ -17,26 +17,10 @@ fn numbers<T: Scalar>(n: usize, seed: usize) -> Vec<T> {
 
 /// A sparse matrix of any shape.
 pub(super) fn rectangular<T: Scalar>(c: &Arc<Context>, rows: usize, cols: usize, each: usize) -> Matrix {
-    let (mut at, mut to, mut values) = (vec![], vec![], vec![]);
-    for i in 0..rows {
-        for k in 0..each {
-            at.push(i as i64);
-            to.push(((i * 37 + k * k * 11 + k) % cols) as i64);
-            values.push(T::from_parts(noise(i * each + k), noise(7 * i + k)));
-        }
-    }
-    let mut held = HostMemory::allocate("test", size_of_val(&values[..]), c.host_budget()).unwrap();
-    held.as_mut_slice::<T>().unwrap().copy_from_slice(&values);
-    let from = Coordinates {
-        rows,
-        cols,
-        row_idx: Indices::I64(&at),
-        col_idx: Indices::I64(&to),
-        base: 0,
-        dtype: T::DTYPE,
-        values: Some(&held),
+    let entry = |i: usize, k: usize| {
+        (i, (i * 37 + k * k * 11 + k) % cols, T::from_parts(noise(i * each + k), noise(7 * i + k)))
     };
-    from_coordinates(c, &from, Duplicates::Sum).unwrap()
+    from_entries(c, (rows, cols), &(0..rows).flat_map(|i| (0..each).map(move |k| entry(i, k))).collect::<Vec<_>>())
 }
 
 /// All entries of a sparse matrix, column-major.

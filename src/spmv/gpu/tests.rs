@@ -25,7 +25,7 @@ const ALGORITHMS: [Algorithm; 8] = {
 };
 
 /// A context on a GPU whose free memory holds NaN: nothing may be read before it is written.
-fn gpu() -> Arc<Context> {
+pub(crate) fn gpu() -> Arc<Context> {
     let backend = BackendChoice::Cuda;
     let context = Context::new(ContextOptions { backend, threads: 2, ..ContextOptions::default() }).unwrap();
     let gpu = context.gpu("test").unwrap();

@@ -1,0 +1,129 @@
+//! What tests are given: contexts, matrices of entries, and the golden data.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::backend::BackendChoice;
+use crate::backend::memory::HostMemory;
+use crate::context::{self, Context};
+use crate::graph::image::Weights;
+use crate::matrix::Matrix;
+use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrise, from_coordinates, read_market, symmetrise};
+use crate::scalar::{DType, Element, Scalar};
+
+pub(crate) fn cpu(threads: usize) -> Arc<Context> {
+    Context::new(context::Options { backend: BackendChoice::Cpu, threads, ..context::Options::default() }).unwrap()
+}
+
+pub(crate) fn stored<T: Element>(c: &Context, values: &[T]) -> HostMemory {
+    let mut m = HostMemory::allocate("test", size_of_val(values), c.host_budget()).unwrap();
+    m.as_mut_slice::<T>().unwrap().copy_from_slice(values);
+    m
+}
+
+/// A sparse matrix of any shape from rows, columns and values of its entries; those at one place are added.
+pub(crate) fn from_entries<T: Scalar>(
+    c: &Arc<Context>,
+    (rows, cols): (usize, usize),
+    entries: &[(usize, usize, T)],
+) -> Matrix {
+    let row_idx: Vec<i64> = entries.iter().map(|e| e.0 as i64).collect();
+    let col_idx: Vec<i64> = entries.iter().map(|e| e.1 as i64).collect();
+    let values: Vec<T> = entries.iter().map(|e| e.2).collect();
+    let values = stored(c, &values);
+    let (row_idx, col_idx) = (Indices::I64(&row_idx), Indices::I64(&col_idx));
+    let from = Coordinates { rows, cols, row_idx, col_idx, base: 0, dtype: T::DTYPE, values: Some(&values) };
+    from_coordinates(c, &from, Duplicates::Sum).unwrap()
+}
+
+fn path(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral").join(file)
+}
+
+/// The graphs that whole entries of `reference.json` are about.
+pub(crate) const GRAPHS: [&str; 6] =
+    ["as-caida20071105", "ca-AstroPh-cc", "email-Enron", "cit-HepPh-symmetrised", "ego-Twitter", "4elt"];
+
+/// A matrix of the golden data, by its name in `reference.json`.
+pub(crate) fn golden(c: &Arc<Context>, name: &str) -> Matrix {
+    match name {
+        "ego-Twitter" => unpacked(c, "ego-Twitter.gaps.gz"),
+        "cit-HepPh-directed_raw" => read_market(c, &path("cit-HepPh-directed.mtx.gz"), None).unwrap(),
+        "cit-HepPh-symmetrised" => symmetrise(c, &golden(c, "cit-HepPh-directed_raw"), Symmetrise::Union).unwrap(),
+        _ => read_market(c, &path(&format!("{name}.mtx.gz")), None).unwrap(),
+    }
+}
+
+/// A symmetric pattern as `pack_graph.py` writes it.
+fn unpacked(c: &Arc<Context>, file: &str) -> Matrix {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(path(file)).unwrap()).read_to_end(&mut bytes).unwrap();
+    let mut at = bytes.iter();
+    let mut number = || {
+        let (mut value, mut shift) = (0i64, 0);
+        for byte in at.by_ref() {
+            value |= i64::from(byte & 127) << shift;
+            shift += 7;
+            if byte & 128 == 0 {
+                return value;
+            }
+        }
+        panic!("{file} ends early");
+    };
+    let n = number();
+    let counts: Vec<i64> = (0..n).map(|_| number()).collect();
+    let (mut rows, mut cols) = (Vec::new(), Vec::new());
+    for (i, count) in (0..n).zip(counts) {
+        let mut j = i;
+        for _ in 0..count {
+            j += number();
+            rows.push(i);
+            cols.push(j);
+            if i != j {
+                rows.push(j);
+                cols.push(i);
+            }
+        }
+    }
+    let (row_idx, col_idx) = (Indices::I64(&rows), Indices::I64(&cols));
+    let n = usize::try_from(n).unwrap();
+    let from = Coordinates { rows: n, cols: n, row_idx, col_idx, base: 0, dtype: DType::F64, values: None };
+    from_coordinates(c, &from, Duplicates::Refuse).unwrap()
+}
+
+/// What a key stands before in an object.
+fn member<'a>(object: &'a str, key: &str) -> &'a str {
+    let name = format!("\"{key}\":");
+    let at = object.find(&name).unwrap_or_else(|| panic!("no {key}"));
+    let rest = object[at + name.len()..].trim_start();
+    let mut depth = 0;
+    let end = rest.find(|c| {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth < 0 || (depth == 0 && c == ',')
+    });
+    &rest[..end.unwrap_or(rest.len())]
+}
+
+/// The numbers under a key of a graph in `reference.json`; a point leads into what lies within.
+pub(crate) fn recorded(graph: &str, key: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(path("reference.json")).unwrap();
+    let body = key.split('.').fold(member(&text, graph), |object, key| member(object, key));
+    body.trim().trim_matches(['[', ']']).split(',').map(|n| n.trim().parse().unwrap()).collect()
+}
+
+/// Grey values, height and width of the photograph.
+pub(crate) fn photograph() -> (Vec<f64>, usize, usize) {
+    let number = |key: &str| recorded("image_china.jpg", key)[0] as usize;
+    let (rows, cols) = (number("rows"), number("cols"));
+    let bytes = std::fs::read(path("china_rgbsum_stride4.npy")).unwrap();
+    let sums = bytes[bytes.len() - 2 * rows * cols..].chunks_exact(2);
+    (sums.map(|b| f64::from(u16::from_le_bytes([b[0], b[1]])) / 3.0 / 255.0).collect(), rows, cols)
+}
+
+/// The weights that the photograph's eigenvalues are recorded of.
+pub(crate) const PHOTOGRAPH: Weights = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
