@@ -1,5 +1,5 @@
 /* Ways to eigenpairs and products: another order of rows and columns, a solve of the caller's, filters, partial orthogonality,
-   the plain recurrence, blocks; several contexts; pixels. */
+   the plain recurrence, blocks; numbers that are not finite; several contexts; pixels. */
 #include "spectra.h"
 
 enum { N = 300 };
@@ -186,6 +186,49 @@ static void ways(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* diag(0, 1, ...), whose products are NaN from the fourth on. */
+static int32_t sick(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+  int64_t *products = user, i, j;
+  (void)adjoint;
+  for (j = 0; j < count; j++) {
+    for (i = 0; i < N; i++) ((double *)y)[j * ldy + i] = (double)i * ((const double *)x)[j * ldx + i];
+    if (++*products > 3) ((double *)y)[j * ldy + 7] = NAN;
+  }
+  return 0;
+}
+
+/* A solve, a recurrence and a density tell of numbers that are not finite, whatever the way. */
+static void not_finite(void) {
+  double values[3], alpha[20], beta[20];
+  int64_t products = 0, count = 0;
+  purlin_matrix *a = NULL, *healthy = path_graph(context, N);
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 3, values);
+  purlin_lanczos_options o;
+  int way;
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, sick, &products, PURLIN_HOST, &a));
+  for (way = 0; way < 6; way++) {
+    o = wanted(3, way == 4 ? PURLIN_LANCZOS_NEAREST : PURLIN_LANCZOS_LARGEST);
+    if (way == 1) o.block = 2;
+    if (way == 2) o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+    if (way == 3) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+    if (way == 4) o.sigma = 30.2;
+    if (way == 5) o.method = PURLIN_LANCZOS_METHOD_PLAIN;
+    products = 0;
+    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  }
+  products = 0;
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite",
+        purlin_lanczos_tridiagonalise(a, NULL, NULL, 20, NULL, alpha, beta, &count));
+  /* What the caller solves with is no better. */
+  o = wanted(3, PURLIN_LANCZOS_NEAREST);
+  o.basis = 0;
+  products = 0;
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve(healthy, NULL, &o, NULL, NULL, a, list, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(healthy));
+  OK(purlin_matrix_destroy(a));
+}
+
 /* Rows that three contexts share. */
 static void several(void) {
   purlin_context *more[2] = {cpu_context(1), cpu_context(2)};
@@ -345,6 +388,7 @@ int main(void) {
   checks();
   orders();
   ways();
+  not_finite();
   several();
   pixels();
   OK(purlin_context_destroy(context));

@@ -172,6 +172,75 @@ void eigenpairs(const context& on) {
   EXPECT(near(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {-1.0})[0], 1.0, 1e-15));
 }
 
+/// Every way finds the eigenvalues of the path.
+void ways(const context& on) {
+  const std::int64_t n = 300;
+  const matrix a = path(on, n);
+  const double angle = 3.14159265358979323846 / static_cast<double>(n + 1);
+  const auto exact = [&](std::int64_t k) { return 2.0 * std::cos(angle * static_cast<double>(k + 1)); };
+  purlin::lanczos::options base;
+  base.count = 3;
+  base.basis = 60;
+  const auto top = [&](const purlin::lanczos::options& settings, double tolerance) {
+    const std::vector<double> found = purlin::lanczos::values(on, a, settings);
+    for (std::int64_t k = 0; k < 3; ++k) EXPECT(near(found[static_cast<std::size_t>(k)], exact(k), tolerance));
+  };
+  purlin::lanczos::options settings = base;
+  settings.block = 3;
+  top(settings, 1e-10);
+  settings = base;
+  settings.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+  top(settings, 1e-10);
+  settings = base;
+  settings.method = PURLIN_LANCZOS_METHOD_PLAIN;
+  settings.basis = n;
+  top(settings, 1e-8);
+  purlin::lanczos::info report;
+  std::vector<double> values(3);
+  settings = base;
+  settings.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+  settings.which = PURLIN_LANCZOS_SMALLEST;
+  purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, settings);
+  for (std::int64_t k = 0; k < 3; ++k) EXPECT(near(values[static_cast<std::size_t>(k)], -exact(k), 1e-9));
+  EXPECT(report.degree > 0);
+
+  // The nearest to what lies between two values, by a filter and by a solve, which is an elimination.
+  settings = base;
+  settings.which = PURLIN_LANCZOS_NEAREST;
+  settings.basis = 0;
+  settings.sigma = exact(150) + 0.3 * (exact(149) - exact(150));
+  const auto nearest = [&](const purlin::lanczos::given& before, double tolerance) {
+    purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, settings, before);
+    EXPECT(near(values[0], exact(150), tolerance) && near(values[1], exact(149), tolerance));
+    EXPECT(near(values[2], exact(151), tolerance));
+  };
+  nearest({}, 1e-9);
+  EXPECT(report.degree > 0);
+  const matrix inverse = matrix::from_operator<double>(
+      on, n, n,
+      [sigma = settings.sigma](bool, const purlin::const_matrix_view<double>& x, const purlin::matrix_view<double>& y) {
+        std::vector<double> pivots(static_cast<std::size_t>(x.rows));
+        for (std::int64_t j = 0; j < x.cols; ++j) {
+          const double* from = x.data + j * x.ld;
+          double* to = y.data + j * y.ld;
+          for (std::int64_t i = 0; i < x.rows; ++i) {
+            const double before = i > 0 ? 1.0 / pivots[static_cast<std::size_t>(i - 1)] : 0.0;
+            pivots[static_cast<std::size_t>(i)] = -sigma - before;
+            to[i] = from[i] - (i > 0 ? to[i - 1] * before : 0.0);
+          }
+          for (std::int64_t i = x.rows - 1; i >= 0; --i)
+            to[i] = (to[i] - (i + 1 < x.rows ? to[i + 1] : 0.0)) / pivots[static_cast<std::size_t>(i)];
+        }
+      });
+  purlin::lanczos::given before;
+  before.solve = &inverse;
+  nearest(before, 1e-10);
+  EXPECT(report.degree == 0);
+  settings.which = PURLIN_LANCZOS_LARGEST;
+  EXPECT_ERROR(purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, settings, before),
+               PURLIN_ERROR_INVALID_ARGUMENT);
+}
+
 void graphs(const context& on) {
   const matrix w = cliques(on, 20);
   const auto second = purlin::graph::fiedler(on, w);
@@ -211,6 +280,7 @@ void tests() {
   matrices(on);
   products(on);
   eigenpairs(on);
+  ways(on);
   graphs(on);
 }
 

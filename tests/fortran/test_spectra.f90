@@ -1,8 +1,41 @@
 ! Sparse matrices, products, eigenpairs and graphs: the path, and two cliques that one edge joins.
+module spectra_callbacks
+  use, intrinsic :: iso_c_binding
+  implicit none
+
+contains
+
+  !> Solves with the path of 300 vertices less sigma.
+  function eliminate(adjoint, count, x, ldx, y, ldy, user) result(status) bind(c)
+    integer(c_int32_t), value :: adjoint
+    integer(c_int64_t), value :: count, ldx, ldy
+    type(c_ptr), value :: x, y, user
+    integer(c_int32_t) :: status
+    real(c_double), pointer :: from(:, :), to(:, :), sigma
+    real(c_double) :: pivots(300)
+    integer :: i
+    call c_f_pointer(x, from, [ldx, count])
+    call c_f_pointer(y, to, [ldy, count])
+    call c_f_pointer(user, sigma)
+    pivots(1) = -sigma
+    to(1, :) = from(1, :)
+    do i = 2, 300
+      pivots(i) = -sigma - 1 / pivots(i - 1)
+      to(i, :) = from(i, :) - to(i - 1, :) / pivots(i - 1)
+    end do
+    to(300, :) = to(300, :) / pivots(300)
+    do i = 299, 1, -1
+      to(i, :) = (to(i, :) - to(i + 1, :)) / pivots(i)
+    end do
+    status = merge(0_c_int32_t, adjoint, adjoint < 2)
+  end function
+end module spectra_callbacks
+
 program test_spectra
   use, intrinsic :: iso_c_binding
   use purlin
   use checks
+  use spectra_callbacks
   implicit none
 
   type(purlin_context) :: context
@@ -11,6 +44,7 @@ program test_spectra
   call matrices()
   call products()
   call eigenpairs()
+  call ways()
   call graphs()
   call refusals()
   call context%destroy()
@@ -242,6 +276,55 @@ contains
     call purlin_tridiagonal_eigenvalues([2.0_c_double, 2.0_c_double, 2.0_c_double], [-1.0_c_double, -1.0_c_double], &
       three, first=ends)
     call check(abs(three(2) - 2) < 1e-14 .and. abs(abs(ends(2)) - sqrt(0.5_c_double)) < 1e-14, 'tridiagonal')
+  end subroutine
+
+  !> Every way finds the eigenvalues of the path.
+  subroutine ways()
+    integer(c_int64_t), parameter :: n = 300
+    real(c_double), parameter :: angle = acos(-1.0_c_double) / (n + 1)
+    type(purlin_matrix) :: a, inverse
+    type(purlin_lanczos_options) :: base, options
+    type(purlin_lanczos_info) :: info
+    real(c_double) :: values(3), exact(n)
+    real(c_double), target :: sigma
+    integer(c_int32_t) :: stat
+    integer :: i
+    call path(n, a)
+    exact = [(2 * cos(i * angle), i=1, int(n))]
+    call purlin_init(base)
+    base%basis = 60
+    options = base
+    options%block = 3
+    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call check(all(abs(values - exact(:3)) < 1e-9) .and. mod(info%basis, 3_c_int64_t) == 0, 'blocks')
+    options = base
+    options%orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL
+    call purlin_lanczos_solve(context, a, values, options=options)
+    call check(all(abs(values - exact(:3)) < 1e-9), 'partial orthogonality')
+    options = base
+    options%method = PURLIN_LANCZOS_METHOD_PLAIN
+    options%basis = n
+    call purlin_lanczos_solve(context, a, values, options=options)
+    call check(all(abs(values - exact(:3)) < 1e-8), 'the plain method')
+    options = base
+    options%filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV
+    options%which = PURLIN_LANCZOS_SMALLEST
+    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call check(all(abs(values + exact(:3)) < 1e-9) .and. info%degree > 0, 'a filter')
+    ! The nearest to what lies between two values.
+    sigma = exact(151) + 0.3_c_double * (exact(150) - exact(151))
+    options = base
+    options%which = PURLIN_LANCZOS_NEAREST
+    options%basis = 0
+    options%sigma = sigma
+    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call check(all(abs(values - exact([151, 150, 152])) < 1e-9) .and. info%degree > 0, 'the nearest by a filter')
+    call inverse%from_operator(context, PURLIN_F64, n, n, c_funloc(eliminate), c_loc(sigma))
+    call purlin_lanczos_solve(context, a, values, options=options, info=info, solve=inverse)
+    call check(all(abs(values - exact([151, 150, 152])) < 1e-9) .and. info%degree == 0, 'the nearest by a solve')
+    options%which = PURLIN_LANCZOS_LARGEST
+    call purlin_lanczos_solve(context, a, values, options=options, solve=inverse, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a solve that nothing is nearest to')
   end subroutine
 
   subroutine graphs()

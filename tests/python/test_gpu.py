@@ -231,6 +231,28 @@ def test_robust_pca_on_the_device(gpu: purlin.Context, to_device: Any) -> None:
         assert np.linalg.norm(back - low) < 1e-5 * np.linalg.norm(low)
 
 
+def test_a_sparse_matrix_larger_than_the_device_leaves_nothing() -> None:
+    def path(n: int, context: purlin.Context) -> purlin.Matrix:
+        i = np.arange(n - 1)
+        edges = np.r_[i, i + 1], np.r_[i + 1, i]
+        return purlin.sparse.from_coordinates(*edges, np.ones(2 * n - 2), (n, n), context=context)
+
+    # cuBLAS works in 32 MiB of it.
+    with purlin.Context("cuda", device_memory_limit=64 << 20) as context:
+        small, large = path(2000, context), path(3_000_000, context)
+        options: Any = dict(kind="laplacian", tolerance=1e-6)
+        first = purlin.lanczos.solve(small, 2, **options)
+        used = context.properties.device_memory_used
+        for further in ({}, {"block": 4}, {"method": "plain"}):
+            with pytest.raises(purlin.OutOfDeviceMemory):
+                purlin.lanczos.solve(large, 2, **options, **further)
+            assert context.properties.device_memory_used == used
+        with pytest.raises(purlin.OutOfDeviceMemory):
+            purlin.spmv.Plan(large) @ np.ones(3_000_000)
+        assert context.properties.device_memory_used == used
+        np.testing.assert_array_equal(purlin.lanczos.solve(small, 2, **options).values, first.values)
+
+
 @pytest.mark.parametrize("orthogonality", ["full", "partial"])
 def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purlin.Context, orthogonality: Any) -> None:
     cupy: Any = pytest.importorskip("cupy")
