@@ -28,6 +28,37 @@ __device__ __forceinline__ W load_words(const W *from) {
   return words;
 }
 
+// What becomes of the sums of rows.
+template <class T>
+struct BlockFinish {
+  using N = Number<T>;
+  using Real = typename N::Real;
+  T *y;
+  const T *own;
+  const Real *scale, *diagonal;
+  int64_t y_stride, own_stride;
+  T alpha, beta, shift, weight;
+  bool reads_y;
+
+  __device__ explicit BlockFinish(const purlin_spmv_block_params &p)
+      : y(target<T>(p.y)), own(pointer<T>(p.own)), scale(pointer<Real>(p.scale)), diagonal(pointer<Real>(p.diagonal)),
+        y_stride(p.y_stride), own_stride(p.own_stride), alpha(N::make(p.alpha[0], p.alpha[1])),
+        beta(N::make(p.beta[0], p.beta[1])), shift(N::make(p.shift[0], p.shift[1])),
+        weight(N::make(p.weight[0], p.weight[1])), reads_y(p.beta[0] != 0.0 || p.beta[1] != 0.0) {}
+
+  __device__ void operator()(int64_t row, int64_t c, T sum) const {
+    T out = N::product(alpha, sum);
+    if (scale != nullptr) out = N::scaled(out, __ldg(scale + row));
+    if (own != nullptr) {
+      const T d = diagonal != nullptr ? N::sum(shift, N::scaled(weight, __ldg(diagonal + row))) : shift;
+      out = N::add_product(out, d, own[row * own_stride + c]);
+    }
+    T *to = y + row * y_stride + c;
+    if (reads_y) out = N::add_product(out, beta, *to);
+    *to = out;
+  }
+};
+
 // Dynamic shared memory: the products of a tile, `width` each. VECTOR numbers, which divides the width, are gathered at once.
 template <class T, class P, bool PATTERN, int VECTOR>
 __device__ void block(const purlin_spmv_block_params &p) {
@@ -74,8 +105,7 @@ __device__ void block(const purlin_spmv_block_params &p) {
   // Threads that share a sum, each every slices-th entry.
   const int slices = sums >= THREADS ? 1 : THREADS / sums;
   const P *row_ptr = pointer<P>(p.row_ptr);
-  const T alpha = N::make(p.alpha[0], p.alpha[1]), beta = N::make(p.beta[0], p.beta[1]);
-  const bool reads_y = p.beta[0] != 0.0 || p.beta[1] != 0.0;
+  const BlockFinish<T> done(p);
   __shared__ T of_slices[THREADS];
   for (int first = 0; first < sums; first += THREADS) {
     const int at = slices == 1 ? first + thread : thread % sums, slice = slices == 1 ? 0 : thread / sums;
@@ -97,10 +127,7 @@ __device__ void block(const purlin_spmv_block_params &p) {
     if (is_piece) {
       target<T>(p.partials)[static_cast<int64_t>(here.piece) * width + c] = sum;
     } else {
-      T *y = target<T>(p.y) + (here.row + r) * p.y_stride + c;
-      T out = N::product(alpha, sum);
-      if (reads_y) out = N::add_product(out, beta, *y);
-      *y = out;
+      done(here.row + r, c, sum);
     }
   }
 }
@@ -117,10 +144,8 @@ __device__ void block_join(const purlin_spmv_block_params &p) {
   if (list != nullptr)
     for (int64_t k = list[at].piece; k < list[at + 1].piece; ++k)
       sum = N::sum(sum, pointer<T>(p.partials)[k * p.width + c]);
-  T *y = target<T>(p.y) + (list != nullptr ? list[at].row : at) * p.y_stride + c;
-  T out = N::product(N::make(p.alpha[0], p.alpha[1]), sum);
-  if (p.beta[0] != 0.0 || p.beta[1] != 0.0) out = N::add_product(out, N::make(p.beta[0], p.beta[1]), *y);
-  *y = out;
+  const BlockFinish<T> done(p);
+  done(list != nullptr ? list[at].row : at, c, sum);
 }
 
 }  // namespace spmv

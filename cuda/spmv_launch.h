@@ -9,7 +9,7 @@
  *   piece     its sum goes to partials[piece]. Of the blocks that sum the pieces of a row the last to arrive adds these in
  *             their order and finishes the row: arrivals[], of long rows, are 0 before and after.
  *   finish    what becomes of the sum s of row r:
- *             y[r] = alpha f scale[r] s + (shift + diagonal[r]) x[r] + gamma g z[r] + beta y[r],
+ *             y[r] = alpha f scale[r] s + (shift + weight diagonal[r]) x[r] + gamma g z[r] + beta y[r],
  *             f and g numbers in device memory. What is 0 (an address, or beta) is not read.
  */
 #ifndef PURLIN_SPMV_LAUNCH_H
@@ -48,9 +48,10 @@ typedef struct purlin_spmv_finish {
   double alpha[2];
   double beta[2];
   double gamma;
-  double shift;
+  double shift[2];
+  double weight[2];
 } purlin_spmv_finish;
-#define PURLIN_SPMV_FINISH_BYTES 104
+#define PURLIN_SPMV_FINISH_BYTES 128
 
 /* Rows in pieces. */
 typedef struct purlin_spmv_pieces {
@@ -75,7 +76,7 @@ typedef struct purlin_spmv_params {
   purlin_spmv_pieces pieces; /* of merge `partials` alone, one a tile */
   purlin_spmv_finish finish;
 } purlin_spmv_params;
-#define PURLIN_SPMV_PARAMS_BYTES 200
+#define PURLIN_SPMV_PARAMS_BYTES 224
 
 /* Work of a block of purlin_spmv_bins_*: `count` rows from order[first] on by `lanes` lanes each; with lanes = 0 entries
  * first to first + count, a piece. */
@@ -131,7 +132,7 @@ typedef struct purlin_spmv_collect_params {
   purlin_spmv_pieces pieces;
   purlin_spmv_finish finish;
 } purlin_spmv_collect_params;
-#define PURLIN_SPMV_COLLECT_PARAMS_BYTES 208
+#define PURLIN_SPMV_COLLECT_PARAMS_BYTES 232
 
 /* What the sweeps want prepared: purlin_spmv_count, a block a tile; _accumulate, a block a block of columns; _place, a block a
  * tile. In between `totals` becomes where each block of columns begins. */
@@ -175,7 +176,8 @@ typedef struct purlin_spmv_renumber_params {
 } purlin_spmv_renumber_params;
 #define PURLIN_SPMV_RENUMBER_PARAMS_BYTES 72
 
-/* Products with a block of vectors: element (r, k) of X at x[r * x_stride + k]; pieces at partials[piece * width + k]. */
+/* Products with a block of vectors: element (r, k) of X at x[r * x_stride + k]; pieces at partials[piece * width + k]. What
+ * becomes of the sum s of number (r, k) is alpha scale[r] s + (shift + weight diagonal[r]) own[r * own_stride + k] + beta y. */
 typedef struct purlin_spmv_block_params {
   uint64_t row_ptr;
   uint64_t columns;
@@ -186,12 +188,18 @@ typedef struct purlin_spmv_block_params {
   uint64_t partials;
   int64_t x_stride;
   int64_t y_stride;
+  uint64_t own;           /* the kernel's type, or 0 without a diagonal and shift */
+  uint64_t scale;         /* real parts, or 0 */
+  uint64_t diagonal;      /* real parts, or 0 */
+  int64_t own_stride;
   int32_t count;          /* join: of long rows */
   int32_t width;
   double alpha[2];
   double beta[2];
+  double shift[2];
+  double weight[2];
 } purlin_spmv_block_params;
-#define PURLIN_SPMV_BLOCK_PARAMS_BYTES 112
+#define PURLIN_SPMV_BLOCK_PARAMS_BYTES 176
 
 #ifdef __cplusplus
 static_assert(sizeof(purlin_spmv_tile) == PURLIN_SPMV_TILE_BYTES, "mirrored in Rust");

@@ -103,14 +103,15 @@ struct Finish {
   T *y;
   const T *x, *z;
   const Real *scale, *diagonal;
-  T alpha, beta;
-  Real shift, gamma;
+  T alpha, beta, shift, weight;
+  Real gamma;
   bool reads_y;
 
   __device__ explicit Finish(const purlin_spmv_finish &p)
       : y(target<T>(p.y)), x(pointer<T>(p.x)), z(pointer<T>(p.z)), scale(pointer<Real>(p.scale)),
         diagonal(pointer<Real>(p.diagonal)), alpha(N::make(p.alpha[0], p.alpha[1])), beta(N::make(p.beta[0], p.beta[1])),
-        shift(static_cast<Real>(p.shift)), gamma(static_cast<Real>(p.gamma)), reads_y(p.beta[0] != 0.0 || p.beta[1] != 0.0) {
+        shift(N::make(p.shift[0], p.shift[1])), weight(N::make(p.weight[0], p.weight[1])), gamma(static_cast<Real>(p.gamma)),
+        reads_y(p.beta[0] != 0.0 || p.beta[1] != 0.0) {
     if (p.alpha_factor != 0) alpha = N::scaled(alpha, static_cast<Real>(*pointer<double>(p.alpha_factor)));
     if (p.gamma_factor != 0) gamma *= static_cast<Real>(*pointer<double>(p.gamma_factor));
   }
@@ -122,8 +123,8 @@ struct Finish {
   __device__ void operator()(int64_t row, T sum) const {
     T out = share(row, sum);
     if (x != nullptr) {
-      const Real d = diagonal != nullptr ? shift + __ldg(diagonal + row) : shift;
-      out = N::sum(out, N::scaled(N::gather(x + row), d));
+      const T d = diagonal != nullptr ? N::sum(shift, N::scaled(weight, __ldg(diagonal + row))) : shift;
+      out = N::add_product(out, d, N::gather(x + row));
     }
     if (z != nullptr) out = N::sum(out, N::scaled(z[row], gamma));
     if (reads_y) out = N::add_product(out, beta, y[row]);

@@ -1125,6 +1125,12 @@
 #define PURLIN_LANCZOS_AUGMENTED 8
 
 /**
+ * The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs, since it is
+ * not symmetric. PURLIN_LANCZOS_NORMALISED_LAPLACIAN has its eigenvalues.
+ */
+#define PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN 9
+
+/**
  * Thick-restart Lanczos with full reorthogonalisation.
  */
 #define PURLIN_LANCZOS_METHOD_RESTART 0
@@ -3469,9 +3475,16 @@ typedef struct purlin_spmv_options {
    */
   int32_t order;
   /**
-   * 0.
+   * What is made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default, to
+   * PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts if it is complex,
+   * also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the adjoint and take neither `op` nor
+   * `order`.
    */
-  int32_t reserved_2;
+  int32_t kind;
+  /**
+   * Added to the diagonal of that; default 0.
+   */
+  double shift;
 } purlin_spmv_options;
 
 /**
@@ -3547,9 +3560,9 @@ typedef struct purlin_spmv_info {
    */
   int32_t order;
   /**
-   * 0.
+   * What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
    */
-  int32_t reserved;
+  int32_t kind;
 } purlin_spmv_info;
 
 /**
@@ -3749,6 +3762,12 @@ typedef struct purlin_lanczos_accepted {
    */
   int64_t copies;
 } purlin_lanczos_accepted;
+
+/**
+ * A function of a real number; `user` is what the call was given.
+ */
+typedef double (*purlin_function_fn)(double x,
+                                     void *user);
 
 /**
  * 32-bit IEEE float.
@@ -8437,6 +8456,25 @@ purlin_status purlin_matrix_symmetrise(const struct purlin_matrix *a,
                                        struct purlin_matrix **matrix);
 
 /**
+ * D_r A D_c of a sparse matrix and diagonal ones: its entries in their order, each with a value, of a pattern too, so that a plan
+ * for one serves the other. O(nnz).
+ *
+ * @param      a       sparse, on the host.
+ * @param      rows    as many elements as there are rows, of the matrix's type, on the host, which they are multiplied by;
+ *                     NULL for ones.
+ * @param      cols    as many as there are columns, likewise.
+ * @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for another number or type of factors.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_scale(const struct purlin_matrix *a,
+                                  const struct purlin_tensor *rows,
+                                  const struct purlin_tensor *cols,
+                                  struct purlin_matrix **matrix);
+
+/**
  * Row i of the result is row `rows[i]` of a sparse matrix, column j its column `cols[j]`. The same list for both numbers
  * the vertices of a graph anew. O(nnz log(longest row)).
  *
@@ -8725,17 +8763,19 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
                                     size_t size);
 
 /**
- * Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
- * is not symmetric also makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). On
- * the CPU the plan keeps nothing else of the matrix; on a
- * GPU it keeps the structure and values that are in host memory, which purlin_spmv_update renews.
+ * Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths of its
+ * rows, O(rows); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
+ * order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums, O(nnz). On the CPU the plan
+ * keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
+ * purlin_spmv_update renews.
  *
  * @param      a        sparse.
  * @param      options  NULL for the defaults.
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, `symmetric` or `order` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * unknown constant, `symmetric`, `order`, `shift` or a kind of graphs of a rectangular matrix, `op` or `order` of a kind that has
+ * none, row sums that are not finite or, of the normalised kinds and the modularity, too small), `PURLIN_ERROR_NOT_SUPPORTED`
+ * (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
  */
@@ -8745,7 +8785,8 @@ purlin_status purlin_spmv_create(const struct purlin_matrix *a,
                                  struct purlin_spmv **plan);
 
 /**
- * Tells a plan that keeps a copy of the transpose or in another order of a matrix's new values, O(nnz); other plans need not be told.
+ * Tells a plan that keeps row sums, a copy of the transpose or one in another order of a matrix's new values, O(nnz); other plans
+ * need not be told.
  *
  * @param plan  the plan.
  * @param a     sparse, of the structure that was planned for.
@@ -8758,8 +8799,13 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
                                  const struct purlin_matrix *a);
 
 /**
- * y = alpha op(A) x + beta y. With beta = 0 nothing of y is read, with alpha = 0 nothing of A and x; rows without entries
- * are written too. Reads 12 bytes an entry in F64 with 32-bit indices, 4 of a pattern, and gathers x.
+ * y = alpha op(A) x + beta y, or with the operator of the plan's `kind` and `shift` in the place of op(A). With beta = 0 nothing
+ * of y is read, with alpha = 0 nothing of A and x; rows without entries are written too. Reads 12 bytes an entry in F64 with 32-bit
+ * indices, 4 of a pattern, and gathers x.
+ *
+ * Of the kinds LAPLACIAN, SIGNLESS_LAPLACIAN and RANDOM_WALK_LAPLACIAN a product takes the row sums along and nothing more, on a
+ * GPU in one kernel; the other normalised ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and
+ * AUGMENTED take two products.
  *
  * Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
  * the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
@@ -8768,9 +8814,9 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * @param      stream  NULL for the context's own. What is in host memory is complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
  * @param      a       sparse, of the structure that was planned for.
- * @param      x       columns of op(A) elements of A's type, without gaps.
+ * @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
  * @param[in]  beta    a number of A's type; NULL for 0.
- * @param      y       rows of op(A) elements of A's type, without gaps; must not overlap x.
+ * @param      y       rows of the same, elements of A's type, without gaps; must not overlap x.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
  * sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
  * there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
@@ -9222,6 +9268,56 @@ purlin_status purlin_graph_operator_of_image(const struct purlin_context *contex
                                              double distance,
                                              double floor,
                                              struct purlin_matrix **graph);
+
+/**
+ * trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of the
+ * density's vectors, and polynomials f of a degree below twice its steps have no other.
+ *
+ * @param      count     number of points, not negative.
+ * @param[in]  points    `count` numbers, as purlin_graph_density gives them.
+ * @param[in]  weights   `count` numbers likewise.
+ * @param      n         order of the operator, not negative.
+ * @param      function  f, called `count` times on this thread.
+ * @param      user      handed to `function`.
+ * @param[out] trace     the trace.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a negative size), `PURLIN_ERROR_NUMERICAL` (a trace
+ * that is not finite).
+ *
+ * @pre `points` and `weights` are NULL or valid for `count` numbers, `trace` is NULL or valid for writing, and `function` may be
+ * called with `user` during the call.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_density_trace(int64_t count,
+                                         const double *points,
+                                         const double *weights,
+                                         int64_t n,
+                                         purlin_function_fn function,
+                                         void *user,
+                                         double *trace);
+
+/**
+ * Shares of a spectrum in equal parts of an interval, from its density; what lies outside is in the first and the last.
+ *
+ * @param      count    number of points, not negative.
+ * @param[in]  points   `count` numbers, as purlin_graph_density gives them.
+ * @param[in]  weights  `count` numbers likewise.
+ * @param      from     where the first part begins, finite.
+ * @param      to       where the last ends, above `from`.
+ * @param      bins     number of parts, at least 1.
+ * @param[out] shares   `bins` numbers, whose sum is that of the weights.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a size or an interval out of range),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `points` and `weights` are NULL or valid for `count` numbers, `shares` for `bins`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_graph_density_histogram(int64_t count,
+                                             const double *points,
+                                             const double *weights,
+                                             double from,
+                                             double to,
+                                             int64_t bins,
+                                             double *shares);
 
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.

@@ -70,6 +70,7 @@ const ORDER: &[&str] = &[
     "lanczos.rs",
     "lanczos_tridiagonal.rs",
     "graph.rs",
+    "graph_density.rs",
 ];
 
 /// The header as cbindgen makes it, with Rust's heading for a caller's duties turned into doxygen's.

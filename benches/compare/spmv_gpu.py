@@ -2,7 +2,8 @@
 """Products of ten sparse matrices with a vector, and with four, on a GPU, beside cuSPARSE on the same arrays.
 
 cuSPARSE is the better of its two algorithms for CSR, each after its own preprocessing; for blocks the best of two
-algorithms and both orders. Times are medians of device events around calls one after another, and of replays of a graph
+algorithms and both orders. Patterns are beside the same matrix with values, their Laplacians, which are never formed, beside
+the Laplacians as matrices. Times are medians of device events around calls one after another, and of replays of a graph
 of them where both can be captured. Every result is compared with SciPy's, and computed twice for the same bits.
 """
 
@@ -239,20 +240,31 @@ def measure(table: Table, peer: Peer, context: purlin.Context, name: str, a: Any
             times = {key: microseconds(peer.product(there, x, y, stream, value), stream) for key, value in MV.items()}
             best = min(times, key=lambda key: times[key])
 
-            def add(case: str, group: str, ours: Ours, pattern: bool = False, order: Any = None) -> None:
-                right = ones @ x_host.astype(np.float64) if pattern else want
-                limit = 2 * (lengths + 2) * eps * (ones @ np.abs(x_host.astype(np.float64))) if pattern else bound
+            def add(
+                case: str, group: str, ours: Ours, pattern: bool = False, order: Any = None, formed: Any = None
+            ) -> None:
+                right, limit, theirs, key = want, bound, times[best], best
+                if pattern:
+                    formed = ones
+                if formed is not None:
+                    right = formed @ x_host.astype(np.float64)
+                    limit = 4 * (lengths + 4) * eps * (abs(formed) @ np.abs(x_host.astype(np.float64)) + 1)
+                if formed is not None and not pattern:
+                    beside = csr_matrix(formed.astype(dtype))
+                    of = {k: microseconds(peer.product(beside, x, y, stream, value), stream) for k, value in MV.items()}
+                    key = min(of, key=lambda k: of[k])
+                    theirs = of[key]
                 source = x
                 if order is not None:
                     source, right, limit = cupy.asarray(x_host[order]), right[order], limit[order]
                 work = ours.product(source, y)
                 checked(work, y, right, limit, f"{name} {word} {case}")
                 time = microseconds(work, stream)
-                wanted.setdefault(group, []).append(times[best] / time)
+                wanted.setdefault(group, []).append(theirs / time)
                 info = ours.plan.info
-                facts = {"microseconds": round(time, 1), "theirs_us": round(times[best], 1), "entries": a.nnz}
+                facts = {"microseconds": round(time, 1), "theirs_us": round(theirs, 1), "entries": a.nnz}
                 table.add(
-                    f"{name} {word}{case}", "1/s", 1e6 / time, f"cuSPARSE CSR_{best}", 1e6 / times[best],
+                    f"{name} {word}{case}", "1/s", 1e6 / time, f"cuSPARSE CSR_{key}", 1e6 / theirs,
                     **facts, rows=a.shape[0], algorithm=info.algorithm, plan_seconds=round(info.seconds, 4),
                 )  # fmt: skip
 
@@ -267,10 +279,27 @@ def measure(table: Table, peer: Peer, context: purlin.Context, name: str, a: Any
                 add(", by degree", f"by degree, vectors permuted each time {word}", kept)
             shape = "power law" if power else "meshes"
             add(", pattern", f"pattern, {shape} {word}", Ours(there, stream, context, pattern=True), pattern=True)
+            for kind_, formed in laplacians(ones).items():
+                ours = Ours(there, stream, context, pattern=True, kind=kind_)
+                words = kind_.replace("_", " ")
+                add(f", {words}", f"{words} of a pattern, {shape} {word}", ours, formed=formed)
             if power and dtype == np.float64:
                 block(table, peer, context, name, there, host, stream, wanted)
         del there, x, y
         cupy.get_default_memory_pool().free_all_blocks()
+
+
+def laplacians(w: Any) -> dict[str, Any]:
+    """The Laplacians of a graph as matrices with values, which cuSPARSE needs."""
+    from scipy import sparse as sp
+
+    degrees = np.asarray(w.sum(1)).ravel()
+    half = np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+    scaled = sp.diags(half) @ w @ sp.diags(half)
+    return {
+        "laplacian": (sp.diags(degrees) - w).tocsr(),
+        "normalised_laplacian": (sp.diags((degrees > 0).astype(float)) - scaled).tocsr(),
+    }
 
 
 def block(table: Table, peer: Peer, context: purlin.Context, name: str, there: Any, host: Any, stream: Any, wanted: Any) -> None:

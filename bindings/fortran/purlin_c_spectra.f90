@@ -78,6 +78,12 @@ module purlin_c_spectra
       type(c_ptr), intent(inout) :: matrix
       integer(c_int32_t) :: s
     end function
+    function c_matrix_scale(a, rows, cols, matrix) bind(c, name='purlin_matrix_scale') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: a, rows, cols
+      type(c_ptr), intent(inout) :: matrix
+      integer(c_int32_t) :: s
+    end function
     function c_matrix_set_values(matrix, values) bind(c, name='purlin_matrix_set_values') result(s)
       import :: c_int32_t, c_ptr
       type(c_ptr), value :: matrix, values
@@ -316,6 +322,15 @@ module purlin_c_spectra
       type(purlin_lanczos_options), intent(in), optional :: options
       integer(c_int64_t), value :: steps, vectors
       integer(c_int64_t), intent(inout), optional :: count
+      integer(c_int32_t) :: s
+    end function
+    function c_graph_density_histogram(count, points, weights, from, to, bins, shares) bind(c, &
+      name='purlin_graph_density_histogram') result(s)
+      import :: c_double, c_int32_t, c_int64_t
+      integer(c_int64_t), value :: count, bins
+      real(c_double), intent(in) :: points(*), weights(*)
+      real(c_double), value :: from, to
+      real(c_double), intent(inout) :: shares(*)
       integer(c_int32_t) :: s
     end function
     function c_graph_of_image(context, image, radius, intensity, distance, floor, graph) bind(c, &

@@ -12,7 +12,8 @@ module purlin_graph_module
   private
   public :: purlin_graph_embed, purlin_graph_cluster, purlin_graph_k_means, purlin_graph_pivoted_qr, &
     purlin_graph_fiedler, purlin_graph_bisect, purlin_graph_components, purlin_graph_component, &
-    purlin_graph_density, purlin_graph_of_image, purlin_graph_operator_of_image
+    purlin_graph_density, purlin_graph_density_trace, purlin_graph_density_histogram, purlin_graph_of_image, &
+    purlin_graph_operator_of_image
 
 contains
 
@@ -218,6 +219,40 @@ contains
     if (o%status == PURLIN_SUCCESS) call of%borrow(context, weights, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(a%handle(), c_null_ptr, options, steps, vectors, &
       at%handle(), of%handle(), count))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> trace(f(A)) of an operator of order `n`, from the density of its spectrum.
+  function purlin_graph_density_trace(n, points, weights, f) result(trace)
+    integer(c_int64_t), intent(in) :: n
+    real(c_double), intent(in) :: points(:), weights(:)
+    interface
+      function f(x) result(y)
+        import :: c_double
+        real(c_double), intent(in) :: x
+        real(c_double) :: y
+      end function
+    end interface
+    real(c_double) :: trace
+    integer :: i
+    trace = 0
+    do i = 1, min(size(points), size(weights))
+      trace = trace + f(points(i)) * weights(i)
+    end do
+    trace = trace * real(n, c_double)
+  end function
+
+  !> size(shares) shares of a spectrum in equal parts of from .. to; what lies outside is in the first and the last.
+  subroutine purlin_graph_density_histogram(points, weights, from, to, shares, stat, errmsg)
+    real(c_double), intent(in), contiguous :: points(:), weights(:)
+    real(c_double), intent(in) :: from, to
+    real(c_double), intent(inout), contiguous :: shares(:)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (size(weights) /= size(points)) call refuse(o, 'weights: not as many as points')
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density_histogram(size(points, kind=c_int64_t), points, &
+      weights, from, to, size(shares, kind=c_int64_t), shares))
     call finish(o, stat, errmsg)
   end subroutine
 

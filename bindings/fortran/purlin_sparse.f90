@@ -10,7 +10,7 @@ module purlin_sparse_module
   implicit none
   private
   public :: purlin_from_dense, purlin_to_dense, purlin_canonical, purlin_pattern, purlin_transpose, purlin_symmetrise, &
-    purlin_permute, purlin_select, purlin_read_market, purlin_write_market, purlin_read_edges, purlin_write_edges, &
+    purlin_permute, purlin_select, purlin_scale, purlin_read_market, purlin_write_market, purlin_read_edges, purlin_write_edges, &
     purlin_norm, purlin_check, purlin_is_symmetric, purlin_row_sums, purlin_diagonal, purlin_order
 
 contains
@@ -132,6 +132,25 @@ contains
       if (size(cols) /= info%cols) call refuse(o, 'cols: not as many as the matrix has')
     end if
     if (o%status == PURLIN_SUCCESS) call purlin_select(a, matrix, rows, cols, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Rows and columns multiplied by numbers of the matrix's type; what is not given stays. Every entry has a value then.
+  subroutine purlin_scale(a, matrix, rows, cols, stat, errmsg)
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_matrix), intent(inout) :: matrix
+    type(purlin_tensor), intent(in), optional :: rows, cols
+    type(c_ptr) :: made, of_rows, of_cols
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    of_rows = c_null_ptr
+    of_cols = c_null_ptr
+    if (present(rows)) of_rows = rows%handle()
+    if (present(cols)) of_cols = cols%handle()
+    call absorb(o, c_matrix_scale(a%handle(), of_rows, of_cols, made))
+    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -12,7 +12,8 @@ module purlin_spmv_module
   private
   public :: purlin_spmv
 
-  !> A plan: for every matrix of one structure, whatever its values. `apply` is y = alpha op(A) x + beta y of objects or of
+  !> A plan: for every matrix of one structure, whatever its values, or with `kind` and `shift` in the options for an operator
+  !> that is made of the matrix and never formed. `apply` is y = alpha op(A) x + beta y of objects or of
   !> arrays of A's type; without `alpha` and `beta` they are 1 and 0. Blocks of several vectors are matrix objects.
   type :: purlin_spmv
     private
@@ -44,7 +45,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Tells a plan that keeps a transpose of new values.
+  !> Tells a plan that keeps row sums or a copy of the matrix of new values.
   subroutine spmv_update(self, a, stat, errmsg)
     class(purlin_spmv), intent(inout) :: self
     type(purlin_matrix), intent(in) :: a

@@ -261,7 +261,8 @@ module purlin_types
 
   type, bind(c) :: purlin_spmv_options
     integer(c_size_t) :: struct_size = 0
-    integer(c_int32_t) :: algorithm, op, symmetric, reserved, order, reserved_2
+    integer(c_int32_t) :: algorithm, op, symmetric, reserved, order, kind
+    real(c_double) :: shift
   end type
 
   type, bind(c) :: purlin_spmv_info
@@ -272,7 +273,7 @@ module purlin_types
     integer(c_int64_t) :: tiles, bytes
     real(c_double) :: seconds
     character(kind=c_char) :: reason(128)
-    integer(c_int32_t) :: order, reserved
+    integer(c_int32_t) :: order, kind
   end type
 
   type, bind(c) :: purlin_lanczos_options

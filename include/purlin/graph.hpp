@@ -124,6 +124,22 @@ inline std::pair<matrix, tensor> component(const context& on, const matrix& w, s
 struct spectrum {
   std::vector<double> points;
   std::vector<double> weights;
+
+  /// trace(f(A)) of an operator of order `n`.
+  template <class F>
+  double trace(std::int64_t n, F&& f) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < points.size(); ++i) sum += f(points[i]) * weights[i];
+    return static_cast<double>(n) * sum;
+  }
+
+  /// Shares of the spectrum in equal parts of an interval; what lies outside is in the first and the last.
+  std::vector<double> histogram(double from, double to, std::int64_t bins) const {
+    std::vector<double> shares(bins > 0 ? purlin::detail::size(bins) : 1);
+    check(purlin_graph_density_histogram(purlin::detail::length(points), points.data(), weights.data(), from, to, bins,
+                                         shares.data()));
+    return shares;
+  }
 };
 
 inline spectrum density(const context& on, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,

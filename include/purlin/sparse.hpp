@@ -111,6 +111,13 @@ inline matrix permute(const context& on, const matrix& a, const std::vector<std:
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
+/// diag(rows) A diag(cols), each entry with a value; `rows` and `cols` are of A's type, and empty for ones.
+inline matrix scale(const context& on, const matrix& a, const tensor& rows, const tensor& cols = {}) {
+  purlin_matrix* made = nullptr;
+  const purlin_status status = purlin_matrix_scale(a.get(), rows.get(), cols.get(), &made);
+  return purlin::detail::adopt<matrix>(on, status, made);
+}
+
 /// An order of the vertices, one of `PURLIN_ORDER_*`: `permute(on, a, list, list)` has it.
 inline std::vector<std::int64_t> order(const context& on, const matrix& a, std::int32_t how) {
   std::vector<std::int64_t> list(purlin::detail::size(a.properties().rows));

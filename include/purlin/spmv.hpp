@@ -15,7 +15,8 @@ struct options : purlin_spmv_options {
   options() : purlin_spmv_options{} { check(purlin_spmv_options_init(this, sizeof(purlin_spmv_options))); }
 };
 
-/// A plan: for every matrix of one structure, whatever its values.
+/// A plan: for every matrix of one structure, whatever its values; with `options::kind` and `shift` of an operator that is made
+/// of the matrix and never formed.
 class plan {
  public:
   plan() noexcept = default;
@@ -38,7 +39,7 @@ class plan {
     return info;
   }
 
-  /// Tells a plan that keeps a transpose of new values.
+  /// Tells a plan that keeps row sums or a copy of the matrix of new values.
   void update(const matrix& a) { check(purlin_spmv_update(get(), a.get())); }
 
   /// y = op(A) x.

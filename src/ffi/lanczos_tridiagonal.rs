@@ -90,7 +90,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
 ///
 /// # Safety
 /// `list` is NULL or valid for `count` numbers while the result lives.
-unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize) -> Result<&'a [f64]> {
+pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize) -> Result<&'a [f64]> {
     if count == 0 {
         return Ok(&[]);
     }

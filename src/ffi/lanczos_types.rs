@@ -36,6 +36,9 @@ pub const PURLIN_LANCZOS_GRAM: i32 = 6;
 pub const PURLIN_LANCZOS_OUTER_GRAM: i32 = 7;
 /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
 pub const PURLIN_LANCZOS_AUGMENTED: i32 = 8;
+/// The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs, since it is
+/// not symmetric. PURLIN_LANCZOS_NORMALISED_LAPLACIAN has its eigenvalues.
+pub const PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN: i32 = 9;
 
 /// Thick-restart Lanczos with full reorthogonalisation.
 pub const PURLIN_LANCZOS_METHOD_RESTART: i32 = 0;

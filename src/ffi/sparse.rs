@@ -372,6 +372,34 @@ pub unsafe extern "C" fn purlin_matrix_symmetrise(
     })
 }
 
+/// D_r A D_c of a sparse matrix and diagonal ones: its entries in their order, each with a value, of a pattern too, so that a plan
+/// for one serves the other. O(nnz).
+///
+/// @param      a       sparse, on the host.
+/// @param      rows    as many elements as there are rows, of the matrix's type, on the host, which they are multiplied by;
+///                     NULL for ones.
+/// @param      cols    as many as there are columns, likewise.
+/// @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
+/// @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for another number or type of factors.
+///
+/// # Safety
+/// `matrix` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_matrix_scale(
+    a: *const purlin_matrix,
+    rows: *const purlin_tensor,
+    cols: *const purlin_tensor,
+    matrix: *mut *mut purlin_matrix,
+) -> purlin_status {
+    guard::run(|| {
+        let rows = tensor::input_or_null("rows", rows)?;
+        let cols = tensor::input_or_null("cols", cols)?;
+        // SAFETY: as promised above.
+        unsafe { derive(a, matrix, |a| sparse::scale(a.context(), a, rows.as_deref(), cols.as_deref())) }
+    })
+}
+
 /// A list of indices, or `None` for NULL.
 ///
 /// # Safety

@@ -14,7 +14,7 @@ use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::to_i64;
-use crate::spmv::{Algorithm, Op, Options, Plan};
+use crate::spmv::{Algorithm, Kind, Op, Options, Plan};
 
 /// A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
 /// Any number of calls may use it at once.
@@ -67,16 +67,16 @@ pub unsafe extern "C" fn purlin_spmv_info_init(info: *mut purlin_spmv_info, size
 }
 
 fn read_options(o: &purlin_spmv_options) -> Result<Options> {
-    for (name, value) in [("reserved", o.reserved), ("reserved_2", o.reserved_2)] {
-        if value != 0 {
-            return Err(Error::invalid(name, format!("is {value}, 0 is needed")));
-        }
+    if o.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
     }
     Ok(Options {
         algorithm: Algorithm::from_code("algorithm", o.algorithm)?,
         op: Op::from_code("op", o.op)?,
         symmetric: flag("symmetric", o.symmetric)?,
         order: optional_order(o.order)?,
+        kind: Kind::from_code("kind", o.kind)?,
+        shift: o.shift,
     })
 }
 
@@ -102,22 +102,24 @@ impl purlin_spmv_info {
             seconds: i.seconds,
             reason: fill_text(i.reason),
             order: plan.options().order.map_or(PURLIN_ORDER_NONE, |how| how as i32),
-            reserved: 0,
+            kind: plan.options().kind as i32,
         }
     }
 }
 
-/// Plans products with a sparse matrix: looks at the lengths of its rows, O(rows); with TRANSPOSE or ADJOINT of one that
-/// is not symmetric also makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). On
-/// the CPU the plan keeps nothing else of the matrix; on a
-/// GPU it keeps the structure and values that are in host memory, which purlin_spmv_update renews.
+/// Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths of its
+/// rows, O(rows); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
+/// order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums, O(nnz). On the CPU the plan
+/// keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
+/// purlin_spmv_update renews.
 ///
 /// @param      a        sparse.
 /// @param      options  NULL for the defaults.
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, `symmetric` or `order` of a rectangular matrix), `PURLIN_ERROR_NOT_SUPPORTED` (another storage),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// unknown constant, `symmetric`, `order`, `shift` or a kind of graphs of a rectangular matrix, `op` or `order` of a kind that has
+/// none, row sums that are not finite or, of the normalised kinds and the modularity, too small), `PURLIN_ERROR_NOT_SUPPORTED`
+/// (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` is NULL or initialised; `plan` is NULL or valid for writing.
@@ -139,7 +141,8 @@ pub unsafe extern "C" fn purlin_spmv_create(
     })
 }
 
-/// Tells a plan that keeps a copy of the transpose or in another order of a matrix's new values, O(nnz); other plans need not be told.
+/// Tells a plan that keeps row sums, a copy of the transpose or one in another order of a matrix's new values, O(nnz); other plans
+/// need not be told.
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.
@@ -173,8 +176,13 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
     })
 }
 
-/// y = alpha op(A) x + beta y. With beta = 0 nothing of y is read, with alpha = 0 nothing of A and x; rows without entries
-/// are written too. Reads 12 bytes an entry in F64 with 32-bit indices, 4 of a pattern, and gathers x.
+/// y = alpha op(A) x + beta y, or with the operator of the plan's `kind` and `shift` in the place of op(A). With beta = 0 nothing
+/// of y is read, with alpha = 0 nothing of A and x; rows without entries are written too. Reads 12 bytes an entry in F64 with 32-bit
+/// indices, 4 of a pattern, and gathers x.
+///
+/// Of the kinds LAPLACIAN, SIGNLESS_LAPLACIAN and RANDOM_WALK_LAPLACIAN a product takes the row sums along and nothing more, on a
+/// GPU in one kernel; the other normalised ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and
+/// AUGMENTED take two products.
 ///
 /// Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
 /// the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
@@ -183,9 +191,9 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// @param      stream  NULL for the context's own. What is in host memory is complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
 /// @param      a       sparse, of the structure that was planned for.
-/// @param      x       columns of op(A) elements of A's type, without gaps.
+/// @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
 /// @param[in]  beta    a number of A's type; NULL for 0.
-/// @param      y       rows of op(A) elements of A's type, without gaps; must not overlap x.
+/// @param      y       rows of the same, elements of A's type, without gaps; must not overlap x.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another structure, as far as
 /// sizes tell; sizes, types, overlap, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (strides, a device that
 /// there are no products for), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,

@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use super::lanczos_types::PURLIN_LANCZOS_MATRIX;
 use super::options::versioned;
 use super::sparse_measures::PURLIN_ORDER_NONE;
 
@@ -47,8 +48,13 @@ pub struct purlin_spmv_options {
     /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
     /// and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
     pub order: i32,
-    /// 0.
-    pub reserved_2: i32,
+    /// What is made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default, to
+    /// PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts if it is complex,
+    /// also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the adjoint and take neither `op` nor
+    /// `order`.
+    pub kind: i32,
+    /// Added to the diagonal of that; default 0.
+    pub shift: f64,
 }
 
 versioned!(
@@ -61,7 +67,8 @@ versioned!(
         symmetric: 0,
         reserved: 0,
         order: PURLIN_ORDER_NONE,
-        reserved_2: 0,
+        kind: PURLIN_LANCZOS_MATRIX,
+        shift: 0.0,
     }
 );
 
@@ -103,8 +110,8 @@ pub struct purlin_spmv_info {
     pub reason: [c_char; 128],
     /// PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
     pub order: i32,
-    /// 0.
-    pub reserved: i32,
+    /// What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
+    pub kind: i32,
 }
 
 versioned!(
@@ -128,6 +135,6 @@ versioned!(
         seconds: 0.0,
         reason: [0; 128],
         order: 0,
-        reserved: 0,
+        kind: 0,
     }
 );

@@ -23,7 +23,7 @@ pub struct Density {
 impl Density {
     /// trace(f(A)) of an operator of order `n`.
     pub fn trace(&self, n: usize, f: impl Fn(f64) -> f64) -> f64 {
-        n as f64 * self.points.iter().zip(&self.weights).map(|(p, w)| f(*p) * w).sum::<f64>()
+        trace(&self.points, &self.weights, n, f)
     }
 
     /// Shares of the spectrum in `bins` equal parts of `from .. to`, what lies outside in the first and the last.
@@ -31,16 +31,29 @@ impl Density {
     /// # Errors
     /// [`Error::InvalidArgument`] for no bins or an interval that is empty; [`Error::OutOfMemory`].
     pub fn histogram(&self, from: f64, to: f64, bins: usize) -> Result<Vec<f64>> {
-        if bins == 0 || !(to > from && (to - from).is_finite()) {
-            return Err(Error::invalid("bins", format!("{bins} bins of {from} to {to}")));
-        }
-        let mut shares = alloc::filled("histogram", bins, 0.0)?;
-        for (p, w) in self.points.iter().zip(&self.weights) {
-            let at = ((p - from) / (to - from) * bins as f64).max(0.0) as usize;
-            shares[at.min(bins - 1)] += w;
-        }
-        Ok(shares)
+        histogram(&self.points, &self.weights, (from, to), bins)
     }
+}
+
+/// As [`Density::trace`].
+pub(crate) fn trace(points: &[f64], weights: &[f64], n: usize, f: impl Fn(f64) -> f64) -> f64 {
+    n as f64 * points.iter().zip(weights).map(|(p, w)| f(*p) * w).sum::<f64>()
+}
+
+/// As [`Density::histogram`].
+pub(crate) fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64), bins: usize) -> Result<Vec<f64>> {
+    if bins == 0 {
+        return Err(Error::invalid("bins", "is 0, at least 1 is needed"));
+    }
+    if !(to > from && (to - from).is_finite()) {
+        return Err(Error::invalid("to", format!("is {to}, a number above from = {from} is needed")));
+    }
+    let mut shares = alloc::filled("histogram", bins, 0.0)?;
+    for (p, w) in points.iter().zip(weights) {
+        let at = ((p - from) / (to - from) * bins as f64).max(0.0) as usize;
+        shares[at.min(bins - 1)] += w;
+    }
+    Ok(shares)
 }
 
 /// Gauss quadrature of the spectral measure of `vectors` random vectors, `steps` points each. The error of a trace falls

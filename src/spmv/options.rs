@@ -1,6 +1,8 @@
 //! How a product is computed.
 
+use super::kind::Kind;
 use crate::choice::numbered;
+use crate::error::{Error, Result};
 use crate::matrix::sparse::Ordering;
 
 /// How rows are shared out and summed. The numbers are those of the C interface.
@@ -41,7 +43,7 @@ numbered!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, 
 numbered!(Op, Plain, Transpose, Adjoint);
 
 /// Options of a plan. The fields are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// How rows are shared out and summed.
     pub algorithm: Algorithm,
@@ -52,10 +54,58 @@ pub struct Options {
     /// How the rows and columns of a square matrix are ordered in the copy of it that the plan then keeps; `None` for as they
     /// are, without a copy.
     pub order: Option<Ordering>,
+    /// What is made of the matrix.
+    pub kind: Kind,
+    /// Added to the diagonal of that.
+    pub shift: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { algorithm: Algorithm::Auto, op: Op::Plain, symmetric: false, order: None }
+        Self {
+            algorithm: Algorithm::Auto,
+            op: Op::Plain,
+            symmetric: false,
+            order: None,
+            kind: Kind::Matrix,
+            shift: 0.0,
+        }
+    }
+}
+
+impl Options {
+    /// Refuses what a matrix of this size does not have.
+    pub(super) fn check(&self, rows: usize, cols: usize) -> Result<()> {
+        let Self { op, symmetric, order, kind, shift, .. } = *self;
+        let square = rows == cols;
+        if symmetric && !square {
+            return Err(Error::invalid("symmetric", format!("is set, a is {rows} x {cols}")));
+        }
+        if kind.is_of_graph() && !square {
+            return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed for {kind:?}")));
+        }
+        if !kind.is_of_square() {
+            if op != Op::Plain {
+                return Err(Error::invalid("op", format!("is {op:?}, {kind:?} is its own adjoint: Plain is needed")));
+            }
+            if order.is_some() {
+                return Err(Error::invalid("order", format!("is set, {kind:?} has no order of its own")));
+            }
+        }
+        if !shift.is_finite() {
+            return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
+        }
+        if shift != 0.0 && kind == Kind::Matrix && !square {
+            return Err(Error::invalid(
+                "shift",
+                format!("is {shift}, a is {rows} x {cols}: it has no diagonal to add to"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether a product is one with the matrix and nothing else.
+    pub(super) fn is_of_matrix(&self) -> bool {
+        self.kind == Kind::Matrix && self.shift == 0.0
     }
 }

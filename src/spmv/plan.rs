@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::gpu;
 use super::info::{Info, Statistics};
+use super::operator::Operator;
 use super::options::{Algorithm, Op, Options};
 use super::renumber::Renumbering;
 use crate::alloc;
@@ -46,6 +47,8 @@ pub struct Plan {
     order: Vec<u32>,
     /// What is on the device, in a context on a GPU.
     pub(super) device: Option<Box<gpu::Prepared>>,
+    /// What is made of the matrix, if anything is.
+    operator: Option<Operator>,
 }
 
 pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
@@ -57,20 +60,18 @@ pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
 
 impl Plan {
     /// Looks at the rows of a sparse matrix, O(rows); with [`Op::Transpose`] or [`Op::Adjoint`] of one that is not symmetric
-    /// makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). In a context on a GPU the structure goes to the device, and the values if they
-    /// are not there.
+    /// makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). Kinds of graphs take the row sums of the matrix, O(nnz). In a context on a GPU the structure goes to the
+    /// device, and the values if they are not there.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU; [`Error::InvalidArgument`] for
-    /// `symmetric` or an order of a matrix that is not square; [`Error::OutOfMemory`].
+    /// `symmetric`, an order, a shift or a graph's kind of a matrix that is not square, an op or an order of a kind that has
+    /// none, and row sums that the kind cannot be made of; [`Error::OutOfMemory`].
     pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
         let start = Instant::now();
         a.expect_context("a", context)?;
         let from = csr(a)?;
-        if options.symmetric && a.rows() != a.cols() {
-            let problem = format!("is set, a is {} x {}", a.rows(), a.cols());
-            return Err(Error::invalid("symmetric", problem));
-        }
+        options.check(a.rows(), a.cols())?;
         let renumbering = options.order.map(|how| Renumbering::new(context, a, how)).transpose()?.map(Arc::new);
         let other = multiplied_by(context, a, &options, renumbering.as_deref())?;
         let multiplied = other.as_ref().map(csr).transpose()?.unwrap_or(from);
@@ -96,6 +97,7 @@ impl Plan {
             tiles: Vec::new(),
             order: Vec::new(),
             device: None,
+            operator: None,
         };
         match context.backend() {
             Backend::Cpu => plan.cut(&rows)?,
@@ -112,6 +114,11 @@ impl Plan {
             })?,
         }
         plan.other = other;
+        if !options.is_of_matrix() {
+            let operator = Operator::new(&plan, a)?;
+            plan.info.bytes += operator.bytes();
+            plan.operator = Some(operator);
+        }
         plan.info.seconds = start.elapsed().as_secs_f64();
         Ok(plan)
     }
@@ -173,8 +180,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes the values of a matrix of the same structure, where the plan holds a copy of the transpose or, on a device, of
-    /// the values; else does nothing.
+    /// Takes the values of a matrix of the same structure, where the plan holds row sums, a copy of the transpose or, on a
+    /// device, of the values; else does nothing.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -186,16 +193,27 @@ impl Plan {
         let from = csr(self.other.as_ref().unwrap_or(a))?;
         match (&mut self.device, self.context.backend()) {
             (Some(device), Backend::Gpu(gpu)) => {
-                with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))
+                with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        if self.operator.is_some() {
+            self.operator = Some(Operator::new(self, a)?);
+        }
+        Ok(())
+    }
+
+    /// What is made of the matrix, if anything is.
+    pub(super) fn operator(&self) -> Option<&Operator> {
+        self.operator.as_ref()
     }
 
     /// Whether it has values that those of the matrix may come to differ from.
     fn holds_values(&self) -> bool {
         let values = |m: &Matrix| csr(m).is_ok_and(|csr| csr.parts().values.is_some());
-        self.other.as_ref().is_some_and(values) || self.device.as_ref().is_some_and(|d| !d.reads_in_place())
+        self.operator.is_some()
+            || self.other.as_ref().is_some_and(values)
+            || self.device.as_ref().is_some_and(|d| !d.reads_in_place())
     }
 
     /// The order of rows and columns that [`Plan::compute`], [`Plan::compute_block`] and the products on the device work in, if
@@ -221,6 +239,16 @@ impl Plan {
 
     /// Rows and columns of what is multiplied by.
     pub fn size(&self) -> (usize, usize) {
+        let (rows, cols, _) = self.shape;
+        if self.options.kind.is_of_square() {
+            return self.matrix_size();
+        }
+        let order = self.options.kind.order((rows, cols));
+        (order, order)
+    }
+
+    /// Rows and columns of op(A).
+    pub(super) fn matrix_size(&self) -> (usize, usize) {
         let (rows, cols, _) = self.shape;
         if self.options.op == Op::Plain { (rows, cols) } else { (cols, rows) }
     }

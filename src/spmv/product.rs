@@ -13,7 +13,7 @@ use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
 impl Plan {
-    /// y = alpha op(A) x + beta y for vectors on the host, or on the device of a context on a GPU: then the product is
+    /// y = alpha op(A) x + beta y, or with the operator that [`super::Options::kind`] makes of A, for vectors on the host, or on the device of a context on a GPU: then the product is
     /// enqueued on the context's own queue where y is on the device, and complete on return where it is on the host. With
     /// beta = 0 nothing of y is read, with alpha = 0 nothing of A and x. O(rows + entries), rows * 8 + entries * 12 bytes in
     /// f64 with 32-bit indices.
@@ -57,13 +57,8 @@ impl Plan {
                 return Err(Error::NotSupported(format!("y: has stride {}, 1 is needed", y.layout().strides()[0])));
             }
             let mut y = y.view_mut::<T>("y")?;
-            let finish = Finish::plain(T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
-            let y = &mut y.data()[..rows];
-            if finish.alpha == T::default() {
-                return self.compute(a, finish, x, x, y);
-            }
-            let keeps = finish.beta != T::default();
-            self.ordered(1, keeps, x, y, |x, y| self.compute(a, finish, x, x, y))
+            let factors = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
+            self.multiply(a, factors, 1, x, &mut y.data()[..rows])
         })
     }
 
@@ -119,8 +114,6 @@ impl Plan {
         }
         with_scalar!(a.dtype(), "a", T => {
             let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
-            // Without a product nothing of x is read, and no order matters.
-            let (is_empty, keeps) = (alpha == T::default(), beta != T::default());
             let (from, to) = (x.memory.host("x")?.as_slice::<T>()?, y.memory.host_mut("y")?.as_mut_slice::<T>()?);
             if x.order == Order::RowMajor {
                 for (name, layout) in [("x", x.layout), ("y", y.layout)] {
@@ -130,30 +123,33 @@ impl Plan {
                     }
                 }
                 let (x, y) = (&from[..cols * width], &mut to[..rows * width]);
-                if is_empty {
-                    return self.compute_block(a, (alpha, beta), width, x, y);
-                }
-                return self.ordered(width, keeps, x, y, |x, y| self.compute_block(a, (alpha, beta), width, x, y));
+                return self.multiply(a, (alpha, beta), width, x, y);
             }
             // Columns without rows lie nowhere.
             let column = |j: usize, stride: usize, len: usize| if len == 0 { 0..0 } else { j * stride..j * stride + len };
             for j in 0..width {
                 let x = &from[column(j, x.layout.strides()[1], cols)];
                 let y = &mut to[column(j, y.layout.strides()[1], rows)];
-                let finish = Finish::plain(alpha, beta);
-                if is_empty {
-                    self.compute(a, finish, x, x, y)?;
-                } else {
-                    self.ordered(1, keeps, x, y, |x, y| self.compute(a, finish, x, x, y))?;
-                }
+                self.multiply(a, (alpha, beta), 1, x, y)?;
             }
             Ok(())
         })
     }
 
-    /// Y = alpha op(A) X + beta Y for `width` vectors side by side: row-major blocks, a row of `width` numbers after another.
-    /// A is read once for all of them, and what an entry gathers lies together. Rows are in the plan's order
-    /// ([`Plan::renumbering`]).
+    /// Y = alpha Op X + beta Y for rows of `width` numbers in the matrix's order, Op being what the plan makes of A.
+    fn multiply<T: Scalar>(&self, a: &Matrix, (alpha, beta): (T, T), width: usize, x: &[T], y: &mut [T]) -> Result<()> {
+        let run = |x: &[T], y: &mut [T]| match self.operator() {
+            Some(operator) => self.operate(operator, a, (alpha, beta), width, x, y),
+            None if width == 1 => self.compute(a, Finish::plain(alpha, beta), x, x, y),
+            None => self.compute_block(a, (alpha, beta), width, x, y),
+        };
+        // Without a product nothing of x is read, and no order matters.
+        if alpha == T::default() { run(x, y) } else { self.ordered(width, beta != T::default(), x, y, run) }
+    }
+
+    /// Y = alpha op(A) X + beta Y for `width` vectors side by side, whatever the plan's kind: row-major blocks, a row of `width`
+    /// numbers after another. A is read once for all of them, and what an entry gathers lies together. Rows are in the plan's
+    /// order ([`Plan::renumbering`]).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for no vectors, and other lengths of x or y; [`Error::OutOfMemory`].
@@ -165,31 +161,43 @@ impl Plan {
         x: &[T],
         y: &mut [T],
     ) -> Result<()> {
+        self.compute_block_finished(a, Finish::plain(alpha, beta), width, (x, x), y)
+    }
+
+    /// As [`Plan::compute`] for rows of `width` numbers.
+    pub(super) fn compute_block_finished<T: Scalar>(
+        &self,
+        a: &Matrix,
+        finish: Finish<'_, T>,
+        width: usize,
+        (gathered, x): (&[T], &[T]),
+        y: &mut [T],
+    ) -> Result<()> {
         if width == 0 {
             return Err(Error::invalid("width", "is 0, at least 1 is needed"));
         }
-        let (rows, cols) = self.size();
-        for (name, found, size) in [("x", x.len(), cols), ("y", y.len(), rows)] {
+        let (rows, cols) = self.matrix_size();
+        for (name, found, size) in [("x", gathered.len(), cols), ("y", y.len(), rows)] {
             let need = product(name, size, width)?;
             if found != need {
                 return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
             }
         }
         if let Backend::Gpu(gpu) = self.context().backend() {
-            return self.compute_block_on_device(gpu, a, (alpha, beta), width, x, y);
+            return self.compute_block_on_device(gpu, a, finish, width, (gathered, x), y);
         }
-        if alpha == T::default() {
-            let finish = Finish::plain(alpha, beta);
-            self.context().pool().run_here(|| y.iter_mut().for_each(|y| *y = finish.rest(0, &[], *y)));
+        if finish.alpha == T::default() {
+            let of = |at: usize, y: T| finish.rest_of(at / width, || x[at], y);
+            self.context().pool().run_here(|| y.iter_mut().enumerate().for_each(|(at, y)| *y = of(at, *y)));
             return Ok(());
         }
         let from = csr(self.matrix(a))?;
         let values = from.parts().values.as_ref().map(|v| v.host("a")?.as_slice::<T>()).transpose()?;
-        let job = cpu::block::BlockJob { rows: Rows::new(from)?, values, alpha, beta, x, width };
+        let job = cpu::block::BlockJob { rows: Rows::new(from)?, values, finish, gathered, x, width };
         cpu::block::product(self.context(), self, &job, y)
     }
 
-    /// y = what `finish` makes of op(A) `gathered`, for slices of the matrix's own type in the plan's order
+    /// y = what `finish` makes of op(A) `gathered`, whatever the plan's kind, for slices of the matrix's own type in the plan's order
     /// ([`Plan::renumbering`]).
     ///
     /// # Errors
@@ -202,7 +210,7 @@ impl Plan {
         x: &[T],
         y: &mut [T],
     ) -> Result<()> {
-        let (rows, cols) = self.size();
+        let (rows, cols) = self.matrix_size();
         for (name, found, need) in [("x", gathered.len(), cols), ("y", y.len(), rows)] {
             if found != need {
                 return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));

@@ -1,4 +1,5 @@
 mod given;
+pub(super) mod kinds;
 pub(super) mod orders;
 
 use std::sync::Arc;
@@ -287,7 +288,7 @@ fn the_rest_of_a_row_is_added_to_its_sum() {
     let x = [1.0, -2.0, 3.0, 0.5];
     let (scale, diagonal) = ([2.0, 3.0, 4.0, 5.0], [0.5, 0.25, -1.0, 7.0]);
     let finish =
-        Finish { alpha: -1.0, beta: 0.0, row_scale: Some(&scale), shift: 10.0, diagonal: Some(&diagonal), weight: 1.0 };
+        Finish { alpha: -1.0, beta: 0.0, row_scale: Some(&scale), shift: 10.0, diagonal: Some(&diagonal), weight: 0.5 };
     for algorithm in ALL {
         let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
         let mut y = [f64::NAN; 4];
@@ -301,7 +302,7 @@ fn the_rest_of_a_row_is_added_to_its_sum() {
                     values[k - 1] * x[j]
                 })
                 .sum();
-            let want = -scale[i] * sum + (10.0 + diagonal[i]) * x[i];
+            let want = -scale[i] * sum + (10.0 + 0.5 * diagonal[i]) * x[i];
             assert!((y[i] - want).abs() <= 1e-13 * want.abs().max(1.0), "{algorithm:?} {i}: {} {want}", y[i]);
         }
     }

@@ -334,7 +334,7 @@ static void solve_refusals(void) {
   } while (0)
   REFUSED("count: is 0", count, 0);
   REFUSED("which: is 5, outside 0 to 4", which, 5);
-  REFUSED("kind: is 9, outside 0 to 8", kind, 9);
+  REFUSED("kind: is 10, outside 0 to 9", kind, 10);
   REFUSED("shift: is inf", shift, INFINITY);
   REFUSED("tolerance: is 1, outside 0 to 1", tolerance, 1);
   REFUSED("basis: is 2, outside", basis, 2);

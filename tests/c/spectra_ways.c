@@ -108,9 +108,9 @@ static void orders(void) {
   o.order = 2;
   BAD_ARGUMENT("order: is 2, outside -1 to 1", purlin_spmv_create(a, &o, &plan));
   o.order = PURLIN_ORDER_DEGREE;
-  o.reserved_2 = 1;
-  BAD_ARGUMENT("reserved_2: is 1", purlin_spmv_create(a, &o, &plan));
-  o.reserved_2 = 0;
+  o.reserved = 1;
+  BAD_ARGUMENT("reserved: is 1", purlin_spmv_create(a, &o, &plan));
+  o.reserved = 0;
   wide = coordinates(context, 1, 3, 1, &one, &one, &weight);
   BAD_ARGUMENT("order: is set, a is 1 x 3", purlin_spmv_create(wide, &o, &plan));
   OK(purlin_matrix_destroy(wide));

@@ -113,6 +113,16 @@ void products(const context& on) {
   std::vector<double> again(50);
   turned.apply(a, tensor::borrow(on, x), tensor::borrow(on, again));
   EXPECT(turned.properties().order == PURLIN_ORDER_CUTHILL_MCKEE && again[7] == 100.0 && again[49] == 48.0 * 48.0);
+  purlin::spmv::options laplacian;
+  laplacian.kind = PURLIN_LANCZOS_LAPLACIAN;
+  laplacian.shift = 0.5;
+  const purlin::spmv::plan unformed(on, a, laplacian);
+  unformed.apply(a, tensor::borrow(on, x), tensor::borrow(on, again));
+  EXPECT(unformed.properties().kind == PURLIN_LANCZOS_LAPLACIAN && again[0] == -1.0 && again[7] == -2.0 + 24.5);
+  const std::vector<double> twos(50, 2.0);
+  const matrix doubled = purlin::sparse::scale(on, a, tensor::borrow(on, twos));
+  plan.apply(doubled, tensor::borrow(on, x), tensor::borrow(on, again));
+  EXPECT(again[7] == 200.0);
   EXPECT_ERROR(plan.apply(1.0F, a, tensor::borrow(on, x), 0.0F, tensor::borrow(on, y)), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
@@ -265,6 +275,10 @@ void graphs(const context& on) {
   double total = 0.0;
   for (const double weight : found.weights) total += weight;
   EXPECT(near(total, 1.0, 1e-12));
+  const std::vector<double> shares = found.histogram(-40.0, 40.0, 2);
+  EXPECT(shares.size() == 2 && near(shares[0] + shares[1], 1.0, 1e-12));
+  EXPECT(near(found.trace(40, [](double) { return 2.0; }), 80.0, 1e-10));
+  EXPECT_ERROR(found.histogram(1.0, 0.0, 2), PURLIN_ERROR_INVALID_ARGUMENT);
   const std::vector<double> pixels = {0.0, 1.0, 0.0, 1.0};
   const matrix of = purlin::graph::of_image(on, matrix::borrow(on, pixels, 2, 2, PURLIN_ROW_MAJOR), 1.0, 0.5, 10.0);
   EXPECT(of.properties().rows == 4 && of.properties().nnz == 8);

@@ -13,7 +13,7 @@ use crate::spectra::{Made, N, entries, graph};
 pub fn on_host() -> Vec<Case> {
     vec![
         Case { name: "purlin_matrix_from_coordinates, transpose, symmetrise", allocations: 8, prepare: make },
-        Case { name: "purlin_matrix_select, component, row_sums", allocations: 8, prepare: cut },
+        Case { name: "purlin_matrix_select, component, row_sums, scale", allocations: 8, prepare: cut },
         Case { name: "purlin_matrix_from_columns, canonical, permute", allocations: 8, prepare: convert },
         Case { name: "purlin_matrix_from_dense, to_dense, set_values", allocations: 4, prepare: fill },
         Case { name: "Matrix Market and edges", allocations: 8, prepare: |f| files(f, "graph") },
@@ -47,12 +47,13 @@ fn cut(f: &Fixture) -> Call {
     let (context, sums) = (f.context, f.vector(N));
     Box::new(move || {
         let (mut made, rows, mut norm) = (Made::none(), [5i64, 3, 4], 0.0);
-        let [a, part, component, ..] = &mut made.matrices;
+        let [a, part, component, scaled] = &mut made.matrices;
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_matrix_select(*a, 3, rows.as_ptr(), 0, null(), &raw mut *part),
             purlin_graph_component(*a, -1, &raw mut *component, &raw mut made.names),
             purlin_matrix_row_sums(*a, sums),
+            purlin_matrix_scale(*a, sums, null(), &raw mut *scaled),
             purlin_matrix_norm(*a, PURLIN_NORM_ONE, &raw mut norm),
         );
         made.end(status)

@@ -16,6 +16,7 @@ pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
         Case { name: "purlin_spmv_apply_block", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_AUTO) },
+        Case { name: "purlin_spmv_create, apply, kind", allocations: 6, prepare: operate },
         Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
         Case { name: "purlin_lanczos_solve, contexts", allocations: 8, prepare: share },
         Case { name: "purlin_lanczos_solve, block", allocations: 8, prepare: |f| way(f, |o| o.block = 2) },
@@ -25,7 +26,7 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_lanczos_solve, nearest, solve", allocations: 8, prepare: nearest },
         Case { name: "purlin_spmv_create, purlin_lanczos_solve, order", allocations: 8, prepare: ordered },
         Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
-        Case { name: "purlin_lanczos_tridiagonalise, filter", allocations: 4, prepare: recurrence },
+        Case { name: "purlin_lanczos_tridiagonalise, filter, histogram", allocations: 4, prepare: recurrence },
         Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
         Case { name: "purlin_graph_embed, k_means, pivoted_qr", allocations: 8, prepare: embedding },
         Case { name: "purlin_graph_density, of_image", allocations: 6, prepare: density },
@@ -67,7 +68,11 @@ impl Made {
     /// Destroys all, NULL for what was not made.
     pub fn end(self, status: purlin_status) -> purlin_status {
         // The message of a failure goes with the next call that succeeds: the status is what is passed on.
-        let text = message();
+        self.end_with(status, &message())
+    }
+
+    /// As [`Made::end`], where other calls have been made since.
+    fn end_with(self, status: purlin_status, text: &str) -> purlin_status {
         let good = purlin_status::PURLIN_SUCCESS;
         assert_eq!(purlin_spmv_destroy(self.plan), good, "{}", message());
         assert_eq!(purlin_tensor_destroy(self.names), good, "{}", message());
@@ -207,6 +212,30 @@ fn nearest(f: &Fixture) -> Call {
             purlin_lanczos_solve(*a, null(), o, null(), no, *inverse, values, v, r, info),
         );
         made.end(status)
+    })
+}
+
+/// A normalised Laplacian, and products with A^H A in blocks, neither formed.
+fn operate(f: &Fixture) -> Call {
+    let (context, x, y) = (f.context, f.vector(N), f.vector(N));
+    Box::new(move || {
+        let (mut made, mut gram) = (Made::none(), null_mut());
+        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut g = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        (o.kind, o.shift, o.order) = (PURLIN_LANCZOS_NORMALISED_LAPLACIAN, 0.5, PURLIN_ORDER_DEGREE);
+        g.kind = PURLIN_LANCZOS_GRAM;
+        let a = &mut made.matrices[0];
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_spmv_create(*a, &raw const o, &raw mut made.plan),
+            purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
+            purlin_spmv_update(made.plan, *a),
+            purlin_spmv_create(*a, &raw const g, &raw mut gram),
+            purlin_spmv_apply(gram, null(), null(), *a, x, null(), y),
+        );
+        let text = message();
+        assert_eq!(purlin_spmv_destroy(gram), purlin_status::PURLIN_SUCCESS);
+        made.end_with(status, &text)
     })
 }
 
@@ -369,6 +398,7 @@ fn recurrence(f: &Fixture) -> Call {
     let context = f.context;
     Box::new(move || {
         let (mut made, mut alpha, mut beta, mut count) = (Made::none(), [0.0; 30], [0.0; 30], 0);
+        let mut shares = [0.0; 10];
         let mut accepted = [purlin_lanczos_accepted { value: 0.0, residual: 0.0, copies: 0 }; 30];
         let (d, e, place) = (alpha.as_mut_ptr(), beta.as_mut_ptr(), &raw mut count);
         let a = &mut made.matrices[0];
@@ -376,6 +406,7 @@ fn recurrence(f: &Fixture) -> Call {
             graph(context, &raw mut *a),
             purlin_lanczos_tridiagonalise(*a, null(), null(), 30, null(), d, e, place),
             purlin_lanczos_filter(30, d, e, 1e-12, 1e-6, accepted.as_mut_ptr(), place),
+            purlin_graph_density_histogram(30, d, e, -4.0, 4.0, 10, shares.as_mut_ptr()),
         );
         made.end(status)
     })

@@ -29,6 +29,13 @@ contains
     end do
     status = merge(0_c_int32_t, adjoint, adjoint < 2)
   end function
+
+  !> f(x) = x^2.
+  function square(x) result(y)
+    real(c_double), intent(in) :: x
+    real(c_double) :: y
+    y = x**2
+  end function
 end module spectra_callbacks
 
 program test_spectra
@@ -42,7 +49,9 @@ program test_spectra
 
   call context%create(backend=PURLIN_BACKEND_CPU)
   call matrices()
+  call rows()
   call products()
+  call operators()
   call eigenpairs()
   call ways()
   call graphs()
@@ -169,6 +178,89 @@ contains
     call purlin_is_symmetric(b, symmetric)
     call purlin_norm(b, PURLIN_NORM_MAX, norm)
     call check(symmetric .and. abs(norm - 2) <= 0, 'loops count twice in a sum')
+  end subroutine
+
+  !> Compressed rows of every type, patterns among them, and what they are scaled by.
+  subroutine rows()
+    type(purlin_matrix) :: a, b, dense
+    type(purlin_matrix_info) :: info
+    type(purlin_tensor) :: left, right
+    integer(c_int32_t), target :: row_ptr(3), col_idx(3)
+    integer(c_int64_t), target :: wide_ptr(3), wide_idx(3)
+    complex(c_double_complex), target :: values(3), found(2, 3), factors(2), others(3)
+    complex(c_float_complex), target :: singles(3), few(2, 3)
+    real(c_double), target :: ones(2, 3)
+    integer(c_int32_t) :: stat
+    row_ptr = [1, 2, 4]
+    col_idx = [2, 1, 3]
+    wide_ptr = row_ptr - 1
+    wide_idx = col_idx - 1
+    values = [(1.0_c_double, 2.0_c_double), (0.0_c_double, 3.0_c_double), (-4.0_c_double, 0.0_c_double)]
+    singles = cmplx(values, kind=c_float_complex)
+    call a%csr(context, 3_c_int64_t, row_ptr, col_idx, values)
+    call dense%borrow(context, found)
+    call purlin_to_dense(a, dense)
+    call check(abs(found(1, 2) - values(1)) <= 0 .and. abs(found(2, 3) - values(3)) <= 0, 'complex rows')
+    call a%csr(context, 3_c_int64_t, wide_ptr, wide_idx, values, index_base=0, copied=.true.)
+    call purlin_to_dense(a, dense)
+    call check(abs(found(2, 1) - values(2)) <= 0, 'with wide indices from 0')
+    factors = [(2.0_c_double, 0.0_c_double), (0.0_c_double, 1.0_c_double)]
+    others = [(1.0_c_double, 0.0_c_double), (5.0_c_double, 0.0_c_double), (0.0_c_double, 1.0_c_double)]
+    call left%borrow(context, factors)
+    call right%borrow(context, others)
+    call purlin_scale(a, b, left, right)
+    call purlin_to_dense(b, dense)
+    call check(abs(found(1, 2) - 10 * values(1)) <= 1e-14 .and. abs(found(2, 3) + values(3)) <= 1e-14, 'scaled')
+    call purlin_scale(a, b, cols=left, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'too few numbers for the columns')
+    call a%csr(context, 3_c_int64_t, row_ptr, col_idx, singles)
+    call dense%borrow(context, few)
+    call purlin_to_dense(a, dense)
+    call check(abs(few(1, 2) - singles(1)) <= 0, 'single complex rows')
+    call a%csr(context, 3_c_int64_t, wide_ptr, wide_idx, singles, index_base=0)
+    call a%csr(context, 3_c_int64_t, row_ptr, col_idx)
+    call a%properties(info)
+    call check(info%data == 0 .and. info%dtype == PURLIN_F64 .and. info%nnz == 3, 'a pattern')
+    call dense%borrow(context, ones)
+    call purlin_to_dense(a, dense)
+    call check(abs(ones(1, 2) - 1) <= 0 .and. abs(sum(ones) - 3) <= 0, 'whose entries are 1')
+    call a%csr(context, 3_c_int64_t, wide_ptr, wide_idx, index_base=0, dtype=PURLIN_CF32)
+    call a%properties(info)
+    call check(info%data == 0 .and. info%dtype == PURLIN_CF32, 'a pattern of another type')
+    call a%csr(context, 3_c_int64_t, row_ptr, col_idx(:2), values, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'more values than columns')
+  end subroutine
+
+  !> Laplacians that are never formed, of the path.
+  subroutine operators()
+    type(purlin_matrix) :: a
+    type(purlin_spmv) :: plan
+    type(purlin_spmv_options) :: options
+    type(purlin_spmv_info) :: info
+    real(c_double), target :: x(20), y(20)
+    integer(c_int32_t) :: stat
+    integer :: i
+    call path(20_c_int64_t, a)
+    x = [(real(i, c_double)**2, i = 1, 20)]
+    call purlin_init(options)
+    options%kind = PURLIN_LANCZOS_LAPLACIAN
+    options%shift = 0.5_c_double
+    call plan%create(a, options)
+    y = 1
+    call plan%apply(context, a, x, y, alpha=2.0_c_double, beta=-1.0_c_double)
+    call check(all(abs(y(2:19) - (2 * (-2 + 0.5_c_double * x(2:19)) - 1)) <= 1e-11), 'a Laplacian and a shift')
+    call check(abs(y(1) - (2 * (-3 + 0.5_c_double) - 1)) <= 1e-11, 'at its end')
+    call plan%properties(info)
+    call check(info%kind == PURLIN_LANCZOS_LAPLACIAN, 'what is made of the matrix')
+    options%kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN
+    options%shift = 0
+    call plan%create(a, options)
+    call plan%apply(context, a, x, y)
+    call check(all(abs(y(2:19) + 1) <= 1e-11) .and. abs(y(1) + 3) <= 1e-11, 'the random walk')
+    options%kind = PURLIN_LANCZOS_GRAM
+    options%op = PURLIN_SPMV_TRANSPOSE
+    call plan%create(a, options, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a kind without a transpose')
   end subroutine
 
   subroutine products()
@@ -334,8 +426,8 @@ contains
     type(purlin_tensor) :: vertices
     integer(c_int64_t) :: labels(40), count
     real(c_double) :: vector(40), value, cut, coordinates(40, 2), values(2), points(20), weights(20), pixels(4, 3)
-    real(c_double) :: formed_values(3), values_of_pixels(3)
-    integer(c_int32_t) :: how
+    real(c_double) :: formed_values(3), values_of_pixels(3), shares(4)
+    integer(c_int32_t) :: how, stat
     call cliques(w)
     call purlin_graph_fiedler(context, w, vector, value, info=info)
     call check(value > 0 .and. info%converged == 1, 'the Fiedler vector')
@@ -358,6 +450,12 @@ contains
     call check(shape%rows == 40, 'a component')
     call purlin_graph_density(context, w, 10_c_int64_t, 2_c_int64_t, points, weights, count)
     call check(abs(sum(weights(:count)) - 1) < 1e-12, 'a density')
+    call purlin_graph_density_histogram(points(:count), weights(:count), -10.0_c_double, 30.0_c_double, shares)
+    call check(abs(sum(shares) - 1) < 1e-12 .and. abs(shares(4)) <= 0, 'shares of it')
+    call purlin_graph_density_histogram(points(:count), weights(:count), 1.0_c_double, 1.0_c_double, shares, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'shares of nothing')
+    call check(abs(purlin_graph_density_trace(40_c_int64_t, points(:count), weights(:count), square) - &
+      40 * sum(weights(:count) * points(:count)**2)) < 1e-9, 'a trace')
     pixels = 0
     pixels(:, 3) = 1
     call purlin_graph_of_image(context, pixels, image, 1.0_c_double, 0.5_c_double)

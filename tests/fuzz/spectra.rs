@@ -146,7 +146,7 @@ fn derived(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut made = null_mut();
     let place = if s.once_in(40) { null_mut() } else { &raw mut made };
     let (rows, cols, dtype) = rows_of(s, a);
-    let status = match s.below(9) {
+    let status = match s.below(10) {
         0 => c!(purlin_matrix_from_dense(a, s.float(), place)),
         1 => c!(purlin_matrix_canonical(a, s.code(5), place)),
         2 => c!(purlin_matrix_pattern(a, place)),
@@ -162,6 +162,10 @@ fn derived(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let status = c!(purlin_graph_component(a, s.size().wrapping_sub(2), place, &raw mut names));
             w.tensors.made(status, names);
             status
+        }
+        8 => {
+            let (r, k) = (shaped(s, w, dtype, &[rows]), shaped(s, w, dtype, &[cols]));
+            c!(purlin_matrix_scale(a, r, k, place))
         }
         _ => {
             let values = shaped(s, w, dtype, &[s_count(a)]);
@@ -247,6 +251,8 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             o.order = s.code(3).wrapping_sub(1);
             o.op = s.code(3);
             o.symmetric = i32::from(s.once_in(6));
+            o.kind = if s.once_in(2) { s.code(10) } else { PURLIN_LANCZOS_MATRIX };
+            o.shift = if s.once_in(4) { s.float() } else { 0.0 };
             let room = Room::of(s, &o);
             let mut made = null_mut();
             let status = c!(purlin_spmv_create(a, room.get(), &raw mut made));
@@ -343,6 +349,12 @@ fn tridiagonal(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let mut accepted = vec![purlin_lanczos_accepted { value: 0.0, residual: 0.0, copies: 0 }; 12];
             let place = if s.once_in(20) { null_mut() } else { accepted.as_mut_ptr() };
             c!(purlin_lanczos_filter(m, alpha, beta, s.float(), s.float(), place, &raw mut count))
+        }
+        2 => {
+            let mut shares = [0.0; 12];
+            let bins = s.below(14) as i64 - 1;
+            let place = if s.once_in(20) || bins > 12 { null_mut() } else { shares.as_mut_ptr() };
+            c!(purlin_graph_density_histogram(m, alpha, beta, s.float(), s.float(), bins, place))
         }
         _ => {
             let mut out = [[0.0; 12]; 3];

@@ -20,6 +20,7 @@ _INTEGERS = {
     "purlin_dtype": ctypes.c_int32,
     "purlin_location": ctypes.c_int32,
     "purlin_flags": ctypes.c_int32,
+    "purlin_function_fn": ctypes.c_void_p,
     "purlin_log_fn": _structs.LOG,
     "purlin_progress_fn": _structs.PROGRESS,
     "purlin_read_fn": _structs.BLOCK,

@@ -153,6 +153,75 @@ def test_orders_change_nothing_but_rounding(cpu: purlin.Context, order: Any) -> 
         lanczos.singular(both, 2, order=order)
 
 
+def formed(kind: str, a: Any) -> Any:
+    """What a kind makes of a matrix."""
+    d = a.sum(1)
+    over = np.divide(1, d, out=np.zeros_like(d), where=d > 0)
+    half = np.sqrt(over)
+    one = np.diag((d > 0).astype(a.dtype))
+    return {
+        "matrix": lambda: a,
+        "laplacian": lambda: np.diag(d) - a,
+        "normalised_laplacian": lambda: one - half[:, None] * a * half,
+        "random_walk_laplacian": lambda: one - over[:, None] * a,
+        "signless_laplacian": lambda: np.diag(d) + a,
+        "normalised_adjacency": lambda: half[:, None] * a * half,
+        "modularity": lambda: a - np.outer(d, d) / d.sum(),
+        "gram": lambda: a.T @ a,
+        "outer_gram": lambda: a @ a.T,
+        "augmented": lambda: np.block([[np.zeros_like(a @ a.T), a], [a.T, np.zeros_like(a.T @ a)]]),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", spmv._OPERATORS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_operators_are_applied_without_being_formed(cpu: purlin.Context, kind: Any, dtype: Any) -> None:
+    full = abs(random_dense(30, 30, dtype))
+    full[4] = full[:, 4] = 0
+    if kind in ("gram", "outer_gram", "augmented"):
+        full = full[:, :20]
+    tolerance = 1e-3 if dtype == np.float32 else 1e-11
+    for shift in (0.0, 0.75):
+        plan = spmv.Plan(full, kind=kind, shift=shift, context=cpu)
+        want = formed(kind, full.astype(np.float64))
+        want = want + shift * np.eye(len(want))
+        assert plan.shape == want.shape and plan.info.kind == kind
+        x = np.random.default_rng(4).standard_normal((len(want), 3)).astype(dtype)
+        for given in (x[:, 0].copy(), x, np.asfortranarray(x)):
+            np.testing.assert_allclose(plan @ given, want @ given, atol=tolerance)
+            y = given.copy(order="K")
+            plan.apply(given, y, alpha=-2, beta=0.5)
+            np.testing.assert_allclose(y, -2 * (want @ given) + 0.5 * given, atol=tolerance)
+    with pytest.raises(purlin.InvalidArgument, match="shift: is NaN"):
+        spmv.Plan(full, kind=kind, shift=np.nan, context=cpu)
+
+
+def test_new_values_have_new_degrees(cpu: purlin.Context) -> None:
+    a = sparse.from_dense(abs(random_dense(20, 20)), context=cpu)
+    plan = spmv.Plan(a, kind="laplacian")
+    sparse.set_values(a, 3 * a.arrays()[2])
+    plan.update(a)
+    x = np.arange(20.0)
+    np.testing.assert_allclose(plan @ x, formed("laplacian", sparse.to_dense(a)) @ x, atol=1e-11)
+    with pytest.raises(purlin.InvalidArgument, match="op: is Transpose"):
+        spmv.Plan(a, kind="gram", op="transpose")
+    with pytest.raises(ValueError, match="kind: is 'random_walk_laplacian'"):
+        lanczos.solve(a, 2, kind="random_walk_laplacian")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_rows_and_columns_are_scaled(cpu: purlin.Context, dtype: Any) -> None:
+    full = random_dense(13, 7, dtype)
+    rows, cols = np.arange(1, 14), np.linspace(-1, 1, 7).astype(dtype)
+    a = sparse.from_dense(full, context=cpu)
+    np.testing.assert_allclose(sparse.to_dense(sparse.scale(a, rows, cols)), rows[:, None] * full * cols, rtol=1e-6)
+    np.testing.assert_allclose(sparse.to_dense(sparse.scale(a, cols=cols)), full * cols, rtol=1e-6)
+    made = sparse.scale(sparse.pattern(a), rows)
+    np.testing.assert_array_equal(sparse.to_dense(made), rows[:, None] * (full != 0))
+    with pytest.raises(purlin.InvalidArgument, match=r"cols: has dimensions \[13\], \[7\] are needed"):
+        sparse.scale(a, cols=rows)
+
+
 def test_several_contexts_share_the_rows(cpu: purlin.Context) -> None:
     more = [purlin.Context("cpu", threads=1), purlin.Context("cpu", threads=2)]
     a = path(300, cpu)
@@ -470,6 +539,13 @@ def test_density_gives_traces(cpu: purlin.Context) -> None:
     assert np.sum(found.weights) == pytest.approx(1)
     assert np.sum(found.weights * found.points) == pytest.approx(2 * 199 / 200, abs=0.1)
     assert found.points.min() > -1e-10 and found.points.max() < 4
+    assert found.trace(200, lambda x: x) == pytest.approx(2 * 199, abs=20)
+    shares = found.histogram(0, 4, 8)
+    assert shares.shape == (8,) and np.sum(shares) == pytest.approx(1) and shares[0] > shares[3]
+    with pytest.raises(ValueError, match="f: gives shape"):
+        found.trace(200, lambda x: x[:3])
+    with pytest.raises(purlin.InvalidArgument, match="bins: is 0"):
+        found.histogram(0, 4, 0)
 
 
 def test_a_photo_in_two_halves(cpu: purlin.Context) -> None:

@@ -244,6 +244,7 @@ _PROTOTYPES = {
     "matrix_symmetrise": "piP",
     "matrix_permute": "pppP",
     "matrix_select": "plplpP",
+    "matrix_scale": "pppP",
     "matrix_set_values": "pp",
     "matrix_read_market": "ppiP",
     "matrix_write_market": "ppi",
@@ -275,6 +276,8 @@ _PROTOTYPES = {
     "graph_fiedler": "ppipppp",
     "graph_bisect": "ppippp",
     "graph_density": "pppllppL",
+    "graph_density_trace": "lpplppp",
+    "graph_density_histogram": "lppddlp",
     "graph_of_image": "ppddddP",
     "graph_operator_of_image": "ppddddP",
 }

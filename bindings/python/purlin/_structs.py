@@ -340,7 +340,8 @@ class TtRoundInfo(Structure):
 class SpmvOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
-        *_fields(c_int32, "algorithm op symmetric reserved order reserved_2"),
+        *_fields(c_int32, "algorithm op symmetric reserved order kind"),
+        ("shift", c_double),
     ]
 
 
@@ -353,7 +354,7 @@ class SpmvInfo(Structure):
         *_fields(c_int64, "tiles bytes"),
         ("seconds", c_double),
         ("reason", c_char * 128),
-        *_fields(c_int32, "order reserved"),
+        *_fields(c_int32, "order kind"),
     ]
 
 

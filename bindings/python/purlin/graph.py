@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from ctypes import c_double, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from . import _constants as c
 from ._callback import Progress
 from ._context import Context, choice
+from ._error import check
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -75,6 +77,21 @@ class Density(NamedTuple):
 
     points: Array
     weights: Array
+
+    def trace(self, n: int, f: Callable[[Array], npt.ArrayLike]) -> float:
+        """trace(f(A)) of an operator of order `n`; `f` takes an array and gives its values there."""
+        values = np.asarray(f(self.points), np.float64)
+        if values.shape != self.points.shape:
+            raise ValueError(f"f: gives shape {values.shape}, expected {self.points.shape}")
+        return float(n * (values @ self.weights))
+
+    def histogram(self, start: float, stop: float, bins: int) -> Array:
+        """Shares of the spectrum in equal parts of an interval; what lies outside is in the first and the last."""
+        shares = np.zeros(max(bins, 1))
+        points, weights = (np.ascontiguousarray(list_, np.float64) for list_ in self)
+        data = (points.ctypes.data, weights.ctypes.data)
+        check(lib.purlin_graph_density_histogram(points.size, *data, start, stop, bins, shares.ctypes.data))
+        return shares
 
 
 def _double(w: Any, context: Context | None) -> Matrix:

@@ -202,6 +202,21 @@ def select(
     return _made(lib.purlin_matrix_select, matrix.context, matrix.handle, *arguments)
 
 
+def scale(
+    a: Any,
+    rows: npt.ArrayLike | None = None,
+    cols: npt.ArrayLike | None = None,
+    *,
+    context: Context | None = None,
+) -> Matrix:
+    """`diag(rows) @ A @ diag(cols)`: the entries of A in their order, each with a value, of a pattern too."""
+    matrix = of(a, context)
+    on: dict[str, Any] = {"context": matrix.context}
+    lists = [None if g is None else Tensor.borrow(np.ascontiguousarray(g, matrix.dtype), **on) for g in (rows, cols)]
+    handles = [None if tensor is None else tensor.handle for tensor in lists]
+    return _made(lib.purlin_matrix_scale, matrix.context, matrix.handle, *handles)
+
+
 def set_values(a: Matrix, values: npt.ArrayLike) -> None:
     """New values for a matrix of the library's own memory; the structure stays."""
     array = np.ascontiguousarray(values, a.dtype)
@@ -322,6 +337,7 @@ __all__ = [
     "read_edges",
     "read_market",
     "row_sums",
+    "scale",
     "select",
     "set_values",
     "symmetrise",

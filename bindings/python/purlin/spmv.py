@@ -3,6 +3,7 @@
     plan = purlin.spmv.Plan(A)
     y = plan @ x
     plan.apply(x, y, alpha=2.0, beta=1.0)    # y = 2 A x + y, in place
+    z = purlin.spmv.Plan(W, kind="laplacian") @ x    # D x - W x, without the Laplacian
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from ._lib import lib
 from ._matrix import Matrix
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
+from .lanczos import _KINDS
+from .lanczos import Kind as SymmetricKind
 from .sparse import ORDERS, of
 
+Kind = SymmetricKind | Literal["random_walk_laplacian"]
 Algorithm = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps"]
 
 _ALGORITHMS = {
@@ -38,6 +42,7 @@ _ALGORITHMS = {
     "entry_split": c.SPMV_ALGORITHM_ENTRY_SPLIT,
     "sweeps": c.SPMV_ALGORITHM_SWEEPS,
 }
+_OPERATORS = {**_KINDS, "random_walk_laplacian": c.LANCZOS_RANDOM_WALK_LAPLACIAN}
 _OPS = {"plain": c.SPMV_PLAIN, "transpose": c.SPMV_TRANSPOSE, "adjoint": c.SPMV_ADJOINT}
 
 
@@ -61,6 +66,7 @@ class Info:
     bytes: int
     seconds: float
     order: str
+    kind: str
 
 
 class _Lent:
@@ -93,7 +99,10 @@ def _is_plain(array: Any) -> bool:
 class Plan(Handle):
     """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`. With
     `order="degree"`, for power-law graphs, or "cuthill_mckee", for meshes, it keeps a copy of a square A in that order, and
-    vectors go into it and back in each product."""
+    vectors go into it and back in each product.
+
+    With a `kind` products are those with the operator that it makes of A, plus `shift` times the identity; neither is formed.
+    A need not be symmetric: D has A's row sums. "gram", "outer_gram" and "augmented" keep a copy of the adjoint."""
 
     def __init__(
         self,
@@ -103,6 +112,8 @@ class Plan(Handle):
         op: Literal["plain", "transpose", "adjoint"] = "plain",
         symmetric: bool = False,
         order: Literal["none", "degree", "cuthill_mckee"] = "none",
+        kind: Kind = "matrix",
+        shift: float = 0.0,
         context: Context | None = None,
     ) -> None:
         matrix = of(a, context)
@@ -111,6 +122,8 @@ class Plan(Handle):
         options.op = choice("op", op, _OPS)
         options.symmetric = int(symmetric)
         options.order = choice("order", order, ORDERS)
+        options.kind = choice("kind", kind, _OPERATORS)
+        options.shift = shift
         # Asked for before the call, whose message another one would take away.
         (rows, cols), dtype = matrix.shape, matrix.dtype
         made = c_void_p()
@@ -122,7 +135,10 @@ class Plan(Handle):
         self._dtype = dtype
         self._one, self._zero = np.array(1, self._dtype), np.array(0, self._dtype)
         self._lent: list[_Lent] = []
+        sides = {"gram": cols, "outer_gram": rows, "augmented": rows + cols}
         self.shape = (rows, cols) if op == "plain" else (cols, rows)
+        if kind in sides:
+            self.shape = (sides[kind], sides[kind])
         self.context.finish(status)
 
     @property
@@ -134,6 +150,7 @@ class Plan(Handle):
         given["algorithm"] = _word(raw.algorithm, _ALGORITHMS)
         given["reason"] = raw.reason.decode()
         given["order"] = _word(raw.order, ORDERS)
+        given["kind"] = _word(raw.kind, _OPERATORS)
         return Info(**given)
 
     def close(self) -> None:
@@ -156,7 +173,7 @@ class Plan(Handle):
         beta: complex = 0.0,
         stream: Stream | None = None,
     ) -> Any:
-        """y = alpha A x + beta y, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
+        """y = alpha A x + beta y, A being what the plan makes of it, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
         columns are read once for all of them. Without `y` a new array.
 
         In a context on a GPU x may be an array there (CuPy's, torch's, any with `__dlpack__`) of A's type; y is then one too,
@@ -246,4 +263,4 @@ def _empty_beside(x: Any, shape: tuple[int, ...]) -> Any:
     return library.empty(shape, dtype=x.dtype)
 
 
-__all__ = ["Algorithm", "Info", "Plan"]
+__all__ = ["Algorithm", "Info", "Kind", "Plan"]

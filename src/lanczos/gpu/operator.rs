@@ -123,33 +123,26 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
 
     /// As [`DeviceOperator::affine`] of the rows that are here, once [`DeviceOperator::gathered`] has all that they need.
     pub(super) fn finish(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
-        let made = DeviceFinish {
-            shift: step.scale * (self.shift - step.center),
+        self.scaled(self.gathered()?, self.finished(step, Ends { x, y }))
+    }
+
+    fn finished<'a>(&self, step: Affine, Ends { x, y }: Ends<'a>) -> DeviceFinish<'a> {
+        DeviceFinish {
+            shift: real(step.scale * (self.shift - step.center)),
+            weight: real(step.scale),
             x: Some(x),
             ..DeviceFinish::plain(y, real(step.scale * self.alpha), real(step.keep))
-        };
-        self.scaled(step, Ends { x, y }, self.gathered()?, made)
+        }
     }
 
     /// A product whose sums are multiplied by what vectors were, and to which the diagonal is added.
-    fn scaled(
-        &self,
-        step: Affine,
-        Ends { x, y }: Ends<'_>,
-        gathered: Region<'_>,
-        made: DeviceFinish<'_>,
-    ) -> Result<()> {
-        let plain = step.scale == 1.0;
+    fn scaled(&self, gathered: Region<'_>, made: DeviceFinish<'_>) -> Result<()> {
         let made = DeviceFinish {
             row_scale: self.scale.as_ref().map(DeviceMemory::whole),
-            diagonal: self.diagonal.as_ref().filter(|_| plain).map(DeviceMemory::whole),
+            diagonal: self.diagonal.as_ref().map(DeviceMemory::whole),
             ..made
         };
-        self.plan.multiply_device::<T>(self.matrix, &self.stream, &self.space, gathered, &made)?;
-        let Some(d) = self.diagonal.as_ref().filter(|_| !plain) else { return Ok(()) };
-        let parts = Some(d.whole());
-        let added = Scale { from: x, to: y, rows: self.order, square: None, parts, factor: step.scale, keep: 1.0 };
-        scale::<T>(&self.gpu, &self.stream, added)
+        self.plan.multiply_device::<T>(self.matrix, &self.stream, &self.space, gathered, &made)
     }
 
     /// Whether [`DeviceOperator::apply_block`] is to be had.
@@ -197,12 +190,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     pub(super) fn affine(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
         let (gpu, stream) = (&self.gpu, &self.stream);
         let (matrix, plan, space) = (self.matrix, self.plan, &self.space);
-        let shift = step.scale * (self.shift - step.center);
-        let finish = |y, x| DeviceFinish {
-            shift,
-            x: Some(x),
-            ..DeviceFinish::plain(y, real(step.scale * self.alpha), real(step.keep))
-        };
+        let finish = |y, x| self.finished(step, Ends { x, y });
         let back = || {
             self.adjoint.as_ref().ok_or_else(|| Error::Internal("products with an adjoint that was not planned".into()))
         };
@@ -260,7 +248,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         to
                     }
                 };
-                self.scaled(step, Ends { x, y }, gathered, finish(y, x))?;
+                self.scaled(gathered, finish(y, x))?;
                 if let Some(r) = &self.rank_one {
                     let taken = Pass {
                         space: r.degrees.whole(),

@@ -5,18 +5,16 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `kind` | what is made of a matrix |
 //! | `products` | where products come from |
 //! | `rows` | some rows of an operator whose other rows are elsewhere |
 
-mod kind;
 mod products;
 mod rows;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cpu::{LIGHT, PIECE};
+use super::cpu::PIECE;
 use super::krylov::Affine;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -24,15 +22,16 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
-use crate::matrix::sparse::{Ordering, is_symmetric, row_sums};
+use crate::matrix::sparse::{Ordering, is_symmetric};
 use crate::matrix::{Matrix, Storage};
 use crate::scalar::{Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
 use crate::spmv::renumber::Way;
+use crate::spmv::terms::{Terms, add_along, dot, scaled};
 use crate::spmv::{Plan, Renumbering};
 
-pub use kind::Kind;
+pub use crate::spmv::Kind;
 pub use products::Adjacency;
 use products::Products;
 
@@ -48,14 +47,10 @@ pub struct Symmetric<'a, T: Scalar> {
     kind: Kind,
     /// Rows and columns of the matrix.
     shape: (usize, usize),
-    alpha: f64,
     /// Added to the diagonal.
     shift: f64,
-    /// d^-1/2, which vectors are multiplied by before and after.
-    scale: Option<Vec<T::Part>>,
-    diagonal: Option<Vec<T::Part>>,
-    /// d and 1 / sum(d), of the modularity.
-    rank_one: Option<(Vec<T::Part>, f64)>,
+    /// What there is beside the matrix.
+    terms: Terms<T::Part>,
     /// A vector multiplied by `scale`, or by A on the way to A^H A.
     between: Vec<T>,
     /// What the caller's own operator gives.
@@ -132,18 +127,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                 degrees = own.operator()?.row_sums()?.ok_or_else(|| {
                     Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}"))
                 })?;
-            } else if elsewhere {
-                let (ones, mut sums) = (alloc::filled(WHAT, rows, T::from_parts(1.0, 0.0))?, made.empty(rows)?);
-                let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
-                made.products.multiply(context, Adjoint::Plain, once, (&ones, &ones), &mut sums, &mut made.given)?;
-                if let Some(order) = made.renumbering().cloned() {
-                    let mut back = made.empty(rows)?;
-                    order.apply(context, Way::Out, 1, &sums, &mut back)?;
-                    sums = back;
-                }
-                degrees.extend(sums.iter().map(|d| d.re()));
-            } else {
-                degrees.extend(row_sums(a)?.iter().map(|d| d.re));
+            } else if let Products::Sparse { plan, .. } = &made.products {
+                degrees = plan.degrees::<T>(a)?;
             }
             made.prepare(&degrees)?;
             made.put_in_order()?;
@@ -174,6 +159,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         shape: (usize, usize),
         shift: f64,
     ) -> Result<Self> {
+        if kind == Kind::RandomWalkLaplacian {
+            let problem = "is RandomWalkLaplacian, which is not symmetric: NormalisedLaplacian has its eigenvalues, and its \
+                           eigenvectors are those of it over the roots of the degrees";
+            return Err(Error::invalid("kind", problem));
+        }
         if !shift.is_finite() {
             return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
         }
@@ -182,11 +172,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             products,
             kind,
             shape,
-            alpha: 1.0,
             shift,
-            scale: None,
-            diagonal: None,
-            rank_one: None,
+            terms: Terms::none(),
             between: Vec::new(),
             given: Vec::new(),
             blocks: [Vec::new(), Vec::new()],
@@ -197,10 +184,6 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", shape.0, shape.1)));
         }
         Ok(made)
-    }
-
-    fn empty(&self, n: usize) -> Result<Vec<T>> {
-        alloc::filled(WHAT, n, T::default())
     }
 
     /// The order that vectors are in, if it is not the matrix's.
@@ -214,8 +197,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// Puts what was prepared from degrees into the order of the products.
     fn put_in_order(&mut self) -> Result<()> {
         let Some(order) = self.renumbering().cloned() else { return Ok(()) };
-        let lists = [self.scale.as_mut(), self.diagonal.as_mut(), self.rank_one.as_mut().map(|r| &mut r.0)];
-        for list in lists.into_iter().flatten() {
+        for list in self.terms.lists() {
             let mut turned = alloc::filled(WHAT, list.len(), T::Part::ONE)?;
             order.apply(&self.context, Way::In, 1, list, &mut turned)?;
             *list = turned;
@@ -230,41 +212,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
 
     /// Keeps what the kind makes of the row sums of its rows.
     fn prepare(&mut self, degrees: &[f64]) -> Result<()> {
-        const WHAT: &str = "degrees of a graph";
-        if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
-            return Err(Error::invalid("a", format!("has row sum {} in row {} (from 0)", degrees[i], self.row_of(i))));
-        }
-        let parts = |of: &dyn Fn(f64) -> f64| -> Result<Vec<T::Part>> {
-            let mut parts = alloc::with_capacity(WHAT, degrees.len())?;
-            parts.extend(degrees.iter().map(|d| T::Part::from_f64(of(*d))));
-            Ok(parts)
-        };
-        match self.kind {
-            Kind::Matrix | Kind::Gram | Kind::OuterGram | Kind::Augmented => {}
-            Kind::Laplacian | Kind::SignlessLaplacian => {
-                self.diagonal = Some(parts(&|d| d)?);
-                self.alpha = if self.kind == Kind::Laplacian { -1.0 } else { 1.0 };
-            }
-            Kind::NormalisedLaplacian | Kind::NormalisedAdjacency => {
-                if let Some(i) = degrees.iter().position(|d| *d < 0.0) {
-                    let row = self.row_of(i);
-                    let problem = format!("has row sum {} in row {row} (from 0): no normalised operator", degrees[i]);
-                    return Err(Error::invalid("a", problem));
-                }
-                self.scale = Some(parts(&|d| if d == 0.0 { 0.0 } else { 1.0 / d.sqrt() })?);
-                if self.kind == Kind::NormalisedLaplacian {
-                    self.diagonal = Some(parts(&|d| if d == 0.0 { 0.0 } else { 1.0 })?);
-                    self.alpha = -1.0;
-                }
-            }
-            Kind::Modularity => {
-                let total: f64 = degrees.iter().sum();
-                if total.is_nan() || total <= 0.0 {
-                    return Err(Error::invalid("a", format!("has entries of sum {total}: no modularity")));
-                }
-                self.rank_one = Some((parts(&|d| d)?, 1.0 / total));
-            }
-        }
+        self.terms = Terms::new(self.kind, degrees, |row| self.row_of(row))?;
         Ok(())
     }
 
@@ -284,11 +232,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             adjoint: adjoint.as_deref(),
             kind: self.kind,
             shape: self.shape,
-            alpha: self.alpha,
+            alpha: self.terms.sign,
             shift: self.shift,
-            scale: self.scale.as_deref(),
-            diagonal: self.diagonal.as_deref(),
-            rank_one: self.rank_one.as_ref().map(|(d, inverse)| (d.as_slice(), *inverse)),
+            scale: self.terms.scale.as_deref(),
+            diagonal: self.terms.diagonal.as_deref(),
+            rank_one: self.terms.rank_one.as_ref().map(|(d, inverse)| (d.as_slice(), *inverse)),
         })
     }
 
@@ -311,7 +259,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// As [`Symmetric::apply`].
     pub fn affine(&mut self, step: Affine, x: &[T], y: &mut [T]) -> Result<()> {
         let real = |v: f64| T::from_parts(v, 0.0);
-        let finish = finish(step, (self.alpha, self.shift), self.scale.as_deref(), self.diagonal.as_deref());
+        let finish = finish(step, self.shift, &self.terms);
         let context = Arc::clone(&self.context);
         let (rows, cols) = self.shape;
         let given = &mut self.given;
@@ -333,23 +281,19 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                 self.products.multiply(&context, Adjoint::Adjoint, finish, (x_top, x_bottom), y_bottom, given)
             }
             _ => {
-                let along = self.rank_one.as_ref().map(|(d, inverse)| dot(&context, d, x, *inverse));
-                let gathered = match &self.scale {
+                let rank_one = self.terms.rank_one.as_ref();
+                let along = rank_one.map(|(d, inverse)| dot(&context, d, (x, 1, 0), -*inverse));
+                let gathered = match &self.terms.scale {
                     None => x,
                     Some(scale) => {
                         resize(&mut self.between, x.len())?;
-                        scaled(&context, scale, x, &mut self.between);
+                        scaled(&context, scale, 1, x, &mut self.between);
                         &self.between
                     }
                 };
                 self.products.multiply(&context, Adjoint::Plain, finish, (gathered, x), y, given)?;
-                if let (Some((d, _)), Some(along)) = (&self.rank_one, along) {
-                    let along = real(-step.scale) * T::narrow(along);
-                    context.pool().run_here(|| {
-                        y.par_chunks_mut(PIECE).zip(d.par_chunks(PIECE)).with_min_len(LIGHT).for_each(|(y, d)| {
-                            y.iter_mut().zip(d).for_each(|(y, d)| *y += along * real(d.re()));
-                        });
-                    });
+                if let (Some((d, _)), Some(along)) = (rank_one, along) {
+                    add_along(&context, d, real(step.scale) * T::narrow(along), (y, 1, 0));
                 }
                 Ok(())
             }
@@ -369,14 +313,14 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     pub fn apply_block(&mut self, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
         let n = self.order();
         let sparse = matches!(self.products, Products::Sparse { .. });
-        if count == 1 || !sparse || !self.kind.is_of_square() || self.rank_one.is_some() {
+        if count == 1 || !sparse || !self.kind.is_of_square() || self.terms.rank_one.is_some() {
             return x.chunks_exact(n).zip(y.chunks_exact_mut(n)).try_for_each(|(x, y)| self.apply(x, y));
         }
         let Products::Sparse { matrix, plan, .. } = &self.products else { return Ok(()) };
         let room = product(WHAT, n, count)?;
         self.blocks.iter_mut().try_for_each(|b| resize(b, room))?;
         let [from, to] = &mut self.blocks;
-        let (scale, context) = (self.scale.as_deref(), &self.context);
+        let (scale, context) = (self.terms.scale.as_deref(), &self.context);
         context.pool().run_here(|| {
             from.par_chunks_mut(PIECE * count).enumerate().for_each(|(piece, rows)| {
                 for (i, row) in (piece * PIECE..).zip(rows.chunks_exact_mut(count)) {
@@ -385,8 +329,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
                 }
             });
         });
-        plan.compute_block(matrix, (T::from_parts(self.alpha, 0.0), T::default()), count, from, to)?;
-        let (diagonal, shift, to) = (self.diagonal.as_deref(), self.shift, &*to);
+        plan.compute_block(matrix, (T::from_parts(self.terms.sign, 0.0), T::default()), count, from, to)?;
+        let (diagonal, shift, to) = (self.terms.diagonal.as_deref(), self.shift, &*to);
         context.pool().run_here(|| {
             y.par_chunks_mut(n).zip(x.par_chunks(n)).enumerate().for_each(|(c, (y, x))| {
                 for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
@@ -401,19 +345,15 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
 }
 
 /// What becomes of the sums of rows in an operator with these multipliers.
-fn finish<'f, T: Scalar>(
-    step: Affine,
-    (alpha, shift): (f64, f64),
-    row_scale: Option<&'f [T::Part]>,
-    diagonal: Option<&'f [T::Part]>,
-) -> Finish<'f, T> {
+fn finish<T: Scalar>(step: Affine, shift: f64, terms: &Terms<T::Part>) -> Finish<'_, T> {
+    let real = |v: f64| T::from_parts(v, 0.0);
     Finish {
-        alpha: T::from_parts(step.scale * alpha, 0.0),
-        beta: T::from_parts(step.keep, 0.0),
-        row_scale,
-        shift: step.scale * (shift - step.center),
-        diagonal,
-        weight: step.scale,
+        alpha: real(step.scale * terms.sign),
+        beta: real(step.keep),
+        row_scale: terms.rows(),
+        shift: real(step.scale * (shift - step.center)),
+        diagonal: terms.diagonal.as_deref(),
+        weight: real(step.scale),
     }
 }
 
@@ -441,27 +381,4 @@ fn resize<T: Scalar>(room: &mut Vec<T>, length: usize) -> Result<()> {
         *room = alloc::filled(WHAT, length, T::default())?;
     }
     Ok(())
-}
-
-/// z = s x, element by element.
-fn scaled<T: Scalar>(context: &Context, s: &[T::Part], x: &[T], z: &mut [T]) {
-    context.pool().run_here(|| {
-        z.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).zip(s.par_chunks(PIECE)).with_min_len(LIGHT).for_each(
-            |((z, x), s)| {
-                z.iter_mut().zip(x).zip(s).for_each(|((z, x), s)| *z = T::from_parts(s.re(), 0.0) * *x);
-            },
-        );
-    });
-}
-
-/// factor d . x, summed in an order that does not depend on the number of threads.
-fn dot<T: Scalar>(context: &Context, d: &[T::Part], x: &[T], factor: f64) -> T::Wide {
-    let pieces: Vec<(f64, f64)> = context.pool().run_here(|| {
-        let piece = |(d, x): (&[T::Part], &[T])| {
-            d.iter().zip(x).fold((0.0, 0.0), |(re, im), (d, x)| (re + d.re() * x.re(), im + d.re() * x.im()))
-        };
-        d.par_chunks(PIECE).zip(x.par_chunks(PIECE)).with_min_len(LIGHT).map(piece).collect()
-    });
-    let (re, im) = pieces.iter().fold((0.0, 0.0), |(re, im), (a, b)| (re + a, im + b));
-    <T::Wide as Scalar>::from_parts(factor * re, factor * im)
 }

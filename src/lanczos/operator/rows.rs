@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::products::Products;
-use super::{Kind, Symmetric, finish, scaled};
+use super::{Kind, Symmetric, finish};
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::lanczos::krylov::Affine;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+use crate::spmv::terms::scaled;
 use crate::spmv::{Options as ProductOptions, Plan};
 
 impl<'a, T: Scalar> Symmetric<'a, T> {
@@ -64,9 +65,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// Writes what products gather of `x`, as many numbers, to the first of `to`.
     pub(in crate::lanczos) fn gather(&self, x: &[T], to: &mut [T]) {
         let to = &mut to[..x.len()];
-        match &self.scale {
+        match &self.terms.scale {
             None => to.copy_from_slice(x),
-            Some(scale) => scaled(&self.context, scale, x, to),
+            Some(scale) => scaled(&self.context, scale, 1, x, to),
         }
     }
 
@@ -76,7 +77,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// # Errors
     /// As [`Symmetric::apply`].
     pub(in crate::lanczos) fn finish(&mut self, step: Affine, gathered: &[T], x: &[T], y: &mut [T]) -> Result<()> {
-        let finish = finish(step, (self.alpha, self.shift), self.scale.as_deref(), self.diagonal.as_deref());
+        let finish = finish(step, self.shift, &self.terms);
         let context = Arc::clone(&self.context);
         self.products.multiply(&context, Adjoint::Plain, finish, (gathered, x), y, &mut self.given)
     }

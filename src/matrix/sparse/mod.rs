@@ -11,6 +11,7 @@
 //! | `coordinates` | from coordinates, with duplicates |
 //! | `canonical` | sorted rows without duplicates; patterns |
 //! | `dense` | from and to dense matrices |
+//! | `scale` | rows and columns multiplied by numbers |
 //! | `transform` | transposition, permutation, submatrices |
 //! | `symmetrise` | symmetric matrices of directed graphs |
 //! | `components` | connected components |
@@ -31,6 +32,7 @@ mod lines;
 mod market;
 mod measures;
 mod order;
+mod scale;
 mod symmetrise;
 #[cfg(test)]
 mod tests;
@@ -46,6 +48,7 @@ pub use index::{Index, Indices, Rows};
 pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
 pub use order::{Ordering, order};
+pub use scale::scale;
 pub use symmetrise::{Symmetrise, symmetrise};
 pub(crate) use transform::reordered;
 pub use transform::{from_columns, permute, select, transpose};

@@ -2,6 +2,7 @@
 //! gathers lies together.
 
 use super::super::plan::{Plan, Tile};
+use super::Finish;
 use super::rows::{Ones, Values};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
@@ -13,17 +14,17 @@ use crate::scalar::Scalar;
 /// Vectors that are summed at once.
 const LANES: usize = 8;
 
-/// A product with a block of `width` vectors: Y = alpha A X + beta Y.
+/// A product with a block of `width` vectors.
 pub struct BlockJob<'a, T: Scalar> {
     /// The rows.
     pub rows: Rows<'a>,
     /// Their values; `None` for ones.
     pub values: Option<&'a [T]>,
-    /// alpha.
-    pub alpha: T,
-    /// beta; with 0 nothing of Y is read.
-    pub beta: T,
-    /// X, row by row, `width` numbers a row.
+    /// What is done with the sums.
+    pub finish: Finish<'a, T>,
+    /// What is gathered, row by row, `width` numbers a row: X, or X scaled.
+    pub gathered: &'a [T],
+    /// X itself, for the diagonal.
     pub x: &'a [T],
     /// Vectors.
     pub width: usize,
@@ -48,7 +49,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
     y: &mut [T],
 ) -> Result<()> {
     let tiles = plan.tiles();
-    let (count, width) = (tiles.len() - 1, job.width);
+    let (count, width, finish) = (tiles.len() - 1, job.width, &job.finish);
     let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
     let mut carries = alloc::filled("carries of a sparse product", count * width, T::default())?;
     let mut rest = &mut *y;
@@ -66,7 +67,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
             let values = values.part(from, to);
             for (k, col) in cols[from..to].iter().enumerate() {
                 let at = (col.to_usize() - base as usize) * width + first;
-                let x = &job.x[at..at + lanes];
+                let x = &job.gathered[at..at + lanes];
                 // The common widths are compiled without a loop over what is not there.
                 match <&[T; LANES]>::try_from(x) {
                     Ok(x) => (0..LANES).for_each(|c| sums[c] += values.times(k, x[c])),
@@ -79,9 +80,8 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
             for first in (0..width).step_by(LANES) {
                 let lanes = LANES.min(width - first);
                 row(from, to, &mut sums, first, lanes);
-                for (y, sum) in y[first..first + lanes].iter_mut().zip(&sums) {
-                    let kept = if job.beta == T::default() { T::default() } else { job.beta * *y };
-                    *y = kept + job.alpha * *sum;
+                for (c, (y, sum)) in (first..).zip(y[first..first + lanes].iter_mut().zip(&sums)) {
+                    *y = finish.rest_of(i, || job.x[i * width + c], *y) + finish.add(i, *sum);
                 }
             }
             from = to;
@@ -96,7 +96,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
     for (tile, carry) in tiles[1..].iter().zip(carries.chunks_exact(width)) {
         if tile.row < job.rows.len() && tile.entry > job.rows.entry(tile.row) {
             let y = &mut y[tile.row * width..(tile.row + 1) * width];
-            y.iter_mut().zip(carry).for_each(|(y, c)| *y += job.alpha * *c);
+            y.iter_mut().zip(carry).for_each(|(y, c)| *y += finish.add(tile.row, *c));
         }
     }
     Ok(())

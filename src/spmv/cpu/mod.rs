@@ -30,23 +30,29 @@ pub struct Finish<'a, T: Scalar> {
     /// r; `None` for ones.
     pub row_scale: Option<&'a [T::Part]>,
     /// shift.
-    pub shift: f64,
+    pub shift: T,
     /// d; `None` for zeros.
     pub diagonal: Option<&'a [T::Part]>,
     /// weight.
-    pub weight: f64,
+    pub weight: T,
 }
 
 impl<T: Scalar> Finish<'_, T> {
     /// y = alpha A x + beta y.
     pub fn plain(alpha: T, beta: T) -> Self {
-        Self { alpha, beta, row_scale: None, shift: 0.0, diagonal: None, weight: 1.0 }
+        Self { alpha, beta, row_scale: None, shift: T::default(), diagonal: None, weight: T::from_parts(1.0, 0.0) }
     }
 
     /// Whether y = alpha A x.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
-        self.beta == T::default() && self.row_scale.is_none() && self.shift == 0.0 && self.diagonal.is_none()
+        self.beta == T::default() && self.row_scale.is_none() && !self.is_diagonal()
+    }
+
+    /// Whether something of x is added.
+    #[inline(always)]
+    pub fn is_diagonal(&self) -> bool {
+        self.shift != T::default() || self.diagonal.is_some()
     }
 
     /// y_i, where the row's sum is `sum` and y_i was `y`; `x` are the vector's own entries, where a diagonal is added.
@@ -56,7 +62,7 @@ impl<T: Scalar> Finish<'_, T> {
     }
 
     #[inline(always)]
-    fn add(&self, i: usize, sum: T) -> T {
+    pub(super) fn add(&self, i: usize, sum: T) -> T {
         let scaled = self.alpha * sum;
         self.row_scale.map_or(scaled, |r| T::from_parts(r[i].re(), 0.0) * scaled)
     }
@@ -64,11 +70,17 @@ impl<T: Scalar> Finish<'_, T> {
     /// All but the sum; `x` are the vector's own entries, where a diagonal is added.
     #[inline(always)]
     pub(super) fn rest(&self, i: usize, x: &[T], y: T) -> T {
+        self.rest_of(i, || x[i], y)
+    }
+
+    /// As [`Finish::rest`], where `x` has the one entry.
+    #[inline(always)]
+    pub(super) fn rest_of(&self, i: usize, x: impl FnOnce() -> T, y: T) -> T {
         let zero = T::default();
         let mut out = if self.beta == zero { zero } else { self.beta * y };
-        if self.shift != 0.0 || self.diagonal.is_some() {
-            let d = self.shift + self.diagonal.map_or(0.0, |d| self.weight * d[i].re());
-            out += T::from_parts(d, 0.0) * x[i];
+        if self.is_diagonal() {
+            let d = self.diagonal.map_or(zero, |d| self.weight * T::from_parts(d[i].re(), 0.0));
+            out += (self.shift + d) * x();
         }
         out
     }

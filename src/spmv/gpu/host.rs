@@ -1,12 +1,13 @@
 //! Calls in a context on a GPU with vectors in host memory, or in tensors wherever they are.
 
 use super::DeviceFinish;
-use crate::backend::gpu::kernels::spmv::Strided;
+use super::operator::packed;
+use crate::backend::gpu::kernels::spmv::{Strided, Vectors};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::{Dense, DenseMut, Matrix};
-use crate::scalar::{Complex, Real, Scalar};
+use crate::scalar::{Complex, Scalar};
 use crate::shape::{Layout, Order};
 use crate::spmv::cpu::Finish;
 use crate::spmv::plan::Plan;
@@ -66,11 +67,10 @@ impl Plan {
         unit_stride("y", y)?;
         y.expect_dtype("y", T::DTYPE)?;
         let x = vector::<T>(gpu, stream, "x", x)?;
-        let space = self.kept_space::<T>(stream)?;
         let rows = y.dims()[0];
         let zero = Complex::new(0.0, 0.0);
         let multiply = |x: Region<'_>, y: Region<'_>| {
-            self.multiply_device::<T>(a, stream, &space, x, &DeviceFinish::plain(y, alpha, beta))
+            self.multiply_there::<T>((gpu, stream), a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))
         };
         let run = |y: &DeviceMemory| {
             let (x, y) = (x.memory().whole(), y.whole());
@@ -95,32 +95,32 @@ impl Plan {
     }
 
     /// The columns of matrices on the device, whose sizes and types were checked.
-    pub(in crate::spmv) fn apply_block_on_device<T: Scalar>(
+    pub(in crate::spmv) fn apply_block_on_device<'a, T: Scalar>(
         &self,
         stream: &GpuStream,
         a: &Matrix,
         scalars: (Complex<f64>, Complex<f64>),
         width: usize,
-        x: Dense<'_>,
-        y: DenseMut<'_>,
+        x: Dense<'a>,
+        y: DenseMut<'a>,
     ) -> Result<()> {
         let (from, to) = (x.memory.device("x")?, y.memory.device("y")?);
         let gpu = self.context().gpu("plan")?;
         let zero = Complex::new(0.0, 0.0);
         let (order, keeps) = (self.renumbering().filter(|_| scalars.0 != zero), scalars.1 != zero);
         if x.order == Order::RowMajor {
-            let (x, y) = ((from.whole(), x.layout.strides()[0]), (to.whole(), y.layout.strides()[0]));
+            let block = |memory, layout: &Layout| Vectors { memory, stride: layout.strides()[0] };
+            let (x, y) = (block(from.whole(), x.layout), block(to.whole(), y.layout));
             let Some(order) = order else {
-                return self.multiply_device_block::<T>(a, stream, scalars, width, x, y);
+                return self.multiply_there::<T>((gpu, stream), a, scalars, width, (x, y));
             };
-            let rows = |(memory, row)| Strided { memory, row, column: 1 };
+            let rows = |of: Vectors<'a>| Strided { memory: of.memory, row: of.stride, column: 1 };
             return self.ordered_on_device::<T>((gpu, stream), order, (width, keeps), rows(x), rows(y), |x, y| {
-                self.multiply_device_block::<T>(a, stream, scalars, width, (x, width), (y, width))
+                self.multiply_there::<T>((gpu, stream), a, scalars, width, (packed(x, width), packed(y, width)))
             });
         }
-        let space = self.kept_space::<T>(stream)?;
         let multiply = |x: Region<'_>, y: Region<'_>| {
-            self.multiply_device::<T>(a, stream, &space, x, &DeviceFinish::plain(y, scalars.0, scalars.1))
+            self.multiply_there::<T>((gpu, stream), a, scalars, 1, (packed(x, 1), packed(y, 1)))
         };
         for j in 0..width {
             let (x, y) = (part::<T>(from, x.layout, j)?, part::<T>(to, y.layout, j)?);
@@ -146,29 +146,10 @@ impl Plan {
     ) -> Result<()> {
         let stream = gpu.default_stream();
         a.expect_dtype("a", T::DTYPE)?;
-        let numbers = |numbers: &[T]| gpu.upload_numbers(stream, WHAT, numbers);
-        let parts = |parts: Option<&[T::Part]>| parts.map(|p| gpu.upload_numbers(stream, WHAT, p)).transpose();
-        let is_diagonal = finish.shift != 0.0 || finish.diagonal.is_some();
-        let scale = parts(finish.row_scale)?;
-        let diagonal = match finish.diagonal {
-            // The device adds a diagonal as it is.
-            Some(d) if finish.weight != 1.0 => {
-                let mut weighted = crate::alloc::with_capacity(WHAT, d.len())?;
-                weighted.extend(d.iter().map(|d| T::Part::from_f64(finish.weight * d.to_f64())));
-                parts(Some(&weighted))?
-            }
-            diagonal => parts(diagonal)?,
-        };
-        let own = if is_diagonal { Some(numbers(x)?) } else { None };
-        let gathered = numbers(gathered)?;
+        let gathered = gpu.upload_numbers(stream, WHAT, gathered)?;
         let there = upload(gpu, stream, y, wide(finish.beta))?;
-        let device = DeviceFinish {
-            row_scale: scale.as_ref().map(DeviceMemory::whole),
-            shift: finish.shift,
-            diagonal: diagonal.as_ref().map(DeviceMemory::whole),
-            x: own.as_ref().map(DeviceMemory::whole),
-            ..DeviceFinish::plain(there.whole(), wide(finish.alpha), wide(finish.beta))
-        };
+        let arrays = Arrays::new(gpu, &finish, x)?;
+        let device = arrays.finish(&finish, there.whole());
         let space = self.kept_space::<T>(stream)?;
         self.multiply_device::<T>(a, stream, &space, gathered.whole(), &device)?;
         gpu.download_numbers(stream, &there, y)
@@ -178,18 +159,53 @@ impl Plan {
         &self,
         gpu: &Gpu,
         a: &Matrix,
-        (alpha, beta): (T, T),
+        finish: Finish<'_, T>,
         width: usize,
-        x: &[T],
+        (gathered, x): (&[T], &[T]),
         y: &mut [T],
     ) -> Result<()> {
         let stream = gpu.default_stream();
         a.expect_dtype("a", T::DTYPE)?;
-        let from = gpu.upload_numbers(stream, WHAT, x)?;
-        let there = upload(gpu, stream, y, wide(beta))?;
-        let scalars = (wide(alpha), wide(beta));
-        self.multiply_device_block::<T>(a, stream, scalars, width, (from.whole(), width), (there.whole(), width))?;
+        let from = gpu.upload_numbers(stream, WHAT, gathered)?;
+        let there = upload(gpu, stream, y, wide(finish.beta))?;
+        let arrays = Arrays::new(gpu, &finish, x)?;
+        let device = arrays.finish(&finish, there.whole());
+        self.multiply_device_block_finished::<T>(
+            a,
+            stream,
+            width,
+            packed(from.whole(), width),
+            &device,
+            (width, width),
+        )?;
         gpu.download_numbers(stream, &there, y)
+    }
+}
+
+/// The arrays of a [`Finish`] on the device.
+struct Arrays {
+    scale: Option<DeviceMemory>,
+    diagonal: Option<DeviceMemory>,
+    own: Option<DeviceMemory>,
+}
+
+impl Arrays {
+    fn new<T: Scalar>(gpu: &Gpu, finish: &Finish<'_, T>, x: &[T]) -> Result<Self> {
+        let stream = gpu.default_stream();
+        let parts = |parts: Option<&[T::Part]>| parts.map(|p| gpu.upload_numbers(stream, WHAT, p)).transpose();
+        let own = if finish.is_diagonal() { Some(gpu.upload_numbers(stream, WHAT, x)?) } else { None };
+        Ok(Self { scale: parts(finish.row_scale)?, diagonal: parts(finish.diagonal)?, own })
+    }
+
+    fn finish<'a, T: Scalar>(&'a self, of: &Finish<'_, T>, y: Region<'a>) -> DeviceFinish<'a> {
+        DeviceFinish {
+            row_scale: self.scale.as_ref().map(DeviceMemory::whole),
+            shift: wide(of.shift),
+            diagonal: self.diagonal.as_ref().map(DeviceMemory::whole),
+            weight: wide(of.weight),
+            x: self.own.as_ref().map(DeviceMemory::whole),
+            ..DeviceFinish::plain(y, wide(of.alpha), wide(of.beta))
+        }
     }
 }
 

@@ -6,10 +6,12 @@
 //! | `cut` | shares of the work |
 //! | `sweeps` | products by columns, then sums by rows |
 //! | `host` | calls with vectors in host memory |
+//! | `operator` | operators that are never formed |
 
 mod cut;
 mod host;
 mod matrix;
+mod operator;
 mod sweeps;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -28,6 +30,7 @@ use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::product;
 use cut::Cut;
 use matrix::{Structure, Values};
+pub(super) use operator::DeviceTerms;
 use sweeps::Sweeps;
 
 pub use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
@@ -265,7 +268,7 @@ impl Plan {
         Ok(made)
     }
 
-    /// What `finish` makes of op(A) `gathered`, all on the device, in the order of `stream` and rows in the plan's order
+    /// What `finish` makes of op(A) `gathered`, whatever the plan's kind, all on the device, in the order of `stream` and rows in the plan's order
     /// ([`Plan::renumbering`]). Nothing waits and nothing is allocated. With alpha = 0 nothing of A and `gathered` is read.
     ///
     /// Sums are added in an order that follows from the structure of A: equal calls give equal bits. O(rows + entries).
@@ -318,51 +321,56 @@ impl Plan {
         (x, x_stride): (Region<'_>, usize),
         (y, y_stride): (Region<'_>, usize),
     ) -> Result<()> {
+        let finish = DeviceFinish::plain(y, alpha, beta);
+        let gathered = Vectors { memory: x, stride: x_stride };
+        self.multiply_device_block_finished::<T>(a, stream, width, gathered, &finish, (0, y_stride))
+    }
+
+    /// What `finish` makes of op(A) `gathered` for `width` vectors side by side; its x and y have rows of the strides given
+    /// last.
+    fn multiply_device_block_finished<T: Scalar>(
+        &self,
+        a: &Matrix,
+        stream: &GpuStream,
+        width: usize,
+        gathered: Vectors<'_>,
+        finish: &DeviceFinish<'_>,
+        (own_stride, y_stride): (usize, usize),
+    ) -> Result<()> {
         self.expect(a)?;
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
         if width == 0 {
             return Err(Error::invalid("width", "is 0, at least 1 is needed"));
         }
-        for (name, stride) in [("x_stride", x_stride), ("y_stride", y_stride)] {
+        for (name, stride) in [("x_stride", gathered.stride), ("y_stride", y_stride)] {
             if stride < width {
                 return Err(Error::invalid(name, format!("is {stride}, less than width = {width}")));
             }
         }
         let own = csr(self.matrix(a))?;
         let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
-        if alpha == Complex::new(0.0, 0.0) {
-            return kernels::scale_block::<T>(
-                gpu,
-                stream,
-                rows.rows,
-                width,
-                Vectors { memory: y, stride: y_stride },
-                beta,
-            );
+        let strides = (own_stride, y_stride);
+        if finish.alpha == Complex::new(0.0, 0.0) {
+            return kernels::rest_block::<T>(gpu, stream, (rows.rows, width), finish, strides);
         }
         for first in (0..width).step_by(MOST_WIDTH) {
             let count = MOST_WIDTH.min(width - first);
             let cut = prepared.block_tiles::<T>(gpu, own, count)?;
             let bytes = product("partials", product("partials", cut.pieces, count)?, size_of::<T>())?;
             let partials = gpu.allocate_uninitialised_on(stream, "work space", bytes)?;
-            kernels::block::<T>(
-                gpu,
-                stream,
-                &rows,
-                cut.shares(partials.whole(), partials.whole()),
-                count,
-                columns::<T>(x, x_stride, first)?,
-                columns::<T>(y, y_stride, first)?,
-                (alpha, beta),
-            )?;
+            let shares = cut.shares(partials.whole(), partials.whole());
+            let gathered = Vectors { memory: columns::<T>(gathered.memory, first)?, ..gathered };
+            let x = finish.x.map(|x| columns::<T>(x, first)).transpose()?;
+            let finish = DeviceFinish { y: columns::<T>(finish.y, first)?, x, ..*finish };
+            kernels::block::<T>(gpu, stream, &rows, shares, count, gathered, &finish, strides)?;
         }
         Ok(())
     }
 }
 
 /// The vectors of a block from `first` on.
-fn columns<T>(memory: Region<'_>, stride: usize, first: usize) -> Result<Vectors<'_>> {
+fn columns<T>(memory: Region<'_>, first: usize) -> Result<Region<'_>> {
     let skip = (first * size_of::<T>()).min(memory.bytes());
-    Ok(Vectors { memory: memory.part(skip, memory.bytes() - skip)?, stride })
+    memory.part(skip, memory.bytes() - skip)
 }

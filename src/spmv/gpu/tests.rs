@@ -13,8 +13,8 @@ use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
 use crate::spmv::tests::{
-    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, matrix, orders, reference,
-    value, vector,
+    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, kinds, matrix, orders,
+    reference, value, vector,
 };
 use crate::spmv::{Algorithm, Op, Options};
 use crate::tensor::{Location, Tensor};
@@ -83,6 +83,18 @@ fn products_in_another_order_are_those_of_the_matrix() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn operators_are_applied_without_being_formed() {
+    let c = gpu();
+    for location in [Location::Host, Location::Device] {
+        kinds::check::<f64>(&c, false, Op::Plain, location);
+        kinds::check::<f32>(&c, true, Op::Transpose, location);
+        kinds::check::<Complex<f64>>(&c, false, Op::Adjoint, location);
+        kinds::check::<Complex<f32>>(&c, true, Op::Plain, location);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn graphs_give_the_recorded_sums() {
     check_graphs(&gpu(), &ALGORITHMS);
 }
@@ -129,7 +141,7 @@ fn finishes<T: Scalar>(c: &Arc<Context>) {
             let finish = DeviceFinish {
                 row_scale: on(1).then(|| scales.whole()),
                 diagonal: on(2).then(|| diagonals.whole()),
-                shift: if on(2) { 0.75 } else { 0.0 },
+                shift: Complex::new(if on(2) { 0.75 } else { 0.0 }, 0.0),
                 x: Some(own.whole()),
                 more: on(4).then(|| (3.0, third.whole())),
                 alpha_factor: on(4).then(|| factors.region(0, 8).unwrap()),
@@ -181,7 +193,7 @@ fn host_slices_are_taken_as_on_the_cpu() {
             row_scale: Some(&scale),
             shift: 0.5,
             diagonal: Some(&diagonal),
-            weight: 1.0,
+            weight: -0.5,
         };
         let (mut found, mut want) = (numbers(a.rows(), 5), numbers(a.rows(), 5));
         Plan::new(&c, &a, Options::default()).unwrap().compute(&a, finish, &gathered, &x, &mut found).unwrap();
@@ -290,7 +302,7 @@ fn what_does_not_fit_is_refused() {
     assert!(plan.multiply_device::<f32>(&b, stream, &space, x.whole(), &finish).is_err());
     let short = x.region(0, 16).unwrap();
     assert!(plan.multiply_device::<f64>(&a, stream, &space, short, &finish).is_err());
-    let shifted = DeviceFinish { shift: 1.0, ..finish };
+    let shifted = DeviceFinish { shift: one, ..finish };
     assert!(plan.multiply_device::<f64>(&a, stream, &space, x.whole(), &shifted).is_err());
     let blocks = ((x.whole(), 1), (y.whole(), 1));
     assert!(plan.multiply_device_block::<f64>(&a, stream, (one, one), 0, blocks.0, blocks.1).is_err());

@@ -1,11 +1,11 @@
 //! Products with several vectors, whose numbers lie side by side.
 
-use super::{BlockParams, Rows, Shares, TILE_WORDS, kernel};
+use super::{BlockParams, Finish, Rows, Shares, TILE_WORDS, kernel};
 use crate::backend::gpu::kernels::{constants as c, optional, product, small, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
-use crate::error::Result;
-use crate::scalar::{Complex, Scalar};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
 use crate::shape::to_i64;
 
 /// Most dynamic shared memory of a block of the products with several vectors, and most entries of a tile.
@@ -21,7 +21,8 @@ pub struct Vectors<'a> {
     pub stride: usize,
 }
 
-/// Y = alpha A X + beta Y for `width` vectors. Tiles have no more than [`block_entries`] entries, and partials hold `width`
+/// What `finish` makes of A times `gathered` for `width` vectors; its x and y have rows of the strides given last, and it has
+/// no factors on the device and no third vector. Tiles have no more than [`block_entries`] entries, and partials hold `width`
 /// numbers a piece.
 #[expect(clippy::too_many_arguments, reason = "a matrix, its shares and two blocks")]
 pub fn block<T: Scalar>(
@@ -30,36 +31,30 @@ pub fn block<T: Scalar>(
     a: &Rows<'_>,
     shares: Shares<'_>,
     width: usize,
-    x: Vectors<'_>,
-    y: Vectors<'_>,
-    (alpha, beta): (Complex<f64>, Complex<f64>),
+    gathered: Vectors<'_>,
+    finish: &Finish<'_>,
+    strides: (usize, usize),
 ) -> Result<()> {
     let (real, pieces) = (size_of::<T>(), &shares.pieces);
-    let array = |what: &str, v: &Vectors<'_>, rows| v.memory.array(what, span(what, width, 1, rows, v.stride)?, real);
     let mut p = BlockParams {
         row_ptr: a.row_ptr()?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
         values: optional::<T>("values", a.values, a.entries)?,
-        x: array("x", &x, a.cols)?,
-        y: array("y", &y, a.rows)?,
+        x: gathered.memory.array("x", span("x", width, 1, a.cols, gathered.stride)?, real)?,
         tiles: shares.list.array("tiles", (shares.count + 1) * TILE_WORDS, 8)?,
         partials: pieces.partials.array("partials", product("partials", &[pieces.count, width])?, real)?,
-        x_stride: to_i64(x.stride),
-        y_stride: to_i64(y.stride),
-        count: 0,
-        width: small("width", width)?,
-        alpha: [alpha.re, alpha.im],
-        beta: [beta.re, beta.im],
+        x_stride: to_i64(gathered.stride),
+        ..finished::<T>(a.rows, width, finish, strides)?
     };
     let is_wide = real < 16
         && (width * real).is_multiple_of(16)
-        && (x.stride * real).is_multiple_of(16)
+        && (gathered.stride * real).is_multiple_of(16)
         && p.x.is_multiple_of(16);
     let function = kernel::<T>(gpu, if is_wide { "block_wide" } else { "block" }, Some(a.narrow), a.values.is_none())?;
     let threads = c::SPMV_THREADS.unsigned_abs();
     let shared = product("products", &[block_entries::<T>(width), width, real])?;
     let grid = Grid::row(small("tiles", shares.count)?.unsigned_abs(), threads, shared);
-    // SAFETY: X, Y and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
+    // SAFETY: the vectors and the arrays were checked against the matrix's sizes, and tiles were cut from its rows.
     unsafe { launch(&function, stream, grid, &p) }?;
     p.tiles = pieces.longs.array("long rows", pieces.rows + 1, 8)?;
     p.count = small("long rows", pieces.rows)?;
@@ -68,25 +63,46 @@ pub fn block<T: Scalar>(
     unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
 }
 
-/// Y = beta Y for `width` vectors; with beta = 0 nothing of Y is read.
-pub fn scale_block<T: Scalar>(
-    gpu: &Gpu,
-    stream: &GpuStream,
+/// What becomes of the sums, without what products gather.
+fn finished<T: Scalar>(
     rows: usize,
     width: usize,
-    y: Vectors<'_>,
-    beta: Complex<f64>,
-) -> Result<()> {
-    let p = BlockParams {
-        y: y.memory.array("y", span("y", width, 1, rows, y.stride)?, size_of::<T>())?,
-        y_stride: to_i64(y.stride),
-        count: small("rows", rows)?,
+    finish: &Finish<'_>,
+    (own_stride, y_stride): (usize, usize),
+) -> Result<BlockParams> {
+    if finish.alpha_factor.is_some() || finish.gamma_factor.is_some() || finish.more.is_some() {
+        return Err(Error::Internal("a block of vectors with factors on the device".into()));
+    }
+    let numbers = |what: &str, stride: usize| span(what, width, 1, rows, stride);
+    let own = finish.own()?;
+    let own = own.map(|x| x.array("x", numbers("x", own_stride)?, size_of::<T>())).transpose()?;
+    Ok(BlockParams {
+        y: finish.y.array("y", numbers("y", y_stride)?, size_of::<T>())?,
+        y_stride: to_i64(y_stride),
+        own: own.unwrap_or(0),
+        own_stride: to_i64(own_stride),
+        scale: optional::<T::Part>("row_scale", finish.row_scale, rows)?,
+        diagonal: optional::<T::Part>("diagonal", finish.diagonal, rows)?,
         width: small("width", width)?,
-        beta: [beta.re, beta.im],
+        alpha: [finish.alpha.re, finish.alpha.im],
+        beta: [finish.beta.re, finish.beta.im],
+        shift: [finish.shift.re, finish.shift.im],
+        weight: [finish.weight.re, finish.weight.im],
         ..BlockParams::default()
-    };
+    })
+}
+
+/// What `finish` makes of sums that are 0, for `rows` rows of `width` numbers, with strides as [`block`] has them.
+pub fn rest_block<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    (rows, width): (usize, usize),
+    finish: &Finish<'_>,
+    strides: (usize, usize),
+) -> Result<()> {
+    let p = BlockParams { count: small("rows", rows)?, ..finished::<T>(rows, width, finish, strides)? };
     let grid = Grid::covering(product("rows", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
-    // SAFETY: Y was checked against the number of rows; without a list the kernel reads nothing else.
+    // SAFETY: the vectors were checked against the number of rows; without a list the kernel reads nothing else.
     unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }
 }
 

@@ -11,7 +11,7 @@ mod block;
 mod renumber;
 mod sweeps;
 
-pub use block::{Vectors, block, block_entries, scale_block};
+pub use block::{Vectors, block, block_entries, rest_block};
 pub use renumber::{Strided, pick, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
@@ -69,7 +69,8 @@ parameters! {
         alpha: [f64; 2],
         beta: [f64; 2],
         gamma: f64,
-        shift: f64,
+        shift: [f64; 2],
+        weight: [f64; 2],
     }
     /// `purlin_spmv_pieces`.
     PiecesParams SPMV_PIECES_BYTES { partials: u64, longs: u64, owners: u64, arrivals: u64, }
@@ -152,10 +153,16 @@ parameters! {
         partials: u64,
         x_stride: i64,
         y_stride: i64,
+        own: u64,
+        scale: u64,
+        diagonal: u64,
+        own_stride: i64,
         count: i32,
         width: i32,
         alpha: [f64; 2],
         beta: [f64; 2],
+        shift: [f64; 2],
+        weight: [f64; 2],
     }
 }
 
@@ -185,8 +192,8 @@ impl Rows<'_> {
     }
 }
 
-/// What becomes of the sum s of row i: y_i = alpha f r_i s + (shift + d_i) x_i + gamma g z_i + beta y_i. With beta = 0
-/// nothing of y is read.
+/// What becomes of the sum s of row i: y_i = alpha f r_i s + (shift + weight d_i) x_i + gamma g z_i + beta y_i. With
+/// beta = 0 nothing of y is read.
 #[derive(Clone, Copy)]
 pub struct Finish<'a> {
     /// y, as many numbers as there are rows.
@@ -200,9 +207,11 @@ pub struct Finish<'a> {
     /// r, real parts; `None` for ones.
     pub row_scale: Option<Region<'a>>,
     /// shift.
-    pub shift: f64,
+    pub shift: Complex<f64>,
     /// d, real parts; `None` for zeros.
     pub diagonal: Option<Region<'a>>,
+    /// weight.
+    pub weight: Complex<f64>,
     /// x; needed where a shift or a diagonal is added.
     pub x: Option<Region<'a>>,
     /// gamma and z.
@@ -220,22 +229,28 @@ impl<'a> Finish<'a> {
             beta,
             alpha_factor: None,
             row_scale: None,
-            shift: 0.0,
+            shift: Complex::new(0.0, 0.0),
             diagonal: None,
+            weight: Complex::new(1.0, 0.0),
             x: None,
             more: None,
             gamma_factor: None,
         }
     }
 
-    fn params<T: Scalar>(&self, rows: usize) -> Result<FinishParams> {
-        let is_diagonal = self.shift != 0.0 || self.diagonal.is_some();
+    /// x, where something of it is added.
+    fn own(&self) -> Result<Option<Region<'a>>> {
+        let is_diagonal = self.shift != Complex::new(0.0, 0.0) || self.diagonal.is_some();
         if is_diagonal && self.x.is_none() {
             return Err(Error::Internal("a diagonal without the vector that it multiplies".into()));
         }
+        Ok(self.x.filter(|_| is_diagonal))
+    }
+
+    fn params<T: Scalar>(&self, rows: usize) -> Result<FinishParams> {
         Ok(FinishParams {
             y: self.y.array("y", rows, size_of::<T>())?,
-            x: optional::<T>("x", self.x.filter(|_| is_diagonal), rows)?,
+            x: optional::<T>("x", self.own()?, rows)?,
             z: optional::<T>("z", self.more.map(|m| m.1), rows)?,
             scale: optional::<T::Part>("row_scale", self.row_scale, rows)?,
             diagonal: optional::<T::Part>("diagonal", self.diagonal, rows)?,
@@ -244,7 +259,8 @@ impl<'a> Finish<'a> {
             alpha: [self.alpha.re, self.alpha.im],
             beta: [self.beta.re, self.beta.im],
             gamma: self.more.map_or(0.0, |m| m.0),
-            shift: self.shift,
+            shift: [self.shift.re, self.shift.im],
+            weight: [self.weight.re, self.weight.im],
         })
     }
 }

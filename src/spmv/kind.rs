@@ -24,6 +24,8 @@ pub enum Kind {
     OuterGram = 7,
     /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
     Augmented = 8,
+    /// The random-walk Laplacian I - D^-1 W, 0 for isolated vertices. It is not symmetric.
+    RandomWalkLaplacian = 9,
 }
 
 numbered!(
@@ -36,12 +38,13 @@ numbered!(
     Modularity,
     Gram,
     OuterGram,
-    Augmented
+    Augmented,
+    RandomWalkLaplacian
 );
 
 impl Kind {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    /// Those that are Hermitian, in the order of their numbers.
+    pub const HERMITIAN: [Self; 9] = [
         Self::Matrix,
         Self::Laplacian,
         Self::NormalisedLaplacian,
@@ -53,18 +56,18 @@ impl Kind {
         Self::Augmented,
     ];
 
-    /// Whether the matrix has to be square and Hermitian.
-    pub(in crate::lanczos) fn is_of_square(self) -> bool {
+    /// Whether the matrix has to be square.
+    pub(crate) fn is_of_square(self) -> bool {
         !matches!(self, Self::Gram | Self::OuterGram | Self::Augmented)
     }
 
     /// Whether it is made of the degrees of a graph.
-    pub(super) fn is_of_graph(self) -> bool {
+    pub(crate) fn is_of_graph(self) -> bool {
         self.is_of_square() && self != Self::Matrix
     }
 
     /// Order of the operator of a matrix of `rows` and `cols`.
-    pub(super) fn order(self, (rows, cols): (usize, usize)) -> usize {
+    pub(crate) fn order(self, (rows, cols): (usize, usize)) -> usize {
         match self {
             Self::Gram => cols,
             Self::Augmented => rows.saturating_add(cols),

@@ -1,0 +1,72 @@
+//! Rows and columns multiplied by numbers.
+
+use std::sync::Arc;
+
+use super::super::csr::{Csr, CsrParts};
+use super::entries::{WHAT, csr, value_at, values};
+use super::index::Rows;
+use crate::alloc;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::product;
+use crate::tensor::Tensor;
+
+fn copied(context: &Context, from: &HostMemory) -> Result<HostMemory> {
+    let bytes = from.as_slice::<u8>()?;
+    let mut to = HostMemory::allocate(WHAT, bytes.len(), context.host_budget())?;
+    to.as_mut_slice::<u8>()?.copy_from_slice(bytes);
+    Ok(to)
+}
+
+fn factors<T: Scalar>(argument: &str, list: Option<&Tensor>, a: &Matrix, count: usize) -> Result<Option<Vec<T>>> {
+    let Some(list) = list else { return Ok(None) };
+    list.expect_context(argument, a.context())?;
+    list.expect_dims(argument, &[count])?;
+    list.expect_dtype(argument, a.dtype())?;
+    let mut packed = alloc::filled(WHAT, count, T::default())?;
+    list.view::<T>(argument)?.read_column(&[], &mut packed);
+    Ok(Some(packed))
+}
+
+/// D_r A D_c of a sparse matrix and diagonal ones, `None` for the identity: its entries in their order, each with a value, of
+/// a pattern too. O(nnz).
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for another number or type of factors;
+/// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
+/// [`Error::OutOfMemory`](crate::error::Error::OutOfMemory).
+pub fn scale(context: &Arc<Context>, a: &Matrix, rows: Option<&Tensor>, cols: Option<&Tensor>) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    let held = values("a", source)?;
+    let from = Rows::new(source)?;
+    let made = with_scalar!(a.dtype(), "a", T => {
+        let rows = factors::<T>("rows", rows, a, source.rows())?;
+        let cols = factors::<T>("cols", cols, a, source.cols())?;
+        let old = held.map(|v| v.as_slice::<T>()).transpose()?;
+        let bytes = product(WHAT, source.nnz(), size_of::<T>())?;
+        let mut made = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+        let one = T::from_parts(1.0, 0.0);
+        let new = made.as_mut_slice::<T>()?;
+        for i in 0..from.len() {
+            let left = rows.as_ref().map_or(one, |r| r[i]);
+            for k in from.row(i) {
+                let right = cols.as_ref().map_or(one, |c| c[from.col(k)]);
+                new[k] = left * value_at(old, k) * right;
+            }
+        }
+        Ok(made)
+    })?;
+    let parts = source.parts();
+    let parts = CsrParts {
+        row_ptr: copied(context, &parts.row_ptr)?,
+        row_ptr_type: parts.row_ptr_type,
+        col_idx: copied(context, &parts.col_idx)?,
+        col_idx_type: parts.col_idx_type,
+        values: Some(Memory::Host(made)),
+    };
+    let csr = Csr::new(parts, source.rows(), source.cols(), source.nnz(), source.index_base())?;
+    Ok(Matrix::from_csr(context, a.dtype(), csr, false))
+}

@@ -1,0 +1,283 @@
+//! Operators that are never formed on vectors in device memory.
+
+use super::DeviceFinish;
+use crate::backend::gpu::kernels::dense::place;
+use crate::backend::gpu::kernels::lanczos::{Pass, parts, pass, pieces, total};
+use crate::backend::gpu::kernels::spmv as kernels;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{Complex, Scalar};
+use crate::shape::product;
+use crate::spmv::kind::Kind;
+use crate::spmv::operator::Operator;
+use crate::spmv::options::Options;
+use crate::spmv::plan::Plan;
+use crate::spmv::terms::Terms;
+
+const WHAT: &str = "operator of a sparse product";
+
+/// [`Terms`] on the device.
+pub(in crate::spmv) struct DeviceTerms {
+    scale: Option<DeviceMemory>,
+    diagonal: Option<DeviceMemory>,
+    /// Numbers of the matrix's type, and 1 over their sum.
+    rank_one: Option<(DeviceMemory, f64)>,
+}
+
+/// Rows of vectors that lie side by side, as [`kernels::Vectors`].
+pub(in crate::spmv) type Block<'a> = kernels::Vectors<'a>;
+
+impl DeviceTerms {
+    pub(in crate::spmv) fn new<T: Scalar>(gpu: &Gpu, terms: &Terms<T::Part>) -> Result<Self> {
+        let stream = gpu.default_stream();
+        let upload = |list: &Option<Vec<T::Part>>| {
+            list.as_ref().map(|list| gpu.upload_numbers(stream, "degrees of a graph", list)).transpose()
+        };
+        let rank_one = match &terms.rank_one {
+            None => None,
+            Some((degrees, inverse)) => {
+                let mut own = crate::alloc::with_capacity(WHAT, degrees.len())?;
+                own.extend(degrees.iter().map(|d| T::from_parts(Scalar::re(*d), 0.0)));
+                Some((gpu.upload_numbers(stream, "degrees of a graph", &own)?, *inverse))
+            }
+        };
+        Ok(Self { scale: upload(&terms.scale)?, diagonal: upload(&terms.diagonal)?, rank_one })
+    }
+
+    pub(in crate::spmv) fn bytes(&self) -> usize {
+        let lists = [self.scale.as_ref(), self.diagonal.as_ref(), self.rank_one.as_ref().map(|r| &r.0)];
+        lists.into_iter().flatten().map(DeviceMemory::bytes).sum()
+    }
+}
+
+fn real(v: f64) -> Complex<f64> {
+    Complex::new(v, 0.0)
+}
+
+/// A vector, or rows of vectors without gaps.
+pub(in crate::spmv) fn packed(memory: Region<'_>, width: usize) -> Block<'_> {
+    Block { memory, stride: width }
+}
+
+impl Plan {
+    /// Y = alpha Op X + beta Y for rows of `width` numbers in the plan's order, Op being what the plan makes of A; in the
+    /// order of `stream`. With alpha = 0 nothing of X is read.
+    pub(in crate::spmv) fn multiply_there<T: Scalar>(
+        &self,
+        on: (&Gpu, &GpuStream),
+        a: &Matrix,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        width: usize,
+        (x, y): (Block<'_>, Block<'_>),
+    ) -> Result<()> {
+        let zero = real(0.0);
+        let Some(operator) = self.operator() else {
+            let made = DeviceFinish::plain(y.memory, alpha, beta);
+            return self.sums_there::<T>(on.1, a, &made, width, (x, x.stride, y.stride));
+        };
+        if alpha == zero {
+            let kept = DeviceFinish::plain(y.memory, zero, beta);
+            return kernels::rest_block::<T>(on.0, on.1, (self.size().0, width), &kept, (0, y.stride));
+        }
+        let has_rank_one = operator.device.as_ref().is_some_and(|d| d.rank_one.is_some());
+        if has_rank_one && (width, x.stride, y.stride) != (1, 1, 1) {
+            return self.by_columns::<T>(on, a, (alpha, beta), width, (x, y));
+        }
+        self.operate_there::<T>(on, operator, a, (alpha, beta), width, (x, y))
+    }
+
+    fn operate_there<T: Scalar>(
+        &self,
+        on: (&Gpu, &GpuStream),
+        operator: &Operator,
+        a: &Matrix,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        width: usize,
+        (x, y): (Block<'_>, Block<'_>),
+    ) -> Result<()> {
+        let (gpu, stream) = on;
+        let Options { kind, shift, .. } = *self.options();
+        let terms = operator.terms::<T>()?;
+        let there = operator.device.as_ref().ok_or_else(|| Error::Internal("an operator off the device".into()))?;
+        let scale = there.scale.as_ref().map(DeviceMemory::whole);
+        let made = DeviceFinish {
+            row_scale: scale.filter(|_| terms.sides.0),
+            shift: alpha * shift,
+            diagonal: there.diagonal.as_ref().map(DeviceMemory::whole),
+            weight: alpha,
+            x: Some(x.memory),
+            ..DeviceFinish::plain(y.memory, alpha * terms.sign, beta)
+        };
+        let between = |rows: usize| {
+            gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, rows, width)?, size_of::<T>())?)
+        };
+        match kind {
+            Kind::Gram | Kind::OuterGram => {
+                let back = operator.back()?;
+                let (first, second) = if kind == Kind::Gram { (self, back) } else { (back, self) };
+                let inner = between(first.matrix_size().0)?;
+                let once = DeviceFinish::plain(inner.whole(), real(1.0), real(0.0));
+                first.sums_there::<T>(stream, a, &once, width, (x, 0, width))?;
+                second.sums_there::<T>(stream, a, &made, width, (packed(inner.whole(), width), x.stride, y.stride))
+            }
+            Kind::Augmented => {
+                let rows = self.matrix_size().0;
+                let (x_top, x_bottom) = cut::<T>(x, rows)?;
+                let (y_top, y_bottom) = cut::<T>(y, rows)?;
+                let top = DeviceFinish { y: y_top.memory, x: Some(x_top.memory), ..made };
+                let bottom = DeviceFinish { y: y_bottom.memory, x: Some(x_bottom.memory), ..made };
+                self.sums_there::<T>(stream, a, &top, width, (x_bottom, x.stride, y.stride))?;
+                operator.back()?.sums_there::<T>(stream, a, &bottom, width, (x_top, x.stride, y.stride))
+            }
+            _ => {
+                let rows = self.matrix_size().1;
+                let along = match &there.rank_one {
+                    None => None,
+                    Some((degrees, inverse)) => Some((degrees, component::<T>(on, degrees, *inverse, x.memory, rows)?)),
+                };
+                let room;
+                let gathered = match scale.filter(|_| terms.sides.1) {
+                    None => x,
+                    Some(scale) => {
+                        room = between(rows)?;
+                        let own = DeviceFinish {
+                            diagonal: Some(scale),
+                            x: Some(x.memory),
+                            ..DeviceFinish::plain(room.whole(), real(0.0), real(0.0))
+                        };
+                        kernels::rest_block::<T>(gpu, stream, (rows, width), &own, (x.stride, width))?;
+                        packed(room.whole(), width)
+                    }
+                };
+                let Some((degrees, along)) = along else {
+                    return self.sums_there::<T>(stream, a, &made, width, (gathered, x.stride, y.stride));
+                };
+                if (alpha, beta) == (real(1.0), real(0.0)) {
+                    self.sums_there::<T>(stream, a, &made, 1, (gathered, 1, 1))?;
+                    return taken::<T>(on, degrees, &along, y.memory, rows);
+                }
+                // What is taken away is multiplied by alpha too, and may be complex.
+                let whole = between(rows)?;
+                let once = DeviceFinish {
+                    shift: real(shift),
+                    weight: real(1.0),
+                    ..DeviceFinish { y: whole.whole(), alpha: real(1.0), beta: real(0.0), ..made }
+                };
+                self.sums_there::<T>(stream, a, &once, 1, (gathered, 1, 1))?;
+                taken::<T>(on, degrees, &along, whole.whole(), rows)?;
+                let scaled = DeviceFinish {
+                    shift: alpha,
+                    x: Some(whole.whole()),
+                    ..DeviceFinish::plain(y.memory, real(0.0), beta)
+                };
+                kernels::rest::<T>(gpu, stream, rows, &scaled)
+            }
+        }
+    }
+
+    /// What `finish` makes of products with rows of `width` numbers; its x and y have rows of the strides given last.
+    fn sums_there<T: Scalar>(
+        &self,
+        stream: &GpuStream,
+        a: &Matrix,
+        finish: &DeviceFinish<'_>,
+        width: usize,
+        (gathered, own_stride, y_stride): (Block<'_>, usize, usize),
+    ) -> Result<()> {
+        if width == 1 && gathered.stride == 1 && own_stride <= 1 && y_stride == 1 {
+            let space = self.kept_space::<T>(stream)?;
+            return self.multiply_device::<T>(a, stream, &space, gathered.memory, finish);
+        }
+        self.multiply_device_block_finished::<T>(a, stream, width, gathered, finish, (own_stride, y_stride))
+    }
+
+    /// As [`Plan::multiply_there`], a column after another in vectors of their own.
+    fn by_columns<T: Scalar>(
+        &self,
+        on: (&Gpu, &GpuStream),
+        a: &Matrix,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        width: usize,
+        (x, y): (Block<'_>, Block<'_>),
+    ) -> Result<()> {
+        let (gpu, stream) = on;
+        let rows = self.size().0;
+        let length = product(WHAT, rows, size_of::<T>())?;
+        let room = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
+        let (from, to) = (room()?, room()?);
+        place::<T>(gpu, stream, side_by_side(x, rows, width), columns(&from, rows, width), true, false)?;
+        if beta != real(0.0) {
+            place::<T>(gpu, stream, side_by_side(y, rows, width), columns(&to, rows, width), true, false)?;
+        }
+        for j in 0..width {
+            let (x, y) = (from.region(j * length, length)?, to.region(j * length, length)?);
+            self.multiply_there::<T>(on, a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))?;
+        }
+        place::<T>(gpu, stream, columns(&to, rows, width), side_by_side(y, rows, width), true, false)
+    }
+}
+
+/// Row-major rows are columns of the transpose.
+fn side_by_side(of: Block<'_>, rows: usize, width: usize) -> View<'_> {
+    View { ld: of.stride, ..View::packed(of.memory, width, rows) }
+}
+
+fn columns(of: &DeviceMemory, rows: usize, width: usize) -> View<'_> {
+    View::packed(of.whole(), rows, width)
+}
+
+/// The rows before `rows`, and the rest.
+fn cut<T>(of: Block<'_>, rows: usize) -> Result<(Block<'_>, Block<'_>)> {
+    let all = of.memory.bytes();
+    // The last row may end before its stride does.
+    let at = product(WHAT, product(WHAT, rows, of.stride)?, size_of::<T>())?.min(all);
+    let part = |offset, bytes| of.memory.part(offset, bytes).map(|memory| Block { memory, ..of });
+    Ok((part(0, at)?, part(at, all - at)?))
+}
+
+/// d . x times `inverse`.
+fn component<T: Scalar>(
+    (gpu, stream): (&Gpu, &GpuStream),
+    degrees: &DeviceMemory,
+    inverse: f64,
+    x: Region<'_>,
+    rows: usize,
+) -> Result<DeviceMemory> {
+    let partials = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts::<T>() * pieces(rows))?;
+    let sum = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts::<T>())?;
+    let one = Pass {
+        space: degrees.whole(),
+        vector: x,
+        rows,
+        count: 1,
+        weights: None,
+        partials: Some(partials.whole()),
+        squares: None,
+        keep: true,
+    };
+    pass::<T>(gpu, stream, one)?;
+    total(gpu, stream, partials.whole(), (parts::<T>(), pieces(rows)), inverse, sum.whole())?;
+    Ok(sum)
+}
+
+/// y -= d times that.
+fn taken<T: Scalar>(
+    (gpu, stream): (&Gpu, &GpuStream),
+    degrees: &DeviceMemory,
+    along: &DeviceMemory,
+    y: Region<'_>,
+    rows: usize,
+) -> Result<()> {
+    let away = Pass {
+        space: degrees.whole(),
+        vector: y,
+        rows,
+        count: 1,
+        weights: Some(along.whole()),
+        partials: None,
+        squares: None,
+        keep: false,
+    };
+    pass::<T>(gpu, stream, away)
+}

@@ -1,0 +1,154 @@
+//! What an operator of a graph has beside its matrix: row sums, and what is made of them.
+//!
+//! None of the operators is formed: each product is one product with W, of which rows and columns may be scaled, whose sums
+//! are finished by a diagonal; the modularity's is followed by one with a matrix of rank one.
+
+use super::kind::Kind;
+use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Real, Scalar};
+
+const WHAT: &str = "degrees of a graph";
+
+/// Numbers whose sum is one piece.
+const PIECE: usize = 2048;
+
+/// Pieces that are worth another thread's time.
+const LIGHT: usize = 8;
+
+/// sign R W S + diag(d) - (degrees degrees^T) inverse.
+pub(crate) struct Terms<P> {
+    /// 1 or -1.
+    pub(crate) sign: f64,
+    /// What rows (R), columns (S) or both of W are multiplied by.
+    pub(crate) scale: Option<Vec<P>>,
+    /// Whether `scale` is of rows, of columns.
+    pub(crate) sides: (bool, bool),
+    /// d.
+    pub(crate) diagonal: Option<Vec<P>>,
+    /// The degrees and 1 over their sum, of the modularity.
+    pub(crate) rank_one: Option<(Vec<P>, f64)>,
+}
+
+impl<P: Real> Terms<P> {
+    /// W itself.
+    pub(crate) fn none() -> Self {
+        Self { sign: 1.0, scale: None, sides: (true, true), diagonal: None, rank_one: None }
+    }
+
+    /// What `kind` makes of row sums; errors name rows by `row_of`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for row sums that are not finite, for normalised operators below 0, and of the modularity
+    /// for a sum of them that is not above 0; [`Error::OutOfMemory`].
+    pub(crate) fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
+        let mut made = Self::none();
+        if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
+            return Err(Error::invalid("a", format!("has row sum {} in row {} (from 0)", degrees[i], row_of(i))));
+        }
+        let parts = |of: &dyn Fn(f64) -> f64| -> Result<Vec<P>> {
+            let mut parts = alloc::with_capacity(WHAT, degrees.len())?;
+            parts.extend(degrees.iter().map(|d| P::from_f64(of(*d))));
+            Ok(parts)
+        };
+        let unless_isolated = |d: f64, of: f64| if d == 0.0 { 0.0 } else { of };
+        match kind {
+            Kind::Matrix | Kind::Gram | Kind::OuterGram | Kind::Augmented => {}
+            Kind::Laplacian | Kind::SignlessLaplacian => {
+                made.diagonal = Some(parts(&|d| d)?);
+                made.sign = if kind == Kind::Laplacian { -1.0 } else { 1.0 };
+            }
+            Kind::NormalisedLaplacian | Kind::NormalisedAdjacency | Kind::RandomWalkLaplacian => {
+                if let Some(i) = degrees.iter().position(|d| *d < 0.0) {
+                    let row = row_of(i);
+                    let problem = format!("has row sum {} in row {row} (from 0): no normalised operator", degrees[i]);
+                    return Err(Error::invalid("a", problem));
+                }
+                let is_walk = kind == Kind::RandomWalkLaplacian;
+                made.scale = Some(parts(&|d| unless_isolated(d, 1.0 / if is_walk { d } else { d.sqrt() }))?);
+                made.sides = (true, !is_walk);
+                if kind != Kind::NormalisedAdjacency {
+                    made.diagonal = Some(parts(&|d| unless_isolated(d, 1.0))?);
+                    made.sign = -1.0;
+                }
+            }
+            Kind::Modularity => {
+                let total: f64 = degrees.iter().sum();
+                if total.is_nan() || total <= 0.0 {
+                    return Err(Error::invalid("a", format!("has entries of sum {total}: no modularity")));
+                }
+                made.rank_one = Some((parts(&|d| d)?, 1.0 / total));
+            }
+        }
+        Ok(made)
+    }
+
+    /// Every list, to put it into another order.
+    pub(crate) fn lists(&mut self) -> impl Iterator<Item = &mut Vec<P>> {
+        let lists = [self.scale.as_mut(), self.diagonal.as_mut(), self.rank_one.as_mut().map(|r| &mut r.0)];
+        lists.into_iter().flatten()
+    }
+
+    /// What rows are multiplied by.
+    pub(crate) fn rows(&self) -> Option<&[P]> {
+        self.scale.as_deref().filter(|_| self.sides.0)
+    }
+
+    /// What columns are multiplied by, and so the vector before a product.
+    pub(crate) fn columns(&self) -> Option<&[P]> {
+        self.scale.as_deref().filter(|_| self.sides.1)
+    }
+}
+
+/// z = s x, row by row of as many numbers as fit.
+pub(crate) fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) {
+    let block = PIECE * width.max(1);
+    context.pool().run_here(|| {
+        let pieces = z.par_chunks_mut(block).zip(x.par_chunks(block)).zip(s.par_chunks(PIECE)).with_min_len(LIGHT);
+        pieces.for_each(|((z, x), s)| {
+            if width == 1 {
+                z.iter_mut().zip(x).zip(s).for_each(|((z, x), s)| *z = T::from_parts(s.re(), 0.0) * *x);
+                return;
+            }
+            for ((z, x), s) in z.chunks_exact_mut(width).zip(x.chunks_exact(width)).zip(s) {
+                z.iter_mut().zip(x).for_each(|(z, x)| *z = T::from_parts(s.re(), 0.0) * *x);
+            }
+        });
+    });
+}
+
+/// factor d . x for one of the `width` columns of x, summed in an order that does not depend on the number of threads.
+pub(crate) fn dot<T: Scalar>(
+    context: &Context,
+    d: &[T::Part],
+    (x, width, column): (&[T], usize, usize),
+    factor: f64,
+) -> T::Wide {
+    let pieces: Vec<(f64, f64)> = context.pool().run_here(|| {
+        let piece = |(d, x): (&[T::Part], &[T])| {
+            let add = |(re, im): (f64, f64), (d, x): (&T::Part, &[T])| {
+                (re + d.re() * x[column].re(), im + d.re() * x[column].im())
+            };
+            d.iter().zip(x.chunks_exact(width)).fold((0.0, 0.0), add)
+        };
+        d.par_chunks(PIECE).zip(x.par_chunks(PIECE * width)).with_min_len(LIGHT).map(piece).collect()
+    });
+    let (re, im) = pieces.iter().fold((0.0, 0.0), |(re, im), (a, b)| (re + a, im + b));
+    <T::Wide as Scalar>::from_parts(factor * re, factor * im)
+}
+
+/// y += along d for one of the `width` columns of y.
+pub(crate) fn add_along<T: Scalar>(
+    context: &Context,
+    d: &[T::Part],
+    along: T,
+    (y, width, column): (&mut [T], usize, usize),
+) {
+    context.pool().run_here(|| {
+        y.par_chunks_mut(PIECE * width).zip(d.par_chunks(PIECE)).with_min_len(LIGHT).for_each(|(y, d)| {
+            y.chunks_exact_mut(width).zip(d).for_each(|(y, d)| y[column] += along * T::from_parts(d.re(), 0.0));
+        });
+    });
+}
