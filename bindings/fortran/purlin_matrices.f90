@@ -22,8 +22,10 @@ module purlin_matrices
     generic :: borrow => borrow_r32, borrow_r64, borrow_c32, borrow_c64
     procedure :: borrow_address => matrix_borrow_address
     procedure :: borrow_device => matrix_borrow_device
-    procedure, private :: csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
-    generic :: csr => csr_i32_r32, csr_i32_r64, csr_i64_r32, csr_i64_r64
+    procedure, private :: csr_i32_r32, csr_i32_r64, csr_i32_c32, csr_i32_c64, csr_i32_pattern
+    procedure, private :: csr_i64_r32, csr_i64_r64, csr_i64_c32, csr_i64_c64, csr_i64_pattern
+    generic :: csr => csr_i32_r32, csr_i32_r64, csr_i32_c32, csr_i32_c64, csr_i32_pattern, &
+      csr_i64_r32, csr_i64_r64, csr_i64_c32, csr_i64_c64, csr_i64_pattern
     procedure :: csr_address => matrix_csr_address
     procedure :: csr_device => matrix_csr_device
     procedure :: from_source => matrix_from_source
@@ -356,7 +358,8 @@ contains
       size(array, 1, c_int64_t), size(array, 2, c_int64_t), first, below, beside, flags, stat, errmsg)
   end subroutine
 
-  !> Sparse rows from whole arrays. `index_base` is 1 unless given; `copied` makes the library keep its own copy.
+  !> Sparse rows from whole arrays; without `values` a pattern. `index_base` is 1 unless given; `copied` makes the library keep
+  !> its own copy.
   subroutine csr_i32_r32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
@@ -433,6 +436,119 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
+  subroutine csr_i32_c32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
+    complex(c_float_complex), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i32_c64(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
+    complex(c_double_complex), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i64_c32(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
+    complex(c_float_complex), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i64_c64(self, context, cols, row_ptr, col_idx, values, index_base, copied, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
+    complex(c_double_complex), intent(in), target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx), is_contiguous(values)], &
+      size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
+      c_loc(col_idx), c_loc(values), index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A pattern, whose entries are all 1, of type `dtype`: PURLIN_F64 unless given.
+  subroutine csr_i32_pattern(self, context, cols, row_ptr, col_idx, index_base, copied, dtype, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int32_t), intent(in), target :: row_ptr(:), col_idx(:)
+    integer(c_int32_t), intent(in), optional :: index_base, dtype
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx)], size(row_ptr, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
+      c_loc(col_idx), c_null_ptr, index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine csr_i64_pattern(self, context, cols, row_ptr, col_idx, index_base, copied, dtype, stat, errmsg)
+    class(purlin_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int64_t), intent(in) :: cols
+    integer(c_int64_t), intent(in), target :: row_ptr(:), col_idx(:)
+    integer(c_int32_t), intent(in), optional :: index_base, dtype
+    logical, intent(in), optional :: copied
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call check_csr(o, [is_contiguous(row_ptr), is_contiguous(col_idx)], size(row_ptr, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
+    if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
+      size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
+      c_loc(col_idx), c_null_ptr, index_base, copied, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
   subroutine check_csr(o, contiguous_arrays, pointers, indices, entries)
     type(outcome), intent(inout) :: o
     logical, intent(in) :: contiguous_arrays(:)
@@ -441,6 +557,7 @@ contains
     if (pointers < 1) call refuse(o, 'row_ptr: is empty, expected rows + 1 elements')
     if (entries /= indices) call refuse(o, 'values: not as many as col_idx')
   end subroutine
+
   !> The handle of a matrix that may be left out.
   pure function matrix_key(matrix) result(key)
     type(purlin_matrix), intent(in), optional :: matrix
