@@ -11,6 +11,7 @@ function run_tests(golden, volume)
   test_pca();
   test_rpca();
   test_spectra(golden);
+  test_sparse();
   test_tt();
   test_tt_contraction();
   purlin.release();

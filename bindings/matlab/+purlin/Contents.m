@@ -57,19 +57,31 @@
 % Sparse spectra
 %   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.
 %   lanczos_svd            - Some singular values and vectors of a sparse matrix, to full accuracy.
+%   lanczos_tridiagonalise - Coefficients of the plain Lanczos recurrence.
+%   lanczos_filter         - Eigenvalues of a matrix among those of its recurrence.
+%   tridiagonal_eigenvalues - Eigenvalues of a symmetric tridiagonal matrix.
 %   spmv                   - Product of a sparse matrix with one or several vectors.
 %   SpmvPlan               - Products with a sparse matrix, planned once.
 %   graph_embed            - Coordinates of the vertices of a graph.
 %   graph_cluster          - Clusters of a graph by its eigenvectors.
+%   graph_k_means          - Clusters of the rows of a matrix by k-means.
+%   graph_pivoted_qr       - Clusters of the rows of a matrix with orthonormal columns.
 %   graph_fiedler          - The second eigenvector of the Laplacian of a graph.
 %   graph_bisect           - Cuts a graph in two by a vector.
 %   graph_components       - Connected components of a graph.
+%   graph_component        - One connected component as a graph of its own.
 %   graph_density          - The density of a spectrum.
+%   graph_density_trace    - The trace of a function of a matrix, from that.
+%   graph_density_histogram - Shares of a spectrum in parts of an interval, from that.
 %   graph_of_image         - The graph of neighbouring pixels of an image.
 %   graph_operator_of_image - That graph, never formed.
 %   symmetrise             - A symmetric matrix from a square one.
+%   scale                  - Rows and columns of a sparse matrix multiplied by numbers.
+%   check                  - Refuses a sparse matrix that is not as asked for.
 %   read_market            - A sparse matrix from a Matrix Market file.
 %   write_market           - A sparse matrix to a Matrix Market file.
+%   read_edges             - A sparse matrix from a list of edges.
+%   write_edges            - The entries of a sparse matrix as a list of edges.
 %
 % Tensor trains
 %   TT                     - A tensor train in memory of the library's own.

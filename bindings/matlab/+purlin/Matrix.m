@@ -1,9 +1,10 @@
 classdef Matrix < handle
 %MATRIX  A matrix in memory of the library's own, on the host or on the GPU.
-%   M = purlin.Matrix(array) copies a full matrix, or a sparse one, which is kept by compressed rows on the host.
+%   M = purlin.Matrix(array) copies a full matrix, or a sparse one, which is kept by compressed rows on the host; a logical
+%   sparse one as a pattern, without values: products read a third of the memory.
 %   M = purlin.Matrix(array, 'location', 'device') copies a full matrix to the GPU.
 %
-%   gather(M) is the matrix again, describe(M) tells rows, cols, nnz, storage, place and whether it is complex,
+%   gather(M) is the matrix again, describe(M) tells rows, cols, nnz, storage, place and whether it is complex or a pattern,
 %   delete(M) gives the memory back. Copies of the variable are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory, purlin:outOfDeviceMemory.
@@ -19,7 +20,10 @@ classdef Matrix < handle
       opts = purlin.internal.options({'location'}, varargin);
       if issparse(array)
         % Compressed columns of the transpose are the compressed rows.
-        array = double(array).';
+        if ~islogical(array)
+          array = double(array);
+        end
+        array = array.';
       end
       obj.key = purlin_mex('matrix_create', array, opts);
     end
@@ -29,6 +33,9 @@ classdef Matrix < handle
       if strcmp(info.storage, 'csr')
         [rows, cols, values, m, n] = purlin_mex('matrix_gather', obj.key);
         array = sparse(rows, cols, double(values), m, n);
+        if info.pattern
+          array = array ~= 0;
+        end
       else
         array = purlin_mex('matrix_gather', obj.key);
       end

@@ -1,10 +1,15 @@
 classdef SpmvPlan < handle
-%SPMVPLAN  Products with a sparse matrix, planned once.
-%   P = purlin.SpmvPlan(A) copies A, or takes a purlin.Matrix, and looks at the lengths of its rows; P = purlin.SpmvPlan(A,
-%   name, value, ...) with 'algorithm' and 'order' as purlin.spmv has them, 'op' for 'plain' (default), 'transpose' or
-%   'adjoint', and 'symmetric' true where A is known to be so, which saves the copy that a transpose takes.
+%SPMVPLAN  Products with a sparse matrix, or with an operator made of it, planned once.
+%   P = purlin.SpmvPlan(A) copies A, or takes a purlin.Matrix, and looks at the lengths of its rows; a logical A is a pattern whose
+%   entries are 1. P = purlin.SpmvPlan(A, name, value, ...) with 'algorithm' and 'order' as purlin.spmv has them, 'op' for 'plain'
+%   (default), 'transpose' or 'adjoint', 'symmetric' true where A is known to be so, which saves the copy that a transpose takes, and
+%     'kind'   what is multiplied by, never formed: 'matrix' (default), 'laplacian' (D - A, D being the row sums),
+%              'normalised_laplacian', 'random_walk_laplacian', 'signless_laplacian', 'normalised_adjacency', 'modularity',
+%              'gram' (A'*A), 'outer_gram', 'augmented'
+%     'shift'  added to the diagonal of that
 %
-%   apply(P, X) is A*X, describe(P) tells what was found and chosen, delete(P) gives the memory back. Copies of the variable
+%   apply(P, X) is A*X, and apply(P, X, alpha, beta, Y) alpha*A*X + beta*Y. update(P, B) has products with B, of A's structure, from
+%   then on: new values, say. describe(P) tells what was found and chosen, delete(P) gives the memory back. Copies of the variable
 %   are the same object.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.
@@ -12,7 +17,7 @@ classdef SpmvPlan < handle
 %   See also purlin.spmv, purlin.Matrix.
 %
 %   Example
-%     P = purlin.SpmvPlan(A);
+%     P = purlin.SpmvPlan(W, 'kind', 'normalised_laplacian');
 %     for k = 1:100
 %       x = apply(P, x) / norm(x);
 %     end
@@ -23,27 +28,57 @@ classdef SpmvPlan < handle
   end
   methods
     function obj = SpmvPlan(A, varargin)
-      opts = purlin.internal.options({'algorithm', 'order', 'op', 'symmetric'}, varargin);
-      if issparse(A)
-        A = purlin.Matrix(A);
-        obj.ownsMatrix = true;
-      elseif ~isa(A, 'purlin.Matrix')
-        error('purlin:invalidArgument', 'A: is neither sparse nor a purlin.Matrix');
-      end
-      obj.matrix = A;
-      obj.key = purlin_mex('spmv_create', A.key, opts);
+      opts = purlin.internal.options({'algorithm', 'order', 'op', 'symmetric', 'kind', 'shift'}, varargin);
+      [obj.matrix, obj.ownsMatrix] = taken(A);
+      obj.key = purlin_mex('spmv_create', obj.matrix.key, opts);
     end
 
-    function Y = apply(obj, X)
+    function Y = apply(obj, X, alpha, beta, Y)
+      if nargin < 3 || isempty(alpha)
+        alpha = 1;
+      end
+      if nargin < 4 || isempty(beta)
+        beta = 0;
+      end
+      if nargin < 5
+        Y = [];
+      end
+      if beta ~= 0 && isempty(Y)
+        error('purlin:invalidArgument', 'beta: needs Y');
+      end
       told = describe(obj.matrix);
-      X = double(X);
+      given = {double(X), double(alpha), double(beta), double(Y)};
       if told.complex
-        X = complex(X);
-      elseif ~isreal(X)
-        Y = complex(apply(obj, real(X)), apply(obj, imag(X)));
+        given = cellfun(@complex, given, 'UniformOutput', false);
+      elseif ~all(cellfun(@isreal, given))
+        product = complex(apply(obj, real(given{1})), apply(obj, imag(given{1})));
+        Y = alpha * product;
+        if beta ~= 0
+          Y = Y + beta * given{4};
+        end
         return;
       end
-      Y = purlin_mex('spmv_apply', obj.key, obj.matrix.key, X);
+      if beta == 0
+        given{4} = [];
+      end
+      Y = purlin_mex('spmv_apply', obj.key, obj.matrix.key, given{:});
+    end
+
+    function update(obj, A)
+      [other, owned] = taken(A);
+      try
+        purlin_mex('spmv_update', obj.key, other.key);
+      catch problem
+        if owned
+          delete(other);
+        end
+        rethrow(problem);
+      end
+      if obj.ownsMatrix
+        delete(obj.matrix);
+      end
+      obj.matrix = other;
+      obj.ownsMatrix = owned;
     end
 
     function info = describe(obj)
@@ -57,5 +92,16 @@ classdef SpmvPlan < handle
         delete(obj.matrix);
       end
     end
+  end
+end
+
+function [matrix, owned] = taken(A)
+  owned = issparse(A);
+  if owned
+    matrix = purlin.Matrix(A);
+  elseif isa(A, 'purlin.Matrix')
+    matrix = A;
+  else
+    error('purlin:invalidArgument', 'A: is neither sparse nor a purlin.Matrix');
   end
 end

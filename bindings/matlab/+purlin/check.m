@@ -1,17 +1,31 @@
-function check(A)
-%CHECK  Refuses a sparse matrix that holds a NaN or an infinity.
-%   purlin.check(A) is silent if all is well; else its error names the entry. Solvers meet such values only in their products.
-%   The library looks at the rows of A.' (compressed columns are the rows of the transpose): row and column in the message are
-%   those of A.', counted from 0.
+function check(A, varargin)
+%CHECK  Refuses a sparse matrix that is not as asked for.
+%   purlin.check(A) is silent if the rows that the library sees are sorted, no place is stored twice and no value is NaN or
+%   infinite; else its error names the entry. Solvers meet such values only in their products.
+%   purlin.check(A, what, ...) checks some of that: 'sorted', 'distinct', 'finite'. Only 'finite' can fail of a sparse array, the
+%   others of a purlin.Matrix too.
+%   Of a sparse array the library looks at the rows of A.' (compressed columns are the rows of the transpose): row and column in
+%   the message are those of A.', counted from 0.
 %
 %   Errors: purlin:invalidArgument.
 %
 %   See also purlin.lanczos, purlin.spmv.
 %
 %   Example
-%     purlin.check(W);
-  if ~issparse(A)
-    error('purlin:invalidArgument', 'A: is not sparse');
+%     purlin.check(W, 'finite');
+  words = {'sorted', 'distinct', 'finite'};
+  for k = 1:numel(varargin)
+    if ~any(strcmp(varargin{k}, words))
+      error('purlin:invalidArgument', 'what: is none of %s', strjoin(words, ', '));
+    end
   end
-  purlin_mex('matrix_check', double(A));
+  wanted = cellfun(@(word) isempty(varargin) || any(strcmp(word, varargin)), words, 'UniformOutput', false);
+  if isa(A, 'purlin.Matrix')
+    A = A.key;
+  elseif ~issparse(A)
+    error('purlin:invalidArgument', 'A: is neither sparse nor a purlin.Matrix');
+  elseif ~islogical(A)
+    A = double(A);
+  end
+  purlin_mex('matrix_check', A, wanted{:});
 end

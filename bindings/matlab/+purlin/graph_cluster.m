@@ -8,7 +8,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %
 %   Errors: as purlin.lanczos.
 %
-%   See also purlin.graph_embed, purlin.graph_bisect.
+%   See also purlin.graph_embed, purlin.graph_k_means, purlin.graph_pivoted_qr, purlin.graph_bisect.
 %
 %   Example
 %     labels = purlin.graph_cluster(W, 4, 'seed', 1);

@@ -4,7 +4,7 @@ function [labels, count] = graph_components(W)
 %
 %   Errors: purlin:invalidArgument.
 %
-%   See also purlin.graph_cluster.
+%   See also purlin.graph_component, purlin.graph_cluster.
 %
 %   Example
 %     largest = labels == mode(purlin.graph_components(W));

@@ -7,7 +7,7 @@ function [points, weights] = graph_density(A, steps, vectors, varargin)
 %
 %   Errors: as purlin.lanczos.
 %
-%   See also purlin.lanczos.
+%   See also purlin.graph_density_histogram, purlin.graph_density_trace, purlin.lanczos.
 %
 %   Example
 %     [points, weights] = purlin.graph_density(W, 50, 10, 'kind', 'normalised_laplacian');

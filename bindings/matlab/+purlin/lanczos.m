@@ -23,7 +23,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
 %     'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
-%   A real sparse A is used in place. A may also be known by its products: see purlin.rsvd, apply.
+%   A real sparse A is used in place, a logical one as a pattern whose entries are 1. A may also be known by its products: see purlin.rsvd, apply.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
 %

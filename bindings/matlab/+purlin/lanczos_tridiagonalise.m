@@ -8,7 +8,7 @@ function [alpha, beta] = lanczos_tridiagonalise(A, steps, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
 %
-%   See also purlin.lanczos, purlin.graph_density.
+%   See also purlin.lanczos_filter, purlin.tridiagonal_eigenvalues, purlin.graph_density.
 %
 %   Example
 %     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 50);

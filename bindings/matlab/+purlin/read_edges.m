@@ -1,18 +1,31 @@
-function A = read_edges(path, weighted)
-%READ_EDGES  A sparse matrix from a list of edges: two vertices a line, counted from 0, and with WEIGHTED a value.
-%   A = purlin.read_edges(path) has a 1 for each edge, more where it is listed more than once. A is square, as large as the
-%   largest vertex asks for. Lines that begin with # are comments.
+function [A, vertices] = read_edges(path, varargin)
+%READ_EDGES  A sparse matrix from a list of edges: two vertices a line, and a value where edges are weighted.
+%   A = purlin.read_edges(path) has a 1 for each edge, also for one that is listed several times. Vertices count from 0 in the
+%   file: vertex v is row v + 1. A is square, as large as the largest vertex asks for. Lines that begin with # or % are comments.
 %   A = purlin.read_edges(path, true) takes the values of a third column.
+%   [A, vertices] = purlin.read_edges(...) numbers the vertices in the order in which they first come: row k is the vertex that
+%   the file calls vertices(k). The way for numbers with gaps.
+%   purlin.read_edges(path, name, value, ...): 'weighted', false by default, and 'duplicates', what becomes of the values of an
+%   edge that is listed several times: 'sum' (default), 'first', 'last', 'max' or 'refuse'.
 %
-%   Errors: purlin:io (the line of what is malformed is named).
+%   Errors: purlin:io (the line of what is malformed is named), purlin:invalidArgument.
 %
 %   See also purlin.write_edges, purlin.read_market, purlin.symmetrise.
 %
 %   Example
 %     W = purlin.symmetrise(purlin.read_edges('graph.txt'), 'union');
-  if nargin < 2
-    weighted = false;
+  given = varargin;
+  if mod(numel(given), 2) == 1 && ~isstruct(given{1})
+    given = [{'weighted'}, given];
   end
-  [rows, cols, values, m, n] = purlin_mex('read_edges', path, weighted);
+  opts = purlin.internal.options({'weighted', 'duplicates'}, given);
+  if ~isfield(opts, 'weighted')
+    opts.weighted = false;
+  end
+  if ~isfield(opts, 'duplicates')
+    opts.duplicates = 'sum';
+  end
+  [rows, cols, values, m, n, vertices] = ...
+    purlin_mex('read_edges', path, opts.weighted, opts.duplicates, nargout > 1);
   A = sparse(rows, cols, values, m, n);
 end

@@ -4,16 +4,25 @@ function Y = spmv(A, X, varargin)
 %   Y = purlin.spmv(A, X, 'algorithm', name) forces a way of sharing out the rows: 'auto', 'scalar', 'vector', 'row_group',
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
 %   Y = purlin.spmv(A, X, 'order', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
+%   Y = purlin.spmv(A, X, 'kind', name) multiplies by what purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
+%   identity, never formed.
+%   A logical A is a pattern whose entries are 1.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
 %
-%   See also purlin.lanczos.
+%   See also purlin.SpmvPlan, purlin.lanczos.
 %
 %   Example
 %     y = purlin.spmv(A, ones(size(A, 2), 1), 'algorithm', 'merge');
-  opts = purlin.internal.options({'algorithm', 'order'}, varargin);
+  opts = purlin.internal.options({'algorithm', 'order', 'kind', 'shift'}, varargin);
   if ~issparse(A)
     error('purlin:invalidArgument', 'A: is not sparse');
+  end
+  if isfield(opts, 'kind') || isfield(opts, 'shift')
+    plan = purlin.SpmvPlan(A, opts);
+    gone = onCleanup(@() delete(plan));
+    Y = apply(plan, X);
+    return;
   end
   X = double(X);
   if isreal(A) && ~isreal(X)
@@ -23,5 +32,8 @@ function Y = spmv(A, X, varargin)
     X = complex(X);
   end
   % Compressed columns are the compressed rows of the transpose.
-  Y = purlin_mex('spmv', double(A), X, true, opts);
+  if ~islogical(A)
+    A = double(A);
+  end
+  Y = purlin_mex('spmv', A, X, true, opts);
 end

@@ -104,10 +104,14 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
     int64_t rows = (int64_t)mxGetN(value), cols = (int64_t)mxGetM(value);
     const mwIndex *starts = mxGetJc(value);
     int32_t index_type = sizeof(mwIndex) == 8 ? PURLIN_I64 : PURLIN_I32;
-    if (!mxIsDouble(value)) fail("invalidArgument", "%s: is sparse and not of class double", name);
+    /* A logical one is a pattern: what it stores is true. */
+    int pattern = mxIsLogical(value);
+    if (!pattern && !mxIsDouble(value)) fail("invalidArgument", "%s: is sparse and not of class double or logical", name);
+    if (pattern) dtype = PURLIN_F64;
     /* MATLAB sees to it that indices are in range. */
     check(purlin_matrix_borrow_csr(gateway_context(), dtype, PURLIN_TRUSTED, rows, cols, (int64_t)starts[rows],
-                                   index_type, starts, index_type, mxGetIr(value), elements_of(value, dtype), &matrix));
+                                   index_type, starts, index_type, mxGetIr(value),
+                                   pattern ? NULL : elements_of(value, dtype), &matrix));
     return temporary_matrix(matrix);
   }
   check(purlin_matrix_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, (int64_t)mxGetM(value),

@@ -211,14 +211,30 @@ mxArray *contraction_report(const purlin_tt_contraction_info *info);
 /* Handles of a cell of trains, each a key or a cell of cores; sets `numbers` if one is complex. */
 const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *count, int *numbers);
 
+/* ---- spectra.c ---- */
+
+extern const choice kinds[], reorderings[];
+purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count, watch *w);
+purlin_lanczos_info fresh_lanczos_info(void);
+mxArray *lanczos_report(const purlin_lanczos_info *i);
+/* What has converged is a result; whoever calls looks at `converged`. */
+void check_lanczos(const watch *w, purlin_status status);
+/* The order of what `kind` makes of a matrix. */
+int64_t operator_order(const purlin_matrix_info *shape, int32_t kind);
+
+/* ---- sparse.c ---- */
+
+/* A new sparse matrix as row numbers, column numbers, values and sizes. */
+void hand_over_rows(purlin_matrix *made, int nlhs, mxArray *plhs[]);
+
 /* ---- commands: symmetric.c sshopm.c dwi.c fdk.c rsvd.c pca.c rpca.c tt.c tt_contraction.c
- * tt_plan.c tt_algebra.c spectra.c objects.c ---- */
+ * tt_plan.c tt_algebra.c spectra.c spmv.c graph.c sparse.c objects.c ---- */
 
 typedef void (*command_fn)(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 typedef struct command { const char *name; int least, most; command_fn run; } command;
 extern const command symmetric_commands[], sshopm_commands[], dwi_commands[], fdk_commands[], rsvd_commands[],
   pca_commands[], rpca_commands[], tt_commands[], tt_contraction_commands[], tt_plan_commands[],
-  tt_algebra_commands[], spectra_commands[], object_commands[];
+  tt_algebra_commands[], spectra_commands[], spmv_commands[], graph_commands[], sparse_commands[], object_commands[];
 mxArray *key_of(const void *handle);
 /* The rows and columns of a sparse matrix as row numbers, column numbers, values and sizes: five arrays. */
 void gather_rows(const purlin_matrix *matrix, mxArray *plhs[]);

@@ -136,10 +136,11 @@ static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
     const mwIndex *starts = mxGetJc(array), *indices = mxGetIr(array);
     int32_t index_type = sizeof(mwIndex) == 8 ? PURLIN_I64 : PURLIN_I32;
     if (location != PURLIN_HOST) fail("notSupported", "location: a sparse matrix stays on the host");
-    if (!mxIsDouble(array)) fail("invalidArgument", "array: is sparse and not of class double");
-    dtype = dtype_of(array);
+    if (!mxIsLogical(array) && !mxIsDouble(array))
+      fail("invalidArgument", "array: is sparse and not of class double or logical");
+    dtype = mxIsLogical(array) ? PURLIN_F64 : dtype_of(array);
     check(purlin_matrix_copy_csr(gateway_context(), dtype, 0, rows, cols, (int64_t)starts[rows], index_type, starts,
-                                 index_type, indices, elements_of(array, dtype), &own));
+                                 index_type, indices, mxIsLogical(array) ? NULL : elements_of(array, dtype), &own));
     plhs[0] = key_of(own);
     (void)nlhs;
     (void)nrhs;
@@ -241,6 +242,7 @@ static void matrix_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray
   add_number(plhs[0], "nnz", (double)info.nnz);
   add_number(plhs[0], "bytes", (double)info.bytes);
   add_number(plhs[0], "complex", is_complex(info.dtype));
+  add_number(plhs[0], "pattern", info.storage == PURLIN_CSR && info.data == 0);
   (void)mxAddField(plhs[0], "storage");
   mxSetField(plhs[0], 0, "storage", mxCreateString(info.storage == PURLIN_CSR ? "csr" : "dense"));
   (void)mxAddField(plhs[0], "location");

@@ -5,8 +5,11 @@ function value = matrix(array, name)
   elseif ischar(array) || isstruct(array)
     value = purlin.internal.wrapped(array);
   elseif issparse(array)
-    % Compressed columns of the transpose are the compressed rows.
-    value = double(array).';
+    % Compressed columns of the transpose are the compressed rows. A logical one is a pattern and stays so.
+    if ~islogical(array)
+      array = double(array);
+    end
+    value = array.';
   elseif islogical(array)
     value = uint8(array);
   elseif isa(array, 'int64') || isa(array, 'uint64')

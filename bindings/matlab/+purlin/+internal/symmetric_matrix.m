@@ -1,8 +1,11 @@
 function value = symmetric_matrix(array, name)
 %SYMMETRIC_MATRIX  What the gateway takes for a symmetric matrix: of a sparse one compressed columns are compressed rows.
   if issparse(array) && isreal(array)
-    value = double(array);
-  elseif isnumeric(array) && ~issparse(array)
+    value = array;
+    if ~islogical(array)
+      value = double(array);
+    end
+  elseif (isnumeric(array) || islogical(array)) && ~issparse(array)
     value = purlin.internal.matrix(sparse(double(array)), name);
   else
     value = purlin.internal.matrix(array, name);

@@ -1,0 +1,15 @@
+function shares = graph_density_histogram(points, weights, from, to, bins)
+%GRAPH_DENSITY_HISTOGRAM  Shares of a spectrum in parts of an interval, from its density.
+%   shares = purlin.graph_density_histogram(points, weights, from, to, bins) has a column of BINS shares of equal parts of
+%   [FROM, TO], with the points and weights of purlin.graph_density. What lies outside is in the first and the last.
+%
+%   Errors: purlin:invalidArgument.
+%
+%   See also purlin.graph_density.
+%
+%   Example
+%     [points, weights] = purlin.graph_density(W, 50, 10, 'kind', 'normalised_laplacian');
+%     bar(purlin.graph_density_histogram(points, weights, 0, 2, 40));
+  purlin.internal.whole(bins, 'bins', 1);
+  shares = purlin_mex('graph_density_histogram', points, weights, from, to, bins);
+end

@@ -1,0 +1,18 @@
+function t = graph_density_trace(n, points, weights, f)
+%GRAPH_DENSITY_TRACE  The trace of a function of a matrix, from the density of its spectrum.
+%   t = purlin.graph_density_trace(n, points, weights, f) is about trace(f(A)) for A of order N, with the points and weights of
+%   purlin.graph_density; F takes a column and gives one.
+%
+%   Errors: purlin:invalidArgument.
+%
+%   See also purlin.graph_density.
+%
+%   Example
+%     [points, weights] = purlin.graph_density(A, 40, 20);
+%     triangles = purlin.graph_density_trace(size(A, 1), points, weights, @(x) x.^3) / 6;
+  values = f(points(:));
+  if numel(values) ~= numel(points) || numel(weights) ~= numel(points)
+    error('purlin:invalidArgument', 'f: gives %d values for %d points', numel(values), numel(points));
+  end
+  t = n * (values(:).' * weights(:));
+end

@@ -1,0 +1,13 @@
+function [labels, inertia] = graph_pivoted_qr(points)
+%GRAPH_PIVOTED_QR  Clusters of the rows of a full matrix with orthonormal columns, by column-pivoted QR.
+%   [labels, inertia] = purlin.graph_pivoted_qr(points) has a number from 1 to size(points, 2) for each row, and the sum of squared
+%   distances from the centres. There is no start and no iteration.
+%
+%   Errors: purlin:invalidArgument, purlin:outOfMemory.
+%
+%   See also purlin.graph_k_means, purlin.graph_cluster.
+%
+%   Example
+%     labels = purlin.graph_pivoted_qr(purlin.graph_embed(W, 3));
+  [labels, inertia] = purlin_mex('graph_pivoted_qr', purlin.internal.matrix(double(points), 'points'));
+end

@@ -1,0 +1,33 @@
+function B = scale(A, rows, cols)
+%SCALE  Rows and columns of a sparse matrix multiplied by numbers.
+%   B = purlin.scale(A, rows, cols) is diag(rows)*A*diag(cols); an empty list stands for ones. A is sparse or a purlin.Matrix, and
+%   B is sparse. Entries that become 0 go, as everywhere in sparse arrays.
+%
+%   Errors: purlin:invalidArgument, purlin:outOfMemory.
+%
+%   See also purlin.symmetrise, purlin.SpmvPlan.
+%
+%   Example
+%     P = purlin.scale(W, 1 ./ sum(W, 2), []);
+  if nargin < 3
+    cols = [];
+  end
+  lists = {full(double(rows)), full(double(cols))};
+  if isa(A, 'purlin.Matrix')
+    told = describe(A);
+    is_complex = told.complex;
+  else
+    is_complex = ~isreal(A);
+  end
+  if is_complex
+    lists = cellfun(@complex, lists, 'UniformOutput', false);
+  elseif ~isreal(lists{1})
+    B = purlin.scale(A, real(lists{1}), cols) + 1i * purlin.scale(A, imag(lists{1}), cols);
+    return;
+  elseif ~isreal(lists{2})
+    B = purlin.scale(A, rows, real(lists{2})) + 1i * purlin.scale(A, rows, imag(lists{2}));
+    return;
+  end
+  [i, j, v, m, n] = purlin_mex('matrix_scale', purlin.internal.matrix(A, 'A'), lists{:});
+  B = sparse(i, j, v, m, n);
+end

@@ -1,0 +1,16 @@
+function [values, first, last] = tridiagonal_eigenvalues(diagonal, off)
+%TRIDIAGONAL_EIGENVALUES  Eigenvalues of a symmetric tridiagonal matrix.
+%   values = purlin.tridiagonal_eigenvalues(diagonal, off) has them ascending; OFF is one shorter than DIAGONAL.
+%   [values, first, last] = purlin.tridiagonal_eigenvalues(...) also has the first and last components of the eigenvectors of
+%   norm 1: all that the quadrature and the residuals of a Lanczos recurrence need, in O(m^2).
+%
+%   Errors: purlin:invalidArgument, purlin:numerical.
+%
+%   See also purlin.lanczos_tridiagonalise, purlin.lanczos_filter.
+%
+%   Example
+%     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 50);
+%     [ritz, first, last] = purlin.tridiagonal_eigenvalues(alpha, beta(1:end-1));
+%     residuals = abs(beta(end) * last);
+  [values, first, last] = purlin_mex('tridiagonal_eigenvalues', diagonal, off);
+end

@@ -1,0 +1,117 @@
+/* Commands of sparse matrices: made symmetric, scaled, checked, read and written. */
+#include "gateway.h"
+
+static const choice symmetries[] = {{"union", PURLIN_SYMMETRISE_UNION}, {"sum", PURLIN_SYMMETRISE_SUM},
+  {"average", PURLIN_SYMMETRISE_AVERAGE}, {"intersection", PURLIN_SYMMETRISE_INTERSECTION},
+  {"mirror", PURLIN_SYMMETRISE_MIRROR}, {NULL, 0}};
+static const choice policies[] = {{"sum", PURLIN_DUPLICATES_SUM}, {"first", PURLIN_DUPLICATES_FIRST},
+  {"last", PURLIN_DUPLICATES_LAST}, {"max", PURLIN_DUPLICATES_MAX}, {"refuse", PURLIN_DUPLICATES_REFUSE}, {NULL, 0}};
+
+void hand_over_rows(purlin_matrix *made, int nlhs, mxArray *plhs[]) {
+  (void)temporary_matrix(made);
+  if (nlhs < 5) fail("internal", "a sparse matrix has 5 results");
+  gather_rows(made, plhs);
+}
+
+/* [i, j, values, rows, cols] = symmetrise(A, how) */
+static void symmetrise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *made = NULL;
+  check(purlin_matrix_symmetrise(matrix_of("A", prhs[0]), choice_argument("how", prhs[1], symmetries), &made));
+  hand_over_rows(made, nlhs, plhs);
+  (void)nrhs;
+}
+
+/* [i, j, values, rows, cols] = matrix_scale(A, rows, cols): lists of the class of A, or empty */
+static void scale(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]), *made = NULL;
+  purlin_matrix_info shape = matrix_properties_of(a);
+  purlin_tensor *lists[2] = {NULL, NULL};
+  for (int i = 0; i < 2; i++) {
+    int64_t count = i == 0 ? shape.rows : shape.cols;
+    const mxArray *list = prhs[1 + i];
+    if (mxIsEmpty(list)) continue;
+    if (mxIsSparse(list) || dtype_of(list) != shape.dtype || (int64_t)mxGetNumberOfElements(list) != count)
+      fail("invalidArgument", "%s: is not a list of %.0f elements of the class of A", i == 0 ? "rows" : "cols", (double)count);
+    check(purlin_tensor_borrow(gateway_context(), shape.dtype, PURLIN_READ_ONLY, 1, &count, NULL,
+                               elements_of(list, shape.dtype), &lists[i]));
+    (void)temporary(lists[i]);
+  }
+  check(purlin_matrix_scale(a, lists[0], lists[1], &made));
+  hand_over_rows(made, nlhs, plhs);
+  (void)nrhs;
+}
+
+/* matrix_check(A, sorted, distinct, finite): A is the transpose of a sparse matrix of MATLAB's, or a key */
+static void check_entries(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  static const int32_t flags[] = {PURLIN_CHECK_SORTED, PURLIN_CHECK_DISTINCT, PURLIN_CHECK_FINITE};
+  int32_t wanted = 0;
+  for (int i = 0; i < 3; i++)
+    if (is_true("checks", prhs[1 + i])) wanted |= flags[i];
+  check(purlin_matrix_check(matrix_of("A", prhs[0]), wanted));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+/* [i, j, values, rows, cols] = read_market(path) */
+static void read_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *made = NULL;
+  char *path = mxArrayToString(prhs[0]);
+  if (!path) fail("invalidArgument", "path: is not text");
+  check(purlin_matrix_read_market(gateway_context(), path, PURLIN_DTYPE_OF_FILE, &made));
+  hand_over_rows(made, nlhs, plhs);
+  (void)nrhs;
+}
+
+/* write_market(A, path, symmetric) */
+static void write_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  char *path = mxArrayToString(prhs[1]);
+  if (!path) fail("invalidArgument", "path: is not text");
+  check(purlin_matrix_write_market(matrix_of("A", prhs[0]), path, is_true("symmetric", prhs[2])));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+/* [i, j, values, rows, cols, vertices] = read_edges(path, weighted, duplicates, relabel): `vertices` is empty without
+ * `relabel` */
+static void read_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *made = NULL;
+  purlin_tensor *names = NULL;
+  purlin_tensor_info info;
+  char *path = mxArrayToString(prhs[0]);
+  if (!path) fail("invalidArgument", "path: is not text");
+  if (nlhs < 6) fail("internal", "read_edges: has 6 results");
+  check(purlin_matrix_read_edges(gateway_context(), path, PURLIN_F64, is_true("weighted", prhs[1]),
+                                 choice_argument("duplicates", prhs[2], policies), &made,
+                                 is_true("relabel", prhs[3]) ? &names : NULL));
+  if (names) (void)temporary(names);
+  hand_over_rows(made, nlhs, plhs);
+  check(purlin_tensor_info_init(&info, sizeof info));
+  if (names) check(purlin_tensor_properties(names, &info));
+  plhs[5] = mxCreateDoubleMatrix(names ? (mwSize)info.elements : 0, names ? 1 : 0, mxREAL);
+  for (int64_t i = 0; names && i < info.elements; i++)
+    ((double *)mxGetData(plhs[5]))[i] = (double)((const int64_t *)(uintptr_t)info.data)[i];
+  (void)nrhs;
+}
+
+/* write_edges(A, path, symmetric) */
+static void write_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  char *path = mxArrayToString(prhs[1]);
+  if (!path) fail("invalidArgument", "path: is not text");
+  check(purlin_matrix_write_edges(matrix_of("A", prhs[0]), path, is_true("symmetric", prhs[2])));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+const command sparse_commands[] = {
+  {"symmetrise", 2, 2, symmetrise},
+  {"matrix_scale", 3, 3, scale},
+  {"matrix_check", 4, 4, check_entries},
+  {"read_market", 1, 1, read_market},
+  {"write_market", 3, 3, write_market},
+  {"read_edges", 4, 4, read_edges},
+  {"write_edges", 3, 3, write_edges},
+  {NULL, 0, 0, NULL},
+};

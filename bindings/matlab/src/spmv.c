@@ -1,0 +1,135 @@
+/* Commands of products with sparse matrices. */
+#include <string.h>
+
+#include "gateway.h"
+
+static const choice algorithms[] = {{"auto", PURLIN_SPMV_ALGORITHM_AUTO}, {"scalar", PURLIN_SPMV_ALGORITHM_SCALAR},
+  {"vector", PURLIN_SPMV_ALGORITHM_VECTOR}, {"row_group", PURLIN_SPMV_ALGORITHM_ROW_GROUP},
+  {"row_bin", PURLIN_SPMV_ALGORITHM_ROW_BIN}, {"merge", PURLIN_SPMV_ALGORITHM_MERGE},
+  {"entry_split", PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT}, {"sweeps", PURLIN_SPMV_ALGORITHM_SWEEPS}, {NULL, 0}};
+
+/* Y = spmv(A, X, transposed, options): A is the transpose of a sparse matrix of MATLAB's, which `transposed` makes up for */
+static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]), *x = matrix_of("X", prhs[1]);
+  purlin_matrix_info shape = matrix_properties_of(a), given = matrix_properties_of(x);
+  int transposed = is_true("transposed", prhs[2]);
+  purlin_spmv_options o;
+  purlin_spmv *plan = NULL;
+  output y;
+  check(purlin_spmv_options_init(&o, sizeof o));
+  read_choice(prhs[3], "algorithm", algorithms, &o.algorithm);
+  read_choice(prhs[3], "order", reorderings, &o.order);
+  if (transposed) o.op = PURLIN_SPMV_TRANSPOSE;
+  if (given.rows != (transposed ? shape.rows : shape.cols))
+    fail("invalidArgument", "X: has %.0f rows, %.0f are needed", (double)given.rows,
+         (double)(transposed ? shape.rows : shape.cols));
+  y = new_matrix(shape.dtype, transposed ? shape.cols : shape.rows, given.cols);
+  check(purlin_spmv_create(a, &o, &plan));
+  check(purlin_spmv_apply_block(temporary_plan(plan), NULL, NULL, a, x, NULL, y.matrix));
+  plhs[0] = finish_output(&y);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static const choice operations[] = {{"plain", PURLIN_SPMV_PLAIN}, {"transpose", PURLIN_SPMV_TRANSPOSE},
+  {"adjoint", PURLIN_SPMV_ADJOINT}, {NULL, 0}};
+
+static purlin_spmv *plan_argument(const mxArray *key) { return (purlin_spmv *)(uintptr_t)key_argument("plan", key); }
+
+/* key = spmv_create(A, options) of a purlin.Matrix, which outlives the plan */
+static void plan_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_spmv_options o;
+  purlin_spmv *plan = NULL;
+  check(purlin_spmv_options_init(&o, sizeof o));
+  read_choice(prhs[1], "algorithm", algorithms, &o.algorithm);
+  read_choice(prhs[1], "order", reorderings, &o.order);
+  read_choice(prhs[1], "op", operations, &o.op);
+  read_flag(prhs[1], "symmetric", &o.symmetric);
+  read_choice(prhs[1], "kind", kinds, &o.kind);
+  read_double(prhs[1], "shift", &o.shift);
+  check(purlin_spmv_create(matrix_of("A", prhs[0]), &o, &plan));
+  plhs[0] = key_of(plan);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+static int64_t operator_rows(const purlin_spmv_info *plan, const purlin_matrix_info *shape) {
+  switch (plan->kind) {
+  case PURLIN_LANCZOS_GRAM:
+  case PURLIN_LANCZOS_OUTER_GRAM:
+  case PURLIN_LANCZOS_AUGMENTED: return operator_order(shape, plan->kind);
+  default: return plan->rows;
+  }
+}
+
+/* Y = spmv_apply(key, A, X, alpha, beta, Y): alpha and beta of A's class; Y is empty where beta is 0 */
+static void plan_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[1]), *x = matrix_of("X", prhs[2]);
+  purlin_spmv *plan = plan_argument(prhs[0]);
+  purlin_matrix_info shape = matrix_properties_of(a);
+  int64_t rows, cols = matrix_properties_of(x).cols;
+  purlin_spmv_info info;
+  output y;
+  check(purlin_spmv_info_init(&info, sizeof info));
+  check(purlin_spmv_properties(plan, &info));
+  rows = operator_rows(&info, &shape);
+  for (int i = 3; i < 5; i++)
+    if (dtype_of(prhs[i]) != shape.dtype || mxGetNumberOfElements(prhs[i]) != 1)
+      fail("invalidArgument", "%s: is not a number of the class of A", i == 3 ? "alpha" : "beta");
+  y = new_matrix(shape.dtype, rows, cols);
+  if (!mxIsEmpty(prhs[5])) {
+    if (dtype_of(prhs[5]) != shape.dtype || (int64_t)mxGetM(prhs[5]) != rows || (int64_t)mxGetN(prhs[5]) != cols)
+      fail("invalidArgument", "Y: is not %.0f x %.0f of the class of A", (double)rows, (double)cols);
+    memcpy(y.space, elements_of(prhs[5], shape.dtype), (size_t)(rows * cols) * (is_complex(shape.dtype) ? 16 : 8));
+  }
+  check(purlin_spmv_apply_block(plan, NULL, elements_of(prhs[3], shape.dtype), a, x, elements_of(prhs[4], shape.dtype),
+                                y.matrix));
+  plhs[0] = finish_output(&y);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* spmv_update(key, A) */
+static void plan_update(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_spmv_update(plan_argument(prhs[0]), matrix_of("A", prhs[1])));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+/* info = spmv_properties(key) */
+static void plan_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_spmv_info info;
+  check(purlin_spmv_info_init(&info, sizeof info));
+  check(purlin_spmv_properties(plan_argument(prhs[0]), &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  add_word(plhs[0], "algorithm", algorithms, info.algorithm);
+  add_word(plhs[0], "order", reorderings, info.order);
+  add_word(plhs[0], "kind", kinds, info.kind);
+#define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
+  NUMBER(group); NUMBER(rows); NUMBER(nnz); NUMBER(longest); NUMBER(empty); NUMBER(mean); NUMBER(deviation);
+  NUMBER(short_rows); NUMBER(beyond_32); NUMBER(beyond_1024); NUMBER(tiles); NUMBER(bytes); NUMBER(seconds);
+#undef NUMBER
+  (void)mxAddField(plhs[0], "reason");
+  mxSetField(plhs[0], 0, "reason", mxCreateString(info.reason));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* spmv_destroy(key): a key that is gone is none */
+static void plan_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  (void)!purlin_spmv_destroy(plan_argument(prhs[0]));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
+const command spmv_commands[] = {
+  {"spmv", 4, 4, product},
+  {"spmv_create", 2, 2, plan_create},
+  {"spmv_apply", 6, 6, plan_apply},
+  {"spmv_update", 2, 2, plan_update},
+  {"spmv_properties", 1, 1, plan_properties},
+  {"spmv_destroy", 1, 1, plan_destroy},
+  {NULL, 0, 0, NULL},
+};
