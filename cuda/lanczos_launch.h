@@ -56,20 +56,24 @@ typedef struct purlin_lanczos_scale_params {
 } purlin_lanczos_scale_params;
 #define PURLIN_LANCZOS_SCALE_PARAMS_BYTES 56
 
-/* purlin_lanczos_step_*: what follows the product w = A v in a step, v being column `column` and w the next one. Blocks wait
- * for each other: a cooperative launch, of up to THREADS vectors in the space.
+/* purlin_lanczos_step_*: what follows the product w = A v in a step, v being column `column` of the space and w the next one.
+ * Blocks wait for each other: a cooperative launch, of up to THREADS vectors in the space.
  *
  * With `previous` the two terms before are taken away first, then, without `estimates` always and else where these say so,
  * what the vectors before have along w. w is divided by its norm. Without `previous` all is taken away, as often as it takes.
+ * With `three` the terms of v and of u, where there is a `previous`, are all that is ever taken away; `column` is 0 then.
  *
  * Shared memory: doubles [parts count + (2 + parts count) (1 + THREADS / 32)] for count = column + 1, behind those of the
  * rows of a block where these are held: a block has rows / blocks rows, rounded up and then to a multiple of 32. */
 typedef struct purlin_lanczos_step_params {
   uint64_t space;           /* column 0 */
+  uint64_t before;          /* u, the vector before v; read where there is a `previous` */
+  uint64_t last;            /* v */
+  uint64_t vector;          /* w */
   uint64_t partials;        /* double [2, most, blocks] */
   uint64_t arrivals;        /* uint32 [2]: 0 before and after */
   uint64_t record;          /* double [4]: along v, |A v|, norm, passes */
-  uint64_t previous;        /* the record of the step before, whose vector is column - 1; or 0 */
+  uint64_t previous;        /* the record of the step that made v from u; or 0 */
   uint64_t projected;       /* double [basis, basis]: real parts of the projected matrix, which the step goes on with; or 0 */
   uint64_t estimates;       /* double [2, basis + 1], [largest |A v|, 1 where a vector is due]: of the products of vectors
                              * with the one before the last, and with the last; or 0: none is trusted */
@@ -80,10 +84,11 @@ typedef struct purlin_lanczos_step_params {
   int64_t basis;
   int64_t most;             /* numbers of a block that there is room for: 2 + parts count or more */
   int64_t held;             /* 1: the rows of a block are worked on in shared memory */
+  int64_t three;            /* 1: three terms are all */
   double epsilon;
   double limit;             /* of estimates */
 } purlin_lanczos_step_params;
-#define PURLIN_LANCZOS_STEP_PARAMS_BYTES 128
+#define PURLIN_LANCZOS_STEP_PARAMS_BYTES 160
 
 /* purlin_lanczos_turn_*: the first `to` of `from` columns become all of these times `weights`. A thread a row. Shared memory:
  * doubles [parts from (to rounded up to TURN_COLUMNS)], then the numbers of a row for each thread, [from, THREADS]. */

@@ -50,7 +50,7 @@ struct Step {
     const int64_t share = (p.rows + gridDim.x - 1) / gridDim.x, each = (share + 31) / 32 * 32;
     begin = min(each * blockIdx.x, p.rows);
     end = min(begin + each, p.rows);
-    w = reinterpret_cast<T *>(p.space) + (p.column + 1) * p.rows + begin;
+    w = reinterpret_cast<T *>(p.vector) + begin;
     numbers = PARTS * static_cast<int>(p.column + 1);
     work = p.held != 0 ? reinterpret_cast<T *>(shared) : w;
     weights = p.held != 0 ? shared + (each * sizeof(T) + 7) / 8 : shared;
@@ -153,16 +153,17 @@ struct Step {
 
   __device__ void run() {
     const int count = static_cast<int>(p.column + 1), j = static_cast<int>(p.step), m = static_cast<int>(p.basis);
-    const T *last = space + p.column * p.rows;
+    const T *last = reinterpret_cast<const T *>(p.last), *previous = reinterpret_cast<const T *>(p.before);
     double *t = reinterpret_cast<double *>(p.projected);
-    const bool is_local = p.previous != 0, is_full = p.estimates == 0;
+    const bool is_three = p.three != 0, has_previous = p.previous != 0, is_local = has_previous || is_three;
+    const bool is_watched = p.estimates != 0, is_full = !is_watched && !is_three;
     // Of vectors 0 .. j the products with the last and with the one before it, as estimated; what is not there is 0.
     const double *was = reinterpret_cast<const double *>(p.estimates);
     const int i = threadIdx.x;
-    const bool is_estimated = is_local && !is_full && i < j;
+    const bool is_estimated = is_local && is_watched && i < j;
     double expected = 0.0, old_last = 0.0, old_before = 0.0, coupling = 0.0, largest = 0.0;
     bool is_due = false;
-    if (!is_full) {
+    if (is_watched) {
       largest = was[2 * (m + 1)];
       is_due = was[2 * (m + 1) + 1] > 0.0;
     }
@@ -174,9 +175,10 @@ struct Step {
     }
     double along = 0.0, before, rest;
     if (is_local) {
-      if (threadIdx.x < PARTS) weights[threadIdx.x] = threadIdx.x == 0 ? reinterpret_cast<const double *>(p.previous)[2] : 0.0;
+      if (threadIdx.x < PARTS)
+        weights[threadIdx.x] = threadIdx.x == 0 && has_previous ? reinterpret_cast<const double *>(p.previous)[2] : 0.0;
       __syncthreads();
-      sweep(w, last - p.rows, 1, last, 1);
+      sweep(w, previous, has_previous ? 1 : 0, last, 1);
       before = sqrt(totals[0]);
       along = totals[2];
       weigh(1);
@@ -187,9 +189,9 @@ struct Step {
     }
     rest = totals[1];
     largest = fmax(largest, before);
-    bool is_lost = true;
+    bool is_lost = !is_three;
     double omega = 0.0;
-    if (is_local && !is_full) {
+    if (is_local && is_watched) {
       const double beta = sqrt(rest), noise = p.epsilon * largest / beta;
       if (is_estimated) {
         omega = (expected - along * old_last - coupling * old_before) / beta;
@@ -204,7 +206,7 @@ struct Step {
     }
     int passes = 0;
     if (is_lost) {
-      if (is_local && !is_full) sweep(work, nullptr, 0, space, count);
+      if (is_local && is_watched) sweep(work, nullptr, 0, space, count);
       for (;;) {
         weigh(count);
         along += weights[PARTS * (count - 1)];
@@ -231,7 +233,7 @@ struct Step {
           if (j + 1 < m) t[j * m + j + 1] = t[(j + 1) * m + j] = norm;
         }
       }
-      if (!is_full) {
+      if (is_watched) {
         double *now = reinterpret_cast<double *>(p.estimates_after);
         if (i <= m) {
           now[i] = was[(m + 1) + i];

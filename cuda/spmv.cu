@@ -1,6 +1,7 @@
 // Products of sparse matrices with a vector or a block of vectors. See spmv_launch.h.
 #include "spmv_block.cuh"
 #include "spmv_merge.cuh"
+#include "spmv_pixels.cuh"
 #include "spmv_prepare.cuh"
 #include "spmv_rows.cuh"
 #include "spmv_sweeps.cuh"
@@ -39,6 +40,8 @@
 #define PURLIN_SPMV_KERNELS(suffix, T)                                                                              \
   PURLIN_SPMV_OFFSETS(suffix, T, int64_t)                                                                           \
   PURLIN_SPMV_OFFSETS(narrow_##suffix, T, int32_t)                                                                  \
+  PURLIN_SPMV_KERNEL(purlin_spmv_pixels_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_pixels_params,            \
+                     (purlin::spmv::pixels<T>(p)))                                                                  \
   PURLIN_SPMV_KERNEL(purlin_spmv_permute_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_permute_params,          \
                      (purlin::spmv::permute<T>(p)))                                                                 \
   PURLIN_SPMV_KERNEL(purlin_spmv_renumber_##suffix, PURLIN_LAUNCH_SPMV_THREADS, purlin_spmv_renumber_params,        \

@@ -201,7 +201,21 @@ typedef struct purlin_spmv_block_params {
 } purlin_spmv_block_params;
 #define PURLIN_SPMV_BLOCK_PARAMS_BYTES 176
 
+/* purlin_spmv_pixels_*: the graph of neighbouring pixels without its matrix. Pair k joins each pixel with the one offsets[k]
+ * away, down and to the right, and has its weight with the first of the two. A thread a pixel. */
+typedef struct purlin_spmv_pixels_params {
+  uint64_t weights;       /* real parts [pairs, height, width]: 0 where the pair leads out of the image */
+  uint64_t offsets;       /* int32 [pairs, 2]: rows down, from 0, and columns to the right */
+  uint64_t gathered;
+  int64_t height;
+  int64_t width;
+  int64_t pairs;
+  purlin_spmv_finish finish;
+} purlin_spmv_pixels_params;
+#define PURLIN_SPMV_PIXELS_PARAMS_BYTES 176
+
 #ifdef __cplusplus
+static_assert(sizeof(purlin_spmv_pixels_params) == PURLIN_SPMV_PIXELS_PARAMS_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_tile) == PURLIN_SPMV_TILE_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_finish) == PURLIN_SPMV_FINISH_BYTES, "mirrored in Rust");
 static_assert(sizeof(purlin_spmv_pieces) == PURLIN_SPMV_PIECES_BYTES, "mirrored in Rust");

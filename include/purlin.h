@@ -8810,6 +8810,9 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
  * the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
  *
+ * With x and y on a device nothing waits, and a graph may capture the call. The graph works in memory of the plan, which must
+ * outlive it; of two instances of one such graph only one may run at a time.
+ *
  * @param      plan    the plan.
  * @param      stream  NULL for the context's own. What is in host memory is complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
@@ -9246,8 +9249,8 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
  * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
  * 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY,
  * purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalise take
- * it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed on the
- * host, in a context on a GPU too. One call at a time uses it.
+ * it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed where
+ * the context is. One call at a time uses it.
  *
  * @param      context    the context it belongs to.
  * @param      image      as for purlin_graph_of_image.

@@ -492,8 +492,8 @@ unsafe fn of_pixels(
 /// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
 /// 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY,
 /// purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalise take
-/// it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed on the
-/// host, in a context on a GPU too. One call at a time uses it.
+/// it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed where
+/// the context is. One call at a time uses it.
 ///
 /// @param      context    the context it belongs to.
 /// @param      image      as for purlin_graph_of_image.

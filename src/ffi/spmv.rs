@@ -187,6 +187,9 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
 /// the number of threads. |y_i - exact| <= 2 (length of row i + 2) eps (|alpha| |A| |x| + |beta| |y|)_i.
 ///
+/// With x and y on a device nothing waits, and a graph may capture the call. The graph works in memory of the plan, which must
+/// outlive it; of two instances of one such graph only one may run at a time.
+///
 /// @param      plan    the plan.
 /// @param      stream  NULL for the context's own. What is in host memory is complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.

@@ -1,18 +1,23 @@
 //! The graph of neighbouring pixels without its matrix: one weight for each pair of neighbours, and no indices.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::image::{Weights, offsets};
 use crate::alloc;
+use crate::backend::Backend;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::gpu::kernels::spmv::{Pixels, pixels};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::context::Context;
 use crate::dense::Op;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lanczos::operator::{Adjacency, Kind, Symmetric};
-use crate::matrix::{Matrix, Operator};
+use crate::matrix::{Matrix, OnDevice, Operator};
 use crate::scalar::{Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
+use crate::spmv::gpu::DeviceFinish;
 
 const WHAT: &str = "weights of an image";
 
@@ -30,6 +35,18 @@ struct PixelGraph<T: Scalar> {
     /// One of the two offsets of each kind of pair, rows down and columns to the right, and for each pixel the weight of
     /// the pair that it makes with the pixel there; 0 where there is none.
     pairs: Vec<Pairs<T::Part>>,
+    /// The same on the context's device, if it has one.
+    there: Option<DevicePairs<T>>,
+}
+
+/// Weights and offsets on a device.
+struct DevicePairs<T> {
+    gpu: Gpu,
+    weights: DeviceMemory,
+    offsets: DeviceMemory,
+    count: usize,
+    size: (usize, usize),
+    number: PhantomData<fn() -> T>,
 }
 
 /// An operator of the graph that [`super::image::image_graph`] gives as a matrix: `kind` of it, plus `shift` times the
@@ -50,7 +67,8 @@ pub fn image_operator<T: Scalar>(
 }
 
 /// The same graph as a matrix that is known by its products, in F64: what takes operators takes it, and what makes operators
-/// of graphs does. Products are formed on the host, O(pixels radius^2).
+/// of graphs does. Products are formed where the context is, O(pixels radius^2); what asks for them on host vectors gets them
+/// there.
 ///
 /// # Errors
 /// As [`super::image::image_graph`].
@@ -60,7 +78,10 @@ pub fn image_adjacency(
     size: (usize, usize),
     weights: Weights,
 ) -> Result<Matrix> {
-    let graph = PixelGraph::<f64>::new(context, pixels, size, weights)?;
+    let mut graph = PixelGraph::<f64>::new(context, pixels, size, weights)?;
+    if let Backend::Gpu(gpu) = context.backend() {
+        graph.there = Some(DevicePairs::new(gpu, size, &graph.pairs)?);
+    }
     Ok(Matrix::from_operator::<f64>(context, Box::new(graph)))
 }
 
@@ -68,7 +89,35 @@ impl<T: Scalar> PixelGraph<T> {
     fn new(context: &Arc<Context>, pixels: &[f64], (height, width): (usize, usize), weights: Weights) -> Result<Self> {
         weights.check(pixels, height, width)?;
         let pairs = pairs(pixels, (height, width), weights)?;
-        Ok(Self { context: Arc::clone(context), height, width, pairs })
+        Ok(Self { context: Arc::clone(context), height, width, pairs, there: None })
+    }
+}
+
+impl<T: Scalar> DevicePairs<T> {
+    fn new(gpu: &Gpu, size: (usize, usize), pairs: &[Pairs<T::Part>]) -> Result<Self> {
+        let (stream, each) = (gpu.default_stream(), product("width", size.0, size.1)?);
+        let mut offsets = alloc::with_capacity(WHAT, 2 * pairs.len())?;
+        let bytes = product(WHAT, product(WHAT, each, pairs.len())?, size_of::<T::Part>())?;
+        let mut weights = gpu.allocate_uninitialised(WHAT, bytes)?;
+        for (k, ((dy, dx), of)) in pairs.iter().enumerate() {
+            gpu.store_numbers(stream, of, &mut weights, k * each * size_of::<T::Part>())?;
+            for offset in [i32::try_from(*dy), i32::try_from(*dx)] {
+                offsets.push(offset.map_err(|_| Error::NotSupported("radius: is above 2^31 on a GPU".into()))?);
+            }
+        }
+        let mut there = gpu.allocate_uninitialised(WHAT, size_of_val(offsets.as_slice()))?;
+        gpu.store_numbers(stream, &offsets, &mut there, 0)?;
+        // Any queue may multiply from now on.
+        stream.synchronize()?;
+        Ok(Self { gpu: gpu.clone(), weights, offsets: there, count: pairs.len(), size, number: PhantomData })
+    }
+}
+
+impl<T: Scalar> OnDevice for DevicePairs<T> {
+    fn multiply(&self, stream: &GpuStream, _: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()> {
+        let (weights, offsets) = (self.weights.whole(), self.offsets.whole());
+        let image = Pixels { weights, offsets, pairs: self.count, size: self.size };
+        pixels::<T>(&self.gpu, stream, image, gathered, finish)
     }
 }
 
@@ -175,5 +224,9 @@ impl<T: Scalar> Operator<T> for PixelGraph<T> {
 
     fn row_sums(&self) -> Result<Option<Vec<f64>>> {
         self.degrees().map(Some)
+    }
+
+    fn on_device(&self) -> Option<&dyn OnDevice> {
+        self.there.as_ref().map(|there| there as &dyn OnDevice)
     }
 }

@@ -138,6 +138,29 @@ pub trait Krylov {
     /// the norm of w. Without `u` nothing is subtracted first; u may be w itself.
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)>;
 
+    /// Some of the steps `from .. to` of the plain recurrence, one or more: of v_{j+1} beta_{j+1} = A v_j - alpha_j v_j -
+    /// beta_j v_{j-1} in Paige's order the pairs (alpha_j, beta_{j+1}), where `beta` is beta_from. The vectors are in the
+    /// three columns from `first` on; those of step 0 begin with v_0 in the first. With `coordinates` each v_j times
+    /// `coordinates[i][j]`, nothing beyond the end, is added up in column i. What follows a beta of rounding has no meaning.
+    fn recur(
+        &mut self,
+        first: usize,
+        (from, _to): (usize, usize),
+        beta: f64,
+        coordinates: Option<&[Vec<f64>]>,
+    ) -> Result<Vec<(f64, f64)>> {
+        // Each new vector takes the place of the last but one.
+        let (v, w) = (first + from % 2, first + (from + 1) % 2);
+        combine(self, coordinates, from, v)?;
+        let found = self.three_term((from > 0).then_some((w, beta)), v, w)?;
+        if found.1 > 0.0 {
+            self.scale(w, 1.0 / found.1)?;
+        }
+        let mut one = alloc::with_capacity("Lanczos steps", 1)?;
+        one.push(found);
+        Ok(one)
+    }
+
     /// Multiplies a column.
     fn scale(&mut self, column: usize, factor: f64) -> Result<()>;
 
@@ -190,6 +213,19 @@ pub trait Krylov {
 
     /// Fills a column from host memory, n numbers.
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
+}
+
+/// Adds vector `j`, which is in column `v`, to the columns from 0 on, as [`Krylov::recur`] has it.
+pub(super) fn combine<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    coordinates: Option<&[Vec<f64>]>,
+    j: usize,
+    v: usize,
+) -> Result<()> {
+    let Some(coordinates) = coordinates else { return Ok(()) };
+    let mut weights = alloc::with_capacity("weights of a vector", coordinates.len())?;
+    weights.extend(coordinates.iter().map(|c| c.get(j).copied().unwrap_or(0.0)));
+    krylov.spread(v, &weights, 0, j > 0)
 }
 
 /// Makes the entry of largest modulus real and positive, the first of those that are about as large.

@@ -116,7 +116,7 @@ pub(super) fn run_job<T: Scalar>(
 }
 
 /// `steps` steps of the plain three-term recurrence from a random start vector, or a given one: for
-/// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Two vectors of memory; no
+/// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Three vectors of memory; no
 /// reorthogonalisation, so the coefficients are those of rounding as well.
 ///
 /// # Errors
@@ -137,8 +137,8 @@ pub fn tridiagonalise<T: Scalar>(
         return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
     }
     match context.backend() {
-        Backend::Cpu => run(&mut CpuKrylov::new(context, operator, None, 2)?, steps, seed, start, progress),
-        Backend::Gpu(_) => run(&mut GpuKrylov::new(context, operator, None, 2)?, steps, seed, start, progress),
+        Backend::Cpu => run(&mut CpuKrylov::new(context, operator, None, 3)?, steps, seed, start, progress),
+        Backend::Gpu(_) => run(&mut GpuKrylov::new(context, operator, None, 3)?, steps, seed, start, progress),
     }
 }
 
@@ -158,7 +158,7 @@ fn run<T: Scalar>(
         return Err(Error::invalid("start", if norm == 0.0 { "is 0" } else { "is not finite" }));
     }
     krylov.scale(0, 1.0 / norm)?;
-    recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), &mut |_, step, _| {
+    recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), None, &mut |step| {
         progress.report(to_i64(step), to_i64(steps), 0.0)?;
         progress.check()
     })

@@ -23,7 +23,7 @@ use flattened::Flattened;
 
 pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
 pub use kept::Kept;
-pub use operator::{Operator, OperatorGuard, SharedOperator};
+pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator};
 pub use streamed::{SharedSource, Streamed};
 
 /// How the entries of a matrix are stored.

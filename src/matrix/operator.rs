@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard};
 
 use super::streamed::lock;
+use crate::backend::gpu::{GpuStream, Region};
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
+use crate::spmv::gpu::DeviceFinish;
 
 /// A matrix known by its products alone.
 pub trait Operator<T: Scalar>: Send {
@@ -27,6 +29,20 @@ pub trait Operator<T: Scalar>: Send {
     fn row_sums(&self) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
+
+    /// Its products on the device of its context, if it forms them there.
+    fn on_device(&self) -> Option<&dyn OnDevice> {
+        None
+    }
+}
+
+/// Products of an operator with vectors on a device, of its own element type.
+pub trait OnDevice {
+    /// What `finish` makes of op(A) `gathered`, in the order of `stream`.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`]; what the caller's function reported. Vectors that are too short are [`Error::Internal`].
+    fn multiply(&self, stream: &GpuStream, op: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()>;
 }
 
 /// An operator of any element type; one run at a time uses it.
@@ -58,6 +74,17 @@ pub struct OperatorGuard<'a, T> {
 }
 
 impl<T: Scalar> OperatorGuard<'_, T> {
+    /// As [`OperatorGuard::operator`], to look at.
+    ///
+    /// # Errors
+    /// None, as there.
+    pub fn view(&self) -> Result<&dyn Operator<T>> {
+        match self.guard.downcast_ref::<Box<dyn Operator<T>>>() {
+            Some(operator) => Ok(&**operator),
+            None => Err(Error::Internal("an operator that changed its type".into())),
+        }
+    }
+
     /// The operator.
     ///
     /// # Errors

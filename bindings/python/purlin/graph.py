@@ -314,7 +314,7 @@ def operator_of_image(
     context: Context | None = None,
 ) -> Matrix:
     """The graph of `of_image` as an operator that is never formed: `embed`, `cluster`, `fiedler`, `density` and
-    `lanczos.solve` take it, what needs entries does not. Products are formed on the host."""
+    `lanczos.solve` take it, what needs entries does not. Products are formed where the context is."""
     pixels = np.ascontiguousarray(image, np.float64)
     given = Matrix.dense(pixels, context=context)
     made = c_void_p()

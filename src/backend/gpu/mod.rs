@@ -9,7 +9,7 @@
 //! | `driver` | the library, its functions, its errors |
 //! | `device` | what devices there are; one of them opened |
 //! | `memory`, `copy`, `staging` | device and page-locked memory; copies between them |
-//! | `stream` | queues and events |
+//! | `stream`, `graph` | queues and events; work that is recorded once and launched as a whole |
 //! | `module`, `launch`, `kernels` | embedded kernels, launches, and a safe function for each kernel |
 //! | `library` | optional libraries: found and their functions looked up |
 //! | `cublas`, `cusolver` | products and factorisations of dense matrices |
@@ -20,6 +20,7 @@ mod cublas;
 mod cusolver;
 mod device;
 mod driver;
+mod graph;
 pub mod kernels;
 mod launch;
 mod library;
@@ -39,6 +40,7 @@ pub use copy::{Lender, Rows, Transfers};
 pub use cublas::{Blas, Precision, Scalars, Series};
 pub use cusolver::{Solver, Work};
 pub use device::DeviceInfo;
+pub use graph::Graph;
 pub use library::Library;
 pub use memory::{DeviceMemory, PinnedMemory, Region};
 pub use module::Kernel;

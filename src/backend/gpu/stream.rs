@@ -39,12 +39,15 @@ fn create_event(entered: &Entered<'_>, flags: c_uint) -> Result<CUevent> {
 
 impl Queue {
     fn new(device: &Arc<Device>, stream: CUstream, is_owned: bool) -> Result<Arc<Self>> {
-        // Owned by a value at once, so that a failing event still frees the stream.
-        let mark = Mark { stream, event: std::ptr::null_mut() };
-        let mut queue = Self { device: Arc::clone(device), mark, is_owned };
+        let mut queue = Self::unmarked(device, stream, is_owned);
         queue.mark.event = create_event(&device.enter()?, DISABLE_TIMING)?;
         device.register(queue.mark);
         Ok(Arc::new(queue))
+    }
+
+    /// A queue that no release of memory waits for. It owns the stream at once, so that whatever fails next still frees it.
+    fn unmarked(device: &Arc<Device>, stream: CUstream, is_owned: bool) -> Self {
+        Self { device: Arc::clone(device), mark: Mark { stream, event: std::ptr::null_mut() }, is_owned }
     }
 
     pub(super) fn raw(&self) -> CUstream {
@@ -80,6 +83,12 @@ impl GpuStream {
     pub(super) fn create_independent(device: &Arc<Device>) -> Result<Self> {
         let raw = device.enter()?.create_stream(NON_BLOCKING)?;
         Ok(Self { queue: Queue::new(device, raw, true)? })
+    }
+
+    /// A new queue whose work is recorded and never runs. Releases do not look at it: what they did would be recorded too.
+    pub(super) fn create_recorder(device: &Arc<Device>) -> Result<Self> {
+        let raw = device.enter()?.create_stream(NON_BLOCKING)?;
+        Ok(Self { queue: Arc::new(Queue::unmarked(device, raw, true)) })
     }
 
     /// A caller's `CUstream`, which stays the caller's.
@@ -120,6 +129,22 @@ impl GpuStream {
         let code = unsafe { (entered.api().cuStreamIsCapturing)(self.queue.raw(), &mut status) };
         // The legacy stream must not even be asked while one that waits for it is captured.
         Ok(code != driver::SUCCESS || status != 0)
+    }
+
+    /// Number of the capture that work goes to, if it goes to one.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] for the legacy stream while one that waits for it is captured.
+    pub fn capture(&self) -> Result<Option<u64>> {
+        let entered = self.queue.device.enter()?;
+        let (mut status, mut number): (c_int, u64) = (0, 0);
+        let (graph, nodes, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: a handle of this device; writes two numbers, and nothing where there is no address.
+        let code = unsafe {
+            (entered.api().cuStreamGetCaptureInfo_v2)(self.queue.raw(), &mut status, &mut number, graph, nodes, count)
+        };
+        entered.check("cuStreamGetCaptureInfo", code)?;
+        Ok((status != 0).then_some(number))
     }
 
     /// Makes everything enqueued here from now on wait for what is enqueued on `other` now.

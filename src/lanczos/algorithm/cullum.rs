@@ -18,33 +18,34 @@ pub struct Recurrence {
 }
 
 /// Runs `steps` steps of v_{j+1} beta_{j+1} = A v_j - alpha_j v_j - beta_j v_{j-1} in Paige's order from the vector in
-/// column `first`, which has norm 1, in two columns: each new vector takes the place of the last but one. `visit` is told
-/// of every vector's number and column. Ends early where the space is invariant.
+/// column `first`, which has norm 1, in three columns; with `coordinates` the vectors are combined as [`Krylov::recur`] says.
+/// `report` is told how many steps are done before every few. Ends early where the space is invariant.
 ///
 /// # Errors
-/// [`Error::Numerical`] for products that are not finite; what the backend and `visit` report.
+/// [`Error::Numerical`] for products that are not finite; what the backend and `report` report.
 pub fn recurrence<K: Krylov + ?Sized>(
     krylov: &mut K,
     first: usize,
     steps: usize,
     epsilon: f64,
-    visit: &mut dyn FnMut(&mut K, usize, usize) -> Result<()>,
+    coordinates: Option<&[Vec<f64>]>,
+    report: &mut dyn FnMut(usize) -> Result<()>,
 ) -> Result<Recurrence> {
     let mut alpha = alloc::with_capacity(WHAT, steps)?;
     let mut beta: Vec<f64> = alloc::with_capacity(WHAT, steps)?;
     let mut norm = 0.0f64;
-    for j in 0..steps {
-        let (v, w) = (first + j % 2, first + (j + 1) % 2);
-        visit(krylov, j, v)?;
-        let before = beta.last().map(|&b| (w, b));
-        let (a, b) = krylov.three_term(before, v, w)?;
-        alpha.push(finite(a, "a coefficient")?);
-        beta.push(finite(b, "a coefficient")?);
-        norm = norm.max(a.abs() + b);
-        if b <= 10.0 * epsilon * norm {
-            break;
+    while alpha.len() < steps {
+        let done = alpha.len();
+        report(done)?;
+        let last = beta.last().copied().unwrap_or(0.0);
+        for (a, b) in krylov.recur(first, (done, steps), last, coordinates)? {
+            alpha.push(finite(a, "a coefficient")?);
+            beta.push(finite(b, "a coefficient")?);
+            norm = norm.max(a.abs() + b);
+            if b <= 10.0 * epsilon * norm {
+                return Ok(Recurrence { alpha, beta });
+            }
         }
-        krylov.scale(w, 1.0 / b)?;
     }
     Ok(Recurrence { alpha, beta })
 }

@@ -70,7 +70,7 @@ impl Task<'_> {
 
     /// Columns that a solve needs: two more than its runs.
     pub fn columns(&self, n: usize) -> usize {
-        verify::columns(&self.within(n), self.known) + 2
+        verify::columns(&self.within(n), self.known) + 3
     }
 }
 
@@ -168,7 +168,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let norm = self.krylov.project(0, 0, work, 1, &mut [])?[0];
         self.krylov.scale(work, 1.0 / finite(norm, "the norm of a random vector")?)?;
         let report = &mut *self.report;
-        let of = recurrence(self.krylov, work, steps, epsilon, &mut |_, _, _| report(0, f64::INFINITY))?;
+        let of = recurrence(self.krylov, work, steps, epsilon, None, &mut |_| report(0, f64::INFINITY))?;
         let m = of.alpha.len();
         self.products += m;
         let found = ends(&of.alpha, &of.beta[..m - 1])?;

@@ -178,7 +178,7 @@ impl<'a, T: Scalar> Job<'a, T> {
 
     fn plain(&self, krylov: &mut Columns<'_, T>, report: &mut Report<'_>) -> Result<Solved> {
         if let Some(start) = self.start {
-            krylov.write(start, self.settings.count + 2)?;
+            krylov.write(start, plain::start_column(&self.settings))?;
         }
         let found = plain::solve(krylov, &self.settings, self.options.sigma, self.start.is_some(), report)?;
         let complete = found.values.len() == self.settings.count;

@@ -29,15 +29,20 @@ pub struct Found {
     pub exhausted: bool,
 }
 
-/// Columns that a run needs.
+/// Columns that a run needs: of the pairs, of the recurrence, and for a start vector.
 pub fn columns(settings: &Settings) -> usize {
+    start_column(settings) + 1
+}
+
+/// The column that a start vector of the caller's is in.
+pub fn start_column(settings: &Settings) -> usize {
     settings.count + 3
 }
 
 /// Puts the start vector into column `to`, of norm 1; the caller's is in the last column.
 fn start<K: Krylov + ?Sized>(krylov: &mut K, settings: &Settings, started: bool, to: usize) -> Result<()> {
     if started {
-        krylov.copy(settings.count + 2, to)?
+        krylov.copy(start_column(settings), to)?
     } else {
         krylov.random(settings.seed, 0, to)?
     }
@@ -49,7 +54,7 @@ fn start<K: Krylov + ?Sized>(krylov: &mut K, settings: &Settings, started: bool,
     krylov.scale(to, 1.0 / norm)
 }
 
-/// Finds pairs by `settings.basis` steps; with `started` column `count + 2` holds a start vector. `sigma` is where those of
+/// Finds pairs by `settings.basis` steps; with `started` [`start_column`] holds a start vector. `sigma` is where those of
 /// [`Which::Nearest`] are looked for.
 ///
 /// # Errors
@@ -63,7 +68,7 @@ pub fn solve<K: Krylov + ?Sized>(
 ) -> Result<Found> {
     let work = settings.count;
     start(krylov, settings, started, work)?;
-    let of = recurrence(krylov, work, settings.basis, settings.epsilon, &mut |_, _, _| report(0, f64::INFINITY))?;
+    let of = recurrence(krylov, work, settings.basis, settings.epsilon, None, &mut |_| report(0, f64::INFINITY))?;
     let m = of.alpha.len();
     let accepted = filter(&of, cluster(settings.epsilon), settings.tolerance)?;
     let mut all = alloc::with_capacity(WHAT, accepted.len())?;
@@ -94,12 +99,8 @@ pub fn solve<K: Krylov + ?Sized>(
     let longest = coordinates.iter().map(Vec::len).max().unwrap_or(0);
     if longest > 0 {
         start(krylov, settings, started, work)?;
-        let mut weights = alloc::filled(WHAT, values.len(), 0.0)?;
-        recurrence(krylov, work, longest, settings.epsilon, &mut |krylov, j, column| {
-            report(0, f64::INFINITY)?;
-            weights.iter_mut().zip(&coordinates).for_each(|(w, s)| *w = s.get(j).copied().unwrap_or(0.0));
-            krylov.spread(column, &weights, 0, j > 0)
-        })?;
+        let combined = Some(coordinates.as_slice());
+        recurrence(krylov, work, longest, settings.epsilon, combined, &mut |_| report(0, f64::INFINITY))?;
     }
     for i in 0..values.len() {
         let norm = krylov.project(0, 0, i, 1, &mut [])?[0];

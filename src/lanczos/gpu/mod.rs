@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::algorithm::PROBES;
-use super::krylov::{Affine, Krylov, Projection, Space};
+use super::krylov::{Affine, Krylov, Projection, Space, combine};
 use super::operator::{Symmetric, UNSYMMETRIC};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
@@ -107,10 +107,11 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let numbers = parts::<T>() * columns + 2;
         let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
         let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::record(columns), columns)?)?;
-        let is_on_host = operator.is_on_host() || inverse.is_some();
+        let is_elsewhere = operator.is_on_host()?;
+        let is_on_host = is_elsewhere || inverse.is_some();
         let room = || alloc::filled(WHAT, if is_on_host { n } else { 0 }, T::default());
         let host = [room()?, room()?];
-        let operator = if operator.is_on_host() {
+        let operator = if is_elsewhere {
             Source::Host(operator)
         } else {
             Source::Device(Box::new(DeviceOperator::new(gpu, stream, operator)?))
@@ -449,6 +450,27 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let mut found = [0.0f64; 3];
         gpu.load_numbers(stream, &self.totals, 0, &mut found[..numbers + 1])?;
         Ok((found[0], found[numbers].sqrt()))
+    }
+
+    fn recur(
+        &mut self,
+        first: usize,
+        (from, to): (usize, usize),
+        beta: f64,
+        coordinates: Option<&[Vec<f64>]>,
+    ) -> Result<Vec<(f64, f64)>> {
+        if self.steps.is_some() {
+            return self.recurrence(first, (from, to), coordinates);
+        }
+        let (u, v, w) = (first + (from + 2) % 3, first + from % 3, first + (from + 1) % 3);
+        combine(self, coordinates, from, v)?;
+        let found = self.three_term((from > 0).then_some((u, beta)), v, w)?;
+        if found.1 > 0.0 {
+            self.scale(w, 1.0 / found.1)?;
+        }
+        let mut one = alloc::with_capacity(WHAT, 1)?;
+        one.push(found);
+        Ok(one)
     }
 
     fn scale(&mut self, column: usize, factor: f64) -> Result<()> {

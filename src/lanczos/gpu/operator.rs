@@ -4,13 +4,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::super::krylov::Affine;
-use super::super::operator::{Kind, Parts, Symmetric};
+use super::super::operator::{Kind, Parts, Symmetric, There};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
+use crate::dense::Op;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, OnDevice};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
 use crate::spmv::gpu::{DeviceFinish, Space};
@@ -33,14 +34,39 @@ struct RankOne {
     sum: DeviceMemory,
 }
 
+/// Where products come from.
+enum Products<'o> {
+    Planned { matrix: &'o Matrix, plan: &'o Plan, space: Space, adjoint: Option<(&'o Plan, Space)> },
+    Own(&'o dyn OnDevice),
+}
+
+impl Products<'_> {
+    /// What `finish` makes of op(A) `gathered`, in stream order.
+    fn multiply<T: Scalar>(
+        &self,
+        stream: &GpuStream,
+        op: Op,
+        gathered: Region<'_>,
+        finish: &DeviceFinish<'_>,
+    ) -> Result<()> {
+        match self {
+            Self::Own(own) => own.multiply(stream, op, gathered, finish),
+            Self::Planned { matrix, plan, space, .. } if op == Op::Plain => {
+                plan.multiply_device::<T>(matrix, stream, space, gathered, finish)
+            }
+            Self::Planned { matrix, adjoint: Some((plan, space)), .. } => {
+                plan.multiply_device::<T>(matrix, stream, space, gathered, finish)
+            }
+            Self::Planned { .. } => Err(Error::Internal("products with an adjoint that was not planned".into())),
+        }
+    }
+}
+
 /// A [`Symmetric`] on vectors in device memory.
 pub(super) struct DeviceOperator<'o, T: Scalar> {
     gpu: Gpu,
     stream: GpuStream,
-    matrix: &'o Matrix,
-    plan: &'o Plan,
-    space: Space,
-    adjoint: Option<(&'o Plan, Space)>,
+    products: Products<'o>,
     kind: Kind,
     shape: (usize, usize),
     order: usize,
@@ -61,7 +87,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     /// Copies what the operator has beside its matrix to the device.
     pub(super) fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o Symmetric<'_, T>) -> Result<Self> {
         let order = operator.order();
-        let Parts { matrix, plan, adjoint, kind, shape, alpha, shift, scale, diagonal, rank_one } = operator.parts()?;
+        let Parts { products, kind, shape, alpha, shift, scale, diagonal, rank_one } = operator.parts()?;
         let upload = |v: &[T::Part]| gpu.upload_numbers(stream, "degrees of a graph", v);
         let bytes = |n: usize| product(WHAT, n, size_of::<T>());
         let between = match kind {
@@ -82,14 +108,18 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                 })
             }
         };
-        let adjoint = adjoint.map(|plan| Ok::<_, Error>((plan, plan.device_space::<T>(stream)?))).transpose()?;
+        let products = match products {
+            There::Own(own) => Products::Own(own),
+            There::Planned { matrix, plan, adjoint } => {
+                let adjoint =
+                    adjoint.map(|plan| Ok::<_, Error>((plan, plan.device_space::<T>(stream)?))).transpose()?;
+                Products::Planned { matrix, plan, space: plan.device_space::<T>(stream)?, adjoint }
+            }
+        };
         Ok(Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
-            matrix,
-            plan,
-            space: plan.device_space::<T>(stream)?,
-            adjoint,
+            products,
             kind,
             shape,
             order,
@@ -103,9 +133,17 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         })
     }
 
+    /// Lets products run on another queue.
+    pub(super) fn move_to(&mut self, stream: &GpuStream) {
+        self.stream = stream.clone();
+    }
+
     /// The order that vectors are in, if it is not the matrix's.
     pub(super) fn renumbering(&self) -> Option<&'o Arc<Renumbering>> {
-        self.plan.renumbering()
+        match &self.products {
+            Products::Planned { plan, .. } => plan.renumbering(),
+            Products::Own(_) => None,
+        }
     }
 
     /// What products gather from, of an operator that has some rows alone.
@@ -142,12 +180,13 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             diagonal: self.diagonal.as_ref().map(DeviceMemory::whole),
             ..made
         };
-        self.plan.multiply_device::<T>(self.matrix, &self.stream, &self.space, gathered, &made)
+        self.products.multiply::<T>(&self.stream, Op::Plain, gathered, &made)
     }
 
     /// Whether [`DeviceOperator::apply_block`] is to be had.
     pub(super) fn takes_blocks(&self) -> bool {
-        !matches!(self.kind, Kind::Gram | Kind::OuterGram | Kind::Augmented) && self.rank_one.is_none()
+        let is_planned = matches!(self.products, Products::Planned { .. });
+        is_planned && !matches!(self.kind, Kind::Gram | Kind::OuterGram | Kind::Augmented) && self.rank_one.is_none()
     }
 
     /// Y = A X for `width` columns of each, which the matrix is read once for; in stream order.
@@ -172,7 +211,10 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let (input, output) = (input.whole(), output.whole());
         place::<T>(gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
         let factors = (real(self.alpha), real(0.0));
-        self.plan.multiply_device_block::<T>(self.matrix, stream, factors, width, (input, width), (output, width))?;
+        let Products::Planned { matrix, plan, .. } = &self.products else {
+            return Err(Error::Internal("a block of vectors for an operator that takes none".into()));
+        };
+        plan.multiply_device_block::<T>(matrix, stream, factors, width, (input, width), (output, width))?;
         place::<T>(gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
         if let Some(parts) = &self.scale {
             each(y, y, Some(parts), 1.0, 0.0)?;
@@ -189,33 +231,26 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     /// y = scale (A - center) x + keep y, in stream order.
     pub(super) fn affine(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
         let (gpu, stream) = (&self.gpu, &self.stream);
-        let (matrix, plan, space) = (self.matrix, self.plan, &self.space);
         let finish = |y, x| self.finished(step, Ends { x, y });
-        let back = || {
-            self.adjoint.as_ref().ok_or_else(|| Error::Internal("products with an adjoint that was not planned".into()))
-        };
+        let multiply =
+            |op, gathered, finish: &DeviceFinish<'_>| self.products.multiply::<T>(stream, op, gathered, finish);
         let between = || self.between.as_ref().ok_or_else(|| Error::Internal("an operator without its space".into()));
         match self.kind {
             Kind::Gram | Kind::OuterGram => {
                 let inner = between()?.whole();
                 let once = DeviceFinish::plain(inner, real(1.0), real(0.0));
-                let (back, back_space) = back()?;
-                if self.kind == Kind::Gram {
-                    plan.multiply_device::<T>(matrix, stream, space, x, &once)?;
-                    back.multiply_device::<T>(matrix, stream, back_space, inner, &finish(y, x))
-                } else {
-                    back.multiply_device::<T>(matrix, stream, back_space, x, &once)?;
-                    plan.multiply_device::<T>(matrix, stream, space, inner, &finish(y, x))
-                }
+                let (first, second) =
+                    if self.kind == Kind::Gram { (Op::Plain, Op::Adjoint) } else { (Op::Adjoint, Op::Plain) };
+                multiply(first, x, &once)?;
+                multiply(second, inner, &finish(y, x))
             }
             Kind::Augmented => {
                 let (rows, cols) = self.shape;
                 let (top, bottom) = (rows * size_of::<T>(), cols * size_of::<T>());
                 let (x_top, x_bottom) = (x.part(0, top)?, x.part(top, bottom)?);
                 let (y_top, y_bottom) = (y.part(0, top)?, y.part(top, bottom)?);
-                let (back, back_space) = back()?;
-                plan.multiply_device::<T>(matrix, stream, space, x_bottom, &finish(y_top, x_top))?;
-                back.multiply_device::<T>(matrix, stream, back_space, x_top, &finish(y_bottom, x_bottom))
+                multiply(Op::Plain, x_bottom, &finish(y_top, x_top))?;
+                multiply(Op::Adjoint, x_top, &finish(y_bottom, x_bottom))
             }
             _ => {
                 let rows = self.order;

@@ -1,13 +1,18 @@
-//! The steps of a cycle: a product and one launch each, whose numbers stay on the device until the cycle is over.
+//! The steps of a cycle: a product and one launch each, whose numbers stay on the device until the cycle is over. Cycles that
+//! repeat the steps of the one before are launched as one graph.
 
-use super::{GpuKrylov, WHAT, columns};
+use super::operator::DeviceOperator;
+use super::{GpuKrylov, Source, WHAT, columns};
 use crate::alloc;
-use crate::backend::gpu::kernels::lanczos::{RECORD, Step, Watch, estimates, step, step_blocks, step_room};
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
-use crate::error::Result;
-use crate::lanczos::krylov::{Krylov, Projection, Space};
+use crate::backend::gpu::kernels::lanczos::{Columns, RECORD, Step, Watch, estimates, step, step_blocks, step_room};
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Graph};
+use crate::error::{Error, Result};
+use crate::lanczos::krylov::{Krylov, Projection, Space, combine};
 use crate::scalar::Scalar;
 use crate::shape::product;
+
+/// Steps of the plain recurrence that are enqueued before the host looks at what they found.
+const STRETCH: usize = 64;
 
 /// What steps work in.
 pub(super) struct Steps {
@@ -15,13 +20,34 @@ pub(super) struct Steps {
     partials: DeviceMemory,
     arrivals: DeviceMemory,
     records: DeviceMemory,
+    watched: Option<Estimates>,
+    last: Option<Repeated>,
 }
+
+/// Steps that came last, how often one after another, and their recording.
+struct Repeated {
+    stretch: Stretch,
+    times: usize,
+    graph: Option<Graph>,
+}
+
+/// Equal cycles after which the next is recorded: what came so often goes on, and to record takes as long as to enqueue.
+const RECORDED_AFTER: usize = 3;
 
 /// What watches the orthogonality of a space: the projected matrix, and estimates in two places by turns.
 struct Estimates {
     basis: usize,
     projected: DeviceMemory,
     places: DeviceMemory,
+}
+
+/// Steps of a cycle. Equal ones enqueue the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    locked: usize,
+    from: usize,
+    to: usize,
+    is_watched: bool,
 }
 
 impl Steps {
@@ -31,18 +57,26 @@ impl Steps {
         if blocks == 0 {
             return Ok(None);
         }
+        let records = product(WHAT, 8 * RECORD, columns.max(STRETCH))?;
         Ok(Some(Self {
             blocks,
             partials: gpu.allocate_uninitialised_on(stream, WHAT, step_room::<T>(blocks, columns)?)?,
             arrivals: gpu.allocate_on(stream, WHAT, 8)?,
-            records: gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * RECORD, columns)?)?,
+            records: gpu.allocate_uninitialised_on(stream, WHAT, records)?,
+            watched: None,
+            last: None,
         }))
     }
-}
 
-impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
-    /// Estimates for a space that begins at step `first`, orthogonal to the vectors before it.
-    fn estimates(&self, space: Space, first: usize, m: usize, t: &[T::Wide]) -> Result<Estimates> {
+    /// Makes ready to watch a space of `m` vectors that begins at step `first`, orthogonal to those before it.
+    fn watch<T: Scalar>(
+        &mut self,
+        (gpu, stream): (&Gpu, &GpuStream),
+        space: Space,
+        first: usize,
+        m: usize,
+        t: &[T::Wide],
+    ) -> Result<()> {
         let mut projected = alloc::with_capacity(WHAT, m * m)?;
         projected.extend(t.iter().map(|v| v.re()));
         let length = estimates(m);
@@ -51,9 +85,20 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         last[..first].fill(space.epsilon);
         last[first] = 1.0;
         begin[2 * (m + 1)] = space.norm;
-        Ok(Estimates { basis: m, projected: self.numbers(&projected)?, places: self.numbers(&begin)? })
+        if self.watched.as_ref().is_none_or(|w| w.basis != m) {
+            // A recording has the addresses of the old ones.
+            self.last = None;
+            self.watched = None;
+            let memory = |numbers: &[f64]| gpu.allocate_uninitialised_on(stream, WHAT, size_of_val(numbers));
+            self.watched = Some(Estimates { basis: m, projected: memory(&projected)?, places: memory(&begin)? });
+        }
+        let Some(own) = &mut self.watched else { return Ok(()) };
+        gpu.store_numbers(stream, &projected, &mut own.projected, 0)?;
+        gpu.store_numbers(stream, &begin, &mut own.places, 0)
     }
+}
 
+impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Steps `from .. to`, the first of which makes its vector orthogonal to all others whatever they have along it. With `t`
     /// the others do so where the estimate says that it is due, else always.
     pub(super) fn march(
@@ -62,15 +107,68 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         (from, to): (usize, usize),
         t: Option<&[T::Wide]>,
     ) -> Result<Vec<Projection>> {
-        let n = self.n;
-        let watched = t.map(|t| self.estimates(space, from, to, t)).transpose()?;
+        if let (Some(t), Some(own)) = (t, &mut self.steps) {
+            own.watch::<T>((&self.gpu, &self.stream), space, from, to, t)?;
+        }
+        let stretch = Stretch { locked: space.locked, from, to, is_watched: t.is_some() };
+        let last = self.steps.as_mut().and_then(|own| own.last.take()).filter(|last| last.stretch == stretch);
+        let mut repeated = last.unwrap_or(Repeated { stretch, times: 0, graph: None });
+        if repeated.times == RECORDED_AFTER && matches!(self.operator, Source::Device(_)) {
+            let gpu = self.gpu.clone();
+            repeated.graph =
+                Graph::record(&gpu, |stream| self.on(stream, |own| own.enqueue_steps(stretch, space.epsilon)))?;
+        }
+        repeated.times += 1;
+        match &mut repeated.graph {
+            Some(graph) => graph.launch(&self.stream)?,
+            None => self.enqueue_steps(stretch, space.epsilon)?,
+        }
+        let Some(own) = &mut self.steps else { return alloc::with_capacity(WHAT, 0) };
+        own.last = Some(repeated);
+        let found = self.step_records(to - from)?;
+        let end = found.iter().position(|found| {
+            space.norm = space.norm.max(found.before);
+            // What was computed from rounding alone is never looked at.
+            found.after.is_nan() || space.is_rounding(found.after)
+        });
+        let mut steps = found;
+        steps.truncate(end.map_or(to - from, |end| end + 1));
+        Ok(steps)
+    }
+
+    /// What the first `count` records tell.
+    fn step_records(&self, count: usize) -> Result<Vec<Projection>> {
+        let Some(own) = &self.steps else { return alloc::with_capacity(WHAT, 0) };
+        let mut read = alloc::filled(WHAT, count * RECORD, 0.0f64)?;
+        self.gpu.load_numbers(&self.stream, &own.records, 0, &mut read)?;
+        let mut found = alloc::with_capacity(WHAT, count)?;
+        found.extend(read.chunks_exact(RECORD).map(|r| Projection { along: r[0], before: r[1], after: r[2] }));
+        Ok(found)
+    }
+
+    /// Runs `work` with `stream` in the place of the space's own and the operator's.
+    fn on(&mut self, stream: &GpuStream, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let own = self.stream.clone();
+        self.move_to(stream);
+        let done = work(self);
+        self.move_to(&own);
+        done
+    }
+
+    fn move_to(&mut self, stream: &GpuStream) {
+        self.stream = stream.clone();
+        if let Source::Device(operator) = &mut self.operator {
+            DeviceOperator::move_to(operator, stream);
+        }
+    }
+
+    fn enqueue_steps(&mut self, stretch: Stretch, epsilon: f64) -> Result<()> {
+        let Stretch { locked, from, to, is_watched } = stretch;
         for j in from..to {
-            let v = space.locked + j;
+            let (v, at) = (locked + j, j - from);
             self.apply(v, v + 1)?;
             let Some(own) = &self.steps else { break };
-            let at = j - from;
-            let record = |at: usize| own.records.region(8 * RECORD * at, 8 * RECORD);
-            let watch = match &watched {
+            let watch = match own.watched.as_ref().filter(|_| is_watched) {
                 None => None,
                 Some(e) => {
                     let length = 8 * estimates(e.basis);
@@ -81,36 +179,61 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
                         projected: e.projected.whole(),
                         before: place(at)?,
                         after: place(at + 1)?,
-                        epsilon: space.epsilon,
+                        epsilon,
                     })
                 }
             };
-            let one = Step {
-                space: columns::<T>(&self.memory, n, 0, v + 2)?,
-                rows: n,
-                column: v,
-                blocks: own.blocks,
-                partials: own.partials.whole(),
-                arrivals: own.arrivals.whole(),
-                record: record(at)?,
-                previous: if at == 0 { None } else { Some(record(at - 1)?) },
-                watch,
-            };
-            step::<T>(&self.gpu, &self.stream, one)?;
+            let space = columns::<T>(&self.memory, self.n, 0, v + 2)?;
+            let previous = if at == 0 { None } else { Some(at - 1) };
+            self.enqueue_step(Columns::InOrder { space, column: v }, at, previous, watch)?;
         }
-        let Some(own) = &self.steps else { return alloc::with_capacity(WHAT, 0) };
-        let mut read = alloc::filled(WHAT, (to - from) * RECORD, 0.0f64)?;
-        self.gpu.load_numbers(&self.stream, &own.records, 0, &mut read)?;
-        let mut steps = alloc::with_capacity(WHAT, to - from)?;
-        for r in read.chunks_exact(RECORD) {
-            let found = Projection { along: r[0], before: r[1], after: r[2] };
-            steps.push(found);
-            space.norm = space.norm.max(found.before);
-            // What was computed from rounding alone is never looked at.
-            if found.after.is_nan() || space.is_rounding(found.after) {
-                break;
-            }
+        Ok(())
+    }
+
+    /// As [`Krylov::recur`], for which nothing comes to the host before all that was enqueued is done.
+    pub(super) fn recurrence(
+        &mut self,
+        first: usize,
+        (from, to): (usize, usize),
+        coordinates: Option<&[Vec<f64>]>,
+    ) -> Result<Vec<(f64, f64)>> {
+        // The coefficients of a vector are read on the device, where it is taken away from the next but one: all three stay.
+        let column = |j: usize| first + j % 3;
+        let end = to.min(from + STRETCH);
+        for j in from..end {
+            let (v, w) = (column(j), column(j + 1));
+            combine(self, coordinates, j, v)?;
+            self.apply(v, w)?;
+            let columns =
+                Columns::Three { before: self.column(column(j + 2))?, last: self.column(v)?, product: self.column(w)? };
+            self.enqueue_step(columns, j % STRETCH, j.checked_sub(1).map(|j| j % STRETCH), None)?;
         }
-        Ok(steps)
+        let found = self.step_records(end - from)?;
+        let mut pairs = alloc::with_capacity(WHAT, found.len())?;
+        pairs.extend(found.iter().map(|found| (found.along, found.after)));
+        Ok(pairs)
+    }
+
+    /// Enqueues what follows the product in a step that writes record `at`, where record `previous` is of the one before.
+    fn enqueue_step(
+        &self,
+        columns: Columns<'_>,
+        at: usize,
+        previous: Option<usize>,
+        watch: Option<Watch<'_>>,
+    ) -> Result<()> {
+        let Some(own) = &self.steps else { return Err(Error::Internal("steps without their space".into())) };
+        let record = |at: usize| own.records.region(8 * RECORD * at, 8 * RECORD);
+        let one = Step {
+            columns,
+            rows: self.n,
+            blocks: own.blocks,
+            partials: own.partials.whole(),
+            arrivals: own.arrivals.whole(),
+            record: record(at)?,
+            previous: previous.map(record).transpose()?,
+            watch,
+        };
+        step::<T>(&self.gpu, &self.stream, one)
     }
 }

@@ -6,8 +6,11 @@ use super::GpuKrylov;
 use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
 use crate::context::{self, Context};
+use crate::graph::image::Weights;
+use crate::graph::stencil::image_adjacency;
+use crate::lanczos::algorithm::cullum::recurrence;
 use crate::lanczos::cpu::CpuKrylov;
-use crate::lanczos::krylov::{Affine, Krylov, Space};
+use crate::lanczos::krylov::{Affine, Columns, Krylov, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::tests as shared;
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
@@ -113,10 +116,53 @@ fn operations<T: Scalar>(n: usize) {
         let want = if k / 11 == k % 11 { 1.0 } else { 0.0 };
         assert!((g.re() - want).hypot(g.im()) < 1e3 * eps, "{k}: {g:?}");
     }
-    // The same bits again.
+    // The same bits again: from the fourth run on as a graph.
     let first = column(&mut |v| device.read(10, v).unwrap());
-    device.extend(space, 0, 10).unwrap();
-    assert_eq!(first, column(&mut |v| device.read(10, v).unwrap()), "a second run");
+    for run in 2..7 {
+        assert_eq!(device.extend(space, 0, 10).unwrap(), again, "run {run}");
+        assert_eq!(first, column(&mut |v| device.read(10, v).unwrap()), "run {run}");
+    }
+    // The plain recurrence, and a combination of its vectors.
+    let combined = [vec![0.5, -1.0, 2.0], vec![1.0, 0.0, 0.0, -3.0]];
+    device.random(5, 3, 5).unwrap();
+    host.random(5, 3, 5).unwrap();
+    let start = device.orthogonalise(0, 5).unwrap().after;
+    device.scale(5, 1.0 / start).unwrap();
+    host.scale(5, 1.0 / start).unwrap();
+    let d = recurrence(&mut device, 5, 6, eps, Some(&combined), &mut |_| Ok(())).unwrap();
+    let h = recurrence(&mut host, 5, 6, eps, Some(&combined), &mut |_| Ok(())).unwrap();
+    near(&d.alpha, &h.alpha, 1e4 * eps * norm, "alpha");
+    near(&d.beta, &h.beta, 1e4 * eps * norm, "beta");
+    (0..2).for_each(|j| check(&mut device, &mut host, j, "combined"));
+}
+
+/// The graph of an image is multiplied with where the vectors are.
+#[test]
+#[ignore = "needs a GPU"]
+fn images_are_those_of_the_host() {
+    let (on_gpu, on_cpu) = (gpu(), cpu(2));
+    for ((height, width), radius) in [((1, 9), 2.0), ((7, 5), 1.5), ((33, 70), 3.0), ((107, 160), 5.0)] {
+        let n = height * width;
+        let pixels: Vec<f64> = (0..n).map(|i| ((i * 37 + i * i) % 101) as f64 / 101.0).collect();
+        let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 0.0 };
+        let a = image_adjacency(&on_gpu, &pixels, (height, width), weights).unwrap();
+        let b = image_adjacency(&on_cpu, &pixels, (height, width), weights).unwrap();
+        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity] {
+            let mut op_a = Symmetric::<f64>::new(&on_gpu, &a, kind, 0.25).unwrap();
+            let mut op_b = Symmetric::<f64>::new(&on_cpu, &b, kind, 0.25).unwrap();
+            assert!(!op_a.is_on_host().unwrap() && op_b.is_on_host().unwrap());
+            let mut device = GpuKrylov::new(&on_gpu, &mut op_a, None, 3).unwrap();
+            let mut host = CpuKrylov::new(&on_cpu, &mut op_b, None, 3).unwrap();
+            let (mut got, mut want) = (vec![f64::NAN; n], vec![0.0; n]);
+            let backends: [(&mut Columns<'_, f64>, &mut [f64]); 2] = [(&mut device, &mut got), (&mut host, &mut want)];
+            for (krylov, out) in backends {
+                (0..2).for_each(|j| krylov.random(3, j, j as usize).unwrap());
+                krylov.affine(Affine { scale: -0.5, center: 1.5, keep: 2.0 }, 0, 1).unwrap();
+                krylov.read(1, out).unwrap();
+            }
+            near(&got, &want, 1e-12, &format!("{height} x {width}, {kind:?}"));
+        }
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{Ordering, is_symmetric};
-use crate::matrix::{Matrix, Storage};
+use crate::matrix::{Matrix, OnDevice, Storage};
 use crate::scalar::{Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
@@ -62,11 +62,17 @@ pub struct Symmetric<'a, T: Scalar> {
     rows: Option<&'a [Range<usize>]>,
 }
 
-/// What an operator of a sparse matrix is made of, for backends that keep vectors elsewhere.
+/// Products for backends that keep vectors elsewhere.
+pub(super) enum There<'o> {
+    /// Those of a sparse matrix, and with its adjoint.
+    Planned { matrix: &'o Matrix, plan: &'o Plan, adjoint: Option<&'o Plan> },
+    /// An operator's own.
+    Own(&'o dyn OnDevice),
+}
+
+/// What an operator is made of, for backends that keep vectors elsewhere.
 pub(super) struct Parts<'o, T: Scalar> {
-    pub(super) matrix: &'o Matrix,
-    pub(super) plan: &'o Plan,
-    pub(super) adjoint: Option<&'o Plan>,
+    pub(super) products: There<'o>,
     pub(super) kind: Kind,
     pub(super) shape: (usize, usize),
     pub(super) alpha: f64,
@@ -217,19 +223,21 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     }
 
     /// Whether products need vectors in host memory, whatever the context's backend.
-    pub(super) fn is_on_host(&self) -> bool {
-        !matches!(self.products, Products::Sparse { .. })
+    pub(super) fn is_on_host(&self) -> Result<bool> {
+        Ok(!matches!(self.products, Products::Sparse { .. }) && self.products.on_device()?.is_none())
     }
 
     /// What the operator is made of.
     pub(super) fn parts(&self) -> Result<Parts<'_, T>> {
-        let Products::Sparse { matrix, plan, adjoint } = &self.products else {
-            return Err(Error::Internal("parts of an operator that is not of a sparse matrix".into()));
+        let products = match (&self.products, self.products.on_device()?) {
+            (Products::Sparse { matrix, plan, adjoint }, _) => {
+                There::Planned { matrix, plan, adjoint: adjoint.as_deref() }
+            }
+            (_, Some(own)) => There::Own(own),
+            _ => return Err(Error::Internal("parts of an operator on the host".into())),
         };
         Ok(Parts {
-            matrix,
-            plan,
-            adjoint: adjoint.as_deref(),
+            products,
             kind: self.kind,
             shape: self.shape,
             alpha: self.terms.sign,

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Ordering;
-use crate::matrix::{Matrix, OperatorGuard, Storage};
+use crate::matrix::{Matrix, OnDevice, OperatorGuard, Storage};
 use crate::scalar::Scalar;
 use crate::spmv::cpu::Finish;
 use crate::spmv::{Op, Options as ProductOptions, Plan};
@@ -52,6 +52,14 @@ impl<'a, T: Scalar> Products<'a, T> {
                 Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })
             }
             other => Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),
+        }
+    }
+
+    /// Products on the device of an operator that forms them there.
+    pub(super) fn on_device(&self) -> Result<Option<&dyn OnDevice>> {
+        match self {
+            Self::Own(own) => Ok(own.view()?.on_device()),
+            Self::Sparse { .. } | Self::Graph(_) => Ok(None),
         }
     }
 

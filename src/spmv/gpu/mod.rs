@@ -102,8 +102,15 @@ pub(super) struct Prepared {
     dtype: DType,
     /// Tiles for blocks of vectors, by how many entries they have.
     blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
-    /// What products on a queue work in, by the queue's handle.
-    spaces: Mutex<Vec<(u64, Arc<Space>)>>,
+    /// What products work in that follow one another.
+    spaces: Mutex<Vec<(Following, Arc<Space>)>>,
+}
+
+/// What orders products: a queue by its handle, and of work that goes to a graph the number of its capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Following {
+    queue: u64,
+    capture: Option<u64>,
 }
 
 /// Memory that the products of a plan work in. Those of one queue can share it.
@@ -222,8 +229,8 @@ impl Prepared {
 /// Most vectors that a block kernel takes at once.
 const MOST_WIDTH: usize = 16;
 
-/// Queues whose work space a plan keeps.
-const MOST_SPACES: usize = 8;
+/// Queues and graphs whose work space a plan keeps.
+const MOST_SPACES: usize = 32;
 
 impl Plan {
     fn prepared(&self) -> Result<(&Gpu, &Prepared)> {
@@ -246,25 +253,28 @@ impl Plan {
     }
 
     /// As [`Plan::device_space`], kept for the next call on the same queue: to come by memory takes longer than a small product.
-    /// A graph gets its own, since it may run beside later calls.
+    /// A graph gets its own, since it may run beside later calls, and keeps it until the plan goes.
     fn kept_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
         let (pieces, longs, products) = prepared.room();
-        if (pieces, longs, products) == (0, 0, 0) || stream.is_captured()? {
+        if (pieces, longs, products) == (0, 0, 0) {
             return self.device_space::<T>(stream).map(Arc::new);
         }
+        let following = Following { queue: stream.raw(), capture: stream.capture()? };
         let mut kept = prepared.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept.iter().find(|k| k.0 == stream.raw()) {
+        if let Some(found) = kept.iter().find(|k| k.0 == following) {
             return Ok(Arc::clone(&found.1));
         }
         if kept.len() >= MOST_SPACES {
             return self.device_space::<T>(stream).map(Arc::new);
         }
-        let memory = |count| gpu.allocate("work space", product("products", count, size_of::<T>())?);
-        let arrivals = gpu.allocate("work space", 4 * longs)?;
-        let made = Arc::new(Space { partials: memory(pieces)?, arrivals, products: memory(products)? });
-        crate::alloc::push(WHAT, &mut kept, (stream.raw(), Arc::clone(&made)))?;
+        let made = gpu.beside_graphs(|| {
+            let memory = |count| gpu.allocate("work space", product("products", count, size_of::<T>())?);
+            let arrivals = gpu.allocate("work space", 4 * longs)?;
+            Ok(Arc::new(Space { partials: memory(pieces)?, arrivals, products: memory(products)? }))
+        })?;
+        crate::alloc::push(WHAT, &mut kept, (following, Arc::clone(&made)))?;
         Ok(made)
     }
 

@@ -5,7 +5,7 @@ use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
-use crate::shape::to_i64;
+use crate::shape::{to_i64, to_u64};
 
 /// Rows whose sums are one piece.
 const PIECE: usize = size(c::LANCZOS_PIECE);
@@ -46,6 +46,9 @@ parameters! {
     /// `purlin_lanczos_step_params`.
     StepParams LANCZOS_STEP_PARAMS_BYTES {
         space: u64,
+        before: u64,
+        last: u64,
+        vector: u64,
         partials: u64,
         arrivals: u64,
         record: u64,
@@ -59,6 +62,7 @@ parameters! {
         basis: i64,
         most: i64,
         held: i64,
+        three: i64,
         epsilon: f64,
         limit: f64,
     }
@@ -249,12 +253,10 @@ pub fn step_room<T: Scalar>(blocks: usize, columns: usize) -> Result<usize> {
 /// What follows the product in a step of the Lanczos process.
 #[derive(Clone, Copy)]
 pub struct Step<'a> {
-    /// The vectors from column 0 to the one that is finished, packed.
-    pub space: Region<'a>,
+    /// The vectors.
+    pub columns: Columns<'a>,
     /// Rows.
     pub rows: usize,
-    /// The column that was multiplied; the next has the product.
-    pub column: usize,
     /// Blocks, as [`step_blocks`] has them for all columns that there will be.
     pub blocks: usize,
     /// [`step_room`] bytes.
@@ -263,10 +265,32 @@ pub struct Step<'a> {
     pub arrivals: Region<'a>,
     /// [`RECORD`] F64.
     pub record: Region<'a>,
-    /// The record of the step before; with `None` the vector is made orthogonal to all others by as many passes as it takes.
+    /// The record of the step before. With `None` the vector of a space is made orthogonal to all others by as many passes as
+    /// it takes.
     pub previous: Option<Region<'a>>,
     /// How the orthogonality is watched; `None`: every vector is made orthogonal to all others.
     pub watch: Option<Watch<'a>>,
+}
+
+/// The vectors of a step.
+#[derive(Clone, Copy)]
+pub enum Columns<'a> {
+    /// Those of a space from column 0 on, packed: column `column` was multiplied and the next has the product.
+    InOrder {
+        /// Up to the product.
+        space: Region<'a>,
+        /// Number of the column.
+        column: usize,
+    },
+    /// Those of the plain recurrence, which takes no others away.
+    Three {
+        /// The one before the last, of a step that has one before.
+        before: Region<'a>,
+        /// The one that was multiplied.
+        last: Region<'a>,
+        /// The product.
+        product: Region<'a>,
+    },
 }
 
 /// Estimates of the products of the vectors of a space.
@@ -288,13 +312,28 @@ pub struct Watch<'a> {
 
 /// Takes away what the vectors before have along the product, where that is due, and divides by the norm.
 pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
-    let columns = step.column + 1;
+    let array = |what: &str, region: Region<'_>| region.array(what, step.rows, size_of::<T>());
+    let (column, three, [space, before, last, vector]) = match step.columns {
+        Columns::Three { before, last, product } => {
+            let last = array("vector", last)?;
+            (0, true, [last, array("vector", before)?, last, array("vector", product)?])
+        }
+        Columns::InOrder { space, column } => {
+            if step.previous.is_some() && column == 0 {
+                return Err(Error::Internal("a step before the first".into()));
+            }
+            let first = space.array("space", product("space", &[step.rows, column + 2])?, size_of::<T>())?;
+            let at = |column: usize| first + to_u64(column * step.rows * size_of::<T>());
+            (column, false, [first, at(column.saturating_sub(1)), at(column), at(column + 1)])
+        }
+    };
+    let columns = column + 1;
     let numbers = step_numbers::<T>(columns);
-    if step.previous.is_some() && step.column == 0 {
-        return Err(Error::Internal("a step before the first".into()));
-    }
     let mut parameters = StepParams {
-        space: step.space.array("space", product("space", &[step.rows, columns + 1])?, size_of::<T>())?,
+        space,
+        before,
+        last,
+        vector,
         partials: step.partials.array("partials", product("partials", &[2, numbers, step.blocks])?, 8)?,
         arrivals: step.arrivals.array("arrivals", 2, 4)?,
         record: step.record.array("record", RECORD, 8)?,
@@ -303,17 +342,18 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
         estimates: 0,
         estimates_after: 0,
         rows: to_i64(step.rows),
-        column: to_i64(step.column),
+        column: to_i64(column),
         step: 0,
         basis: 0,
         most: to_i64(numbers),
         held: 0,
+        three: i64::from(three),
         epsilon: 0.0,
         limit: 0.0,
     };
     if let Some(watch) = step.watch {
         let length = estimates(watch.basis);
-        if watch.step >= watch.basis || watch.basis >= STEP_THREADS || watch.step > step.column {
+        if three || watch.step >= watch.basis || watch.basis >= STEP_THREADS || watch.step > column {
             return Err(Error::Internal(format!("step {} of {}", watch.step, watch.basis)));
         }
         parameters.projected =

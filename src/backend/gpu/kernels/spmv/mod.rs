@@ -5,13 +5,16 @@
 //! | this one | a matrix, what becomes of its sums, products with one vector |
 //! | `sweeps` | products by columns, summed by rows |
 //! | `block` | products with several vectors |
+//! | `pixels` | products with the graph of an image |
 //! | `renumber` | vectors with their numbers in another order |
 
 mod block;
+mod pixels;
 mod renumber;
 mod sweeps;
 
 pub use block::{Vectors, block, block_entries, rest_block};
+pub use pixels::{Pixels, pixels};
 pub use renumber::{Strided, pick, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
@@ -130,6 +133,16 @@ parameters! {
     }
     /// `purlin_spmv_permute_params`.
     PermuteParams SPMV_PERMUTE_PARAMS_BYTES { sources: u64, values: u64, output: u64, count: i64, }
+    /// `purlin_spmv_pixels_params`.
+    PixelsParams SPMV_PIXELS_PARAMS_BYTES {
+        weights: u64,
+        offsets: u64,
+        gathered: u64,
+        height: i64,
+        width: i64,
+        pairs: i64,
+        finish: FinishParams,
+    }
     /// `purlin_spmv_renumber_params`.
     RenumberParams SPMV_RENUMBER_PARAMS_BYTES {
         list: u64,
