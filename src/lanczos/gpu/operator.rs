@@ -36,8 +36,16 @@ struct RankOne {
 
 /// Where products come from.
 enum Products<'o> {
-    Planned { matrix: &'o Matrix, plan: &'o Plan, space: Space, adjoint: Option<(&'o Plan, Space)> },
+    Planned(Box<Planned<'o>>),
     Own(&'o dyn OnDevice),
+}
+
+/// Those of a sparse matrix, and with its adjoint.
+struct Planned<'o> {
+    matrix: &'o Matrix,
+    plan: &'o Plan,
+    space: Space,
+    adjoint: Option<(&'o Plan, Space)>,
 }
 
 impl Products<'_> {
@@ -49,16 +57,18 @@ impl Products<'_> {
         gathered: Region<'_>,
         finish: &DeviceFinish<'_>,
     ) -> Result<()> {
-        match self {
-            Self::Own(own) => own.multiply(stream, op, gathered, finish),
-            Self::Planned { matrix, plan, space, .. } if op == Op::Plain => {
-                plan.multiply_device::<T>(matrix, stream, space, gathered, finish)
+        let own = match self {
+            Self::Own(own) => return own.multiply(stream, op, gathered, finish),
+            Self::Planned(own) => own,
+        };
+        let (plan, space) = match (op, &own.adjoint) {
+            (Op::Plain, _) => (own.plan, &own.space),
+            (Op::Adjoint, Some((plan, space))) => (*plan, space),
+            (Op::Adjoint, None) => {
+                return Err(Error::Internal("products with an adjoint that was not planned".into()));
             }
-            Self::Planned { matrix, adjoint: Some((plan, space)), .. } => {
-                plan.multiply_device::<T>(matrix, stream, space, gathered, finish)
-            }
-            Self::Planned { .. } => Err(Error::Internal("products with an adjoint that was not planned".into())),
-        }
+        };
+        plan.multiply_device::<T>(own.matrix, stream, space, gathered, finish)
     }
 }
 
@@ -113,7 +123,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             There::Planned { matrix, plan, adjoint } => {
                 let adjoint =
                     adjoint.map(|plan| Ok::<_, Error>((plan, plan.device_space::<T>(stream)?))).transpose()?;
-                Products::Planned { matrix, plan, space: plan.device_space::<T>(stream)?, adjoint }
+                Products::Planned(Box::new(Planned { matrix, plan, space: plan.device_space::<T>(stream)?, adjoint }))
             }
         };
         Ok(Self {
@@ -141,7 +151,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     /// The order that vectors are in, if it is not the matrix's.
     pub(super) fn renumbering(&self) -> Option<&'o Arc<Renumbering>> {
         match &self.products {
-            Products::Planned { plan, .. } => plan.renumbering(),
+            Products::Planned(own) => own.plan.renumbering(),
             Products::Own(_) => None,
         }
     }
@@ -185,7 +195,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
 
     /// Whether [`DeviceOperator::apply_block`] is to be had.
     pub(super) fn takes_blocks(&self) -> bool {
-        let is_planned = matches!(self.products, Products::Planned { .. });
+        let is_planned = matches!(self.products, Products::Planned(_));
         is_planned && !matches!(self.kind, Kind::Gram | Kind::OuterGram | Kind::Augmented) && self.rank_one.is_none()
     }
 
@@ -211,10 +221,10 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let (input, output) = (input.whole(), output.whole());
         place::<T>(gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
         let factors = (real(self.alpha), real(0.0));
-        let Products::Planned { matrix, plan, .. } = &self.products else {
+        let Products::Planned(own) = &self.products else {
             return Err(Error::Internal("a block of vectors for an operator that takes none".into()));
         };
-        plan.multiply_device_block::<T>(matrix, stream, factors, width, (input, width), (output, width))?;
+        own.plan.multiply_device_block::<T>(own.matrix, stream, factors, width, (input, width), (output, width))?;
         place::<T>(gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
         if let Some(parts) = &self.scale {
             each(y, y, Some(parts), 1.0, 0.0)?;

@@ -1,7 +1,7 @@
 //! The kernels of `cuda/lanczos.cu`.
 
 use super::{constants as c, filling, optional, product, size};
-use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
+use crate::backend::gpu::launch::{Grid, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
@@ -9,19 +9,6 @@ use crate::shape::{to_i64, to_u64};
 
 /// Rows whose sums are one piece.
 const PIECE: usize = size(c::LANCZOS_PIECE);
-
-macro_rules! parameters {
-    ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
-        $(#[$m])*
-        #[derive(Clone, Copy)]
-        #[repr(C)]
-        struct $name { $($field: $t,)* }
-
-        const _: () = assert!(size_of::<$name>() == size(c::$bytes));
-        // SAFETY: the same members in the same order as in cuda/lanczos_launch.h, where the size is asserted too.
-        unsafe impl Parameters for $name {}
-    )*};
-}
 
 parameters! {
     /// `purlin_lanczos_pass_params`.

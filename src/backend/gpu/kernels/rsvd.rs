@@ -1,7 +1,7 @@
 //! The kernels of `cuda/rsvd.cu`.
 
 use super::{constants as c, filling, optional, product, size, small, span};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
@@ -12,19 +12,6 @@ pub const RECORD: usize = size(c::RSVD_RECORD);
 
 /// Bytes of the tallies that a conversion needs beside its result.
 pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * RECORD * 8;
-
-macro_rules! parameters {
-    ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
-        $(#[$m])*
-        #[derive(Clone, Copy)]
-        #[repr(C)]
-        struct $name { $($field: $t,)* }
-
-        const _: () = assert!(size_of::<$name>() == size(c::$bytes));
-        // SAFETY: the same members in the same order as in cuda/rsvd_launch.h, where the size is asserted too.
-        unsafe impl Parameters for $name {}
-    )*};
-}
 
 parameters! {
     /// `purlin_rsvd_convert_params`.

@@ -19,7 +19,7 @@ pub use renumber::{Strided, pick, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
 use super::{constants as c, optional, product, size, small};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
@@ -45,19 +45,6 @@ pub const TILE_WORDS: usize = size(c::SPMV_TILE_BYTES) / 8;
 pub const BIN_WORDS: usize = size(c::SPMV_BIN_BYTES) / 8;
 /// As above.
 pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
-
-macro_rules! parameters {
-    ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
-        $(#[$m])*
-        #[derive(Clone, Copy, Default)]
-        #[repr(C)]
-        struct $name { $($field: $t,)* }
-
-        const _: () = assert!(size_of::<$name>() == size(c::$bytes));
-        // SAFETY: the same members in the same order as in cuda/spmv_launch.h, where the size is asserted too.
-        unsafe impl Parameters for $name {}
-    )*};
-}
 
 parameters! {
     /// `purlin_spmv_finish`.
