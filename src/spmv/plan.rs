@@ -191,11 +191,8 @@ impl Plan {
             self.other = multiplied_by(&self.context, a, &self.options, self.renumbering.as_deref())?;
         }
         let from = csr(self.other.as_ref().unwrap_or(a))?;
-        match (&mut self.device, self.context.backend()) {
-            (Some(device), Backend::Gpu(gpu)) => {
-                with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))?;
-            }
-            _ => {}
+        if let (Some(device), Backend::Gpu(gpu)) = (&mut self.device, self.context.backend()) {
+            with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))?;
         }
         if self.operator.is_some() {
             self.operator = Some(Operator::new(self, a)?);
