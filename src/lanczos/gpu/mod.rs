@@ -7,10 +7,12 @@
 //! | file | subject |
 //! |---|---|
 //! | `operator` | operators on vectors in device memory |
+//! | `order` | columns in an order of their own |
 //! | `part` | rows of one context of several |
 //! | `steps` | the steps of a cycle |
 
 mod operator;
+mod order;
 mod part;
 mod steps;
 #[cfg(test)]
@@ -27,7 +29,6 @@ use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{
     Pass, Scale, orient, orient_room, parts, pass, pieces, scale, total, turn,
 };
-use crate::backend::gpu::kernels::spmv::Strided;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
 use crate::dense::Algebra;
@@ -38,7 +39,6 @@ use crate::matrix::DenseMut;
 use crate::rng;
 use crate::scalar::{Element, Real, Scalar};
 use crate::shape::{Order, product, to_u64};
-use crate::spmv::Renumbering;
 use crate::spmv::renumber::Way;
 use operator::{DeviceOperator, Ends};
 use steps::Steps;
@@ -582,37 +582,6 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 }
 
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
-    /// The order that columns are in, if it is not the matrix's.
-    fn renumbering(&self) -> Option<&Arc<Renumbering>> {
-        match &self.operator {
-            Source::Device(operator) => operator.renumbering(),
-            Source::Host(_) => None,
-        }
-    }
-
-    /// Memory for a vector.
-    fn room(&self) -> Result<DeviceMemory> {
-        self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
-    }
-
-    fn renumber(&self, order: &Renumbering, way: Way, from: Region<'_>, to: Region<'_>) -> Result<()> {
-        let on = (&self.gpu, &self.stream);
-        order.apply_on_device::<T>(on, way, 1, Strided::vector(from), Strided::vector(to))
-    }
-
-    /// Puts columns back into the order of the matrix, for good: they are no vectors of the space any more.
-    fn put_back(&self, first: usize, count: usize) -> Result<()> {
-        let Some(order) = self.renumbering() else { return Ok(()) };
-        let room = self.room()?;
-        for j in first..first + count {
-            self.renumber(order, Way::Out, self.column(j)?, room.whole())?;
-            let (from, to) = (room.whole(), self.column(j)?);
-            let one = Scale { from, to, rows: self.n, square: None, parts: None, factor: 1.0, keep: 0.0 };
-            scale::<T>(&self.gpu, &self.stream, one)?;
-        }
-        Ok(())
-    }
-
     /// Column `to` = factor column `from` + keep column `to`.
     fn spread_one(&self, from: usize, factor: f64, to: usize, keep: f64) -> Result<()> {
         let (from, to) = (self.column(from)?, self.column(to)?);

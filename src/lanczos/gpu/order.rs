@@ -1,0 +1,46 @@
+//! Columns in an order of their own, and back in the matrix's.
+
+use std::sync::Arc;
+
+use super::{GpuKrylov, Source, WHAT};
+use crate::backend::gpu::kernels::lanczos::{Scale, scale};
+use crate::backend::gpu::kernels::spmv::Strided;
+use crate::backend::gpu::{DeviceMemory, Region};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::shape::product;
+use crate::spmv::Renumbering;
+use crate::spmv::renumber::Way;
+
+impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
+    /// The order that columns are in, if it is not the matrix's.
+    pub(super) fn renumbering(&self) -> Option<&Arc<Renumbering>> {
+        match &self.operator {
+            Source::Device(operator) => operator.renumbering(),
+            Source::Host(_) => None,
+        }
+    }
+
+    /// Memory for a vector.
+    pub(super) fn room(&self) -> Result<DeviceMemory> {
+        self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
+    }
+
+    pub(super) fn renumber(&self, order: &Renumbering, way: Way, from: Region<'_>, to: Region<'_>) -> Result<()> {
+        let on = (&self.gpu, &self.stream);
+        order.apply_on_device::<T>(on, way, 1, Strided::vector(from), Strided::vector(to))
+    }
+
+    /// Puts columns back into the order of the matrix, for good: they are no vectors of the space any more.
+    pub(super) fn put_back(&self, first: usize, count: usize) -> Result<()> {
+        let Some(order) = self.renumbering() else { return Ok(()) };
+        let room = self.room()?;
+        for j in first..first + count {
+            self.renumber(order, Way::Out, self.column(j)?, room.whole())?;
+            let (from, to) = (room.whole(), self.column(j)?);
+            let one = Scale { from, to, rows: self.n, square: None, parts: None, factor: 1.0, keep: 0.0 };
+            scale::<T>(&self.gpu, &self.stream, one)?;
+        }
+        Ok(())
+    }
+}
