@@ -156,7 +156,7 @@ struct Case {
     if (ask.scale) f.scale = scales.address();
     if (ask.diagonal) f.diagonal = diagonals.address();
     f.alpha[0] = ask.alpha.real(), f.alpha[1] = ask.alpha.imag(), f.beta[0] = ask.beta.real(), f.beta[1] = ask.beta.imag();
-    f.shift = ask.shift;
+    f.shift[0] = ask.shift, f.weight[0] = 1.0;
     return f;
   }
   purlin_spmv_params params(const Ask &ask) const {
