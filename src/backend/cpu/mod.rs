@@ -7,6 +7,23 @@ pub mod small;
 
 pub use pool::Pool;
 
+/// Whether the processor's gathers are slower than loads one by one, and its caches late with what is read once, where they are
+/// not told of it: AMD's, which take a gather apart.
+pub fn prefers_loads() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        static ANSWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        *ANSWER.get_or_init(|| {
+            let vendor = std::arch::x86_64::__cpuid(0);
+            // "AuthenticAMD", and "HygonGenuine" of the same make.
+            let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat();
+            name == b"AuthenticAMD" || name == b"HygonGenuine"
+        })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Vector instruction set. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]

@@ -4,26 +4,22 @@
 //! a processor would guess wrong. Short rows of like length are summed entry by entry, which is faster where the guess is right.
 
 use super::Job;
-use crate::backend::cpu::simd::{Kernel, Lanes, Simd};
+use super::rows::{Part, RowSum};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, prefetch};
 use crate::backend::memory::parts;
 use crate::matrix::sparse::Index;
 use crate::scalar::{Real, Scalar};
 use crate::spmv::info::Statistics;
-use crate::spmv::plan::Tile;
 
-/// Rows whose offsets are read at a time.
-const ROWS: usize = 256;
-
-/// As [`super::share`].
+/// A share's entries, and how they are summed.
 pub(super) struct Share<'s, 'a, T: Scalar, I> {
+    pub(super) entries: Part<'s, T>,
     pub(super) job: &'s Job<'a, T>,
     pub(super) cols: &'a [I],
     /// The same columns, where they are to be gathered by.
     pub(super) gathered_by: Option<&'a [i32]>,
-    pub(super) base: i64,
-    pub(super) order: Option<&'s [u32]>,
-    pub(super) range: (Tile, Tile),
-    pub(super) y: &'s mut [T],
+    /// Whether the processor prefers loads one by one to gathers.
+    pub(super) loads: bool,
 }
 
 /// Whether gathers are faster than loads one by one.
@@ -31,10 +27,8 @@ pub(super) fn suits(s: &Statistics) -> bool {
     s.mean > 16.0 || s.deviation > 0.1 * s.mean
 }
 
-/// The sum of a row's entries `from .. to`.
-trait RowSum<P> {
-    fn sum(&self, from: usize, to: usize) -> P;
-}
+/// Entries between one that is summed and the one that is asked for at that time.
+const AHEAD: usize = 256;
 
 /// Entry by entry.
 struct InOrder<'a, P, I> {
@@ -42,17 +36,22 @@ struct InOrder<'a, P, I> {
     base: usize,
     values: &'a [P],
     x: &'a [P],
+    asks: bool,
 }
 
-impl<P: Real, I: Index> RowSum<P> for InOrder<'_, P, I> {
+impl<T: Scalar, I: Index> RowSum<T> for InOrder<'_, T::Part, I> {
     #[inline(always)]
-    fn sum(&self, from: usize, to: usize) -> P {
-        let mut sum = P::ZERO;
+    fn sum(&self, from: usize, to: usize) -> T {
+        if self.asks {
+            prefetch(self.cols, from + AHEAD);
+            prefetch(self.values, from + AHEAD);
+        }
+        let mut sum = T::Part::ZERO;
         for (col, value) in self.cols[from..to].iter().zip(&self.values[from..to]) {
             // The base is 0 or 1, and no larger than any index.
             sum = value.mul_add(self.x[col.to_usize() - self.base], sum);
         }
-        sum
+        number(sum)
     }
 }
 
@@ -61,21 +60,25 @@ struct OnesInOrder<'a, P, I> {
     cols: &'a [I],
     base: usize,
     x: &'a [P],
+    asks: bool,
 }
 
-impl<P: Real, I: Index> RowSum<P> for OnesInOrder<'_, P, I> {
+impl<T: Scalar, I: Index> RowSum<T> for OnesInOrder<'_, T::Part, I> {
     #[inline(always)]
-    fn sum(&self, from: usize, to: usize) -> P {
-        let mut sum = P::ZERO;
+    fn sum(&self, from: usize, to: usize) -> T {
+        if self.asks {
+            prefetch(self.cols, from + AHEAD);
+        }
+        let mut sum = T::Part::ZERO;
         for col in &self.cols[from..to] {
             sum += self.x[col.to_usize() - self.base];
         }
-        sum
+        number(sum)
     }
 }
 
-/// A vector of entries at a time.
-struct Gathered<'a, P, S> {
+/// A vector of entries at a time: by gathers, or with `LOADS` by loads one by one, which gives the same.
+struct Gathered<'a, P, S, const LOADS: bool> {
     simd: S,
     cols: &'a [i32],
     base: i32,
@@ -83,41 +86,53 @@ struct Gathered<'a, P, S> {
     x: &'a [P],
 }
 
-impl<P: Real, S: Simd<P>> RowSum<P> for Gathered<'_, P, S> {
+impl<T: Scalar, S: Simd<T::Part>, const LOADS: bool> RowSum<T> for Gathered<'_, T::Part, S, LOADS> {
     #[inline(always)]
-    fn sum(&self, from: usize, to: usize) -> P {
-        let (mut cols, mut values) = (&self.cols[from..to], &self.values[from..to]);
-        let mut sum = self.simd.splat(P::ZERO);
+    fn sum(&self, from: usize, to: usize) -> T {
+        let (mut cols, mut values) = (&self.cols[from..], &self.values[from..to]);
+        let mut sum = self.simd.splat(T::Part::ZERO);
         loop {
-            let x = self.simd.gather(self.x, cols, self.base);
+            let x = if LOADS {
+                prefetch(cols, AHEAD);
+                prefetch(values, AHEAD);
+                self.simd.pick(self.x, cols, values.len(), self.base)
+            } else {
+                self.simd.gather(self.x, &cols[..values.len()], self.base)
+            };
             sum = self.simd.load_part(values).mul_add(x, sum);
-            if cols.len() <= S::V::LEN {
-                return sum.total();
+            if values.len() <= S::V::LEN {
+                return number(sum.total());
             }
             (cols, values) = (&cols[S::V::LEN..], &values[S::V::LEN..]);
         }
     }
 }
 
-/// A vector of entries of a pattern at a time.
-struct OnesGathered<'a, P, S> {
+/// A vector of entries of a pattern at a time, likewise.
+struct OnesGathered<'a, P, S, const LOADS: bool> {
     simd: S,
     cols: &'a [i32],
     base: i32,
     x: &'a [P],
 }
 
-impl<P: Real, S: Simd<P>> RowSum<P> for OnesGathered<'_, P, S> {
+impl<T: Scalar, S: Simd<T::Part>, const LOADS: bool> RowSum<T> for OnesGathered<'_, T::Part, S, LOADS> {
     #[inline(always)]
-    fn sum(&self, from: usize, to: usize) -> P {
-        let mut cols = &self.cols[from..to];
-        let mut sum = self.simd.splat(P::ZERO);
+    fn sum(&self, from: usize, to: usize) -> T {
+        let (mut cols, mut left) = (&self.cols[from..], to - from);
+        let mut sum = self.simd.splat(T::Part::ZERO);
         loop {
-            sum = sum.add(self.simd.gather(self.x, cols, self.base));
-            if cols.len() <= S::V::LEN {
-                return sum.total();
+            let x = if LOADS {
+                prefetch(cols, AHEAD);
+                self.simd.pick(self.x, cols, left, self.base)
+            } else {
+                self.simd.gather(self.x, &cols[..left], self.base)
+            };
+            sum = sum.add(x);
+            if left <= S::V::LEN {
+                return number(sum.total());
             }
-            cols = &cols[S::V::LEN..];
+            (cols, left) = (&cols[S::V::LEN..], left - S::V::LEN);
         }
     }
 }
@@ -127,59 +142,30 @@ impl<T: Scalar, I: Index> Kernel<T::Part> for Share<'_, '_, T, I> {
 
     #[inline(always)]
     fn run<S: Simd<T::Part>>(self, simd: S) -> T {
-        let Self { job, cols, gathered_by, base, .. } = self;
+        let Self { entries, job, cols, gathered_by, loads } = self;
         let x = parts(job.gathered);
-        let (base, narrow) = (base as usize, base as i32);
-        match (gathered_by, job.values.map(parts)) {
-            (Some(cols), Some(values)) => rows(self, &Gathered { simd, cols, base: narrow, values, x }),
-            (Some(cols), None) => rows(self, &OnesGathered { simd, cols, base: narrow, x }),
-            (None, Some(values)) => rows(self, &InOrder { cols, base, values, x }),
-            (None, None) => rows(self, &OnesInOrder { cols, base, x }),
-        }
-    }
-}
-
-/// Finishes the rows that end in the share, and returns the sum of what it has of the next.
-#[inline(always)]
-fn rows<T: Scalar, I: Index, R: RowSum<T::Part>>(share: Share<'_, '_, T, I>, of: &R) -> T {
-    let Share { job, order, range: (begin, end), y, .. } = share;
-    let plain = job.finish.is_plain();
-    if let Some(order) = order {
-        for &at in order {
-            let i = begin.row + at as usize;
-            let sum = number(of.sum(job.rows.entry(i), job.rows.entry(i + 1)));
-            y[at as usize] = finished(job, plain, i, sum, y[at as usize]);
-        }
-        return T::default();
-    }
-    // Of the first row, what lies in the share; of the others all.
-    let mut offsets = [begin.entry; ROWS + 1];
-    let mut first = begin.row;
-    for y in y.chunks_mut(ROWS) {
-        for (offset, i) in offsets[1..].iter_mut().zip(first + 1..first + 1 + y.len()) {
-            *offset = job.rows.entry(i);
-        }
-        if plain {
-            for (pair, y) in offsets.windows(2).zip(&mut *y) {
-                *y = job.finish.alpha * number::<T>(of.sum(pair[0], pair[1]));
+        let base = job.rows.columns().1;
+        let (narrow, base) = (base as i32, base as usize);
+        match (gathered_by, job.values.map(parts), loads) {
+            (Some(cols), Some(values), false) => {
+                entries.finish(job, &Gathered::<_, _, false> { simd, cols, base: narrow, values, x })
             }
-        } else {
-            for ((i, pair), y) in (first..).zip(offsets.windows(2)).zip(&mut *y) {
-                *y = finished(job, plain, i, number(of.sum(pair[0], pair[1])), *y);
+            (Some(cols), Some(values), true) => {
+                entries.finish(job, &Gathered::<_, _, true> { simd, cols, base: narrow, values, x })
             }
+            (Some(cols), None, false) => {
+                entries.finish(job, &OnesGathered::<_, _, false> { simd, cols, base: narrow, x })
+            }
+            (Some(cols), None, true) => {
+                entries.finish(job, &OnesGathered::<_, _, true> { simd, cols, base: narrow, x })
+            }
+            (None, Some(values), asks) => entries.finish(job, &InOrder { cols, base, values, x, asks }),
+            (None, None, asks) => entries.finish(job, &OnesInOrder { cols, base, x, asks }),
         }
-        first += y.len();
-        offsets[0] = offsets[y.len()];
     }
-    number(of.sum(offsets[0], end.entry))
 }
 
 #[inline(always)]
 fn number<T: Scalar>(sum: T::Part) -> T {
     T::from_parts(sum.to_f64(), 0.0)
-}
-
-#[inline(always)]
-fn finished<T: Scalar>(job: &Job<'_, T>, plain: bool, i: usize, sum: T, y: T) -> T {
-    if plain { job.finish.alpha * sum } else { job.finish.of(i, job.x, sum, y) }
 }

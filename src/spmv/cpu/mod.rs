@@ -10,15 +10,15 @@ mod rows;
 use super::options::Algorithm;
 use super::plan::{Plan, Tile};
 use crate::alloc;
-use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::cpu::simd::dispatch;
+use crate::backend::cpu::{Isa, prefers_loads};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::sparse::{Index, Indices, Rows};
 use crate::scalar::Scalar;
 use gather::Share;
-use rows::{Ones, Row, Values};
+use rows::{Ones, Part, Row, Values};
 
 /// What becomes of the sum of a row: y_i = alpha r_i (A x)_i + (shift + weight d_i) x_i + beta y_i.
 #[derive(Clone, Copy)]
@@ -113,9 +113,14 @@ pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &Job<'_, T>, y: &
 
 fn typed<T: Scalar, I: Index>(context: &Context, plan: &Plan, job: &Job<'_, T>, cols: &[I], y: &mut [T]) -> Result<()> {
     let (base, gathered) = (job.rows.columns().1, job.gathered);
+    let grouped = match plan.info().algorithm {
+        Algorithm::Scalar => false,
+        Algorithm::RowGroup | Algorithm::RowBin => plan.info().group >= 4,
+        _ => true,
+    };
     match job.values {
-        Some(values) => shares(context, plan, job, Row { cols, base, values, gathered }, y),
-        None => shares(context, plan, job, Row { cols, base, values: Ones, gathered }, y),
+        Some(values) => shares(context, plan, job, Row { cols, base, values, gathered, grouped }, y),
+        None => shares(context, plan, job, Row { cols, base, values: Ones, gathered, grouped }, y),
     }
 }
 
@@ -137,24 +142,20 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
         parts.push((pair[0], pair[1], own, carry));
         rest = tail;
     }
-    let grouped = match plan.info().algorithm {
-        Algorithm::Scalar => false,
-        Algorithm::RowGroup | Algorithm::RowBin => plan.info().group >= 4,
-        _ => true,
-    };
     let isa = context.isa();
     let on_vectors = !T::IS_COMPLEX && isa != Isa::Portable && plan.info().algorithm != Algorithm::Scalar;
     let gathered_by = match job.rows.columns().0 {
         Indices::I32(cols) if gather::suits(&plan.info().statistics) => Some(cols),
         _ => None,
     };
+    let loads = isa == Isa::Avx512 && prefers_loads();
     let work = |(begin, end, own, carry): (Tile, Tile, &mut [T], &mut T)| {
         let order = order.map(|o| &o[begin.row..end.row]);
-        let (cols, base, range) = (row.cols, row.base, (begin, end));
+        let entries = Part { range: (begin, end), order, y: own };
         *carry = if on_vectors {
-            dispatch(isa, Share { job, cols, gathered_by, base, order, range, y: own })
+            dispatch(isa, Share { entries, job, cols: row.cols, gathered_by, loads })
         } else {
-            share(job, &row, grouped, order, range, own)
+            entries.finish(job, &row)
         };
     };
     context.pool().run_here(|| parts.into_par_iter().with_min_len(FEWEST).for_each(work));
@@ -164,37 +165,4 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
         }
     }
     Ok(())
-}
-
-/// Finishes the rows that end in a share, and returns the sum of what it has of the next.
-fn share<T: Scalar, I: Index, V: Values<T>>(
-    job: &Job<'_, T>,
-    row: &Row<'_, T, I, V>,
-    grouped: bool,
-    order: Option<&[u32]>,
-    (begin, end): (Tile, Tile),
-    y: &mut [T],
-) -> T {
-    let sum = |from: usize, to: usize| if grouped { row.grouped(from, to) } else { row.in_order(from, to) };
-    let finish = |i: usize, from: usize, y: &mut T| {
-        let sum = sum(from, job.rows.entry(i + 1));
-        *y = job.finish.of(i, job.x, sum, *y);
-    };
-    match order {
-        Some(order) => {
-            for &i in order {
-                let (i, at) = (begin.row + i as usize, i as usize);
-                finish(i, job.rows.entry(i), &mut y[at]);
-            }
-            T::default()
-        }
-        None => {
-            let mut from = begin.entry;
-            for (i, y) in (begin.row..end.row).zip(y) {
-                finish(i, from, y);
-                from = job.rows.entry(i + 1);
-            }
-            sum(from, end.entry)
-        }
-    }
 }

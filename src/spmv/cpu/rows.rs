@@ -1,7 +1,64 @@
-//! Sums of rows.
+//! Sums of rows, and the rows of a share.
 
+use super::Job;
 use crate::matrix::sparse::Index;
 use crate::scalar::Scalar;
+use crate::spmv::plan::Tile;
+
+/// Rows whose offsets are read at a time.
+const ROWS: usize = 256;
+
+/// The sum of a row's entries `from .. to`.
+pub(super) trait RowSum<T> {
+    fn sum(&self, from: usize, to: usize) -> T;
+}
+
+/// What a thread sums at a time.
+pub(super) struct Part<'s, T> {
+    /// Where it begins, and where the next does.
+    pub(super) range: (Tile, Tile),
+    /// The rows in the order that they are summed in; `None` for one after another.
+    pub(super) order: Option<&'s [u32]>,
+    /// y of the rows that end in it.
+    pub(super) y: &'s mut [T],
+}
+
+impl<T: Scalar> Part<'_, T> {
+    /// Finishes the rows that end in the share, and returns the sum of what it has of the next.
+    #[inline(always)]
+    pub(super) fn finish<R: RowSum<T>>(self, job: &Job<'_, T>, of: &R) -> T {
+        let Self { range: (begin, end), order, y } = self;
+        if let Some(order) = order {
+            for &at in order {
+                let i = begin.row + at as usize;
+                let sum = of.sum(job.rows.entry(i), job.rows.entry(i + 1));
+                y[at as usize] = job.finish.of(i, job.x, sum, y[at as usize]);
+            }
+            return T::default();
+        }
+        let plain = job.finish.is_plain();
+        // Of the first row, what lies in the share; of the others all.
+        let mut offsets = [begin.entry; ROWS + 1];
+        let mut first = begin.row;
+        for y in y.chunks_mut(ROWS) {
+            for (offset, i) in offsets[1..].iter_mut().zip(first + 1..first + 1 + y.len()) {
+                *offset = job.rows.entry(i);
+            }
+            if plain {
+                for (pair, y) in offsets.windows(2).zip(&mut *y) {
+                    *y = job.finish.alpha * of.sum(pair[0], pair[1]);
+                }
+            } else {
+                for ((i, pair), y) in (first..).zip(offsets.windows(2)).zip(&mut *y) {
+                    *y = job.finish.of(i, job.x, of.sum(pair[0], pair[1]), *y);
+                }
+            }
+            first += y.len();
+            offsets[0] = offsets[y.len()];
+        }
+        of.sum(offsets[0], end.entry)
+    }
+}
 
 /// The values of a matrix.
 pub(super) trait Values<T>: Copy + Sync {
@@ -44,6 +101,15 @@ pub(super) struct Row<'a, T, I, V> {
     pub(super) base: i64,
     pub(super) values: V,
     pub(super) gathered: &'a [T],
+    /// Whether entries are added in [`SUMS`] sums, not one after another.
+    pub(super) grouped: bool,
+}
+
+impl<T: Scalar, I: Index, V: Values<T>> RowSum<T> for Row<'_, T, I, V> {
+    #[inline(always)]
+    fn sum(&self, from: usize, to: usize) -> T {
+        if self.grouped { self.in_groups(from, to) } else { self.in_order(from, to) }
+    }
 }
 
 /// Independent sums of a row, which hide the latency of an addition.
@@ -58,7 +124,7 @@ impl<T: Scalar, I: Index, V: Values<T>> Row<'_, T, I, V> {
 
     /// Entries `from .. to`, added one after another.
     #[inline(always)]
-    pub(super) fn in_order(&self, from: usize, to: usize) -> T {
+    fn in_order(&self, from: usize, to: usize) -> T {
         let values = self.values.part(from, to);
         let mut sum = T::default();
         for (k, &col) in self.cols[from..to].iter().enumerate() {
@@ -69,7 +135,7 @@ impl<T: Scalar, I: Index, V: Values<T>> Row<'_, T, I, V> {
 
     /// Entries `from .. to` in [`SUMS`] sums.
     #[inline(always)]
-    pub(super) fn grouped(&self, from: usize, to: usize) -> T {
+    fn in_groups(&self, from: usize, to: usize) -> T {
         let values = self.values.part(from, to);
         let mut sums = [T::default(); SUMS];
         let chunks = self.cols[from..to].chunks_exact(SUMS);

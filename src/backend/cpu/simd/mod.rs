@@ -158,6 +158,16 @@ pub trait Simd<T: Real>: Copy {
         self.load(&lanes)
     }
 
+    /// [`Simd::gather`] with the first `count` of `at`, at most `LEN`, by loads one by one: faster where whole vectors of indices
+    /// can be read and [`super::prefers_loads`].
+    ///
+    /// # Panics
+    /// As [`Simd::gather`].
+    #[inline(always)]
+    fn pick(self, from: &[T], at: &[i32], count: usize, base: i32) -> Self::V {
+        self.gather(from, &at[..count.min(at.len())], base)
+    }
+
     /// Lanes 0 and 1 exchanged, 2 and 3, and so on: the parts of complex numbers.
     #[inline(always)]
     fn swap_pairs(self, x: Self::V) -> Self::V {
@@ -204,6 +214,19 @@ pub trait Simd<T: Real>: Copy {
         }
         self.load(&lanes)
     }
+}
+
+/// Asks for what is at place `at` of `of`, which need not be inside, before it is needed.
+#[inline(always)]
+pub fn prefetch<T>(of: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every such processor has the instruction, which reads nothing that can be seen and fails at no address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(of.as_ptr().wrapping_add(at).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (of, at);
 }
 
 /// Most lanes of a vector, of two registers.

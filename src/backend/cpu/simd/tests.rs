@@ -70,12 +70,26 @@ fn check<T: Real, S: Simd<T>>(simd: S) {
             simd.gather(&far, &at[..count], base).store(&mut out);
             let expected = |k: usize| if k < count { T::from_f64((3 * n - 1 - k) as f64) } else { T::ZERO };
             assert!((0..n).all(|k| out[k] == expected(k)), "{count} gathered of {n}");
+            // With as many indices as are wanted, and with all.
+            for given in [count, n] {
+                out.fill(T::ONE);
+                simd.pick(&far, &at[..given], count, base).store(&mut out);
+                assert!((0..n).all(|k| out[k] == expected(k)), "{count} picked of {given}, of {n}");
+            }
         }
         for wrong in [base - 1, base + 3 * n as i32, i32::MIN, i32::MAX] {
             let at = [base, wrong];
             let gather = || simd.gather(&far, &at[2 - n.min(2)..], base);
             let gathered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(gather));
             assert!(gathered.is_err(), "{wrong} is outside");
+            let mut at = vec![base; n.max(2)];
+            at[n - 1] = wrong;
+            let pick = || simd.pick(&far, &at, n, base);
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(pick)).is_err(), "{wrong} is outside");
+            // What is not wanted may be anything.
+            let mut out = vec![T::ONE; n];
+            simd.pick(&far, &at, n - 1, base).store(&mut out);
+            assert!((0..n - 1).all(|k| out[k] == far[0]) && out[n - 1] == T::ZERO);
         }
     }
     let none = [T::ZERO; 0];

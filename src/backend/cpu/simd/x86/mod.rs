@@ -101,7 +101,7 @@ macro_rules! vector {
      $set1:ident $loadu:ident $storeu:ident $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident
      $fmadd:ident $fnmadd:ident $sqrt:ident, $abs:expr, $cmp:ident, $wrap:path, $each:ident, $select:expr, $floor:ident,
      $rsqrt:ident, $largest:ident, $total:ident, $lanes:ident, $part:ident, $gather:ident, $swap:ident,
-     [$($interpolate:ident)?]) => {
+     [$($interpolate:ident)?] [$($pick:ident)?]) => {
         /// Registers of numbers.
         #[derive(Debug, Clone, Copy)]
         pub struct $v([$raw; $count]);
@@ -154,6 +154,12 @@ macro_rules! vector {
                 #[inline(always)]
                 fn interpolate(self, low: $v, high: $v, position: $v) -> $v {
                     $v([$interpolate(low.0[0], high.0[0], position.0[0])])
+                }
+            )?
+            $(
+                #[inline(always)]
+                fn pick(self, from: &[$t], at: &[i32], count: usize, base: i32) -> $v {
+                    $v([$pick(from, at, count, base)])
                 }
             )?
         }
@@ -271,11 +277,13 @@ macro_rules! half {
 macro_rules! lanes {
     ($v:ident, $v2:ident, $token:ident, $twice:ident, $t:ty, $raw:ty, $n:literal, $mask:ty,
      $($f:ident)*, $abs:expr, $cmp:ident, $wrap:path, $select:expr, $floor:ident, $rsqrt:ident,
-     $largest:ident, $total:ident, $lanes:ident, $part:ident, $gather:ident, $swap:ident, [$($interpolate:ident)?]) => {
+     $largest:ident, $total:ident, $lanes:ident, $part:ident, $gather:ident, $swap:ident,
+     [$($interpolate:ident)?] [$($pick:ident)?]) => {
         vector!($v, $token, $twice, |token| $twice(token), $t, $raw, $n, [0], 1, $mask,
-            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $total, $lanes, $part, $gather, $swap, [$($interpolate)?]);
+            $($f)*, $abs, $cmp, $wrap, single, $select, $floor, $rsqrt, $largest, $total, $lanes, $part, $gather, $swap,
+            [$($interpolate)?] [$($pick)?]);
         vector!($v2, $twice, $twice, |token| token, $t, $raw, $n, [0 1], 2, Pair<$mask>,
-            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, $rsqrt, $largest, $total, $lanes, $part, $gather, $swap, []);
+            $($f)*, $abs, $cmp, $wrap, pair, $select, $floor, $rsqrt, $largest, $total, $lanes, $part, $gather, $swap, [] []);
     };
 }
 
@@ -360,19 +368,19 @@ lanes!(F32x8, F32x8x2, Avx2, Avx2Twice, f32, __m256, 8, MaskF32x8,
     _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps, abs_f32x8,
     _mm256_cmp_ps, MaskF32x8, select_f32x8, floor_f32x8, rsqrt_f32x8, largest_f32x8, total_f32x8, lanes_f32x8, part_f32x8,
-    gather_f32x8, swap_f32x8, [interpolate_f32x8]);
+    gather_f32x8, swap_f32x8, [interpolate_f32x8] []);
 lanes!(F64x4, F64x4x2, Avx2, Avx2Twice, f64, __m256d, 4, MaskF64x4,
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd, abs_f64x4,
     _mm256_cmp_pd, MaskF64x4, select_f64x4, floor_f64x4, rsqrt_f64x4, largest_f64x4, total_f64x4, lanes_f64x4, part_f64x4,
-    gather_f64x4, swap_f64x4, []);
+    gather_f64x4, swap_f64x4, [] []);
 lanes!(F32x16, F32x16x2, Avx512, Avx512Twice, f32, __m512, 16, Bits<__mmask16>,
     _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps, abs_f32x16,
     _mm512_cmp_ps_mask, Bits, select_f32x16, floor_f32x16, rsqrt_f32x16, largest_f32x16, total_f32x16, lanes_f32x16, part_f32x16,
-    gather_f32x16, swap_f32x16, [interpolate_f32x16]);
+    gather_f32x16, swap_f32x16, [interpolate_f32x16] [pick_f32x16]);
 lanes!(F64x8, F64x8x2, Avx512, Avx512Twice, f64, __m512d, 8, Bits<__mmask8>,
     _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd, abs_f64x8,
     _mm512_cmp_pd_mask, Bits, select_f64x8, floor_f64x8, rsqrt_f64x8, largest_f64x8, total_f64x8, lanes_f64x8, part_f64x8,
-    gather_f64x8, swap_f64x8, [interpolate_f64x8]);
+    gather_f64x8, swap_f64x8, [interpolate_f64x8] [pick_f64x8]);

@@ -254,6 +254,71 @@ pub(super) fn gather_f32x16(from: &[f32], at: &[i32], base: i32) -> __m512 {
     }
 }
 
+// Where all eight indices are inside, whatever is wanted of them, each is loaded by the processor's own address arithmetic.
+#[inline(always)]
+pub(super) fn pick_f64x8(from: &[f64], at: &[i32], count: usize, base: i32) -> __m512d {
+    let Some(near) = inside(at, base, from.len()) else { return gather_f64x8(from, &at[..count.min(at.len())], base) };
+    let first = from.as_ptr().wrapping_offset(-(base as isize));
+    let lanes = (0xff_u32 >> (8 - count.min(8))) as __mmask8;
+    let place = |k: usize| first.wrapping_offset(again(near, k));
+    // SAFETY: a token exists; eight indices lie within the slice.
+    unsafe {
+        let a = _mm_loadh_pd(_mm_load_sd(place(0)), place(1));
+        let b = _mm_loadh_pd(_mm_load_sd(place(2)), place(3));
+        let c = _mm_loadh_pd(_mm_load_sd(place(4)), place(5));
+        let d = _mm_loadh_pd(_mm_load_sd(place(6)), place(7));
+        let (low, high) = (_mm256_set_m128d(b, a), _mm256_set_m128d(d, c));
+        _mm512_maskz_mov_pd(lanes, _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low), high))
+    }
+}
+
+#[inline(always)]
+pub(super) fn pick_f32x16(from: &[f32], at: &[i32], count: usize, base: i32) -> __m512 {
+    let low = pick_f32x8(from, at, count.min(8), base);
+    // Most rows that are picked by are short.
+    let high = if count > 8 {
+        pick_f32x8(from, at.get(8..).unwrap_or_default(), count - 8, base)
+    } else {
+        op!(_mm256_setzero_ps())
+    };
+    op!(_mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high))
+}
+
+#[inline(always)]
+fn pick_f32x8(from: &[f32], at: &[i32], count: usize, base: i32) -> __m256 {
+    let Some(near) = inside(at, base, from.len()) else {
+        let all = gather_f32x16(from, &at[..count.min(at.len())], base);
+        return op!(_mm512_castps512_ps256(all));
+    };
+    let first = from.as_ptr().wrapping_offset(-(base as isize));
+    let lanes = (0xff_u32 >> (8 - count.min(8))) as __mmask8;
+    // SAFETY: as above.
+    unsafe {
+        let one = |k: usize| *first.wrapping_offset(again(near, k));
+        let x = _mm256_set_ps(one(7), one(6), one(5), one(4), one(3), one(2), one(1), one(0));
+        _mm256_maskz_mov_ps(lanes, x)
+    }
+}
+
+/// Index `k`, from memory: to take it out of the vector that was compared, as the compiler would, takes longer.
+#[inline(always)]
+fn again(near: &[i32; 8], k: usize) -> isize {
+    // SAFETY: the element is borrowed.
+    unsafe { std::ptr::read_volatile(&raw const near[k]) as isize }
+}
+
+/// Eight indices, if there are as many and all are inside.
+#[inline(always)]
+fn inside(at: &[i32], base: i32, length: usize) -> Option<&[i32; 8]> {
+    let near = at.first_chunk::<8>()?;
+    // SAFETY: a token exists; there are eight indices.
+    let lanes = unsafe {
+        let index = _mm256_sub_epi32(_mm256_loadu_si256(near.as_ptr().cast()), _mm256_set1_epi32(base));
+        _mm256_cmplt_epu32_mask(index, _mm256_set1_epi32((length.min(REACH) as u32).cast_signed()))
+    };
+    (lanes == 0xff).then_some(near)
+}
+
 // AVX2 compares signed numbers alone: an index is inside if it is not negative and below the length.
 #[inline(always)]
 pub(super) fn gather_f64x4(from: &[f64], at: &[i32], base: i32) -> __m256d {
