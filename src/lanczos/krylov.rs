@@ -88,7 +88,7 @@ pub trait Krylov {
     }
 
     /// Makes column `column` orthogonal to the first `count`, which are orthonormal and stand before it, by two passes of
-    /// classical Gram-Schmidt.
+    /// classical Gram-Schmidt, of which the second may be spared where the first leaves next to rounding.
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection>;
 
     /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made orthogonal to

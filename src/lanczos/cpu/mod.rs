@@ -22,7 +22,7 @@ use crate::dense::cpu::sums::{dot, squares};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
 use crate::rng;
-use crate::scalar::Scalar;
+use crate::scalar::{Real, Scalar};
 use crate::shape::{product, to_u64};
 use crate::spmv::renumber::Way;
 use panel::Panel;
@@ -36,6 +36,9 @@ pub(super) const PIECE: usize = 2048;
 
 /// Pieces of vectors that are worth another thread's time, where an element takes an operation or two.
 pub(super) const LIGHT: usize = 8;
+
+/// Component along the space, in units of the roundoff, up to which a vector counts as orthogonal after one pass.
+const SPARED: f64 = 32.0;
 
 /// Columns of numbers on the host, and an operator.
 pub struct CpuKrylov<'o, 'a, 's, T: Scalar> {
@@ -260,11 +263,16 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
             return Ok(Projection { along: 0.0, before: norm, after: norm });
         }
         let mut coefficients = Coefficients::new(n, count)?;
-        // Three readings of the space for two passes: the second's coefficients are formed while the first is taken away.
+        // Three readings of the space for two passes: the second's coefficients are formed while the first is taken away. They
+        // are what is left of the space in the vector, and where that is next to rounding the third reading is spared.
         let before = project(&context, v, w, None, Some(&mut coefficients)).0;
         let first = coefficients.total()?;
-        project(&context, v, w, Some(&first), Some(&mut coefficients));
+        let after = project(&context, v, w, Some(&first), Some(&mut coefficients)).1;
         let second = coefficients.total()?;
+        let left: f64 = second.iter().map(|h| h.re() * h.re() + h.im() * h.im()).sum();
+        if left.sqrt() <= SPARED * T::Part::EPSILON.to_f64() * after.sqrt() {
+            return Ok(Projection { along: first[count - 1].re(), before: before.sqrt(), after: after.sqrt() });
+        }
         let after = project(&context, v, w, Some(&second), None).1;
         let along = first[count - 1].re() + second[count - 1].re();
         Ok(Projection { along, before: before.sqrt(), after: after.sqrt() })
