@@ -6,8 +6,11 @@ use super::entries::{WHAT, csr, value_at, values};
 use super::index::Rows;
 use super::transform::transposed;
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
+use crate::backend::cpu::simd::prefetch;
 use crate::backend::memory::HostMemory;
 use crate::choice::numbered;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -25,6 +28,12 @@ pub enum Norm {
     /// Largest sum of moduli of a row.
     Infinity = 3,
 }
+
+/// Entries that are worth another thread's time.
+const LEAST: usize = 1 << 15;
+
+/// Entries between one that is looked at and the one whose partner's place is asked for.
+const AHEAD: usize = 8;
 
 numbered!(Norm, Frobenius, One, Max, Infinity);
 
@@ -121,7 +130,7 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     let ascending = |i: usize| rows.row(i).skip(1).all(|k| rows.col(k - 1) < rows.col(k));
     if (0..rows.len()).all(ascending) {
         let places = Places { rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
-        return places.mirrored(a.dtype(), held, limit);
+        return places.mirrored(a.context(), a.dtype(), held, limit);
     }
     // The transpose has ascending columns, whatever the order of the matrix's own.
     let mirror = transposed(&rows, a.cols(), from.nnz())?;
@@ -131,7 +140,7 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
         col: |k| mirror.col_idx[k],
         source: |k| mirror.source[k],
     };
-    places.mirrored(a.dtype(), held, limit)
+    places.mirrored(a.context(), a.dtype(), held, limit)
 }
 
 /// The entries of a matrix whose rows have ascending columns, and where their values are.
@@ -144,45 +153,77 @@ struct Places<R, C, S> {
 
 impl<R, C, S> Places<R, C, S>
 where
-    R: Fn(usize) -> Range<usize>,
-    C: Fn(usize) -> usize,
-    S: Fn(usize) -> usize,
+    R: Fn(usize) -> Range<usize> + Sync,
+    C: Fn(usize) -> usize + Sync,
+    S: Fn(usize) -> usize + Sync,
 {
-    /// Whether every entry has its conjugate across the diagonal, to within `limit`.
-    fn mirrored(&self, dtype: DType, held: Option<&HostMemory>, limit: f64) -> Result<bool> {
-        let mut next = alloc::with_capacity(WHAT, self.rows)?;
-        next.extend((0..self.rows).map(|i| (self.row)(i).start));
+    /// Whether every entry has its conjugate across the diagonal, to within `limit`. Threads share the rows.
+    fn mirrored(&self, context: &Context, dtype: DType, held: Option<&HostMemory>, limit: f64) -> Result<bool> {
+        let (rows, pool) = (self.rows, context.pool());
+        let entries = if rows == 0 { 0 } else { (self.row)(rows - 1).end };
+        let count = pool.threads().min(entries / LEAST + 1);
+        // As many entries for each.
+        let cut = |part: usize| partition(0..rows, |j| (self.row)(j).end <= entries / count * part);
         with_scalar!(dtype, "a", T => {
             let held = held.map(|h| h.as_slice::<T>()).transpose()?;
-            // The sum of the entries from `k` on in the column that k is in, and what comes behind them.
-            let sum = |row: usize, k: usize| {
-                let (col, end) = ((self.col)(k), (self.row)(row).end);
-                let (mut next, mut re, mut im) = (k, 0.0, 0.0);
-                while next < end && (self.col)(next) == col {
-                    let v = value_at::<T>(held, (self.source)(next));
-                    (re, im, next) = (re + v.re(), im + v.im(), next + 1);
-                }
-                (re, im, next)
-            };
-            for j in 0..self.rows {
-                // Rows come in order, so the partner of an entry in column i is the next of row i.
-                let mut at = (self.row)(j).start;
-                while at < (self.row)(j).end {
-                    let i = (self.col)(at);
-                    let place = next[i];
-                    if place >= (self.row)(i).end || (self.col)(place) != j {
-                        return Ok(false);
-                    }
-                    let ((re, im, after), (other_re, other_im, behind)) = (sum(j, at), sum(i, place));
-                    (at, next[i]) = (after, behind);
-                    let far = (re - other_re).hypot(im + other_im);
-                    // A NaN is symmetric to nothing.
-                    if far.is_nan() || far > limit {
-                        return Ok(false);
-                    }
-                }
-            }
-            Ok(true)
+            let parts: Vec<Result<bool>> = pool.run_here(|| {
+                let work = |part: usize| {
+                    let last = if part + 1 == count { rows } else { cut(part + 1) };
+                    self.mirrored_from(cut(part)..last, held, limit)
+                };
+                (0..count).into_par_iter().map(work).collect()
+            });
+            parts.into_iter().try_fold(true, |all, part| Ok(all && part?))
         })
     }
+
+    /// Whether entries above the diagonal in some rows have their conjugates below it, and those in the columns of these numbers
+    /// have no others.
+    fn mirrored_from<T: Scalar>(&self, own: Range<usize>, held: Option<&[T]>, limit: f64) -> Result<bool> {
+        let from = |i: usize, j: usize| partition((self.row)(i), |at| (self.col)(at) < j);
+        let mut next = alloc::with_capacity(WHAT, self.rows - own.start)?;
+        next.extend((own.start..self.rows).map(|i| from(i, own.start)));
+        // The sum of the entries from `k` on in the column that k is in, and what comes behind them.
+        let sum = |row: usize, k: usize| {
+            let (col, end) = ((self.col)(k), (self.row)(row).end);
+            let (mut next, mut re, mut im) = (k, 0.0, 0.0);
+            while next < end && (self.col)(next) == col {
+                let v = value_at::<T>(held, (self.source)(next));
+                (re, im, next) = (re + v.re(), im + v.im(), next + 1);
+            }
+            (re, im, next)
+        };
+        for j in own.clone() {
+            // Rows come in order, so the partner of an entry in column i is the next of row i.
+            let (mut at, end) = (from(j, j), (self.row)(j).end);
+            while at < end {
+                if at + AHEAD < end {
+                    prefetch(&next, (self.col)(at + AHEAD) - own.start);
+                }
+                let i = (self.col)(at);
+                let place = next[i - own.start];
+                if place >= (self.row)(i).end || (self.col)(place) != j {
+                    return Ok(false);
+                }
+                let ((re, im, after), (other_re, other_im, behind)) = (sum(j, at), sum(i, place));
+                (at, next[i - own.start]) = (after, behind);
+                let far = (re - other_re).hypot(im + other_im);
+                // A NaN is symmetric to nothing.
+                if far.is_nan() || far > limit {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok((own.start..).zip(&next).all(|(i, &place)| place == from(i, own.end.min(i + 1))))
+    }
+}
+
+/// The first place of a range for which `is_before` does not hold, which it does for all before.
+fn partition(of: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (of.start, of.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
