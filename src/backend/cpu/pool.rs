@@ -5,7 +5,8 @@ use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use super::parallel::{Work, here};
+use super::parallel::Work;
+use super::parallel::here::{self, Team};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
@@ -14,7 +15,7 @@ use crate::shape::to_u64;
 /// Arithmetic runs on these threads, or on a calling one that computes as they do, so that a caller's rounding or
 /// flush-to-zero mode changes no result.
 pub struct Pool {
-    pool: ManuallyDrop<Arc<rayon::ThreadPool>>,
+    team: ManuallyDrop<Arc<Team>>,
     handles: Vec<JoinHandle<()>>,
     threads: usize,
     process: u32,
@@ -38,7 +39,7 @@ impl Pool {
             })
             .build()
             .map_err(|_| Error::OutOfMemory { what: "thread pool", bytes: to_u64(threads), limit: None })?;
-        Ok(Self { pool: ManuallyDrop::new(Arc::new(pool)), handles, threads, process: std::process::id() })
+        Ok(Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() })
     }
 
     /// Number of threads.
@@ -54,17 +55,17 @@ impl Pool {
     }
 
     fn install(&self, work: &mut (dyn FnMut() + Send)) {
-        self.pool.install(work);
+        self.team.pool.install(work);
     }
 
     /// Runs `work` where it is called, if that thread's arithmetic is the pool's; the pool's threads join the loops of
     /// [`super::parallel`] that are long enough. For work that has no other parallelism: what else uses rayon inside, as
     /// products of matrices with `Par::rayon`, would meet the host program's own pool.
     pub fn run_here<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        if self.pool.current_thread_index().is_some() || !is_default_arithmetic() {
+        if self.team.pool.current_thread_index().is_some() || !is_default_arithmetic() {
             return self.run(work);
         }
-        here::within(&self.pool, work)
+        here::within(&self.team, work)
     }
 
     /// Runs `work` of one thread where it is called, if that thread's arithmetic is the pool's: waking a thread takes
@@ -95,7 +96,7 @@ impl Drop for Pool {
             return;
         }
         // SAFETY: dropped here alone, once.
-        unsafe { ManuallyDrop::drop(&mut self.pool) };
+        unsafe { ManuallyDrop::drop(&mut self.team) };
         // Rayon tells its threads to end and does not wait for them. A host that makes and destroys contexts must not
         // gather threads, nor meet one at work while it ends. A callback may drop the last user of a context on one of
         // these very threads, which cannot wait for itself.
@@ -177,7 +178,7 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(pool.run_here(|| (0..100usize).into_par_iter().map(|i| i).sum::<usize>()), 4950);
         // A loop elsewhere is not this pool's any more.
-        assert!(here::pool().is_none());
+        assert!(here::team().is_none());
     }
 
     #[test]
@@ -190,7 +191,7 @@ mod tests {
         for _ in 0..2 {
             let held = Arc::clone(&held);
             // Until the sender is gone.
-            pool.pool.spawn(move || drop(held.lock().map(|h| h.recv())));
+            pool.team.pool.spawn(move || drop(held.lock().map(|h| h.recv())));
         }
         let caller = std::thread::current().id();
         for _ in 0..100 {

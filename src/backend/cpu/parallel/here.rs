@@ -12,7 +12,7 @@ use rayon::ThreadPool;
 
 thread_local! {
     /// Whose threads join the loops of this thread.
-    static POOL: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
+    static TEAM: RefCell<Option<Arc<Team>>> = const { RefCell::new(None) };
 }
 
 /// Pieces a thread takes in a loop, so that one that comes late or is slow leaves its share to others.
@@ -21,27 +21,78 @@ const TURNS: usize = 8;
 /// How often the calling thread looks whether the others are done before it sleeps: for about as long as to wake takes.
 const LOOKS: usize = 1 << 14;
 
-/// Runs `work` in the calling thread; its loops are joined by the threads of `pool`.
-pub(in super::super) fn within<R>(pool: &Arc<ThreadPool>, work: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Arc<ThreadPool>>);
+/// How often a thread that has done with a loop looks out for the next before it sleeps: for about as long as to wake takes.
+const WAITS: usize = 1 << 11;
+
+/// The threads of a pool, and where they meet.
+pub(in super::super) struct Team {
+    pub(in super::super) pool: ThreadPool,
+    lobby: Arc<Lobby>,
+}
+
+impl Team {
+    pub(in super::super) fn new(pool: ThreadPool) -> Self {
+        Self { pool, lobby: Arc::default() }
+    }
+}
+
+/// Where threads that have done with a loop look out for the next: to wake one takes as long as many a loop.
+#[derive(Default)]
+struct Lobby {
+    /// Threads that look out.
+    waiting: AtomicUsize,
+    /// Loops that were announced.
+    count: AtomicUsize,
+    /// The last of them.
+    last: Mutex<Option<Arc<Gate>>>,
+}
+
+impl Lobby {
+    /// Announces a loop, and says how many threads may have heard.
+    fn announce(&self, gate: &Arc<Gate>) -> usize {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        if waiting > 0 {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(gate));
+            self.count.fetch_add(1, Ordering::Release);
+        }
+        waiting
+    }
+
+    /// The next loop that is announced within a while.
+    fn next(&self) -> Option<Arc<Gate>> {
+        let count = self.count.load(Ordering::Acquire);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let mut looks = 0;
+        while looks < WAITS && self.count.load(Ordering::Acquire) == count {
+            std::hint::spin_loop();
+            looks += 1;
+        }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        if looks < WAITS { self.last.lock().unwrap_or_else(PoisonError::into_inner).clone() } else { None }
+    }
+}
+
+/// Runs `work` in the calling thread; its loops are joined by the threads of `team`.
+pub(in super::super) fn within<R>(team: &Arc<Team>, work: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Arc<Team>>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            POOL.set(self.0.take());
+            TEAM.set(self.0.take());
         }
     }
-    let _restore = Restore(POOL.replace(Some(Arc::clone(pool))));
+    let _restore = Restore(TEAM.replace(Some(Arc::clone(team))));
     work()
 }
 
-/// The pool of [`within`], in the thread that called it.
-pub(in super::super) fn pool() -> Option<Arc<ThreadPool>> {
-    POOL.with_borrow(Clone::clone)
+/// The team of [`within`], in the thread that called it.
+pub(in super::super) fn team() -> Option<Arc<Team>> {
+    TEAM.with_borrow(Clone::clone)
 }
 
 /// Calls `work` with each number below `count`; another thread joins for `least` numbers each. Who has not come when all is
 /// handed out is not waited for: on a busy machine that may take many times as long as the loop.
-pub(super) fn each(pool: &ThreadPool, count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
-    let threads = pool.current_num_threads().min(count / least.max(1));
+pub(super) fn each(team: &Team, count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
+    let threads = team.pool.current_num_threads().min(count / least.max(1));
     if threads <= 1 {
         return (0..count).for_each(work);
     }
@@ -59,8 +110,11 @@ pub(super) fn each(pool: &ThreadPool, count: usize, least: usize, work: &(dyn Fn
     let gate = Gate::open(&take_turns);
     {
         let _closed = Closed(&gate);
-        let (gate, others) = (Arc::clone(&gate), threads - 1);
-        pool.spawn(move || join_in(&gate, others));
+        let others = (threads - 1).saturating_sub(team.lobby.announce(&gate));
+        if others > 0 {
+            let (gate, lobby) = (Arc::clone(&gate), Arc::clone(&team.lobby));
+            team.pool.spawn(move || join_in(gate, &lobby, others));
+        }
         take_turns();
     }
     if let Some(panic) = gate.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -68,19 +122,26 @@ pub(super) fn each(pool: &ThreadPool, count: usize, least: usize, work: &(dyn Fn
     }
 }
 
-/// Joins a loop, for which `others` are to be woken, this thread among them: it wakes two, which wake the rest by halves.
-fn join_in(gate: &Arc<Gate>, others: usize) {
+/// Joins a loop, for which `others` are to be woken, this thread among them: it wakes two, which wake the rest by halves. Then
+/// those that are announced while it waits.
+fn join_in(gate: Arc<Gate>, lobby: &Arc<Lobby>, others: usize) {
     if !gate.enter() {
         return;
     }
     let half = (others - 1) / 2;
     for rest in [half, others - 1 - half] {
         if rest > 0 {
-            let gate = Arc::clone(gate);
-            rayon::spawn(move || join_in(&gate, rest));
+            let (gate, lobby) = (Arc::clone(&gate), Arc::clone(lobby));
+            rayon::spawn(move || join_in(gate, &lobby, rest));
         }
     }
     gate.work_and_leave();
+    drop(gate);
+    while let Some(gate) = lobby.next() {
+        if gate.enter() {
+            gate.work_and_leave();
+        }
+    }
 }
 
 /// What `Gate::inside` holds, beside the number of threads, once nobody may enter.

@@ -181,10 +181,10 @@ fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
 fn each(count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
     use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 
-    match (count, here::pool()) {
+    match (count, here::team()) {
         (0, _) => {}
         (1, _) => work(0),
-        (_, Some(pool)) => here::each(&pool, count, least, work),
+        (_, Some(team)) => here::each(&team, count, least, work),
         (_, None) => {
             let numbers = rayon::iter::IntoParallelIterator::into_par_iter(0..count);
             numbers.with_min_len(least).for_each(work);
