@@ -39,7 +39,8 @@ def median_seconds(work: Callable[[], object], repeats: int = 7, warmup: int = 1
 
 
 class Table:
-    """Rows of a comparison: printed as they come, written where PURLIN_BENCH_JSON says at the end."""
+    """Rows of a comparison: printed as they come, and written where PURLIN_BENCH_JSON says, so that a run that is stopped
+    leaves those it has."""
 
     def __init__(self, title: str, **facts: object) -> None:
         self.facts = {"title": title, **facts}
@@ -57,6 +58,7 @@ class Table:
         versus = "" if theirs is None else f"  {peer}: {theirs:.4g}  ratio {ratio:.2f}"
         notes = "".join(f"  {k}={v}" for k, v in more.items())
         print(f"  {case:<52} {purlin:10.4g} {unit}{versus}{notes}", flush=True)
+        self.write()
 
     def write(self) -> None:
         path = os.environ.get("PURLIN_BENCH_JSON")

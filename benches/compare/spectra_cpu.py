@@ -2,10 +2,11 @@
 """Products and eigenpairs of sparse matrices on the CPU: purlin against SciPy, MKL (pip install scipy mkl sparse_dot_mkl) and
 SLEPc (slepc4py), as far as they are installed.
 
-Arguments choose among products, largest, smallest and block, which is purlin against itself: blocks of vectors against one. Runs of purlin and of a peer take turns, so that a machine that is not idle
-favours neither. Eigensolvers get the same k and a tolerance that leaves the same true residuals, which are shown; SciPy's
-products use one thread, as they always do, MKL's as many as purlin's. Smallest eigenvalues of the normalised Laplacian are
-one less the largest of S = D^-1/2 A D^-1/2, for SciPy too.
+Arguments choose among products, largest, smallest and block, which is purlin against itself, blocks of vectors against one; and
+among the matrices by words of their names ("R-MAT"). Runs of purlin and of a peer take turns, so that a machine that is not
+idle favours neither. Eigensolvers get the same k and a tolerance that leaves the same true residuals, which are shown; SciPy's
+products use one thread, as they always do, MKL's as many as purlin's. Smallest eigenvalues of the normalised Laplacian are one
+less the largest of S = D^-1/2 A D^-1/2, for SciPy too.
 """
 
 from __future__ import annotations
@@ -90,16 +91,22 @@ def product_peers(a: Any, x: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         pass
 
 
-def products(table: Table, context: purlin.Context) -> None:
-    matrices = {
-        "email-Enron": market("email-Enron"),
-        "4elt": market("4elt"),
-        "bcsstk13": market("bcsstk13"),
-        "grid 1000^2": grid(1000, 2),
-        "grid 100^3": grid(100, 3),
-        "BA, 4e5 vertices": preferential(400_000, 3, 1),
-        "R-MAT, scale 18": recursive(18, 16 << 18, 2),
+def chosen(matrices: dict[str, Callable[[], Any]], words: set[str]) -> dict[str, Any]:
+    """The matrices whose names have one of the words; without words all."""
+    return {name: make() for name, make in matrices.items() if not words or any(w in name for w in words)}
+
+
+def products(table: Table, context: purlin.Context, words: set[str]) -> None:
+    made = {
+        "email-Enron": partial(market, "email-Enron"),
+        "4elt": partial(market, "4elt"),
+        "bcsstk13": partial(market, "bcsstk13"),
+        "grid 1000^2": partial(grid, 1000, 2),
+        "grid 100^3": partial(grid, 100, 3),
+        "BA, 4e5 vertices": partial(preferential, 400_000, 3, 1),
+        "R-MAT, scale 18": partial(recursive, 18, 16 << 18, 2),
     }
+    matrices = chosen(made, words)
     logs: dict[str, list[float]] = {}
     for dtype in (np.float64, np.float32):
         for name, full in matrices.items():
@@ -170,26 +177,26 @@ def measure(table: Table, case: str, a: Any, ours: Callable[[], Any], k: int, to
         table.add(case, "1/s", 1 / mine, peer, 1 / theirs, **facts)
 
 
-def largest(table: Table, context: purlin.Context) -> None:
-    graphs = {
-        "email-Enron": market("email-Enron"),
-        "ca-AstroPh": market("ca-AstroPh-cc"),
-        "as-caida": market("as-caida20071105"),
-        "4elt": market("4elt"),
-        "BA, 4e5 vertices": preferential(400_000, 3, 1),
-        "R-MAT, scale 18": recursive(18, 16 << 18, 2),
+def largest(table: Table, context: purlin.Context, words: set[str]) -> None:
+    made = {
+        "email-Enron": partial(market, "email-Enron"),
+        "ca-AstroPh": partial(market, "ca-AstroPh-cc"),
+        "as-caida": partial(market, "as-caida20071105"),
+        "4elt": partial(market, "4elt"),
+        "BA, 4e5 vertices": partial(preferential, 400_000, 3, 1),
+        "R-MAT, scale 18": partial(recursive, 18, 16 << 18, 2),
     }
-    for name, a in graphs.items():
+    for name, a in chosen(made, words).items():
         for orthogonality in ("full", "partial"):
             options: dict[str, Any] = {"tolerance": 1e-8, "orthogonality": orthogonality, "context": context}
             ours = partial(lanczos.run, a, 10, "largest", **options)
             measure(table, f"largest, {name}, k = 10, {orthogonality}", a, ours, 10, 1e-8)
 
 
-def smallest(table: Table, context: purlin.Context) -> None:
+def smallest(table: Table, context: purlin.Context, words: set[str]) -> None:
     from scipy import sparse
 
-    for name, a in (("4elt", market("4elt")), ("image graph", image())):
+    for name, a in chosen({"4elt": partial(market, "4elt"), "image graph": image}, words).items():
         d = 1 / np.sqrt(np.asarray(a.sum(axis=1)).ravel())
         s = sparse.csr_matrix(sparse.diags_array(d) @ a @ sparse.diags_array(d))
         for k in (4, 10):
@@ -198,20 +205,25 @@ def smallest(table: Table, context: purlin.Context) -> None:
             measure(table, f"smallest of the normalised Laplacian, {name}, k = {k}", s, ours, k, 1e-8)
 
 
+def block(table: Table, context: purlin.Context, words: set[str]) -> None:
+    made = {
+        "email-Enron": partial(market, "email-Enron"),
+        "4elt": partial(market, "4elt"),
+        "hypercube, 2^12 vertices": partial(hypercube, 12),
+    }
+    for name, a in chosen(made, words).items():
+        blocks(table, context, name, a, 13 if name.startswith("hypercube") else 10)
+
+
 def main() -> int:
-    wanted = set(sys.argv[1:]) or {"products", "largest", "smallest", "block"}
+    cases = {"products": products, "largest": largest, "smallest": smallest, "block": block}
+    wanted = set(sys.argv[1:]) & set(cases) or set(cases)
+    words = set(sys.argv[1:]) - set(cases)
     table = Table("products and eigenpairs of sparse matrices on the CPU", threads=THREADS)
     with purlin.Context("cpu", threads=THREADS) as context:
-        if "products" in wanted:
-            products(table, context)
-        if "largest" in wanted:
-            largest(table, context)
-        if "smallest" in wanted:
-            smallest(table, context)
-        if "block" in wanted:
-            for name in ("email-Enron", "4elt"):
-                blocks(table, context, name, market(name), 10)
-            blocks(table, context, "hypercube, 2^12 vertices", hypercube(12), 13)
+        for name, run in cases.items():
+            if name in wanted:
+                run(table, context, words)
     table.write()
     return 0
 
