@@ -149,16 +149,7 @@ pub trait Krylov {
         beta: f64,
         coordinates: Option<&[Vec<f64>]>,
     ) -> Result<Vec<(f64, f64)>> {
-        // Each new vector takes the place of the last but one.
-        let (v, w) = (first + from % 2, first + (from + 1) % 2);
-        combine(self, coordinates, from, v)?;
-        let found = self.three_term((from > 0).then_some((w, beta)), v, w)?;
-        if found.1 > 0.0 {
-            self.scale(w, 1.0 / found.1)?;
-        }
-        let mut one = alloc::with_capacity("Lanczos steps", 1)?;
-        one.push(found);
-        Ok(one)
+        recur_once(self, first, from, beta, coordinates)
     }
 
     /// Multiplies a column.
@@ -213,6 +204,26 @@ pub trait Krylov {
 
     /// Fills a column from host memory, n numbers.
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
+}
+
+/// Step `j` of the plain recurrence, as [`Krylov::recur`] has it, by what every backend has: in two columns, where each new
+/// vector takes the place of the last but one.
+pub(super) fn recur_once<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    first: usize,
+    j: usize,
+    beta: f64,
+    coordinates: Option<&[Vec<f64>]>,
+) -> Result<Vec<(f64, f64)>> {
+    let (v, w) = (first + j % 2, first + (j + 1) % 2);
+    combine(krylov, coordinates, j, v)?;
+    let found = krylov.three_term((j > 0).then_some((w, beta)), v, w)?;
+    if found.1 > 0.0 {
+        krylov.scale(w, 1.0 / found.1)?;
+    }
+    let mut one = alloc::with_capacity("Lanczos steps", 1)?;
+    one.push(found);
+    Ok(one)
 }
 
 /// Adds vector `j`, which is in column `v`, to the columns from 0 on, as [`Krylov::recur`] has it.

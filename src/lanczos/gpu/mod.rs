@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::algorithm::PROBES;
-use super::krylov::{Affine, Krylov, Projection, Space, combine};
+use super::krylov::{Affine, Krylov, Projection, Space, recur_once};
 use super::operator::{Symmetric, UNSYMMETRIC};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
@@ -462,15 +462,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         if self.steps.is_some() {
             return self.recurrence(first, (from, to), coordinates);
         }
-        let (u, v, w) = (first + (from + 2) % 3, first + from % 3, first + (from + 1) % 3);
-        combine(self, coordinates, from, v)?;
-        let found = self.three_term((from > 0).then_some((u, beta)), v, w)?;
-        if found.1 > 0.0 {
-            self.scale(w, 1.0 / found.1)?;
-        }
-        let mut one = alloc::with_capacity(WHAT, 1)?;
-        one.push(found);
-        Ok(one)
+        recur_once(self, first, from, beta, coordinates)
     }
 
     fn scale(&mut self, column: usize, factor: f64) -> Result<()> {
