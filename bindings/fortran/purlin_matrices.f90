@@ -153,23 +153,28 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> A matrix that is known by its products: c_funloc of a function of interface purlin_apply.
-  subroutine matrix_from_operator(self, context, dtype, rows, cols, apply, user, stat, errmsg)
+  !> A matrix that is known by its products: c_funloc of a function of interface purlin_apply, which takes vectors on the
+  !> host, or with location = PURLIN_DEVICE on the device of a context on a GPU.
+  subroutine matrix_from_operator(self, context, dtype, rows, cols, apply, user, location, stat, errmsg)
     class(purlin_matrix), intent(inout) :: self
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: rows, cols
     type(c_funptr), intent(in) :: apply
     type(c_ptr), intent(in), optional :: user
+    integer(c_int32_t), intent(in), optional :: location
     type(c_ptr) :: address
+    integer(c_int32_t) :: place
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop(self, o)
     address = c_null_ptr
     if (present(user)) address = user
+    place = PURLIN_HOST
+    if (present(location)) place = location
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_operator(context%handle(), dtype, rows, cols, apply, &
-      address, PURLIN_HOST, self%key))
+      address, place, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -325,11 +325,12 @@ module purlin_types
     end function
 
     !> Products of a matrix A with `count` vectors: y = A x, or with `adjoint` 1 y = A^H x. `x` and `y` point to columns
-    !> that are `ldx` and `ldy` elements apart. Nonzero ends the run. One call at a time, from any thread.
-    function purlin_apply(adjoint, count, x, ldx, y, ldy, user) bind(c) result(failed)
+    !> that are `ldx` and `ldy` elements apart; on a device, work is enqueued on `cuda_stream`, which is 0 on the host.
+    !> Nonzero ends the run. One call at a time, from any thread.
+    function purlin_apply(adjoint, count, x, ldx, y, ldy, cuda_stream, user) bind(c) result(failed)
       import :: c_int32_t, c_int64_t, c_ptr
       integer(c_int32_t), value :: adjoint
-      integer(c_int64_t), value :: count, ldx, ldy
+      integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
       type(c_ptr), value :: x, y, user
       integer(c_int32_t) :: failed
     end function

@@ -34,23 +34,29 @@ struct csr_view {
 template <class T>
 using apply_function = std::function<void(bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y)>;
 
+/// The same with vectors on the device: what `x` points to is ready in the order of `cuda_stream`, a `CUstream`
+/// (`cudaStream_t`), and the work is enqueued on it.
+template <class T>
+using device_apply_function = std::function<void(bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y,
+                                                 std::uint64_t cuda_stream)>;
+
 namespace detail {
 
 /// A caller's product behind the C callback. Its address is known to the library, so it never moves.
 template <class T>
 class apply_relay final : public relay_base {
  public:
-  apply_relay(std::int64_t rows, std::int64_t cols, apply_function<T> function)
+  apply_relay(std::int64_t rows, std::int64_t cols, device_apply_function<T> function)
       : rows_(rows), cols_(cols), function_(std::move(function)) {}
 
   static std::int32_t call(std::int32_t adjoint, std::int64_t count, const void* x, std::int64_t ldx, void* y,
-                           std::int64_t ldy, void* user) noexcept {
+                           std::int64_t ldy, std::uint64_t cuda_stream, void* user) noexcept {
     auto* self = static_cast<apply_relay*>(user);
     try {
       const std::int64_t from = adjoint != 0 ? self->rows_ : self->cols_;
       const std::int64_t to = adjoint != 0 ? self->cols_ : self->rows_;
       self->function_(adjoint != 0, const_matrix_view<T>{static_cast<const T*>(x), from, count, ldx},
-                      matrix_view<T>{static_cast<T*>(y), to, count, ldy});
+                      matrix_view<T>{static_cast<T*>(y), to, count, ldy}, cuda_stream);
       return 0;
     } catch (...) {
       self->keep();
@@ -61,7 +67,7 @@ class apply_relay final : public relay_base {
  private:
   std::int64_t rows_;
   std::int64_t cols_;
-  apply_function<T> function_;
+  device_apply_function<T> function_;
 };
 
 }  // namespace detail
@@ -175,15 +181,16 @@ class matrix {
   /// A matrix that is known by its products. What `apply` throws ends the run and is thrown again from the call.
   template <class T>
   static matrix from_operator(const context& on, std::int64_t rows, std::int64_t cols, apply_function<T> apply) {
-    using relay = detail::apply_relay<T>;
-    auto shared = std::make_shared<relay>(rows, cols, std::move(apply));
-    purlin_matrix* made = nullptr;
-    const purlin_status status = purlin_matrix_from_operator(on.get(), dtype_of<T>, rows, cols, &relay::call,
-                                                             shared.get(), PURLIN_HOST, &made);
-    matrix result(made);
-    result.relay_ = std::move(shared);
-    on.finish(status);
-    return result;
+    auto host = [apply = std::move(apply)](bool adjoint, const const_matrix_view<T>& x, const matrix_view<T>& y,
+                                           std::uint64_t) { apply(adjoint, x, y); };
+    return from_function<T>(on, rows, cols, std::move(host), PURLIN_HOST);
+  }
+
+  /// The same with products on the device of a context on a GPU.
+  template <class T>
+  static matrix from_device_operator(const context& on, std::int64_t rows, std::int64_t cols,
+                                     device_apply_function<T> apply) {
+    return from_function<T>(on, rows, cols, std::move(apply), PURLIN_DEVICE);
   }
 
   /// Throws what a function behind the matrix threw in the last run. The wrappers of these headers call it.
@@ -204,6 +211,20 @@ class matrix {
   }
 
  private:
+  template <class T>
+  static matrix from_function(const context& on, std::int64_t rows, std::int64_t cols, device_apply_function<T> apply,
+                              purlin_location location) {
+    using relay = detail::apply_relay<T>;
+    auto shared = std::make_shared<relay>(rows, cols, std::move(apply));
+    purlin_matrix* made = nullptr;
+    const purlin_status status =
+        purlin_matrix_from_operator(on.get(), dtype_of<T>, rows, cols, &relay::call, shared.get(), location, &made);
+    matrix result(made);
+    result.relay_ = std::move(shared);
+    on.finish(status);
+    return result;
+  }
+
   // The handle goes first: a run that still reads ends before its function does.
   std::shared_ptr<detail::relay_base> relay_;
   std::unique_ptr<purlin_matrix, detail::destroy<purlin_matrix, purlin_matrix_destroy>> handle_;

@@ -5,21 +5,25 @@ use std::ffi::c_void;
 use super::handle;
 use super::matrix::{purlin_matrix, sizes};
 use super::source::{SourceObject, purlin_source};
-use super::tensor::{PURLIN_DEVICE, PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_location, storage_order};
+use super::tensor::{PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_location, storage_order};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::dense::Op;
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, Operator};
+use crate::matrix::{Enqueue, Enqueued, Matrix, Operator};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::{Layout, Order, to_i64};
+use crate::tensor::Location;
 
 /// Multiplies vectors by a matrix: Y = A X (`adjoint` 0), or Y = A^H X (`adjoint` 1).
 ///
 /// X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its
-/// rows (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's
-/// element type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
-/// the number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not
-/// throw, longjmp, unwind or use the objects of the run, but to cancel it.
+/// rows (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are of the matrix's element type,
+/// aligned as a part of it, and where the matrix was made for: in host memory, `cuda_stream` being 0, or on the device.
+/// There X is ready in the order of `cuda_stream`, a `CUstream` (`cudaStream_t`), and the function enqueues its work on
+/// it, or on others that wait for it and that it waits for; the device's context is the thread's. A return other than 0
+/// ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called by the thread that makes the call or
+/// one of purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to cancel
+/// it.
 pub type purlin_apply_fn = Option<
     unsafe extern "C" fn(
         adjoint: i32,
@@ -28,13 +32,14 @@ pub type purlin_apply_fn = Option<
         ldx: i64,
         y: *mut c_void,
         ldy: i64,
+        cuda_stream: u64,
         user: *mut c_void,
     ) -> i32,
 >;
 
 /// A caller's operator.
 struct Caller {
-    apply: unsafe extern "C" fn(i32, i64, *const c_void, i64, *mut c_void, i64, *mut c_void) -> i32,
+    apply: unsafe extern "C" fn(i32, i64, *const c_void, i64, *mut c_void, i64, u64, *mut c_void) -> i32,
     user: *mut c_void,
     rows: usize,
     cols: usize,
@@ -42,31 +47,51 @@ struct Caller {
 // SAFETY: the caller promises that the function may be called with this pointer from purlin's threads.
 unsafe impl Send for Caller {}
 
-impl<T: Scalar> Operator<T> for Caller {
-    fn shape(&self) -> (usize, usize) {
-        (self.rows, self.cols)
+impl Caller {
+    /// Rows and columns of op(A).
+    fn size(&self, op: Op) -> (usize, usize) {
+        if op == Op::Plain { (self.rows, self.cols) } else { (self.cols, self.rows) }
     }
 
-    fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
-        let (long_x, long_y) = match op {
-            Op::Plain => (self.cols, self.rows),
-            Op::Adjoint => (self.rows, self.cols),
-        };
-        let fits = |long: usize, have: usize| long.checked_mul(count) == Some(have);
-        if !fits(long_x, x.len()) || !fits(long_y, y.len()) {
-            return Err(Error::Internal("vectors of the wrong size for an operator".into()));
-        }
+    /// Y = op(A) X for `count` vectors, packed, at `x` and `y`.
+    ///
+    /// # Safety
+    /// Both hold that many vectors of the matrix's type, where the function works.
+    unsafe fn call(&self, op: Op, count: usize, x: *const c_void, y: *mut c_void, stream: u64) -> Result<()> {
+        let (to, from) = self.size(op);
         let adjoint = i32::from(op == Op::Adjoint);
-        let (ldx, ldy) = (to_i64(long_x.max(1)), to_i64(long_y.max(1)));
-        let (x, y) = (x.as_ptr().cast(), y.as_mut_ptr().cast());
-        // SAFETY: both hold `count` columns, as just checked; the caller promises a function that keeps to them.
-        match unsafe { (self.apply)(adjoint, to_i64(count), x, ldx, y, ldy, self.user) } {
+        let (ldx, ldy) = (to_i64(from.max(1)), to_i64(to.max(1)));
+        // SAFETY: the caller promises the vectors; the library's user promises a function that keeps to them.
+        match unsafe { (self.apply)(adjoint, to_i64(count), x, ldx, y, ldy, stream, self.user) } {
             0 => Ok(()),
             code => Err(Error::Io {
                 path: "apply".into(),
                 problem: format!("returned {code} for {count} vectors, adjoint = {adjoint}"),
             }),
         }
+    }
+
+    /// As `call`, on a device.
+    fn enqueue(&self, asked: Enqueue) -> Result<()> {
+        let Enqueue { op, count, x, y, stream } = asked;
+        // SAFETY: `Enqueued` asks with the addresses of as many vectors on the device.
+        unsafe { self.call(op, count, x as *const c_void, y as *mut c_void, stream) }
+    }
+}
+
+impl<T: Scalar> Operator<T> for Caller {
+    fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
+        let (to, from) = self.size(op);
+        let fits = |long: usize, have: usize| long.checked_mul(count) == Some(have);
+        if !fits(from, x.len()) || !fits(to, y.len()) {
+            return Err(Error::Internal("vectors of the wrong size for an operator".into()));
+        }
+        // SAFETY: both hold `count` vectors, as just checked.
+        unsafe { self.call(op, count, x.as_ptr().cast(), y.as_mut_ptr().cast(), 0) }
     }
 }
 
@@ -109,17 +134,20 @@ pub unsafe extern "C" fn purlin_matrix_from_source(
 
 /// A matrix that is known by its products with vectors.
 ///
+/// With products on the device the eigensolvers keep their vectors there and wait for nothing; what works on host
+/// vectors (randomized decompositions) has them copied.
+///
 /// @param      context   the context it belongs to.
 /// @param      dtype     element type of the vectors: PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
 /// @param      rows      number of rows, not negative.
 /// @param      cols      number of columns, not negative.
 /// @param      apply     the function.
 /// @param      user      handed to `apply`.
-/// @param      location  where the vectors are: PURLIN_HOST.
+/// @param      location  where `apply` takes the vectors: PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
 /// @param[out] matrix    the matrix, read-only; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
-/// constant, element type, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (vectors on the device),
-/// `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// constant, element type, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (vectors on
+/// the device, the context is on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `apply` may be called with `user` from any thread while the matrix lives; `matrix` is NULL or valid for writing.
@@ -138,10 +166,10 @@ pub unsafe extern "C" fn purlin_matrix_from_operator(
     guard::run(|| {
         let context = context::get(context)?;
         let dtype = DType::from_code("dtype", dtype)?;
-        if location == PURLIN_DEVICE {
-            return Err(Error::NotSupported("location: is the device, operators work on host vectors".into()));
-        }
-        super::tensor::location(location, 0)?;
+        let gpu = match super::tensor::location(location, 0)? {
+            Location::Device => Some(context.gpu("location")?.clone()),
+            _ => None,
+        };
         let apply = apply.ok_or_else(|| Error::invalid("apply", "is NULL"))?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("matrix", matrix) }?;
@@ -149,7 +177,15 @@ pub unsafe extern "C" fn purlin_matrix_from_operator(
         // A matrix of this shape must be one that could exist: sizes and products are counted from it.
         Layout::packed(&[rows, cols], Order::ColumnMajor, dtype)?;
         let caller = Caller { apply, user, rows, cols };
-        let made = with_scalar!(dtype, "dtype", T => Ok(Matrix::from_operator::<T>(&context, Box::new(caller))))?;
+        let made = with_scalar!(dtype, "dtype", T => {
+            let operator: Box<dyn Operator<T>> = match gpu {
+                None => Box::new(caller),
+                Some(gpu) => {
+                    Box::new(Enqueued::<T, _>::new(&gpu, (rows, cols), move |asked| caller.enqueue(asked)))
+                }
+            };
+            Ok(Matrix::from_operator::<T>(&context, operator))
+        })?;
         *target = handle::insert(made)?;
         Ok(())
     })

@@ -119,6 +119,10 @@ impl<T: Scalar> OnDevice for DevicePairs<T> {
         let image = Pixels { weights, offsets, pairs: self.count, size: self.size };
         pixels::<T>(&self.gpu, stream, image, gathered, finish)
     }
+
+    fn repeats(&self) -> bool {
+        true
+    }
 }
 
 fn pairs<R: Real>(pixels: &[f64], (height, width): (usize, usize), weights: Weights) -> Result<Vec<Pairs<R>>> {

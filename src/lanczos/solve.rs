@@ -77,7 +77,7 @@ pub fn eigenpairs_to<T: Scalar>(
 ) -> Result<Pairs<T>> {
     let n = operator.order();
     let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?;
-    let inverse = given.solve.map(|a| Symmetric::new(context, a, Kind::Matrix, 0.0)).transpose()?;
+    let mut inverse = given.solve.map(|a| Symmetric::new(context, a, Kind::Matrix, 0.0)).transpose()?;
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != n) {
         return Err(Error::invalid("solve", format!("is of order {found}, {n} is needed")));
     }
@@ -87,7 +87,7 @@ pub fn eigenpairs_to<T: Scalar>(
             run_job(context, &job, &mut krylov, vectors, progress)
         }
         Backend::Gpu(_) => {
-            let mut krylov = GpuKrylov::new(context, operator, inverse, job.columns())?;
+            let mut krylov = GpuKrylov::new(context, operator, inverse.as_mut(), job.columns())?;
             run_job(context, &job, &mut krylov, vectors, progress)
         }
     }

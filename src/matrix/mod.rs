@@ -1,6 +1,7 @@
 //! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known by their products alone.
 
 mod csr;
+mod enqueued;
 mod flattened;
 mod kept;
 mod operator;
@@ -22,6 +23,7 @@ use crate::tensor::{self, Location, Tensor, ViewMut};
 use flattened::Flattened;
 
 pub use csr::{Csr, CsrParts, DeviceArrays, DeviceIndices, IndexType};
+pub use enqueued::{Enqueue, Enqueued};
 pub use kept::Kept;
 pub use operator::{OnDevice, Operator, OperatorGuard, SharedOperator};
 pub use streamed::{SharedSource, Streamed};

@@ -43,6 +43,10 @@ pub trait OnDevice {
     /// # Errors
     /// [`Error::Cuda`]; what the caller's function reported. Vectors that are too short are [`Error::Internal`].
     fn multiply(&self, stream: &GpuStream, op: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()>;
+
+    /// Whether equal calls enqueue the same work, all of it in the order of `stream`, so that a recording of one stands for
+    /// others.
+    fn repeats(&self) -> bool;
 }
 
 /// An operator of any element type; one run at a time uses it.

@@ -166,7 +166,9 @@ static void from_sources(void) {
   OK(purlin_matrix_destroy(m));
 }
 
-static int32_t apply_nothing(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+static int32_t apply_nothing(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                             uint64_t cuda_stream, void *user) {
+  (void)cuda_stream;
   (void)adjoint, (void)count, (void)x, (void)ldx, (void)y, (void)ldy, (void)user;
   return 0;
 }
@@ -196,7 +198,7 @@ static void operators(void) {
   BAD_ARGUMENT("dims", MAKE(PURLIN_F64, INT64_C(1) << 40, INT64_C(1) << 40, apply_nothing, PURLIN_HOST));
   BAD_ARGUMENT("apply: is NULL", MAKE(PURLIN_F64, 2, 3, NULL, PURLIN_HOST));
   BAD_ARGUMENT("location: is 5", MAKE(PURLIN_F64, 2, 3, apply_nothing, 5));
-  UNSUPPORTED("location: is the device", MAKE(PURLIN_F64, 2, 3, apply_nothing, PURLIN_DEVICE));
+  UNSUPPORTED("location: needs a context on a GPU", MAKE(PURLIN_F64, 2, 3, apply_nothing, PURLIN_DEVICE));
 #undef MAKE
   BAD_ARGUMENT("matrix: is NULL", purlin_matrix_from_operator(context, PURLIN_F64, 2, 3, apply_nothing, NULL, 0, NULL));
   BAD_HANDLE("context: is NULL", purlin_matrix_from_operator(NULL, PURLIN_F64, 2, 3, apply_nothing, NULL, 0, &m));

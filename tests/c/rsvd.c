@@ -89,7 +89,9 @@ static int32_t read_block(const int64_t *first, const int64_t *count, void *bloc
   return 0;
 }
 
-static int32_t apply(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+static int32_t apply(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                     uint64_t cuda_stream, void *user) {
+  (void)cuda_stream;
   int64_t c, i, j;
   (void)user;
   for (c = 0; c < count; c++) {

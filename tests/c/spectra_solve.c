@@ -255,7 +255,9 @@ static int stop_at_once(int64_t step, int64_t steps, double measure, void *user)
 }
 
 /* diag(0, 1, ..., n - 1) as a function. */
-static int32_t diagonal(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+static int32_t diagonal(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                        uint64_t cuda_stream, void *user) {
+  (void)cuda_stream;
   int64_t i, j;
   (void)adjoint;
   if (*(int *)user < 0) return *(int *)user;

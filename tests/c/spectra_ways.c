@@ -132,7 +132,9 @@ static void orders(void) {
 }
 
 /* (A - sigma I)^-1 of the path, by elimination. */
-static int32_t invert(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+static int32_t invert(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                      uint64_t cuda_stream, void *user) {
+  (void)cuda_stream;
   const double sigma = *(const double *)user;
   int64_t j, i;
   (void)adjoint;
@@ -187,7 +189,9 @@ static void ways(void) {
 }
 
 /* diag(0, 1, ...), whose products are NaN from the fourth on. */
-static int32_t sick(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+static int32_t sick(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                    uint64_t cuda_stream, void *user) {
+  (void)cuda_stream;
   int64_t *products = user, i, j;
   (void)adjoint;
   for (j = 0; j < count; j++) {

@@ -104,6 +104,7 @@ unsafe extern "C" fn apply(
     ldx: i64,
     y: *mut c_void,
     ldy: i64,
+    _cuda_stream: u64,
     _: *mut c_void,
 ) -> i32 {
     let (long_x, long_y) = if adjoint == 0 { (COLS, ROWS) } else { (ROWS, COLS) };

@@ -182,6 +182,7 @@ unsafe extern "C" fn invert(
     ldx: i64,
     y: *mut std::ffi::c_void,
     ldy: i64,
+    _cuda_stream: u64,
     _: *mut std::ffi::c_void,
 ) -> i32 {
     for k in 0..count {

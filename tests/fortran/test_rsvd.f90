@@ -23,9 +23,9 @@ contains
     out = a(at(1) + 1:at(1) + extent(1), at(2) + 1:at(2) + extent(2))
   end function
 
-  function multiply(adjoint, count, x, ldx, y, ldy, user) bind(c) result(failed)
+  function multiply(adjoint, count, x, ldx, y, ldy, cuda_stream, user) bind(c) result(failed)
     integer(c_int32_t), value :: adjoint
-    integer(c_int64_t), value :: count, ldx, ldy
+    integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
     type(c_ptr), value :: x, y, user
     integer(c_int32_t) :: failed
     real(c_double), pointer :: given(:, :), out(:, :)

@@ -6,9 +6,9 @@ module spectra_callbacks
 contains
 
   !> Solves with the path of 300 vertices less sigma.
-  function eliminate(adjoint, count, x, ldx, y, ldy, user) result(status) bind(c)
+  function eliminate(adjoint, count, x, ldx, y, ldy, cuda_stream, user) result(status) bind(c)
     integer(c_int32_t), value :: adjoint
-    integer(c_int64_t), value :: count, ldx, ldy
+    integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
     type(c_ptr), value :: x, y, user
     integer(c_int32_t) :: status
     real(c_double), pointer :: from(:, :), to(:, :), sigma

@@ -5,13 +5,13 @@ module storage_callbacks
 
 contains
 
-  function no_products(adjoint, count, x, ldx, y, ldy, user) bind(c) result(failed)
+  function no_products(adjoint, count, x, ldx, y, ldy, cuda_stream, user) bind(c) result(failed)
     integer(c_int32_t), value :: adjoint
-    integer(c_int64_t), value :: count, ldx, ldy
+    integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
     type(c_ptr), value :: x, y, user
     integer(c_int32_t) :: failed
     failed = merge(0, 1, adjoint >= 0 .and. count > 0 .and. min(ldx, ldy) > 0 .and. c_associated(x) .and. &
-      c_associated(y) .and. .not. c_associated(user))
+      c_associated(y) .and. cuda_stream == 0 .and. .not. c_associated(user))
   end function
 end module storage_callbacks
 

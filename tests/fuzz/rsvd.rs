@@ -101,6 +101,7 @@ unsafe extern "C" fn apply(
     _: i64,
     y: *mut c_void,
     ldy: i64,
+    _cuda_stream: u64,
     user: *mut c_void,
 ) -> i32 {
     // SAFETY: purlin gives columns of so many elements, of at least four bytes each.

@@ -224,8 +224,10 @@ static void make_product(void *of) {
   p->answer = 0;
 }
 
-static int32_t on_apply(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, void *user) {
+static int32_t on_apply(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                        uint64_t cuda_stream, void *user) {
   product p = {user, adjoint, 1, count, ldx, ldy, x, y};
+  (void)cuda_stream; /* MATLAB's arrays are on the host */
   on_matlab_thread(make_product, &p);
   return p.answer;
 }

@@ -28,42 +28,87 @@ _STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "st
 Product = Callable[[Array], npt.ArrayLike]
 """Called with a block of vectors as columns; returns their products, likewise."""
 
+DeviceProduct = Callable[["DeviceVectors", "DeviceVectors", int], object]
+"""Called with vectors on the device, memory for their products, and the CUDA stream to enqueue on."""
 
-class _Products:
+_Block = tuple[int, int, int, int]
+# Length, number, address and distance of vectors.
+
+
+class _Relay:
     """A matrix's products behind the C callback. What they raise is kept until the call is over."""
 
-    def __init__(self, apply: Product, adjoint: Product, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+    def __init__(self, apply: Callable[..., Any], adjoint: Callable[..., Any], shape: tuple[int, int], dtype: np.dtype[Any]):
         self._functions = (apply, adjoint)
         self._shape = shape
         self._dtype = dtype
         self._caught: BaseException | None = None
         self.pointer = APPLY(self._call)
 
-    def _vectors(self, length: int, count: int, address: int, ld: int) -> Array:
-        size = self._dtype.itemsize
-        raw = (ctypes.c_char * ((ld * (count - 1) + length) * size)).from_address(address)
-        return np.ndarray((length, count), self._dtype, memoryview(raw), 0, (size, ld * size))
-
-    def _call(self, adjoint: int, count: int, x: int, ldx: int, y: int, ldy: int, _user: int | None) -> int:
+    def _call(
+        self, adjoint: int, count: int, x: int, ldx: int, y: int, ldy: int, stream: int, _user: int | None
+    ) -> int:
         try:
-            rows, cols = self._shape
-            given = self._vectors(rows if adjoint else cols, count, x, ldx)
-            given.flags.writeable = False
-            out = self._vectors(cols if adjoint else rows, count, y, ldy)
-            values = np.asarray(self._functions[1 if adjoint else 0](given))
-            if values.shape != out.shape:
-                raise ValueError(f"product: returned shape {values.shape}, expected {out.shape}")
-            out[...] = values
+            rows, cols = self._shape[::-1] if adjoint else self._shape
+            self._multiply(self._functions[1 if adjoint else 0], (cols, count, x, ldx), (rows, count, y, ldy), stream)
             return 0
         except BaseException as error:
             self._caught = error
             return 1
+
+    def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
+        raise NotImplementedError
 
     def raise_caught(self) -> None:
         """Raises what a product raised in the last run, once."""
         caught, self._caught = self._caught, None
         if caught is not None:
             raise caught
+
+
+class _Products(_Relay):
+    """Products of vectors in host memory."""
+
+    def _vectors(self, of: _Block) -> Array:
+        length, count, address, ld = of
+        size = self._dtype.itemsize
+        raw = (ctypes.c_char * ((ld * (count - 1) + length) * size)).from_address(address)
+        return np.ndarray((length, count), self._dtype, memoryview(raw), 0, (size, ld * size))
+
+    def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
+        given, out = self._vectors(x), self._vectors(y)
+        given.flags.writeable = False
+        values = np.asarray(function(given))
+        if values.shape != out.shape:
+            raise ValueError(f"product: returned shape {values.shape}, expected {out.shape}")
+        out[...] = values
+
+
+class DeviceVectors:
+    """Vectors on a device, (n, count), column by column: CuPy, Numba and PyTorch take them in place by
+    `__cuda_array_interface__`. They are the library's, for the time of a call."""
+
+    def __init__(self, of: _Block, dtype: np.dtype[Any], stream: int, read_only: bool) -> None:
+        length, count, address, ld = of
+        size = dtype.itemsize
+        self.shape = (length, count)
+        self.dtype = dtype
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "typestr": dtype.str,
+            "shape": self.shape,
+            "strides": (size, ld * size),
+            "data": (address, read_only),
+            # 0 is not allowed there: the legacy stream's other name.
+            "stream": stream or 1,
+        }
+
+
+class _DeviceProducts(_Relay):
+    """Products of vectors in device memory."""
+
+    def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
+        function(DeviceVectors(x, self._dtype, stream, True), DeviceVectors(y, self._dtype, stream, False), stream)
 
 
 class _View:
@@ -84,7 +129,7 @@ class _View:
 class Matrix(Handle):
     """A matrix of the library, owned or borrowed."""
 
-    _relay: BlockRelay | _Products | None = None
+    _relay: BlockRelay | _Relay | None = None
 
     def __init__(self, handle: int | None, context: Context, *keep: object) -> None:
         super().__init__(handle, lib.purlin_matrix_destroy, context._sinks, *keep)
@@ -275,20 +320,41 @@ class Matrix(Handle):
     ) -> Matrix:
         """A matrix A known by its products: `apply` takes X, (n, count), to A X, and `adjoint` X, (m, count), to A^H X."""
         context = context or default_context()
-        products = _Products(apply, adjoint, shape, np.dtype(dtype))
+        relay = _Products(apply, adjoint, shape, np.dtype(dtype))
+        return cls._by_products(relay, shape, dtype, context, c.HOST)
+
+    @classmethod
+    def from_device_operator(
+        cls,
+        apply: DeviceProduct,
+        adjoint: DeviceProduct,
+        shape: tuple[int, int],
+        dtype: npt.DTypeLike = np.float64,
+        *,
+        context: Context | None = None,
+    ) -> Matrix:
+        """A matrix A known by its products on the device of a context on a GPU: `apply(x, y, stream)` writes A x to y, and
+        `adjoint(x, y, stream)` A^H x, by work on the CUDA stream. With CuPy:
+
+            def apply(x, y, stream):
+                with cupy.cuda.ExternalStream(stream):
+                    cupy.asarray(y)[...] = a @ cupy.asarray(x)
+        """
+        context = context or default_context()
+        relay = _DeviceProducts(apply, adjoint, shape, np.dtype(dtype))
+        return cls._by_products(relay, shape, dtype, context, c.DEVICE)
+
+    @classmethod
+    def _by_products(
+        cls, relay: _Relay, shape: tuple[int, int], dtype: npt.DTypeLike, context: Context, location: int
+    ) -> Matrix:
         made = c_void_p()
+        number = memory.dtype_number(dtype)
         status = lib.purlin_matrix_from_operator(
-            context.handle,
-            memory.dtype_number(dtype),
-            shape[0],
-            shape[1],
-            products.pointer,
-            None,
-            c.HOST,
-            ctypes.byref(made),
+            context.handle, number, shape[0], shape[1], relay.pointer, None, location, ctypes.byref(made)
         )
-        owner = cls(made.value, context, products)
-        owner._relay = products
+        owner = cls(made.value, context, relay)
+        owner._relay = relay
         context.finish(status)
         return owner
 

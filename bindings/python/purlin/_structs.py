@@ -21,8 +21,9 @@ PROGRESS = CFUNCTYPE(c_int32, c_int64, c_int64, c_double, c_void_p)
 LOG = CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 # A block's first element and extents, its memory, and the user's pointer; the same shape for reading and writing.
 BLOCK = CFUNCTYPE(c_int32, POINTER(c_int64), POINTER(c_int64), c_void_p, c_void_p)
-# Whether adjoint, number of vectors, the vectors and their distance, the products and theirs, and the user's pointer.
-APPLY = CFUNCTYPE(c_int32, c_int32, c_int64, c_void_p, c_int64, c_void_p, c_int64, c_void_p)
+# Whether adjoint, number of vectors, the vectors and their distance, the products and theirs, the stream, and the user's
+# pointer.
+APPLY = CFUNCTYPE(c_int32, c_int32, c_int64, c_void_p, c_int64, c_void_p, c_int64, c_uint64, c_void_p)
 
 
 def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:

@@ -179,6 +179,23 @@ impl Gpu {
         &self.default
     }
 
+    /// Runs `work` with the addresses of `bytes[0]` bytes of `x` and `bytes[1]` of `y` and the driver's handle of `stream`, the
+    /// device's context being the thread's: what is not purlin's enqueues on that stream.
+    ///
+    /// # Errors
+    /// What `work` reports; [`Error::Cuda`]; [`Error::Internal`] for regions that are too short.
+    pub fn lend<R>(
+        &self,
+        stream: &GpuStream,
+        (x, y): (Region<'_>, Region<'_>),
+        bytes: [usize; 2],
+        work: impl FnOnce(u64, u64, u64) -> Result<R>,
+    ) -> Result<R> {
+        let (x, y) = (x.array("x", bytes[0], 1)?, y.array("y", bytes[1], 1)?);
+        let _entered = self.device.enter()?;
+        work(x, y, stream.raw())
+    }
+
     /// The kernel `name` of `cuda/<family>.cu`, loaded on first use.
     pub(in crate::backend::gpu) fn kernel(&self, family: &'static str, name: &str) -> Result<Kernel> {
         module::Modules::kernel(&self.device, family, name)

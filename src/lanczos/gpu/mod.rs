@@ -56,7 +56,7 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     stream: GpuStream,
     algebra: GpuAlgebra,
     operator: Source<'o, 'a, T>,
-    inverse: Option<Symmetric<'s, T>>,
+    inverse: Option<Source<'o, 's, T>>,
     n: usize,
     columns: usize,
     memory: DeviceMemory,
@@ -78,6 +78,16 @@ enum Source<'o, 'a, T: Scalar> {
     Host(&'o mut Symmetric<'a, T>),
 }
 
+impl<'o, 'a, T: Scalar> Source<'o, 'a, T> {
+    /// On the device where the operator can and `on_host` does not ask for the host.
+    fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o mut Symmetric<'a, T>, on_host: bool) -> Result<Self> {
+        if on_host || operator.is_on_host()? {
+            return Ok(Self::Host(operator));
+        }
+        DeviceOperator::new(gpu, stream, operator).map(|made| Self::Device(Box::new(made)))
+    }
+}
+
 /// A vector of the space, on its place in memory.
 fn column<T: Scalar>(memory: &DeviceMemory, n: usize, j: usize) -> Result<Region<'_>> {
     columns::<T>(memory, n, j, 1)
@@ -95,7 +105,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
     pub fn new(
         context: &Arc<Context>,
         operator: &'o mut Symmetric<'a, T>,
-        inverse: Option<Symmetric<'s, T>>,
+        inverse: Option<&'o mut Symmetric<'s, T>>,
         columns: usize,
     ) -> Result<Self> {
         let gpu = context.gpu("operator")?;
@@ -107,15 +117,13 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let numbers = parts::<T>() * columns + 2;
         let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
         let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::record(columns), columns)?)?;
-        let is_elsewhere = operator.is_on_host()?;
-        let is_on_host = is_elsewhere || inverse.is_some();
+        // An inverse knows the matrix's order alone, in which vectors are on their way to the host.
+        let is_reordered = operator.renumbering().is_some();
+        let operator = Source::new(gpu, stream, operator, false)?;
+        let inverse = inverse.map(|inverse| Source::new(gpu, stream, inverse, is_reordered)).transpose()?;
+        let is_on_host = matches!(operator, Source::Host(_)) || matches!(inverse, Some(Source::Host(_)));
         let room = || alloc::filled(WHAT, if is_on_host { n } else { 0 }, T::default());
         let host = [room()?, room()?];
-        let operator = if is_elsewhere {
-            Source::Host(operator)
-        } else {
-            Source::Device(Box::new(DeviceOperator::new(gpu, stream, operator)?))
-        };
         let mut made = Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
@@ -351,9 +359,13 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn invert(&mut self, from: usize, to: usize) -> Result<()> {
+        if let Some(Source::Device(inverse)) = &self.inverse {
+            let (x, y) = (self.column(from)?, self.column(to)?);
+            return inverse.affine(Affine::PLAIN, Ends { x, y });
+        }
         self.on_host((from, to), false, |own, x, y| match &mut own.inverse {
-            Some(inverse) => inverse.apply(x, y),
-            None => Err(Error::NotSupported("solve: there is none".into())),
+            Some(Source::Host(inverse)) => inverse.apply(x, y),
+            _ => Err(Error::NotSupported("solve: there is none".into())),
         })
     }
 

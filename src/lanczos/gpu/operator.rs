@@ -143,6 +143,14 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         })
     }
 
+    /// Whether equal calls enqueue the same.
+    pub(super) fn repeats(&self) -> bool {
+        match &self.products {
+            Products::Planned(_) => true,
+            Products::Own(own) => own.repeats(),
+        }
+    }
+
     /// Lets products run on another queue.
     pub(super) fn move_to(&mut self, stream: &GpuStream) {
         self.stream = stream.clone();

@@ -113,7 +113,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let stretch = Stretch { locked: space.locked, from, to, is_watched: t.is_some() };
         let last = self.steps.as_mut().and_then(|own| own.last.take()).filter(|last| last.stretch == stretch);
         let mut repeated = last.unwrap_or(Repeated { stretch, times: 0, graph: None });
-        if repeated.times == RECORDED_AFTER && matches!(self.operator, Source::Device(_)) {
+        let repeats = matches!(&self.operator, Source::Device(operator) if operator.repeats());
+        if repeated.times == RECORDED_AFTER && repeats {
             let gpu = self.gpu.clone();
             repeated.graph =
                 Graph::record(&gpu, |stream| self.on(stream, |own| own.enqueue_steps(stretch, space.epsilon)))?;

@@ -159,7 +159,8 @@ fn enqueued_products_leave_the_range_of_their_type() {
                 // Factors are exact, but parts of them add up in another order of magnitude.
                 let back = Scaled { exponent: got.exponent - shift, ..got };
                 assert_close(&what, back, plain, plain, 16.0 * epsilon(dtype));
-                assert_close(&what, norm.times(norm), got, got, 4.0 * f64::EPSILON);
+                // What <x|x> has beside the real axis is rounding, which a norm is taken without.
+                assert_close(&what, norm.times(norm), got.re(), got, 4.0 * f64::EPSILON);
             }
         }
     }

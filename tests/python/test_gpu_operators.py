@@ -1,0 +1,108 @@
+"""Matrices known by products that the caller enqueues on the device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purlin
+from purlin import lanczos, rsvd
+
+N = 700
+
+
+@pytest.fixture
+def cupy() -> Any:
+    return pytest.importorskip("cupy")
+
+
+def hermitian(dtype: str) -> Any:
+    random = np.random.default_rng(11)
+    a = random.standard_normal((N, N))
+    if np.dtype(dtype).kind == "c":
+        a = a + 1j * random.standard_normal((N, N))
+    return ((a + a.conj().T) / np.sqrt(N)).astype(dtype)
+
+
+class Counted:
+    """Products with a dense matrix of CuPy's on the stream that is named."""
+
+    def __init__(self, cupy: Any, a: Any) -> None:
+        self.cupy, self.a, self.calls, self.streams = cupy, a, 0, set[int]()
+
+    def __call__(self, x: Any, y: Any, stream: int) -> None:
+        self.calls += 1
+        self.streams.add(stream)
+        with self.cupy.cuda.ExternalStream(stream):
+            self.cupy.asarray(y)[...] = self.a @ self.cupy.asarray(x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("block", [1, 4])
+def test_eigenpairs_of_what_is_multiplied_there(gpu: purlin.Context, cupy: Any, dtype: str, block: int) -> None:
+    full = hermitian(dtype)
+    product = Counted(cupy, cupy.asarray(full))
+    a = purlin.Matrix.from_device_operator(product, product, (N, N), dtype, context=gpu)
+    fine = np.finfo(dtype).eps * 1e3
+    solution = lanczos.run(a, 5, "both_ends", block=block, tolerance=fine)
+    exact = np.linalg.eigvalsh(full)
+    np.testing.assert_allclose(np.sort(solution.pairs.values), np.r_[exact[:2], exact[-3:]], atol=20 * fine)
+    x = solution.pairs.vectors
+    assert x is not None
+    assert np.abs(full @ x - x * solution.pairs.values).max() < 200 * fine
+    assert product.calls >= solution.info.products and all(product.streams)
+
+
+def test_a_shift_and_gram_matrices_of_what_is_multiplied_there(gpu: purlin.Context, cupy: Any) -> None:
+    random = np.random.default_rng(5)
+    full = random.standard_normal((400, 90))
+    there = cupy.asarray(full)
+    a = purlin.Matrix.from_device_operator(
+        Counted(cupy, there), Counted(cupy, there.T.copy()), full.shape, context=gpu
+    )
+    exact = np.linalg.svd(full, compute_uv=False)
+    found = lanczos.solve(a, 3, kind="gram", vectors=False).values
+    np.testing.assert_allclose(found, exact[:3] ** 2, rtol=1e-9)
+    found = lanczos.solve(a, 3, kind="augmented", vectors=False).values
+    np.testing.assert_allclose(found, exact[:3], rtol=1e-9)
+    symmetric = hermitian("float64")
+    product = Counted(cupy, cupy.asarray(symmetric))
+    b = purlin.Matrix.from_device_operator(product, product, (N, N), context=gpu)
+    found = lanczos.solve(b, 2, shift=10.0, vectors=False).values
+    np.testing.assert_allclose(found, 10 + np.linalg.eigvalsh(symmetric)[:-3:-1], rtol=1e-9)
+    decomposed = rsvd.compute(a, 5, power_iterations=3, seed=1, context=gpu)
+    np.testing.assert_allclose(decomposed.s, exact[:5], rtol=2e-2)
+
+
+def test_the_inner_ones_by_solves_there(gpu: purlin.Context, cupy: Any) -> None:
+    full = hermitian("float64")
+    product = Counted(cupy, cupy.asarray(full))
+    inverse = Counted(cupy, cupy.linalg.inv(cupy.asarray(full) - 0.1 * cupy.eye(N)))
+    a, solve = (
+        purlin.Matrix.from_device_operator(f, f, (N, N), context=gpu) for f in (product, inverse)
+    )
+    found = lanczos.run(a, 4, "nearest", sigma=0.1, solve=solve)
+    exact = np.linalg.eigvalsh(full)
+    wanted = exact[np.argsort(np.abs(exact - 0.1))[:4]]
+    np.testing.assert_allclose(found.pairs.values, wanted, atol=1e-9)
+    assert inverse.calls > 4
+
+
+def test_what_a_product_there_raises(gpu: purlin.Context, cpu: purlin.Context, cupy: Any) -> None:
+    def fails(x: Any, y: Any, stream: int) -> None:
+        raise KeyError("mine")
+
+    a = purlin.Matrix.from_device_operator(fails, fails, (300, 300), context=gpu)
+    with pytest.raises(KeyError, match="mine"):
+        lanczos.solve(a, 3)
+
+    def skewed(x: Any, y: Any, stream: int) -> None:
+        with cupy.cuda.ExternalStream(stream):
+            cupy.asarray(y)[...] = cupy.nan
+
+    with pytest.raises(purlin.Error):
+        lanczos.solve(purlin.Matrix.from_device_operator(skewed, skewed, (300, 300), context=gpu), 3)
+    with pytest.raises(purlin.NotSupported, match="location: needs a context on a GPU"):
+        purlin.Matrix.from_device_operator(fails, fails, (300, 300), context=cpu)
