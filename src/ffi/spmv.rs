@@ -142,7 +142,8 @@ pub unsafe extern "C" fn purlin_spmv_create(
 }
 
 /// Tells a plan that keeps row sums, a copy of the transpose or one in another order of a matrix's new values, O(nnz); other plans
-/// need not be told.
+/// need not be told. CUDA graphs of its products that were captured before must not be launched any more: memory that they
+/// read may be gone.
 ///
 /// @param plan  the plan.
 /// @param a     sparse, of the structure that was planned for.

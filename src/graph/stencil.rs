@@ -159,6 +159,9 @@ impl<T: Scalar> PixelGraph<T> {
         let width = self.width;
         for ((dy, dx), weights) in &self.pairs {
             let (begin, end) = columns(width, *dx);
+            if begin == end {
+                continue;
+            }
             let first = begin.wrapping_add_signed(*dx);
             let length = end - begin;
             let add = |sums: &mut [T], weights: &[T::Part], x: &[T]| {

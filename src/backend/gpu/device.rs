@@ -264,20 +264,34 @@ impl Device {
     pub(super) fn retire(&self, entered: &Entered<'_>, queue: Mark) {
         // Under the lock: no release can fall between this wait and the removal.
         let mut marks = self.marks();
-        let _ = entered.wait(self.releases, queue);
+        // What goes to a graph is not waited for: the wait would go there too.
+        if !entered.is_captured(queue.stream) {
+            let _ = entered.wait(self.releases, queue);
+        }
         marks.retain(|q| q.event != queue.event);
     }
 
     /// Makes the queue of releases wait for everything enqueued so far, on every queue.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`], also where work on one goes to a graph, which nothing else may become part of.
     pub(super) fn fence(&self, entered: &Entered<'_>) -> Result<()> {
-        self.marks().iter().try_for_each(|q| entered.wait(self.releases, *q))
+        let marks = self.marks();
+        if marks.iter().any(|q| entered.is_captured(q.stream)) {
+            let (call, name) = ("cuStreamIsCapturing", "a queue is captured".into());
+            return Err(Error::Cuda { call, name, code: -1 });
+        }
+        marks.iter().try_for_each(|q| entered.wait(self.releases, *q))
     }
 
-    /// Waits for everything enqueued so far, on every queue.
+    /// Waits for everything that was enqueued so far on any queue, but what goes to a graph.
     pub(super) fn drain(&self, entered: &Entered<'_>) -> Result<()> {
-        self.fence(entered)?;
+        let marks = self.marks();
+        marks.iter().filter(|q| !entered.is_captured(q.stream)).try_for_each(|q| entered.wait(self.releases, *q))?;
+        drop(marks);
         // SAFETY: a handle of this device.
-        entered.check("cuStreamSynchronize", unsafe { (self.api.cuStreamSynchronize)(self.releases) })
+        let code = entered.beside_graphs(|| unsafe { (self.api.cuStreamSynchronize)(self.releases) })?;
+        entered.check("cuStreamSynchronize", code)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Work that is recorded once and then launched as a whole, so that its kernels follow one another without the host.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use cudarc::driver::sys::{CUgraph, CUgraphExec};
+use cudarc::driver::sys::{CUgraph, CUgraphExec, CUstream};
 
 use super::Gpu;
-use super::device::Device;
+use super::device::{Device, Entered};
 use super::driver::SUCCESS;
 use super::stream::GpuStream;
 use crate::error::Result;
@@ -99,18 +99,36 @@ impl Gpu {
     /// # Errors
     /// What `work` reports; [`crate::error::Error::Cuda`].
     pub fn beside_graphs<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.device.enter()?.beside_graphs(work)?
+    }
+}
+
+impl Entered<'_> {
+    /// As [`Gpu::beside_graphs`], for work that makes what it returns.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cuda`].
+    pub(super) fn beside_graphs<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
         let mut mode = RELAXED;
         self.exchange_capture_mode(&mut mode)?;
         let done = work();
         self.exchange_capture_mode(&mut mode)?;
-        done
+        Ok(done)
     }
 
     fn exchange_capture_mode(&self, mode: &mut c_uint) -> Result<()> {
-        let entered = self.device.enter()?;
         // SAFETY: reads and writes one number.
-        let code = unsafe { (entered.api().cuThreadExchangeStreamCaptureMode)(mode) };
-        entered.check("cuThreadExchangeStreamCaptureMode", code)
+        let code = unsafe { (self.api().cuThreadExchangeStreamCaptureMode)(mode) };
+        self.check("cuThreadExchangeStreamCaptureMode", code)
+    }
+
+    /// Whether work on `stream` goes to a graph instead of the device.
+    pub(super) fn is_captured(&self, stream: CUstream) -> bool {
+        let mut status: c_int = 0;
+        // SAFETY: a handle of this device; writes one number.
+        let code = unsafe { (self.api().cuStreamIsCapturing)(stream, &mut status) };
+        // The legacy stream must not even be asked while one that waits for it is captured.
+        code != SUCCESS || status != 0
     }
 }
 

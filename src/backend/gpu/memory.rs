@@ -254,8 +254,9 @@ fn free(device: &Device, home: Option<&Queue>, address: u64) {
         },
     };
     if freed.is_err() {
-        // This one waits for the device by itself. SAFETY: allocated here and not freed above.
-        let _ = unsafe { (api.cuMemFree_v2)(address) };
+        // This one waits for the device by itself.
+        // SAFETY: allocated here and not freed above.
+        let _ = entered.beside_graphs(|| unsafe { (api.cuMemFree_v2)(address) });
     }
 }
 

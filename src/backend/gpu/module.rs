@@ -69,12 +69,12 @@ impl Modules {
                 let module = match loaded.modules.get(family) {
                     Some(module) => *module,
                     None => {
-                        let module = load(&entered, device, family)?;
+                        let module = entered.beside_graphs(|| load(&entered, device, family))??;
                         loaded.modules.insert(family, module);
                         module
                     }
                 };
-                let function = find(&entered, device, module, name)?;
+                let function = entered.beside_graphs(|| find(&entered, device, module, name))??;
                 loaded.functions.insert(key, function);
                 function
             }

@@ -123,12 +123,7 @@ impl GpuStream {
 
     /// Whether work goes to a graph instead of the device.
     pub fn is_captured(&self) -> Result<bool> {
-        let entered = self.queue.device.enter()?;
-        let mut status: c_int = 0;
-        // SAFETY: a handle of this device; writes one number.
-        let code = unsafe { (entered.api().cuStreamIsCapturing)(self.queue.raw(), &mut status) };
-        // The legacy stream must not even be asked while one that waits for it is captured.
-        Ok(code != driver::SUCCESS || status != 0)
+        Ok(self.queue.device.enter()?.is_captured(self.queue.raw()))
     }
 
     /// Number of the capture that work goes to, if it goes to one.

@@ -16,13 +16,15 @@ use crate::lanczos::shared::tests as shared;
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::tests::{edges, orders, symmetric};
 use crate::lanczos::{Filter, Method, Options, Orthogonality, Pairs, Verify, Which, eigenpairs, eigenpairs_over};
-use crate::matrix::Matrix;
 use crate::matrix::sparse::Ordering;
+use crate::matrix::{Enqueue, Enqueued, Matrix};
 use crate::progress::Progress;
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
+use crate::spmv::gpu::DeviceFinish;
 use crate::spmv::gpu::tests::all_on_device;
 use crate::spmv::tests::{cpu, from_entries, golden, recorded};
+use crate::spmv::{self, Plan};
 use crate::tensor::Location;
 
 fn gpu() -> Arc<Context> {
@@ -141,7 +143,7 @@ fn operations<T: Scalar>(n: usize) {
 #[ignore = "needs a GPU"]
 fn images_are_those_of_the_host() {
     let (on_gpu, on_cpu) = (gpu(), cpu(2));
-    for ((height, width), radius) in [((1, 9), 2.0), ((7, 5), 1.5), ((33, 70), 3.0), ((107, 160), 5.0)] {
+    for ((height, width), radius) in [((1, 9), 2.0), ((9, 1), 2.0), ((7, 5), 1.5), ((33, 70), 3.0), ((107, 160), 5.0)] {
         let n = height * width;
         let pixels: Vec<f64> = (0..n).map(|i| ((i * 37 + i * i) % 101) as f64 / 101.0).collect();
         let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 0.0 };
@@ -450,4 +452,59 @@ fn watched_spaces_are_orthogonal_to_the_root_of_the_roundoff() {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-5 * 100.0;
         assert!(j > 20 || (near(a.along, b.along) && near(a.after, b.after)), "step {j}: {a:?} {b:?}");
     }
+}
+
+/// A matrix that is known by products which are enqueued, by those of a plan, times `factor`.
+fn enqueued<T: Scalar>(c: &Arc<Context>, n: usize, factor: f64) -> Matrix {
+    let (a, device) = (graph::<T>(c, n), c.gpu("test").unwrap().clone());
+    let plan = Plan::new(c, &a, spmv::Options::default()).unwrap();
+    let own = device.clone();
+    let multiply = move |asked: Enqueue| {
+        let stream = own.wrap_stream(asked.stream)?;
+        let space = plan.device_space::<T>(&stream)?;
+        for j in 0..asked.count {
+            let vector = |from: u64| own.borrow("x", from + (j * n * size_of::<T>()) as u64, n * size_of::<T>(), None);
+            let (x, y) = (vector(asked.x)?, vector(asked.y)?);
+            let made = DeviceFinish::plain(y.whole(), Complex::new(factor, 0.0), Complex::new(0.0, 0.0));
+            plan.multiply_device::<T>(&a, &stream, &space, x.whole(), &made)?;
+        }
+        Ok(())
+    };
+    Matrix::from_operator::<T>(c, Box::new(Enqueued::<T, _>::new(&device, (n, n), multiply)))
+}
+
+fn by_enqueued_products<T: Scalar>() {
+    let (c, n) = (gpu(), 700);
+    let stored = graph::<T>(&c, n);
+    let unformed = enqueued::<T>(&c, n, 1.0);
+    let eps = T::Part::EPSILON.to_f64();
+    let run = |a: &Matrix, shift: f64, options: &Options| {
+        let mut operator = Symmetric::<T>::new(&c, a, Kind::Matrix, shift).unwrap();
+        eigenpairs(&c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
+    };
+    let plain = Options { tolerance: 1e3 * eps, ..Options::default() };
+    for (shift, options) in [(0.0, plain.clone()), (-3.0, plain.clone()), (1.0, Options { block: 3, ..plain })] {
+        let (want, got) = (run(&stored, shift, &options), run(&unformed, shift, &options));
+        near(&got.values, &want.values, 1e4 * eps, &format!("{:?} by enqueued products", T::DTYPE));
+        assert!(got.residuals.iter().all(|r| *r < 1e5 * eps), "{:?}", got.residuals);
+    }
+    // The same on host vectors: of a factor -2, by its own products.
+    let mut operator = Symmetric::<T>::new(&c, &unformed, Kind::Matrix, 0.0).unwrap();
+    let twice = enqueued::<T>(&c, n, -2.0);
+    let mut other = Symmetric::<T>::new(&c, &twice, Kind::Matrix, 0.0).unwrap();
+    let x: Vec<T> = (0..2 * n).map(|i| T::from_parts((i * i % 17) as f64 - 8.0, (i % 3) as f64)).collect();
+    let (mut y, mut z) = (vec![T::from_parts(f64::NAN, 0.0); 2 * n], vec![T::from_parts(f64::NAN, 0.0); 2 * n]);
+    operator.apply_block(&x, 2, &mut y).unwrap();
+    other.apply_block(&x, 2, &mut z).unwrap();
+    y.iter_mut().for_each(|y| *y = T::from_parts(-2.0, 0.0) * *y);
+    near(&z, &y, 1e4 * eps, "products of host vectors");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn products_that_callers_enqueue_are_as_good_as_stored_matrices() {
+    by_enqueued_products::<f64>();
+    by_enqueued_products::<f32>();
+    by_enqueued_products::<Complex<f64>>();
+    by_enqueued_products::<Complex<f32>>();
 }

@@ -149,7 +149,10 @@ fn products_of_a_matrix_with_its_adjoint_are_never_formed_but_right() {
 #[test]
 fn images_have_the_operators_of_their_graphs() {
     let c = cpu(3);
-    for (height, width, radius) in [(1, 1, 1.0), (1, 9, 1.0), (9, 1, 1.5), (13, 7, 1.0), (11, 17, 1.5), (8, 6, 3.2)] {
+    let usual = [(1, 1, 1.0), (1, 9, 1.0), (9, 1, 1.5), (13, 7, 1.0), (11, 17, 1.5), (8, 6, 3.2)];
+    // Neighbours further away than the image is wide.
+    let narrow = [(9, 1, 2.0), (1, 4, 6.5), (5, 2, 4.0)];
+    for (height, width, radius) in usual.into_iter().chain(narrow) {
         let pixels: Vec<f64> = (0..height * width).map(|k| noise(3 * k)).collect();
         let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 1e-3 };
         let graph = image_graph(&c, &pixels, height, width, weights).unwrap();

@@ -211,6 +211,8 @@ impl Arrays {
 
 /// Column j of a column-major matrix.
 fn part<'a, T>(memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Region<'a>> {
+    // Columns without rows lie nowhere.
+    let j = if layout.dims()[0] == 0 { 0 } else { j };
     memory.region(j * layout.strides()[1] * size_of::<T>(), layout.dims()[0] * size_of::<T>())
 }
 

@@ -119,7 +119,12 @@ pub struct Space {
     /// Zero between products.
     arrivals: DeviceMemory,
     products: DeviceMemory,
+    /// Held while a product's launches are enqueued: another thread's must not come between them.
+    launches: Mutex<()>,
 }
+
+/// `CU_STREAM_PER_THREAD`: a queue of each thread's own by one name.
+const PER_THREAD: u64 = 2;
 
 /// The lengths of the rows and the type say which algorithm suits, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
 pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'static str) {
@@ -249,7 +254,7 @@ impl Plan {
         let memory =
             |count| gpu.allocate_uninitialised_on(stream, "work space", product("products", count, size_of::<T>())?);
         let arrivals = gpu.allocate_on(stream, "work space", 4 * longs)?;
-        Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)? })
+        Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)?, launches: Mutex::default() })
     }
 
     /// As [`Plan::device_space`], kept for the next call on the same queue: to come by memory takes longer than a small product.
@@ -258,7 +263,7 @@ impl Plan {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
         let (pieces, longs, products) = prepared.room();
-        if (pieces, longs, products) == (0, 0, 0) {
+        if (pieces, longs, products) == (0, 0, 0) || stream.raw() == PER_THREAD {
             return self.device_space::<T>(stream).map(Arc::new);
         }
         let following = Following { queue: stream.raw(), capture: stream.capture()? };
@@ -272,7 +277,8 @@ impl Plan {
         let made = gpu.beside_graphs(|| {
             let memory = |count| gpu.allocate("work space", product("products", count, size_of::<T>())?);
             let arrivals = gpu.allocate("work space", 4 * longs)?;
-            Ok(Arc::new(Space { partials: memory(pieces)?, arrivals, products: memory(products)? }))
+            let (partials, products) = (memory(pieces)?, memory(products)?);
+            Ok(Arc::new(Space { partials, arrivals, products, launches: Mutex::default() }))
         })?;
         crate::alloc::push(WHAT, &mut kept, (following, Arc::clone(&made)))?;
         Ok(made)
@@ -304,6 +310,7 @@ impl Plan {
         let (partials, arrivals) = (space.partials.whole(), space.arrivals.whole());
         let own = csr(self.matrix(a))?;
         let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
+        let _alone = space.launches.lock().unwrap_or_else(PoisonError::into_inner);
         match &prepared.method {
             Method::Rows(lanes) => {
                 kernels::multiply::<T>(gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
