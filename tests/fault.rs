@@ -35,7 +35,7 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use cases::{Call, Case, OnGpu, Work};
+use cases::{Call, Case, Family, OnGpu, Work};
 use fixture::Fixture;
 use purlin::fault::{self, Kind, Site};
 use purlin::ffi::{self, purlin_status};
@@ -303,17 +303,47 @@ fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
     assert_eq!(loads > 0, launches > 0, "{}: kernels without a module", case.name);
 }
 
-/// Allocations, copies, launches and the loading of kernels.
-#[test]
-#[ignore = "needs a GPU"]
-fn every_device_operation_fails_once() {
+/// Fails the allocations, copies, launches and the loading of kernels of a family's calls.
+fn fail_family(family: Family) {
     let _alone = alone();
     // The device's context is made once, and not for every fixture.
     let open = Fixture::on_gpu(1);
-    for given in cases::on_gpu() {
+    for given in cases::on_gpu(family) {
         fail_on_a_gpu(&given, Fixture::on_gpu, true);
         fail_on_a_gpu(&given, Fixture::streamed, false);
     }
+    drop(open);
+    assert_eq!(ffi::purlin_live_handles(), 0);
+}
+
+macro_rules! every_device_operation_fails_once {
+    ($($name:ident: $family:ident,)+) => {
+        mod every_device_operation_fails_once {
+            use super::{Family, fail_family};
+            $(
+                #[test]
+                #[ignore = "needs a GPU"]
+                fn $name() {
+                    fail_family(Family::$family);
+                }
+            )+
+        }
+    };
+}
+
+every_device_operation_fails_once! {
+    of_tensors: Tensors,
+    of_fdk: Fdk,
+    of_rsvd: Rsvd,
+    of_spectra: Spectra,
+    of_tt: Tt,
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn every_device_operation_of_chunks_fails_once() {
+    let _alone = alone();
+    let open = Fixture::on_gpu(1);
     for given in cases::in_chunks() {
         fail_on_a_gpu(&given, Fixture::streamed, false);
     }

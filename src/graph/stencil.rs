@@ -14,7 +14,7 @@ use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Adjacency, Kind, Symmetric};
 use crate::matrix::{Matrix, OnDevice, Operator};
-use crate::scalar::{Real, Scalar};
+use crate::scalar::{Complex, Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
 use crate::spmv::gpu::DeviceFinish;
@@ -118,6 +118,15 @@ impl<T: Scalar> OnDevice for DevicePairs<T> {
         let (weights, offsets) = (self.weights.whole(), self.offsets.whole());
         let image = Pixels { weights, offsets, pairs: self.count, size: self.size };
         pixels::<T>(&self.gpu, stream, image, gathered, finish)
+    }
+
+    fn multiply_block(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {
+        let length = product("width", self.size.0, self.size.1)? * size_of::<T>();
+        let (one, zero) = (Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
+        (0..count).try_for_each(|j| {
+            let made = DeviceFinish::plain(y.part(j * length, length)?, one, zero);
+            self.multiply(stream, op, x.part(j * length, length)?, &made)
+        })
     }
 
     fn repeats(&self) -> bool {

@@ -102,6 +102,10 @@ impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> OnDevice for Enqueued<T, F>
         rest::<T>(&self.gpu, stream, rows, &DeviceFinish { alpha: zero, beta: one, ..*finish })
     }
 
+    fn multiply_block(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {
+        self.call(stream, op, count, x, y)
+    }
+
     fn repeats(&self) -> bool {
         false
     }

@@ -44,6 +44,12 @@ pub trait OnDevice {
     /// [`Error::Cuda`]; what the caller's function reported. Vectors that are too short are [`Error::Internal`].
     fn multiply(&self, stream: &GpuStream, op: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()>;
 
+    /// Y = op(A) X for `count` vectors, column-major and packed, in the order of `stream`.
+    ///
+    /// # Errors
+    /// As [`OnDevice::multiply`].
+    fn multiply_block(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()>;
+
     /// Whether equal calls enqueue the same work, all of it in the order of `stream`, so that a recording of one stands for
     /// others.
     fn repeats(&self) -> bool;

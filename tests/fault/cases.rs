@@ -50,30 +50,48 @@ pub fn all() -> Vec<Case> {
     base().into_iter().chain([copy_case()]).chain(cases).collect()
 }
 
-/// Those that may use a GPU.
-pub fn on_gpu() -> Vec<OnGpu> {
+/// Calls that belong together, a test each: they take minutes on a GPU.
+#[derive(Clone, Copy)]
+pub enum Family {
+    Tensors,
+    Fdk,
+    Rsvd,
+    Spectra,
+    Tt,
+}
+
+/// Those of a family that may use a GPU.
+pub fn on_gpu(family: Family) -> Vec<OnGpu> {
     let group = |cases: Vec<Case>, work, count| cases.into_iter().map(move |case| OnGpu { case, work, count });
-    // A search waits for the device dozens of times a tensor: one is enough. The eigensolver of matrices, the last of
-    // them, is the host's.
-    let mut searches: Vec<OnGpu> = group(families::searches(), Work::Device, 1).collect();
-    if let Some(matrices) = searches.last_mut() {
-        matrices.work = Work::Host;
+    match family {
+        Family::Tensors => {
+            // A search waits for the device dozens of times a tensor: one is enough. The eigensolver of matrices, the last
+            // of them, is the host's.
+            let mut searches: Vec<OnGpu> = group(families::searches(), Work::Device, 1).collect();
+            if let Some(matrices) = searches.last_mut() {
+                matrices.work = Work::Host;
+            }
+            group(families::on_any_backend(), Work::Device, 300)
+                .chain(group(families::packed(), Work::Host, 300))
+                .chain(group(families::on_the_host(), Work::Host, 300))
+                .chain(group(vec![copy_case()], Work::Host, 300))
+                .chain(searches)
+                .collect()
+        }
+        Family::Fdk => group(fdk::on_any_backend(), Work::Device, 7)
+            .chain(group(fdk::where_tensors_lie(), Work::Host, 7))
+            .collect(),
+        Family::Rsvd => {
+            group(rsvd::on_any_backend(), Work::Device, 7).chain(group(rsvd::on_gpus(), Work::Device, 7)).collect()
+        }
+        Family::Spectra => {
+            group(spectra::on_any_backend(), Work::Device, 7).chain(group(spectra::on_gpu(), Work::Device, 7)).collect()
+        }
+        Family::Tt => group(tt::on_any_backend(), Work::Device, 7)
+            .chain(group(tt::where_trains_lie(), Work::Host, 7))
+            .chain(group(tt::on_gpu(), Work::Device, 7))
+            .collect(),
     }
-    group(families::on_any_backend(), Work::Device, 300)
-        .chain(group(fdk::on_any_backend(), Work::Device, 7))
-        .chain(group(fdk::where_tensors_lie(), Work::Host, 7))
-        .chain(group(rsvd::on_any_backend(), Work::Device, 7))
-        .chain(group(rsvd::on_gpus(), Work::Device, 7))
-        .chain(group(spectra::on_any_backend(), Work::Device, 7))
-        .chain(group(spectra::on_gpu(), Work::Device, 7))
-        .chain(group(tt::on_any_backend(), Work::Device, 7))
-        .chain(group(tt::where_trains_lie(), Work::Host, 7))
-        .chain(group(tt::on_gpu(), Work::Device, 7))
-        .chain(group(families::packed(), Work::Host, 300))
-        .chain(group(families::on_the_host(), Work::Host, 300))
-        .chain(group(vec![copy_case()], Work::Host, 300))
-        .chain(searches)
-        .collect()
 }
 
 /// Those whose host tensors are so many that they take several chunks, on several streams.

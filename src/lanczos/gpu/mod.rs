@@ -283,6 +283,19 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         done
     }
 
+    /// Products of columns by an operator on the host, which is asked once.
+    fn apply_block_on_host(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
+        let room = || alloc::filled(WHAT, product(WHAT, self.n, count)?, T::default());
+        let (mut x, mut y) = (room()?, room()?);
+        for (j, x) in x.chunks_exact_mut(self.n).enumerate() {
+            self.read(from + j, x)?;
+        }
+        if let Source::Host(operator) = &mut self.operator {
+            operator.apply_block(&x, count, &mut y)?;
+        }
+        y.chunks_exact(self.n).enumerate().try_for_each(|(j, y)| self.write(y, to + j))
+    }
+
     /// A copy of numbers on the device, in the order of the stream.
     fn numbers<E: Element>(&self, values: &[E]) -> Result<DeviceMemory> {
         let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, size_of_val(values))?;
@@ -354,6 +367,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
                 let block = |first| columns::<T>(&self.memory, self.n, first, count);
                 operator.apply_block(count, block(from)?, block(to)?)
             }
+            Source::Host(_) if count > 1 => self.apply_block_on_host(from, to, count),
             _ => (0..count).try_for_each(|c| self.apply(from + c, to + c)),
         }
     }

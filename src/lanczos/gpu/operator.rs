@@ -203,8 +203,12 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
 
     /// Whether [`DeviceOperator::apply_block`] is to be had.
     pub(super) fn takes_blocks(&self) -> bool {
-        let is_planned = matches!(self.products, Products::Planned(_));
-        is_planned && !matches!(self.kind, Kind::Gram | Kind::OuterGram | Kind::Augmented) && self.rank_one.is_none()
+        match self.products {
+            Products::Planned(_) => {
+                !matches!(self.kind, Kind::Gram | Kind::OuterGram | Kind::Augmented) && self.rank_one.is_none()
+            }
+            Products::Own(_) => self.kind == Kind::Matrix,
+        }
     }
 
     /// Y = A X for `width` columns of each, which the matrix is read once for; in stream order.
@@ -218,6 +222,13 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                 scale::<T>(gpu, stream, Scale { from, to, rows, square: None, parts, factor, keep })
             })
         };
+        let own = match &self.products {
+            Products::Planned(own) => own,
+            Products::Own(own) => {
+                own.multiply_block(stream, Op::Plain, width, x, y)?;
+                return if self.shift == 0.0 { Ok(()) } else { each(x, y, None, self.shift, 1.0) };
+            }
+        };
         // What products gather is made in the place of their result.
         let gathered = if self.scale.is_some() { y } else { x };
         if let Some(parts) = &self.scale {
@@ -229,9 +240,6 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let (input, output) = (input.whole(), output.whole());
         place::<T>(gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
         let factors = (real(self.alpha), real(0.0));
-        let Products::Planned(own) = &self.products else {
-            return Err(Error::Internal("a block of vectors for an operator that takes none".into()));
-        };
         own.plan.multiply_device_block::<T>(own.matrix, stream, factors, width, (input, width), (output, width))?;
         place::<T>(gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
         if let Some(parts) = &self.scale {

@@ -314,12 +314,21 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         self.products.multiply(&self.context, op, once, (x, x), y, &mut self.given)
     }
 
-    /// Y = A X for `count` vectors, column-major: A is read once for all of them where it is sparse.
+    /// Y = A X for `count` vectors, column-major: A is read once for all of them where it is sparse, and the caller's own
+    /// operator is asked once.
     ///
     /// # Errors
     /// As [`Symmetric::apply`].
     pub fn apply_block(&mut self, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
         let n = self.order();
+        if let (Kind::Matrix, Products::Own(own)) = (self.kind, &mut self.products) {
+            own.operator()?.apply(Adjoint::Plain, x, count, y)?;
+            let shift = T::from_parts(self.shift, 0.0);
+            if self.shift != 0.0 {
+                y.iter_mut().zip(x).for_each(|(y, x)| *y += shift * *x);
+            }
+            return Ok(());
+        }
         let sparse = matches!(self.products, Products::Sparse { .. });
         if count == 1 || !sparse || !self.kind.is_of_square() || self.terms.rank_one.is_some() {
             return x.chunks_exact(n).zip(y.chunks_exact_mut(n)).try_for_each(|(x, y)| self.apply(x, y));

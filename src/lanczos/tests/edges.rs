@@ -1,5 +1,7 @@
 //! Bad input and awkward matrices: each of them has a documented outcome.
 
+use std::sync::Mutex;
+
 use super::*;
 use crate::backend::memory::Memory;
 use crate::matrix::sparse::is_symmetric;
@@ -144,7 +146,7 @@ pub(super) fn numbers_that_are_not_finite_stop_a_solve(c: &Arc<Context>) {
         }
         fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
             self.0 += 1;
-            y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = i as f64 * x);
+            y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = (i % 400) as f64 * x);
             if self.0 == 7 {
                 y[3] = f64::NAN;
             }
@@ -265,7 +267,7 @@ impl Operator<f64> for Diagonal {
         if self.1 == 40 {
             return Err(Error::Io { path: "operator".into(), problem: "gave up".into() });
         }
-        y.iter_mut().zip(x).zip(&self.0).for_each(|((y, x), d)| *y = d * x);
+        y.iter_mut().zip(x).zip(self.0.iter().cycle()).for_each(|((y, x), d)| *y = d * x);
         Ok(())
     }
 }
@@ -302,4 +304,30 @@ pub(super) fn arguments_are_checked_and_named(c: &Arc<Context>) {
     let negative = symmetric(c, 2, &[(0, 1, -1.0)]);
     let e = Symmetric::<f64>::new(c, &negative, Kind::NormalisedLaplacian, 0.0).map(|_| ()).unwrap_err();
     assert!(e.to_string().contains("row sum -1 in row 0"), "{e}");
+}
+
+pub(super) fn operators_of_the_caller_are_asked_for_whole_blocks(c: &Arc<Context>) {
+    struct Asked(usize, Arc<Mutex<Vec<usize>>>);
+    impl Operator<f64> for Asked {
+        fn shape(&self) -> (usize, usize) {
+            (self.0, self.0)
+        }
+        fn apply(&mut self, _: crate::dense::Op, x: &[f64], count: usize, y: &mut [f64]) -> crate::error::Result<()> {
+            self.1.lock().unwrap().push(count);
+            assert!(x.len() == count * self.0 && y.len() == x.len());
+            let n = self.0;
+            y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = ((i % n) * (i % n)) as f64 * x);
+            Ok(())
+        }
+    }
+    let (n, asked) = (200, Arc::default());
+    let a = Matrix::from_operator(c, Box::new(Asked(n, Arc::clone(&asked))));
+    let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, -1.5).unwrap();
+    let options = Options { count: 4, block: 4, verify: Verify::Off, ..Options::default() };
+    let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+    let square = |i: usize| (i * i) as f64 - 1.5;
+    near(&pairs.values, &[square(199), square(198), square(197), square(196)], 1e-9 * 4e4, "by blocks");
+    let asked = asked.lock().unwrap();
+    let blocks = asked.iter().filter(|count| **count == 4).count();
+    assert!(4 * blocks >= pairs.info.products - 8 && blocks > 5, "{asked:?} for {} products", pairs.info.products);
 }

@@ -70,6 +70,7 @@ on_both_backends! {
         isolated_vertices_add_zeros_to_the_normalised_laplacian
         runs_that_are_cut_short_return_what_converged
         operators_of_the_caller_are_used_and_their_errors_passed_on
+        operators_of_the_caller_are_asked_for_whole_blocks
         arguments_are_checked_and_named
     ;
     methods:
