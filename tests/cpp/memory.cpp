@@ -114,6 +114,11 @@ void outside(const context& on) {
       on, 4, 5, [](bool, const purlin::const_matrix_view<float>&, const purlin::matrix_view<float>&) {});
   EXPECT(implicit.properties().storage == PURLIN_OPERATOR && implicit.properties().dtype == PURLIN_F32);
   implicit.rethrow();
+  EXPECT_ERROR(
+      matrix::from_device_operator<float>(
+          on, 4, 5,
+          [](bool, const purlin::const_matrix_view<float>&, const purlin::matrix_view<float>&, std::uint64_t) {}),
+      PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR(purlin::source::from_npy(on, "no such file.npy"), PURLIN_ERROR_IO);
   EXPECT_ERROR(purlin::source::from_mapped_file(on, "no such file", PURLIN_F32, {2, 3}), PURLIN_ERROR_IO);
 }

@@ -207,6 +207,9 @@ contains
     call matrix%from_operator(context, PURLIN_F64, 4_int64, 5_int64, c_funloc(no_products))
     call matrix%properties(info)
     call check(info%storage == PURLIN_OPERATOR .and. info%cols == 5, 'a matrix known by its products')
+    call matrix%from_operator(context, PURLIN_F64, 4_int64, 5_int64, c_funloc(no_products), location=PURLIN_DEVICE, &
+      stat=stat)
+    call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'products on the device of a context without one')
     call source%from_npy(context, 'no such file.npy', stat=stat)
     call check(stat == PURLIN_ERROR_IO, 'no such file')
     call source%from_mapped_file(context, 'no such file', PURLIN_F64, [3_int64, 2_int64], stat=stat)

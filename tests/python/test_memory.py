@@ -344,6 +344,8 @@ def test_implicit_matrices(cpu: purlin.Context) -> None:
         matrix.numpy()
     with pytest.raises(purlin.InvalidArgument, match="dtype"):
         purlin.Matrix.from_operator(lambda x: x, lambda x: x, (5, 5), np.uint8, context=cpu)
+    with pytest.raises(purlin.NotSupported, match="location"):
+        purlin.Matrix.from_device_operator(lambda x, y, s: None, lambda x, y, s: None, (5, 5), context=cpu)
 
 
 def test_what_stands_for_a_matrix(cpu: purlin.Context) -> None:
