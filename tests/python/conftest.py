@@ -37,3 +37,10 @@ def cpu() -> Iterator[purlin.Context]:
     """A context on the CPU, also where there is a GPU."""
     with purlin.Context("cpu") as context:
         yield context
+
+
+@pytest.fixture
+def gpu() -> Iterator[purlin.Context]:
+    """A context on the GPU, for tests that are skipped without one."""
+    with purlin.Context("cuda") as context:
+        yield context

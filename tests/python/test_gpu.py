@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from purlin.pca import PCA
 
 pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
 VOLUME = np.random.default_rng(41).standard_normal((4, 5, 6, 15))
-
-
-@pytest.fixture
-def gpu() -> Iterator[purlin.Context]:
-    with purlin.Context("cuda") as context:
-        yield context
 
 
 @pytest.fixture(params=["cupy", "torch"])

@@ -10,6 +10,7 @@ import pytest
 import purlin
 from purlin import lanczos, rsvd
 
+pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
 N = 700
 
 

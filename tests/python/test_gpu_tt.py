@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,6 @@ RANKS = {
     "ends": [1, 2, 300, 280, 4, 1],
     "blocks": [40, 3, 9, 20, 7, 40],
 }
-
-
-@pytest.fixture
-def gpu() -> Iterator[purlin.Context]:
-    with purlin.Context("cuda") as context:
-        yield context
 
 
 def cores(ranks: list[int], dtype: Any, seed: int) -> list[Any]:
