@@ -131,3 +131,10 @@ def test_import_names_what_is_missing() -> None:
     run = subprocess.run([sys.executable, "-c", "import purlin"], env=environment, capture_output=True, text=True)
     assert run.returncode != 0
     assert "PURLIN_LIBRARY" in run.stderr and "/nonexistent/libpurlin.so" in run.stderr
+
+
+def test_numpy_is_all_that_it_needs() -> None:
+    """Types for checkers alone are looked up by checkers alone."""
+    code = "import sys; sys.modules['typing_extensions'] = None; import purlin"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from ctypes import c_int64, c_uint64, c_void_p
 from operator import attrgetter
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
 
 from . import _constants as c
 from . import _memory as memory
@@ -22,6 +21,9 @@ from ._lib import lib
 from ._memory import Array, Memory
 from ._structs import TtInfo
 from ._tensor import LOCATIONS, Location, Tensor, integers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _SCALARS = (np.float32, np.float64, np.complex64, np.complex128)
 

@@ -153,7 +153,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         let mut h = alloc::filled(WHAT, b, Wide::<K>::default())?;
         for c in 0..b {
             let mut norm = 0.0;
-            for _ in 0..2 {
+            for _ in 0..if c == 0 { 1 } else { 2 } {
                 let rest = self.krylov.project(column, c, column + c, 1, &mut h[..c])?;
                 norm = finite(rest[0], "a coefficient")?;
                 (0..c).for_each(|i| r[c * b + i] += h[i]);

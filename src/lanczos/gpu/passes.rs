@@ -1,0 +1,166 @@
+//! Readings of a space that are enqueued, and what they found.
+
+use super::{GpuKrylov, columns};
+use crate::alloc;
+use crate::backend::gpu::Region;
+use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
+use crate::error::{Error, Result};
+use crate::lanczos::algorithm::PROBES;
+use crate::lanczos::krylov::{Krylov, Projection};
+use crate::lanczos::operator::UNSYMMETRIC;
+use crate::scalar::{Real, Scalar};
+
+const WHAT: &str = "Krylov space";
+
+impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
+    /// Tests by products with random vectors u and v whether u . A v = A u . v.
+    pub(super) fn sample(&mut self) -> Result<()> {
+        (0..2).try_for_each(|j| self.random(0, PROBES + j, j as usize))?;
+        let weights = self.numbers(&[0.0; 2])?;
+        let numbers = parts::<T>();
+        // Of both vectors: |x|^2, |A x|^2, and what the other has along A x.
+        let each = 2 + numbers;
+        for j in 0..2 {
+            self.apply(j, 2)?;
+            self.enqueue_distance(j, weights.whole(), j, each * j)?;
+            self.enqueue_distance(2, weights.whole(), 2, each * j + 1)?;
+            let partials = self.partials.whole();
+            let one = Pass {
+                space: self.column(1 - j)?,
+                vector: self.column(2)?,
+                rows: self.n,
+                count: 1,
+                weights: None,
+                partials: Some(partials),
+                squares: None,
+                keep: true,
+            };
+            pass::<T>(&self.gpu, &self.stream, one)?;
+            let place = self.totals(each * j + 2, numbers)?;
+            total(&self.gpu, &self.stream, partials, (numbers, pieces(self.n)), 1.0, place)?;
+        }
+        let mut read = [0.0f64; 8];
+        self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read[..2 * each])?;
+        let sum = |j: usize, part: usize| if part < numbers { read[each * j + 2 + part] } else { 0.0 };
+        let sums = [[sum(0, 0), sum(0, 1)], [sum(1, 0), sum(1, 1)]];
+        let norms = [read[1].sqrt() * read[each].sqrt(), read[each + 1].sqrt() * read[0].sqrt()];
+        // v . A u and u . A v are each other's conjugates.
+        let far = (sums[0][0] - sums[1][0]).hypot(sums[0][1] + sums[1][1]);
+        let limit = 100.0 * T::Part::EPSILON.to_f64() * (norms[0] + norms[1]);
+        if far.is_nan() || far > limit {
+            return Err(Error::invalid("a", UNSYMMETRIC));
+        }
+        Ok(())
+    }
+
+    /// Numbers of the record of a step: coefficients of the first pass and |w|^2 before it, of the second, |w|^2 after.
+    pub(super) fn record(columns: usize) -> usize {
+        2 * parts::<T>() * columns + 2
+    }
+
+    pub(super) fn squares(&self, numbers: usize) -> Result<Region<'_>> {
+        let each = 8 * pieces(self.n);
+        self.partials.region(numbers * each, 2 * each)
+    }
+
+    /// Enqueues two passes of Gram-Schmidt on column `column` against `count` columns from `first` on, and with `scaled` the
+    /// division by the norm; record `at` tells what was found.
+    pub(super) fn enqueue(&self, (first, count): (usize, usize), column: usize, at: usize, scaled: bool) -> Result<()> {
+        let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
+        let numbers = parts::<T>() * count;
+        let base = at * Self::record(self.columns);
+        let second = base + parts::<T>() * self.columns + 1;
+        let last = base + Self::record(self.columns) - 1;
+        let pieces = pieces(n);
+        let empty = Pass {
+            space: columns::<T>(&self.memory, n, first, count)?,
+            vector: self.column(column)?,
+            rows: n,
+            count,
+            weights: None,
+            partials: None,
+            squares: None,
+            keep: false,
+        };
+        let partials = self.partials.whole();
+        pass::<T>(gpu, stream, Pass { partials: Some(partials), squares: Some(self.squares(numbers)?), ..empty })?;
+        total(gpu, stream, partials, (numbers + 1, pieces), 1.0, self.totals(base, numbers + 1)?)?;
+        let weights = Some(self.totals(base, numbers)?);
+        pass::<T>(gpu, stream, Pass { partials: Some(partials), weights, ..empty })?;
+        total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(second, numbers)?)?;
+        let weights = Some(self.totals(second, numbers)?);
+        pass::<T>(gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(gpu, stream, after, (1, pieces), 1.0, self.totals(last, 1)?)?;
+        if scaled {
+            let own = self.column(column)?;
+            let square = Some(self.totals(last, 1)?);
+            let one = Scale { from: own, to: own, rows: n, square, parts: None, factor: 1.0, keep: 0.0 };
+            scale::<T>(gpu, stream, one)?;
+        }
+        Ok(())
+    }
+
+    /// Enqueues one pass of Gram-Schmidt on column `column` against `count` columns from `first` on; its coefficients and the
+    /// square of the norm that is left go to the totals from `at` on. A library's product with so few columns takes ten times
+    /// as long.
+    pub(super) fn enqueue_projection(&self, (first, count): (usize, usize), column: usize, at: usize) -> Result<()> {
+        let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
+        let (numbers, pieces) = (parts::<T>() * count, pieces(n));
+        let partials = self.partials.whole();
+        let empty = Pass {
+            space: columns::<T>(&self.memory, n, first, count)?,
+            vector: self.column(column)?,
+            rows: n,
+            count,
+            weights: None,
+            partials: None,
+            squares: None,
+            keep: false,
+        };
+        if count > 0 {
+            pass::<T>(gpu, stream, Pass { partials: Some(partials), ..empty })?;
+            total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(at, numbers)?)?;
+        }
+        let weights = if count > 0 { Some(self.totals(at, numbers)?) } else { None };
+        pass::<T>(gpu, stream, Pass { weights, squares: Some(self.squares(0)?), ..empty })?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(gpu, stream, after, (1, pieces), 1.0, self.totals(at + numbers, 1)?)
+    }
+
+    /// What records `0 .. steps` tell; step j was against `first + j` columns.
+    pub(super) fn records(&self, first: usize, steps: usize) -> Result<Vec<Projection>> {
+        let length = Self::record(self.columns);
+        let mut read = alloc::filled(WHAT, steps * length, 0.0f64)?;
+        self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read)?;
+        let mut found = alloc::with_capacity(WHAT, steps)?;
+        for (j, record) in read.chunks_exact(length).enumerate() {
+            let numbers = parts::<T>() * (first + j);
+            let last = |from: usize| if numbers == 0 { 0.0 } else { record[from + numbers - parts::<T>()] };
+            found.push(Projection {
+                along: last(0) + last(parts::<T>() * self.columns + 1),
+                before: record[numbers].sqrt(),
+                after: record[length - 1].sqrt(),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Enqueues the sum |w - lambda x|^2, `weights` being lambda and a 0; it goes to total `at`.
+    pub(super) fn enqueue_distance(&self, w: usize, weights: Region<'_>, x: usize, at: usize) -> Result<()> {
+        let pieces = pieces(self.n);
+        let one = Pass {
+            space: self.column(x)?,
+            vector: self.column(w)?,
+            rows: self.n,
+            count: 1,
+            weights: Some(weights),
+            partials: None,
+            squares: Some(self.squares(0)?),
+            keep: true,
+        };
+        pass::<T>(&self.gpu, &self.stream, one)?;
+        let after = self.partials.region(8 * pieces, 8 * pieces)?;
+        total(&self.gpu, &self.stream, after, (1, pieces), 1.0, self.totals(at, 1)?)
+    }
+}
