@@ -2575,10 +2575,13 @@ typedef struct purlin_fdk_info {
  * Multiplies vectors by a matrix: Y = A X (`adjoint` 0), or Y = A^H X (`adjoint` 1).
  *
  * X has `count` columns of the matrix's columns (adjoint: rows) elements, `ldx` apart; Y has `count` columns of its
- * rows (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are in host memory, of the matrix's
- * element type, aligned as a part of it. A return other than 0 ends the run with `PURLIN_ERROR_IO`, whose message has
- * the number. It is called by the thread that makes the call or one of purlin's, one call at a time, and must not
- * throw, longjmp, unwind or use the objects of the run, but to cancel it.
+ * rows (adjoint: columns), `ldy` apart; all of Y's columns are to be written. Both are of the matrix's element type,
+ * aligned as a part of it, and where the matrix was made for: in host memory, `cuda_stream` being 0, or on the device.
+ * There X is ready in the order of `cuda_stream`, a `CUstream` (`cudaStream_t`), and the function enqueues its work on
+ * it, or on others that wait for it and that it waits for; the device's context is the thread's. A return other than 0
+ * ends the run with `PURLIN_ERROR_IO`, whose message has the number. It is called by the thread that makes the call or
+ * one of purlin's, one call at a time, and must not throw, longjmp, unwind or use the objects of the run, but to cancel
+ * it.
  */
 typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
                                    int64_t count,
@@ -2586,6 +2589,7 @@ typedef int32_t (*purlin_apply_fn)(int32_t adjoint,
                                    int64_t ldx,
                                    void *y,
                                    int64_t ldy,
+                                   uint64_t cuda_stream,
                                    void *user);
 
 /**
@@ -5909,17 +5913,20 @@ purlin_status purlin_matrix_from_source(const struct purlin_context *context,
 /**
  * A matrix that is known by its products with vectors.
  *
+ * With products on the device the eigensolvers keep their vectors there and wait for nothing; what works on host
+ * vectors (randomized decompositions) has them copied.
+ *
  * @param      context   the context it belongs to.
  * @param      dtype     element type of the vectors: PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
  * @param      rows      number of rows, not negative.
  * @param      cols      number of columns, not negative.
  * @param      apply     the function.
  * @param      user      handed to `apply`.
- * @param      location  where the vectors are: PURLIN_HOST.
+ * @param      location  where `apply` takes the vectors: PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
  * @param[out] matrix    the matrix, read-only; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown
- * constant, element type, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (vectors on the device),
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * constant, element type, negative size, more than 2^63 bytes), `PURLIN_ERROR_NOT_SUPPORTED` (vectors on
+ * the device, the context is on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `apply` may be called with `user` from any thread while the matrix lives; `matrix` is NULL or valid for writing.
  */
@@ -8786,7 +8793,8 @@ purlin_status purlin_spmv_create(const struct purlin_matrix *a,
 
 /**
  * Tells a plan that keeps row sums, a copy of the transpose or one in another order of a matrix's new values, O(nnz); other plans
- * need not be told.
+ * need not be told. CUDA graphs of its products that were captured before must not be launched any more: memory that they
+ * read may be gone.
  *
  * @param plan  the plan.
  * @param a     sparse, of the structure that was planned for.

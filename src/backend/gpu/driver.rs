@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUmemoryPool, CUmodule, CUstream,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemoryPool, CUmodule,
+    CUstream,
 };
 
 use crate::backend::fork;
@@ -84,10 +85,11 @@ api! {
     cuStreamDestroy_v2(CUstream);
     cuStreamSynchronize(CUstream);
     cuStreamIsCapturing(CUstream, *mut c_int);
-    cuStreamBeginCapture_v2(CUstream, c_uint);
-    cuStreamEndCapture(CUstream, *mut CUgraph);
-    cuStreamGetCaptureInfo_v2(CUstream, *mut c_int, *mut u64, *mut CUgraph, *mut *const sys::CUgraphNode, *mut usize);
+    cuStreamGetCaptureInfo_v2(CUstream, *mut c_int, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize);
     cuThreadExchangeStreamCaptureMode(*mut c_uint);
+    cuGraphCreate(*mut CUgraph, c_uint);
+    cuGraphAddKernelNode(*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const sys::CUDA_KERNEL_NODE_PARAMS_st);
+    cuGraphKernelNodeSetAttribute(CUgraphNode, c_uint, *const c_void);
     cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, u64);
     cuGraphLaunch(CUgraphExec, CUstream);
     cuGraphDestroy(CUgraph);

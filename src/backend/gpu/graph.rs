@@ -1,9 +1,9 @@
 //! Work that is recorded once and then launched as a whole, so that its kernels follow one another without the host.
 
 use std::ffi::{c_int, c_uint};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{CUgraph, CUgraphExec, CUstream};
+use cudarc::driver::sys::{CUDA_KERNEL_NODE_PARAMS_st, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
 use super::Gpu;
 use super::device::{Device, Entered};
@@ -11,8 +11,11 @@ use super::driver::SUCCESS;
 use super::stream::GpuStream;
 use crate::error::Result;
 
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`: what other threads do is none of the recording's business, nor the other way round.
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`: the thread is refused nothing for what others capture.
 const RELAXED: c_uint = 2;
+
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+const COOPERATIVE: c_uint = 2;
 
 /// Recorded work. Arrays that it reads and writes are those of the recording: they stay as long as it is launched.
 pub struct Graph {
@@ -23,48 +26,80 @@ pub struct Graph {
 // SAFETY: the driver's handles may be used from any thread, one at a time, which `&mut` in `launch` makes sure of.
 unsafe impl Send for Graph {}
 
-/// A recording that has not been made into a graph.
-struct Recording {
+/// Launches, one after another, that have not been made into a graph. They are added one by one and not captured from a
+/// stream: while one is captured, whatever waits for the whole device fails, in threads that know nothing of it too.
+pub(super) struct Recording {
     device: Arc<Device>,
     graph: CUgraph,
+    chain: Mutex<Chain>,
+}
+
+/// The last launch, and whether one could not be added.
+struct Chain {
+    last: Option<CUgraphNode>,
+    is_broken: bool,
+}
+
+impl Recording {
+    /// An empty one, if the driver makes any.
+    fn new(device: &Arc<Device>) -> Result<Option<Self>> {
+        let entered = device.enter()?;
+        let mut graph = std::ptr::null_mut();
+        // SAFETY: writes one handle.
+        let code = unsafe { (entered.api().cuGraphCreate)(&mut graph, 0) };
+        let chain = Mutex::new(Chain { last: None, is_broken: false });
+        Ok((code == SUCCESS).then(|| Self { device: Arc::clone(device), graph, chain }))
+    }
+
+    fn chain(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a launch, with `together` of blocks that wait for each other, behind those that there are. One that the driver
+    /// does not take breaks the recording, and is no error.
+    ///
+    /// # Safety
+    /// As for a launch with these parameters, whenever the graph is launched.
+    pub(super) unsafe fn add(&self, entered: &Entered<'_>, launch: &CUDA_KERNEL_NODE_PARAMS_st, together: bool) {
+        let mut chain = self.chain();
+        let before: &[CUgraphNode] = chain.last.as_slice();
+        let mut node = std::ptr::null_mut();
+        // SAFETY: a graph of this device and a node of it; the driver copies the arguments; writes one handle.
+        let mut code = unsafe {
+            (entered.api().cuGraphAddKernelNode)(&mut node, self.graph, before.as_ptr(), before.len(), launch)
+        };
+        if code == SUCCESS && together {
+            // The driver's union has 64 bytes, of which this attribute is the first number.
+            let mut value = [0 as c_int; 16];
+            value[0] = 1;
+            // SAFETY: a node that was just made; reads 64 bytes.
+            code = unsafe { (entered.api().cuGraphKernelNodeSetAttribute)(node, COOPERATIVE, value.as_ptr().cast()) };
+        }
+        chain.is_broken |= code != SUCCESS;
+        chain.last = Some(node).filter(|_| code == SUCCESS);
+    }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
         let Ok(entered) = self.device.enter() else { return };
-        if !self.graph.is_null() {
-            // SAFETY: made in `Graph::record`, destroyed once.
-            let _ = unsafe { (entered.api().cuGraphDestroy)(self.graph) };
-        }
+        // SAFETY: made in `new`, destroyed once.
+        let _ = unsafe { (entered.api().cuGraphDestroy)(self.graph) };
     }
 }
 
 impl Graph {
-    /// Records what `work` enqueues on the stream that it is given; nothing of it runs. `work` must not wait for that stream.
-    /// `None` where the driver makes no graph of it.
+    /// Records the kernels that `work` launches on the stream that it is given, one after another; none of them runs. `work`
+    /// must do nothing else on that stream. `None` where the driver makes no graph of it.
     ///
     /// # Errors
     /// What `work` reports; [`crate::error::Error::Cuda`].
     pub fn record(gpu: &Gpu, work: impl FnOnce(&GpuStream) -> Result<()>) -> Result<Option<Self>> {
-        let stream = GpuStream::create_recorder(&gpu.device)?;
-        let mut recording = Recording { device: Arc::clone(&gpu.device), graph: std::ptr::null_mut() };
-        let raw = stream.queue().raw();
-        {
-            let entered = gpu.device.enter()?;
-            // SAFETY: a handle of this device.
-            if unsafe { (entered.api().cuStreamBeginCapture_v2)(raw, RELAXED) } != SUCCESS {
-                return Ok(None);
-            }
-        }
-        // The recording is ended whatever `work` did: the stream could not be destroyed otherwise.
-        let done = work(&stream);
+        let Some(recording) = Recording::new(&gpu.device)? else { return Ok(None) };
+        let stream = GpuStream::create_recorder(&gpu.device, recording)?;
+        work(&stream)?;
+        let Some(recording) = stream.queue().recording().filter(|r| !r.chain().is_broken) else { return Ok(None) };
         let entered = gpu.device.enter()?;
-        // SAFETY: a stream that is captured; writes one handle.
-        let code = unsafe { (entered.api().cuStreamEndCapture)(raw, &mut recording.graph) };
-        done?;
-        if code != SUCCESS || recording.graph.is_null() {
-            return Ok(None);
-        }
         let mut graph = std::ptr::null_mut();
         // SAFETY: a graph of this device; writes one handle.
         let code = unsafe { (entered.api().cuGraphInstantiateWithFlags)(&mut graph, recording.graph, 0) };

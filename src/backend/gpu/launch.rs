@@ -1,5 +1,7 @@
 //! Kernel launches: one parameter struct by value, a grid, and dynamic shared memory.
 
+use cudarc::driver::sys::CUDA_KERNEL_NODE_PARAMS_st;
+
 use super::module::Kernel;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
@@ -95,6 +97,23 @@ unsafe fn start<P: Parameters>(
     let mut argument = *parameters;
     let mut arguments = [(&raw mut argument).cast()];
     let [x, y, z] = grid.blocks;
+    if let Some(recording) = stream.queue().recording() {
+        let parameters = CUDA_KERNEL_NODE_PARAMS_st {
+            func: kernel.raw(),
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: grid.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: shared,
+            kernelParams: arguments.as_mut_ptr(),
+            extra: std::ptr::null_mut(),
+        };
+        // SAFETY: the one argument is alive; the rest is the caller's promise.
+        unsafe { recording.add(&entered, &parameters, together) };
+        return Ok(());
+    }
     if together {
         // SAFETY: as below.
         let code = unsafe {

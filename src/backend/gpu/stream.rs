@@ -7,6 +7,7 @@ use cudarc::driver::sys::{CUevent, CUstream};
 
 use super::device::{Device, Entered, Mark, NON_BLOCKING};
 use super::driver;
+use super::graph::Recording;
 use crate::error::{Error, Result};
 
 /// A queue of a GPU. Clones are the same queue.
@@ -20,6 +21,8 @@ pub(super) struct Queue {
     device: Arc<Device>,
     mark: Mark,
     is_owned: bool,
+    /// Where launches go instead.
+    recording: Option<Recording>,
 }
 
 // SAFETY: the driver's handles may be used from any thread.
@@ -47,7 +50,17 @@ impl Queue {
 
     /// A queue that no release of memory waits for. It owns the stream at once, so that whatever fails next still frees it.
     fn unmarked(device: &Arc<Device>, stream: CUstream, is_owned: bool) -> Self {
-        Self { device: Arc::clone(device), mark: Mark { stream, event: std::ptr::null_mut() }, is_owned }
+        Self {
+            device: Arc::clone(device),
+            mark: Mark { stream, event: std::ptr::null_mut() },
+            is_owned,
+            recording: None,
+        }
+    }
+
+    /// The recording that launches go to, if they go to one.
+    pub(super) fn recording(&self) -> Option<&Recording> {
+        self.recording.as_ref()
     }
 
     pub(super) fn raw(&self) -> CUstream {
@@ -85,10 +98,12 @@ impl GpuStream {
         Ok(Self { queue: Queue::new(device, raw, true)? })
     }
 
-    /// A new queue whose work is recorded and never runs. Releases do not look at it: what they did would be recorded too.
-    pub(super) fn create_recorder(device: &Arc<Device>) -> Result<Self> {
+    /// A new queue whose launches go to `recording` and do not run. Releases do not look at it.
+    pub(super) fn create_recorder(device: &Arc<Device>, recording: Recording) -> Result<Self> {
         let raw = device.enter()?.create_stream(NON_BLOCKING)?;
-        Ok(Self { queue: Arc::new(Queue::unmarked(device, raw, true)) })
+        let mut queue = Queue::unmarked(device, raw, true);
+        queue.recording = Some(recording);
+        Ok(Self { queue: Arc::new(queue) })
     }
 
     /// A caller's `CUstream`, which stays the caller's.
