@@ -5,8 +5,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemoryPool, CUmodule,
-    CUstream,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUmemoryPool, CUmodule, CUstream,
 };
 
 use crate::backend::fork;
@@ -85,11 +84,8 @@ api! {
     cuStreamDestroy_v2(CUstream);
     cuStreamSynchronize(CUstream);
     cuStreamIsCapturing(CUstream, *mut c_int);
-    cuStreamGetCaptureInfo_v2(CUstream, *mut c_int, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize);
+    cuStreamGetCaptureInfo_v2(CUstream, *mut c_int, *mut u64, *mut CUgraph, *mut *const sys::CUgraphNode, *mut usize);
     cuThreadExchangeStreamCaptureMode(*mut c_uint);
-    cuGraphCreate(*mut CUgraph, c_uint);
-    cuGraphAddKernelNode(*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const sys::CUDA_KERNEL_NODE_PARAMS_st);
-    cuGraphKernelNodeSetAttribute(CUgraphNode, c_uint, *const c_void);
     cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, u64);
     cuGraphLaunch(CUgraphExec, CUstream);
     cuGraphDestroy(CUgraph);
@@ -113,8 +109,8 @@ api! {
         *mut *mut c_void);
 }
 
-/// The function `name` of libcuda, of type `F`.
-fn symbol<F: Copy>(name: &str) -> Result<F> {
+/// The function `name` of libcuda, of type `F`, once libcuda was found to load.
+pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
     // SAFETY: `Api::get` found libcuda to load before; the type is that of the driver's header for this name.
     let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
     found

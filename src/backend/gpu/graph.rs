@@ -1,18 +1,48 @@
 //! Work that is recorded once and then launched as a whole, so that its kernels follow one another without the host.
 
-use std::ffi::{c_int, c_uint};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{CUDA_KERNEL_NODE_PARAMS_st, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
 use super::Gpu;
 use super::device::{Device, Entered};
-use super::driver::SUCCESS;
+use super::driver::{SUCCESS, symbol};
 use super::stream::GpuStream;
 use crate::error::Result;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: the thread is refused nothing for what others capture.
 const RELAXED: c_uint = 2;
+
+/// The driver's functions that make graphs of launches. A driver that has lost one makes none, and all else works.
+struct Nodes {
+    create: unsafe extern "C" fn(*mut CUgraph, c_uint) -> u32,
+    add: AddKernel,
+    set_attribute: unsafe extern "C" fn(CUgraphNode, c_uint, *const c_void) -> u32,
+}
+
+/// `cuGraphAddKernelNode` as CUDA 10 had it, which later drivers keep beside the one with a module's kernel.
+type AddKernel = unsafe extern "C" fn(
+    *mut CUgraphNode,
+    CUgraph,
+    *const CUgraphNode,
+    usize,
+    *const CUDA_KERNEL_NODE_PARAMS_st,
+) -> u32;
+
+impl Nodes {
+    fn get() -> Option<&'static Self> {
+        static NODES: OnceLock<Option<Nodes>> = OnceLock::new();
+        let find = || {
+            Some(Self {
+                create: symbol("cuGraphCreate").ok()?,
+                add: symbol("cuGraphAddKernelNode").ok()?,
+                set_attribute: symbol("cuGraphKernelNodeSetAttribute").ok()?,
+            })
+        };
+        NODES.get_or_init(find).as_ref()
+    }
+}
 
 /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
 const COOPERATIVE: c_uint = 2;
@@ -30,6 +60,7 @@ unsafe impl Send for Graph {}
 /// stream: while one is captured, whatever waits for the whole device fails, in threads that know nothing of it too.
 pub(super) struct Recording {
     device: Arc<Device>,
+    nodes: &'static Nodes,
     graph: CUgraph,
     chain: Mutex<Chain>,
 }
@@ -43,12 +74,13 @@ struct Chain {
 impl Recording {
     /// An empty one, if the driver makes any.
     fn new(device: &Arc<Device>) -> Result<Option<Self>> {
-        let entered = device.enter()?;
+        let _entered = device.enter()?;
+        let Some(nodes) = Nodes::get() else { return Ok(None) };
         let mut graph = std::ptr::null_mut();
         // SAFETY: writes one handle.
-        let code = unsafe { (entered.api().cuGraphCreate)(&mut graph, 0) };
+        let code = unsafe { (nodes.create)(&mut graph, 0) };
         let chain = Mutex::new(Chain { last: None, is_broken: false });
-        Ok((code == SUCCESS).then(|| Self { device: Arc::clone(device), graph, chain }))
+        Ok((code == SUCCESS).then(|| Self { device: Arc::clone(device), nodes, graph, chain }))
     }
 
     fn chain(&self) -> MutexGuard<'_, Chain> {
@@ -59,21 +91,19 @@ impl Recording {
     /// does not take breaks the recording, and is no error.
     ///
     /// # Safety
-    /// As for a launch with these parameters, whenever the graph is launched.
-    pub(super) unsafe fn add(&self, entered: &Entered<'_>, launch: &CUDA_KERNEL_NODE_PARAMS_st, together: bool) {
+    /// As for a launch with these parameters, whenever the graph is launched; the device's context is current.
+    pub(super) unsafe fn add(&self, launch: &CUDA_KERNEL_NODE_PARAMS_st, together: bool) {
         let mut chain = self.chain();
         let before: &[CUgraphNode] = chain.last.as_slice();
         let mut node = std::ptr::null_mut();
         // SAFETY: a graph of this device and a node of it; the driver copies the arguments; writes one handle.
-        let mut code = unsafe {
-            (entered.api().cuGraphAddKernelNode)(&mut node, self.graph, before.as_ptr(), before.len(), launch)
-        };
+        let mut code = unsafe { (self.nodes.add)(&mut node, self.graph, before.as_ptr(), before.len(), launch) };
         if code == SUCCESS && together {
             // The driver's union has 64 bytes, of which this attribute is the first number.
-            let mut value = [0 as c_int; 16];
+            let mut value = [0u64; 8];
             value[0] = 1;
             // SAFETY: a node that was just made; reads 64 bytes.
-            code = unsafe { (entered.api().cuGraphKernelNodeSetAttribute)(node, COOPERATIVE, value.as_ptr().cast()) };
+            code = unsafe { (self.nodes.set_attribute)(node, COOPERATIVE, value.as_ptr().cast()) };
         }
         chain.is_broken |= code != SUCCESS;
         chain.last = Some(node).filter(|_| code == SUCCESS);

@@ -111,7 +111,7 @@ unsafe fn start<P: Parameters>(
             extra: std::ptr::null_mut(),
         };
         // SAFETY: the one argument is alive; the rest is the caller's promise.
-        unsafe { recording.add(&entered, &parameters, together) };
+        unsafe { recording.add(&parameters, together) };
         return Ok(());
     }
     if together {
