@@ -29,7 +29,7 @@ contains
     type(c_ptr), value :: x, y, user
     integer(c_int32_t) :: failed
     real(c_double), pointer :: given(:, :), out(:, :)
-    failed = merge(5_c_int32_t, 0_c_int32_t, c_associated(user))
+    failed = merge(5_c_int32_t, 0_c_int32_t, c_associated(user) .or. cuda_stream /= 0)
     if (failed /= 0) return
     call c_f_pointer(x, given, [ldx, count])
     call c_f_pointer(y, out, [ldy, count])

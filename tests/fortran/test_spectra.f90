@@ -27,7 +27,7 @@ contains
     do i = 299, 1, -1
       to(i, :) = (to(i, :) - to(i + 1, :)) / pivots(i)
     end do
-    status = merge(0_c_int32_t, adjoint, adjoint < 2)
+    status = merge(0_c_int32_t, 1_c_int32_t, adjoint < 2 .and. cuda_stream == 0)
   end function
 
   !> f(x) = x^2.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::kernels::lanczos::{Scale, scale};
 use super::kernels::selftest::selftest;
 use super::*;
 
@@ -341,4 +342,33 @@ fn every_device_operation_may_fail_once() {
         assert_eq!(budget.used(), 0);
         gpu.check_alive().unwrap();
     }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn recorded_launches_run_in_their_order_each_time() {
+    let gpu = gpu();
+    let stream = gpu.create_stream().unwrap();
+    let rows = 5000;
+    let ones = vec![1.0f64; rows];
+    let x = gpu.upload_numbers(&stream, "test", &ones).unwrap();
+    let y = gpu.upload_numbers(&stream, "test", &ones).unwrap();
+    let add = |stream: &GpuStream, factor: f64, keep: f64| {
+        let (from, to) = (x.whole(), y.whole());
+        scale::<f64>(&gpu, stream, Scale { from, to, rows, square: None, parts: None, factor, keep })
+    };
+    // y = 2 x + 3 y, then y = x - 2 y: the other way round gives something else.
+    let recorded = Graph::record(&gpu, |stream| add(stream, 2.0, 3.0).and_then(|()| add(stream, 1.0, -2.0))).unwrap();
+    let mut graph = recorded.expect("a graph of two launches");
+    let mut found = vec![0.0f64; rows];
+    let mut wanted = 1.0;
+    for _ in 0..4 {
+        gpu.load_numbers(&stream, &y, 0, &mut found).unwrap();
+        assert!(found.iter().all(|v| *v == wanted), "{} for {wanted}", found[0]);
+        graph.launch(&stream).unwrap();
+        wanted = 1.0 - 2.0 * (2.0 + 3.0 * wanted);
+    }
+    // What `work` reports comes back, and nothing of it stays.
+    let refused = Graph::record(&gpu, |_| Err(Error::Cancelled)).map(|_| ()).unwrap_err();
+    assert_eq!(refused, Error::Cancelled);
 }

@@ -156,6 +156,13 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         done
     }
 
+    /// Whether the last cycle was launched as a graph.
+    #[cfg(test)]
+    pub(super) fn is_recorded(&self) -> bool {
+        let last = self.steps.as_ref().and_then(|own| own.last.as_ref());
+        last.is_some_and(|last| last.graph.is_some())
+    }
+
     fn move_to(&mut self, stream: &GpuStream) {
         self.stream = stream.clone();
         if let Source::Device(operator) = &mut self.operator {

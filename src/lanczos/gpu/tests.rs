@@ -483,7 +483,7 @@ fn by_enqueued_products<T: Scalar>() {
         eigenpairs(&c, &mut operator, options, &Given::default(), &Progress::none()).unwrap()
     };
     let plain = Options { tolerance: 1e3 * eps, ..Options::default() };
-    for (shift, options) in [(0.0, plain.clone()), (-3.0, plain.clone()), (1.0, Options { block: 3, ..plain })] {
+    for (shift, options) in [(0.0, plain), (-3.0, plain), (1.0, Options { block: 3, ..plain })] {
         let (want, got) = (run(&stored, shift, &options), run(&unformed, shift, &options));
         near(&got.values, &want.values, 1e4 * eps, &format!("{:?} by enqueued products", T::DTYPE));
         assert!(got.residuals.iter().all(|r| *r < 1e5 * eps), "{:?}", got.residuals);
@@ -507,4 +507,29 @@ fn products_that_callers_enqueue_are_as_good_as_stored_matrices() {
     by_enqueued_products::<f32>();
     by_enqueued_products::<Complex<f64>>();
     by_enqueued_products::<Complex<f32>>();
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn cycles_that_repeat_are_recorded_and_give_the_same_bits() {
+    let c = gpu();
+    let a = golden(&c, "ca-AstroPh-cc");
+    for kind in [Kind::Matrix, Kind::NormalisedLaplacian] {
+        let mut operator = Symmetric::<f64>::new(&c, &a, kind, 0.0).unwrap();
+        let mut krylov = GpuKrylov::new(&c, &mut operator, None, 42).unwrap();
+        let space = Space { locked: 0, norm: 0.0, epsilon: f64::EPSILON };
+        let mut first = None;
+        for round in 0..7 {
+            krylov.random(9, 0, 0).unwrap();
+            let norm = krylov.orthogonalise(0, 0).unwrap().after;
+            krylov.scale(0, 1.0 / norm).unwrap();
+            let steps = krylov.extend(space, 0, 40).unwrap();
+            let numbers: Vec<_> = steps.iter().map(|s| [s.along, s.before, s.after].map(f64::to_bits)).collect();
+            let mut last = vec![0.0; krylov.order()];
+            krylov.read(40, &mut last).unwrap();
+            assert_eq!(krylov.is_recorded(), round >= 3, "{kind:?}, cycle {round}");
+            let wanted = first.get_or_insert_with(|| (numbers.clone(), last.clone()));
+            assert!(*wanted == (numbers, last), "{kind:?}, cycle {round}: other bits");
+        }
+    }
 }
