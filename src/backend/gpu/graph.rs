@@ -57,7 +57,7 @@ pub struct Graph {
 unsafe impl Send for Graph {}
 
 /// Launches, one after another, that have not been made into a graph. They are added one by one and not captured from a
-/// stream: while one is captured, whatever waits for the whole device fails, in threads that know nothing of it too.
+/// stream: a capture was seen to be invalidated by what another thread did to the device meanwhile.
 pub(super) struct Recording {
     device: Arc<Device>,
     nodes: &'static Nodes,

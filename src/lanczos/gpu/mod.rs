@@ -336,16 +336,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         }
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
         let (pieces, numbers) = (pieces(n), parts::<T>());
-        let empty = Pass {
-            space: self.column(v)?,
-            vector: self.column(w)?,
-            rows: n,
-            count: 1,
-            weights: None,
-            partials: None,
-            squares: None,
-            keep: false,
-        };
+        let empty = self.reading((v, 1), w)?;
         let partials = self.partials.whole();
         pass::<T>(gpu, stream, Pass { partials: Some(partials), ..empty })?;
         total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(0, numbers)?)?;

@@ -25,16 +25,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             self.enqueue_distance(j, weights.whole(), j, each * j)?;
             self.enqueue_distance(2, weights.whole(), 2, each * j + 1)?;
             let partials = self.partials.whole();
-            let one = Pass {
-                space: self.column(1 - j)?,
-                vector: self.column(2)?,
-                rows: self.n,
-                count: 1,
-                weights: None,
-                partials: Some(partials),
-                squares: None,
-                keep: true,
-            };
+            let one = Pass { partials: Some(partials), keep: true, ..self.reading((1 - j, 1), 2)? };
             pass::<T>(&self.gpu, &self.stream, one)?;
             let place = self.totals(each * j + 2, numbers)?;
             total(&self.gpu, &self.stream, partials, (numbers, pieces(self.n)), 1.0, place)?;
@@ -63,6 +54,20 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         self.partials.region(numbers * each, 2 * each)
     }
 
+    /// A reading of `count` columns from `first` on with column `column`, of which nothing is asked yet.
+    pub(super) fn reading(&self, (first, count): (usize, usize), column: usize) -> Result<Pass<'_>> {
+        Ok(Pass {
+            space: columns::<T>(&self.memory, self.n, first, count)?,
+            vector: self.column(column)?,
+            rows: self.n,
+            count,
+            weights: None,
+            partials: None,
+            squares: None,
+            keep: false,
+        })
+    }
+
     /// Enqueues two passes of Gram-Schmidt on column `column` against `count` columns from `first` on, and with `scaled` the
     /// division by the norm; record `at` tells what was found.
     pub(super) fn enqueue(&self, (first, count): (usize, usize), column: usize, at: usize, scaled: bool) -> Result<()> {
@@ -72,16 +77,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let second = base + parts::<T>() * self.columns + 1;
         let last = base + Self::record(self.columns) - 1;
         let pieces = pieces(n);
-        let empty = Pass {
-            space: columns::<T>(&self.memory, n, first, count)?,
-            vector: self.column(column)?,
-            rows: n,
-            count,
-            weights: None,
-            partials: None,
-            squares: None,
-            keep: false,
-        };
+        let empty = self.reading((first, count), column)?;
         let partials = self.partials.whole();
         pass::<T>(gpu, stream, Pass { partials: Some(partials), squares: Some(self.squares(numbers)?), ..empty })?;
         total(gpu, stream, partials, (numbers + 1, pieces), 1.0, self.totals(base, numbers + 1)?)?;
@@ -108,16 +104,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
         let (numbers, pieces) = (parts::<T>() * count, pieces(n));
         let partials = self.partials.whole();
-        let empty = Pass {
-            space: columns::<T>(&self.memory, n, first, count)?,
-            vector: self.column(column)?,
-            rows: n,
-            count,
-            weights: None,
-            partials: None,
-            squares: None,
-            keep: false,
-        };
+        let empty = self.reading((first, count), column)?;
         if count > 0 {
             pass::<T>(gpu, stream, Pass { partials: Some(partials), ..empty })?;
             total(gpu, stream, partials, (numbers, pieces), 1.0, self.totals(at, numbers)?)?;
@@ -149,16 +136,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
     /// Enqueues the sum |w - lambda x|^2, `weights` being lambda and a 0; it goes to total `at`.
     pub(super) fn enqueue_distance(&self, w: usize, weights: Region<'_>, x: usize, at: usize) -> Result<()> {
         let pieces = pieces(self.n);
-        let one = Pass {
-            space: self.column(x)?,
-            vector: self.column(w)?,
-            rows: self.n,
-            count: 1,
-            weights: Some(weights),
-            partials: None,
-            squares: Some(self.squares(0)?),
-            keep: true,
-        };
+        let squares = Some(self.squares(0)?);
+        let one = Pass { weights: Some(weights), squares, keep: true, ..self.reading((x, 1), w)? };
         pass::<T>(&self.gpu, &self.stream, one)?;
         let after = self.partials.region(8 * pieces, 8 * pieces)?;
         total(&self.gpu, &self.stream, after, (1, pieces), 1.0, self.totals(at, 1)?)
