@@ -137,3 +137,16 @@ extern "C" __global__ void __launch_bounds__(32) purlin_tt_quotient(const __grid
   result[2] = most > 0.0 ? numerator[2] - denominator[2] + q : 0.0;
   result[3] = 0.0;
 }
+
+extern "C" __global__ void __launch_bounds__(32) purlin_tt_weigh(const __grid_constant__ purlin_tt_weigh_params p) {
+  if (threadIdx.x != 0) return;
+  constexpr int64_t MOST = int64_t(1) << 50;
+  const purlin_tt_state *states = reinterpret_cast<const purlin_tt_state *>(p.states);
+  __int128 sum = 0;
+  for (int64_t j = 0; j < p.count; ++j) {
+    const int64_t e = states[j].exponent, held = e < -MOST ? -MOST : (e > MOST ? MOST : e);
+    sum += static_cast<__int128>(held) * static_cast<__int128>(p.weights[j]);
+  }
+  constexpr int64_t END = int64_t(1) << 62;
+  reinterpret_cast<purlin_tt_state *>(p.to)->exponent = static_cast<int64_t>(sum < -END ? -END : (sum > END ? END : sum));
+}

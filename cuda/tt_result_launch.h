@@ -58,10 +58,22 @@ typedef struct purlin_tt_quotient_params {
 } purlin_tt_quotient_params;
 #define PURLIN_TT_QUOTIENT_PARAMS_BYTES 24
 
+/* purlin_tt_weigh: the exponent of a state from those of `count` others, each times its weight, in one thread. What is beyond
+ * 2^62 ends there. The others are taken as within 2^50, which no sum over cores comes near. */
+#define PURLIN_LAUNCH_TT_WEIGHTS 128
+typedef struct purlin_tt_weigh_params {
+  uint64_t states; /* purlin_tt_state [count] */
+  uint64_t to;     /* purlin_tt_state */
+  int64_t count;
+  uint64_t weights[PURLIN_LAUNCH_TT_WEIGHTS];
+} purlin_tt_weigh_params;
+#define PURLIN_TT_WEIGH_PARAMS_BYTES 1048
+
 #ifdef __cplusplus
 static_assert(sizeof(purlin_tt_collect_params) == PURLIN_TT_COLLECT_PARAMS_BYTES, "purlin_tt_collect_params changed size");
 static_assert(sizeof(purlin_tt_quotient_params) == PURLIN_TT_QUOTIENT_PARAMS_BYTES,
               "purlin_tt_quotient_params changed size");
+static_assert(sizeof(purlin_tt_weigh_params) == PURLIN_TT_WEIGH_PARAMS_BYTES, "purlin_tt_weigh_params changed size");
 static_assert(sizeof(purlin_tt_store_params) == PURLIN_TT_STORE_PARAMS_BYTES, "purlin_tt_store_params changed size");
 static_assert(sizeof(purlin_tt_settle_params) == PURLIN_TT_SETTLE_PARAMS_BYTES, "purlin_tt_settle_params changed size");
 #endif

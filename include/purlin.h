@@ -808,7 +808,8 @@
 #define PURLIN_TT_MATH_TF32 1
 
 /**
- * GPU: F32 products as three in TF32. Refused: sums that tensor cores cut off cost three digits along a train.
+ * GPU: large F32 products as three in TF32 of factors split into two parts: closer than TF32, but tensor cores cut sums off, and
+ * what that costs adds up along a train.
  */
 #define PURLIN_TT_MATH_TF32X3 2
 
@@ -7259,8 +7260,8 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * first, and what it takes of cuBLAS is there once a call without `result` has told the workspace. Whoever replays a graph
  * keeps the trains, the result and the workspace. Without a workspace that was lent the memory is allocated, in a graph too.
  * Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
- * by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES are refused. Both trains lie on the device
- * and are of one type. Calls that wait for their result refuse a stream that is being captured.
+ * by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go by cuBLAS, POWER also where AUTO takes it.
+ * Both trains lie on the device and are of one type. Calls that wait for their result refuse a stream that is being captured.
  *
  * @param      contraction  the contraction; more contexts than the first are not used.
  * @param      stream       NULL for the context's own.
@@ -7272,8 +7273,7 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
  * another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
- * context on the CPU, trains on the host or of two types, an algorithm as above, cuBLAS that is not there, or not yet and the
- * stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
  */
@@ -7286,17 +7286,17 @@ purlin_status purlin_tt_inner_enqueue(struct purlin_tt_contraction *contraction,
                                       struct purlin_tt_contraction_info *info);
 
 /**
- * Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that.
+ * Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that, which
+ * has as many digits as the square. With `norm_way` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
+ * it has more. What has been said of cuBLAS and captured streams holds for cuSOLVER, too.
  *
- * It has as many digits as the square; where the sums of a ring cancel, purlin_tt_norm by QR has more, and waits.
- *
- * @param      contraction  the contraction; `conjugate` in its options has no effect, `norm_way` must not be QR.
+ * @param      contraction  the contraction; `conjugate` in its options has no effect.
  * @param      stream       NULL for the context's own.
  * @param      x            the train, on the device.
  * @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to be told the workspace
  *                          alone.
  * @param[out] info         as there.
- * @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for `norm_way` QR.
+ * @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for cuSOLVER that is not there, or not yet.
  *
  * @pre As purlin_tt_inner_enqueue.
  */
@@ -7306,6 +7306,29 @@ purlin_status purlin_tt_norm_enqueue(struct purlin_tt_contraction *contraction,
                                      const struct purlin_tt *x,
                                      struct purlin_tensor *result,
                                      struct purlin_tt_contraction_info *info);
+
+/**
+ * Enqueues the norm of the difference of two trains and returns: purlin_tt_distance, whose result goes to device memory.
+ *
+ * By QR factors, as purlin_tt_norm_enqueue with `norm_way` QR.
+ *
+ * @param      contraction  the contraction; of its options `cut` and `workspace_limit` count.
+ * @param      stream       NULL for the context's own.
+ * @param      x            a train, on the device.
+ * @param      y            the other.
+ * @param      result       as purlin_tt_norm_enqueue has it; NULL to be told the workspace alone.
+ * @param[out] info         as there.
+ * @return as purlin_tt_norm_enqueue.
+ *
+ * @pre As purlin_tt_inner_enqueue.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_distance_enqueue(struct purlin_tt_contraction *contraction,
+                                         const struct purlin_stream *stream,
+                                         const struct purlin_tt *x,
+                                         const struct purlin_tt *y,
+                                         struct purlin_tensor *result,
+                                         struct purlin_tt_contraction_info *info);
 
 /**
  * Enqueues an operator between two trains and returns: purlin_tt_sandwich, whose result goes to device memory.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Inner products of tensor trains on GPUs: open ones against a loop of torch's matrix products, rings against torch.bmm over
 the boundary pairs and against the rate of torch's own product of large matrices, many small ones in a call against calls
-one by one and against torch.bmm over the products, f32 in TF32 and by digits of 8 bits, several GPUs against one.
+one by one and against torch.bmm over the products, f32 in TF32, in three products of it, and by digits of 8 bits, several GPUs against one.
 
 Arguments choose among open, ring, norm, calls, batch, tf32 and several. Cores lie on the device; times are those of whole calls, the
 result on the host. Cores are scaled so that no environment overflows, which the loops need.
@@ -244,7 +244,7 @@ def batch(table: Table, torch: Any, context: purlin.Context) -> None:
 
 
 def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
-    """Single precision in TF32 and by digits of 8 bits, beside ordinary products, against double precision."""
+    """Single precision in TF32, in three products of it and by digits of 8 bits, beside ordinary products, against double precision."""
     for rank in (512, 1024, 2048):
         d = 100 if rank < 2048 else 20
         x = cores(torch, d, 2, rank, False, torch.float32, 1)
@@ -255,7 +255,7 @@ def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
             lent = [Train([a.permute(2, 1, 0).contiguous().permute(2, 1, 0) for a in t], context=context) for t in (wide_x, wide_y)]
             want = session.inner_scaled(*lent)
             size = session.norm_scaled(lent[0]).log_abs + session.norm_scaled(lent[1]).log_abs
-        for math in ("default", "tf32", "int8x6"):
+        for math in ("default", "tf32", "tf32x3", "int8x6"):
             options: Any = {"math": math}
             with (
                 Contraction(context=context, **options) as session,
@@ -268,7 +268,7 @@ def tf32(table: Table, torch: Any, context: purlin.Context) -> None:
             error[math] = abs(off) * np.exp(want.exponent * np.log(2.0) - size)
         p, q = packed(x), packed(y)
         theirs = median_seconds(lambda p=p, q=q: loop(torch, p, q), 7)
-        for math in ("tf32", "int8x6", "default"):
+        for math in ("tf32", "tf32x3", "int8x6", "default"):
             facts = {
                 "milliseconds": round(took[math] * 1e3, 3),
                 "error": f"{error[math]:.1e}",

@@ -13,7 +13,7 @@ module purlin_tt_enqueued_module
   use purlin_tt_contraction_module
   implicit none
   private
-  public :: purlin_tt_enqueue_norm, purlin_tt_enqueue_sandwich, purlin_tt_enqueue_rayleigh
+  public :: purlin_tt_enqueue_norm, purlin_tt_enqueue_distance, purlin_tt_enqueue_sandwich, purlin_tt_enqueue_rayleigh
 
 contains
 
@@ -29,6 +29,22 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_norm_enqueue(contraction%handle(), stream_key(stream), x%handle(), place(result), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The norm of x - y.
+  subroutine purlin_tt_enqueue_distance(contraction, x, y, info, result, stream, stat, errmsg)
+    type(purlin_tt_contraction), intent(inout) :: contraction
+    type(purlin_tt), intent(in) :: x, y
+    type(purlin_tt_contraction_info), intent(inout) :: info
+    type(purlin_tensor), intent(in), optional :: result
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_distance_enqueue(contraction%handle(), stream_key(stream), x%handle(), y%handle(), &
+      place(result), info))
     call finish(o, stat, errmsg)
   end subroutine
 

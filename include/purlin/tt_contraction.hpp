@@ -152,6 +152,19 @@ class contraction {
     return last_.workspace_bytes;
   }
 
+  /// Enqueues the norm of x - y, likewise.
+  void enqueue_distance(const train& x, const train& y, tensor& result, const stream& queue = {}) {
+    last_ = fresh_info();
+    finish(purlin_tt_distance_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), &last_));
+  }
+
+  /// Bytes of workspace that `enqueue_distance` needs.
+  std::int64_t distance_workspace_needed(const train& x, const train& y) {
+    last_ = fresh_info();
+    finish(purlin_tt_distance_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &last_));
+    return last_.workspace_bytes;
+  }
+
   /// Enqueues <y|H|x>, as `enqueue_inner` does the product; the operator's numbers go along.
   void enqueue_sandwich(const train& y, const train_matrix& h, const train& x, tensor& result, const stream& queue = {}) {
     last_ = fresh_info();

@@ -85,8 +85,8 @@ unsafe fn enqueue(
 /// first, and what it takes of cuBLAS is there once a call without `result` has told the workspace. Whoever replays a graph
 /// keeps the trains, the result and the workspace. Without a workspace that was lent the memory is allocated, in a graph too.
 /// Boundary pairs are summed as purlin_tt_inner does it, by kernels of its own (open trains up to rank 256, rings up to 32) or
-/// by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES are refused. Both trains lie on the device
-/// and are of one type. Calls that wait for their result refuse a stream that is being captured.
+/// by cuBLAS, always scaled by the largest numbers of the cores; POWER and HALVES go by cuBLAS, POWER also where AUTO takes it.
+/// Both trains lie on the device and are of one type. Calls that wait for their result refuse a stream that is being captured.
 ///
 /// @param      contraction  the contraction; more contexts than the first are not used.
 /// @param      stream       NULL for the context's own.
@@ -98,8 +98,7 @@ unsafe fn enqueue(
 /// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
 /// another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
-/// context on the CPU, trains on the host or of two types, an algorithm as above, cuBLAS that is not there, or not yet and the
-/// stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
@@ -124,17 +123,17 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
     })
 }
 
-/// Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that.
+/// Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that, which
+/// has as many digits as the square. With `norm_way` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
+/// it has more. What has been said of cuBLAS and captured streams holds for cuSOLVER, too.
 ///
-/// It has as many digits as the square; where the sums of a ring cancel, purlin_tt_norm by QR has more, and waits.
-///
-/// @param      contraction  the contraction; `conjugate` in its options has no effect, `norm_way` must not be QR.
+/// @param      contraction  the contraction; `conjugate` in its options has no effect.
 /// @param      stream       NULL for the context's own.
 /// @param      x            the train, on the device.
 /// @param      result       as purlin_tt_inner_enqueue has it, with an imaginary part of 0; NULL to be told the workspace
 ///                          alone.
 /// @param[out] info         as there.
-/// @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for `norm_way` QR.
+/// @return as purlin_tt_inner_enqueue; `PURLIN_ERROR_NOT_SUPPORTED` also for cuSOLVER that is not there, or not yet.
 ///
 /// # Safety
 /// As purlin_tt_inner_enqueue.
@@ -155,6 +154,41 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
         let run = |result: Option<&mut Tensor>| contraction.enqueue_norm(stream.as_deref(), &x, result);
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { enqueue(&[("x", &x)], result, info, run) }
+    })
+}
+
+/// Enqueues the norm of the difference of two trains and returns: purlin_tt_distance, whose result goes to device memory.
+///
+/// By QR factors, as purlin_tt_norm_enqueue with `norm_way` QR.
+///
+/// @param      contraction  the contraction; of its options `cut` and `workspace_limit` count.
+/// @param      stream       NULL for the context's own.
+/// @param      x            a train, on the device.
+/// @param      y            the other.
+/// @param      result       as purlin_tt_norm_enqueue has it; NULL to be told the workspace alone.
+/// @param[out] info         as there.
+/// @return as purlin_tt_norm_enqueue.
+///
+/// # Safety
+/// As purlin_tt_inner_enqueue.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_distance_enqueue(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    result: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let contraction = held.get();
+        let stream = stream::get(stream)?;
+        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+        let run = |result: Option<&mut Tensor>| contraction.enqueue_distance(stream.as_deref(), &x, &y, result);
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { enqueue(&[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 

@@ -37,7 +37,8 @@ pub const PURLIN_TT_CONJ_NONE: i32 = 1;
 pub const PURLIN_TT_MATH_DEFAULT: i32 = 0;
 /// GPU: F32 products in TF32, 10 bits of mantissa.
 pub const PURLIN_TT_MATH_TF32: i32 = 1;
-/// GPU: F32 products as three in TF32. Refused: sums that tensor cores cut off cost three digits along a train.
+/// GPU: large F32 products as three in TF32 of factors split into two parts: closer than TF32, but tensor cores cut sums off, and
+/// what that costs adds up along a train.
 pub const PURLIN_TT_MATH_TF32X3: i32 = 2;
 /// GPU: complex products by three real ones.
 pub const PURLIN_TT_MATH_GEMM3M: i32 = 3;

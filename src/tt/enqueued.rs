@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::info::Info;
 use super::operator::{self, Trains};
-use super::ops::Work;
+use super::ops::{Wanted, Work};
 use super::options::{Conjugate, NormWay};
 use super::session::{Call, Contraction, Goal};
 use super::watch::Watch;
@@ -41,8 +41,7 @@ impl Contraction {
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`]; [`Error::NotSupported`] for trains on the host or of different types, for a context
-    /// on the CPU, for dense halves and powers, and where a library is needed that is not there, or not yet while the queue
-    /// is captured; [`Error::InvalidArgument`] for a workspace that is too small, with the bytes that are needed.
+    /// on the CPU, and where a library is needed that is not there, or not yet while the queue is captured; [`Error::InvalidArgument`] for a workspace that is too small, with the bytes that are needed.
     pub fn enqueue_inner(
         &mut self,
         stream: Option<&Stream>,
@@ -50,24 +49,37 @@ impl Contraction {
         y: &TensorTrain,
         result: Option<&mut Tensor>,
     ) -> Result<Info> {
-        self.enqueue(stream, (x, y), false, result)
+        self.enqueue(stream, (x, y), Wanted::Product, result)
     }
 
     /// Enqueues the norm of `x`, the square root of its inner product with itself, as [`Contraction::enqueue_inner`] does
     /// that.
     ///
     /// # Errors
-    /// As [`Contraction::enqueue_inner`]; [`Error::NotSupported`] for norms by QR factors.
+    /// As [`Contraction::enqueue_inner`]; [`Error::NotSupported`] for norms by QR factors where cuSOLVER is not there, or not
+    /// yet while the queue is captured.
     pub fn enqueue_norm(
         &mut self,
         stream: Option<&Stream>,
         x: &TensorTrain,
         result: Option<&mut Tensor>,
     ) -> Result<Info> {
-        if self.options().norm_way == NormWay::Qr {
-            return Err(Error::NotSupported("norm_way: QR factors are not enqueued".into()));
-        }
-        self.enqueue(stream, (x, x), true, result)
+        let wanted = if self.options().norm_way == NormWay::Qr { Wanted::Norm } else { Wanted::Root };
+        self.enqueue(stream, (x, x), wanted, result)
+    }
+
+    /// Enqueues the norm of `x` - `y` by QR factors, as [`Contraction::enqueue_norm`] does that of a train.
+    ///
+    /// # Errors
+    /// As [`Contraction::enqueue_norm`].
+    pub fn enqueue_distance(
+        &mut self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        result: Option<&mut Tensor>,
+    ) -> Result<Info> {
+        self.enqueue(stream, (x, y), Wanted::Distance, result)
     }
 
     /// Enqueues <y|H|x> of trains on the device and an operator on the host, as [`Contraction::enqueue_inner`] does the
@@ -134,18 +146,23 @@ impl Contraction {
         &mut self,
         stream: Option<&Stream>,
         (x, y): (&TensorTrain, &TensorTrain),
-        root: bool,
+        wanted: Wanted,
         result: Option<&mut Tensor>,
     ) -> Result<Info> {
         stream::select(&self.contexts[0], stream)?;
         let to = place(&self.contexts[0], result)?;
-        let goal = if root { Goal::Square } else { Goal::Inner };
-        let Call { plan, swapped } = self.prepare_as(x, y, goal, true)?;
+        let goal = match wanted {
+            Wanted::Product => Goal::Inner,
+            Wanted::Root => Goal::Square,
+            Wanted::Norm => Goal::Norm,
+            Wanted::Distance => Goal::Distance,
+        };
+        let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let progress = self.cancel.progress(&self.contexts, None, self.cancel.epoch());
         let (cancel, done) = (progress.flag(), std::sync::atomic::AtomicU64::new(0));
         let work = Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done };
-        let enqueued = self.machines[0].enqueue(&work, root, self.workspace.as_ref(), to)?;
+        let enqueued = self.machines[0].enqueue(&work, wanted, self.workspace.as_ref(), to)?;
         Ok(Info { workspace_bytes: to_i64(enqueued.bytes), kernel: enqueued.kernel, ..plan.info(1) })
     }
 }

@@ -65,6 +65,19 @@ pub struct Work<'a> {
     pub done: &'a AtomicU64,
 }
 
+/// What is enqueued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// S, with the conjugation that the plan asks for last.
+    Product,
+    /// The square root of its real part.
+    Root,
+    /// The norm of x by QR factors.
+    Norm,
+    /// That of x - y.
+    Distance,
+}
+
 /// What is known of a contraction that was enqueued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enqueued {
@@ -118,13 +131,12 @@ pub trait ContractOps: Send {
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
 
-    /// Enqueues S, with the conjugation that the plan asks for last, or with `root` the square root of its real part, to four
-    /// numbers of device memory, as [`super::Contraction::enqueue_inner`] has them; without a place for them nothing. Works in
-    /// `workspace` if there is one.
+    /// Enqueues what is wanted to four numbers of device memory, as [`super::Contraction::enqueue_inner`] has them; without a
+    /// place for them nothing. Works in `workspace` if there is one.
     fn enqueue(
         &mut self,
         work: &Work<'_>,
-        root: bool,
+        wanted: Wanted,
         workspace: Option<&DeviceMemory>,
         to: Option<Region<'_>>,
     ) -> Result<Enqueued>;

@@ -60,7 +60,8 @@ pub enum Math {
     Default = 0,
     /// f32 products in TF32: 10 bits of mantissa.
     Tf32 = 1,
-    /// f32 products as three in TF32. Refused: sums that tensor cores cut off cost three digits along a train.
+    /// Large f32 products as three in TF32 of factors split into two parts: closer than [`Math::Tf32`], but tensor cores cut
+    /// sums off, and what that costs adds up along a train.
     Tf32x3 = 2,
     /// Complex products by three real ones.
     Gemm3m = 3,

@@ -36,8 +36,6 @@ pub struct Request<'a> {
     pub uniform: bool,
     /// Whether the norm is wanted, by one triangle of each environment where the train is open.
     pub triangle: bool,
-    /// Whether the choice is among algorithms that go by boundary pairs.
-    pub by_pairs: bool,
 }
 
 /// How a contraction is computed.
@@ -281,13 +279,13 @@ impl<'a> Planner<'a> {
         }
         let halves = self.best_halves();
         // Their products are thin and their tensors pass through memory: they have to be clearly cheaper.
-        let may = self.repeat() == 1 && self.request.machine.dense_halves && !self.request.by_pairs;
+        let may = self.repeat() == 1 && self.request.machine.dense_halves;
         if may && 4.0 * halves.flops < pairs_flops && self.halves_bytes(halves) <= self.limit as f64 {
             let reason = format!("dense halves take {:.3e} operations, pairs {pairs_flops:.3e}", halves.flops);
             return self.by_halves(halves, reason);
         }
         let power = self.power_flops();
-        let may = self.exponent() > 1 && !self.request.by_pairs;
+        let may = self.exponent() > 1;
         if may && 2.0 * power < pairs_flops && self.power_bytes() <= self.limit as f64 {
             let reason = format!("squaring takes {power:.3e} operations, pairs {pairs_flops:.3e}");
             return self.by_power(reason);

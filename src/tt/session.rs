@@ -60,7 +60,6 @@ struct Key {
     swapped: bool,
     uniform: bool,
     goal: Goal,
-    enqueued: bool,
 }
 
 impl Contraction {
@@ -215,12 +214,6 @@ impl Contraction {
 
     /// Checks the trains and plans, or finds the plan of the last call.
     pub(super) fn prepare(&mut self, x: &TensorTrain, y: &TensorTrain, goal: Goal) -> Result<Call> {
-        self.prepare_as(x, y, goal, false)
-    }
-
-    /// [`Contraction::prepare`], or with `enqueued` for a call that waits for nothing, whose algorithms are those by boundary
-    /// pairs.
-    pub(super) fn prepare_as(&mut self, x: &TensorTrain, y: &TensorTrain, goal: Goal, enqueued: bool) -> Result<Call> {
         self.contexts.iter().try_for_each(|c| c.check_alive())?;
         for (name, train) in [("x", x), ("y", y)] {
             train.expect_context(name, &self.contexts[0])?;
@@ -237,8 +230,8 @@ impl Contraction {
         let uniform = x.is_uniform() && y.is_uniform();
         if let Some((key, plan)) = &self.last {
             let shapes = key.x == *x.shape() && key.y.as_ref().map_or(same, |s| !same && s == y.shape());
-            let rest = (key.dtypes, key.swapped, key.uniform, key.goal, key.enqueued);
-            if shapes && rest == ((x.dtype(), y.dtype()), swapped, uniform, goal, enqueued) {
+            let rest = (key.dtypes, key.swapped, key.uniform, key.goal);
+            if shapes && rest == ((x.dtype(), y.dtype()), swapped, uniform, goal) {
                 return Ok(Call { plan: Arc::clone(plan), swapped });
             }
         }
@@ -256,7 +249,6 @@ impl Contraction {
             same,
             uniform,
             triangle: goal == Goal::Triangle,
-            by_pairs: enqueued,
         };
         let plan = Arc::new(match goal {
             Goal::Norm | Goal::Distance => Plan::by_qr(request, goal == Goal::Distance)?,
@@ -273,7 +265,6 @@ impl Contraction {
             swapped,
             uniform,
             goal,
-            enqueued,
         };
         self.last = Some((key, Arc::clone(&plan)));
         Ok(Call { plan, swapped })

@@ -493,6 +493,9 @@ static void refusals(void) {
   BAD_ARGUMENT("context: is not a second GPU", purlin_tt_contraction_add_context(c, foreign));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_inner_enqueue(c, NULL, x.tt, x.tt, NULL, NULL));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_norm_enqueue(c, NULL, x.tt, NULL, NULL));
+  UNSUPPORTED("result: needs a context on a GPU", purlin_tt_distance_enqueue(c, NULL, x.tt, x.tt, NULL, NULL));
+  BAD_HANDLE("contraction: is NULL", purlin_tt_distance_enqueue(NULL, NULL, x.tt, x.tt, NULL, NULL));
+  BAD_HANDLE("y: is NULL", purlin_tt_distance_enqueue(c, NULL, x.tt, NULL, NULL, NULL));
   OK(purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, 1.0, 0.5, &h));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_sandwich_enqueue(c, NULL, x.tt, h, x.tt, NULL, NULL));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_rayleigh_enqueue(c, NULL, h, x.tt, NULL, NULL));

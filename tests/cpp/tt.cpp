@@ -273,6 +273,8 @@ void refusals(const context& on) {
   EXPECT_ERROR((c.workspace_needed(y, y)), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR((c.enqueue_norm(y, result)), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR((c.workspace_needed(y)), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR((c.enqueue_distance(y, y, result)), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR((c.distance_workspace_needed(y, y)), PURLIN_ERROR_NOT_SUPPORTED);
   const tt::train_matrix h = tt::train_matrix::identity(on, {2, 2});
   EXPECT_ERROR((c.enqueue_sandwich(y, h, y, result)), PURLIN_ERROR_NOT_SUPPORTED);
   EXPECT_ERROR((c.workspace_needed(y, h, y)), PURLIN_ERROR_NOT_SUPPORTED);

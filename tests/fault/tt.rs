@@ -37,7 +37,26 @@ pub fn where_trains_lie() -> Vec<Case> {
 pub fn on_gpu() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner_enqueue", allocations: 3, prepare: enqueue },
-        Case { name: "purlin_tt_inner_enqueue by cuBLAS", allocations: 3, prepare: enqueue_by_cublas },
+        Case {
+            name: "purlin_tt_inner_enqueue by cuBLAS",
+            allocations: 3,
+            prepare: |f| enqueue_by(f, |options| options.kernel = PURLIN_TT_KERNEL_PRODUCTS),
+        },
+        Case {
+            name: "purlin_tt_inner_enqueue by dense halves",
+            allocations: 3,
+            prepare: |f| enqueue_by(f, |options| options.algorithm = PURLIN_TT_ALGORITHM_HALVES),
+        },
+        Case {
+            name: "purlin_tt_inner_enqueue by powers",
+            allocations: 3,
+            prepare: |f| enqueue_by(f, |options| (options.algorithm, options.repeat) = (PURLIN_TT_ALGORITHM_POWER, 3)),
+        },
+        Case {
+            name: "purlin_tt_norm_enqueue by QR factors",
+            allocations: 3,
+            prepare: |f| enqueue_by(f, |options| options.norm_way = PURLIN_TT_NORM_QR),
+        },
         Case { name: "purlin_tt_sandwich_enqueue, rayleigh", allocations: 3, prepare: enqueue_operators },
     ]
 }
@@ -122,12 +141,12 @@ fn enqueue(f: &Fixture) -> Call {
     })
 }
 
-fn enqueue_by_cublas(f: &Fixture) -> Call {
+fn enqueue_by(f: &Fixture, adapt: fn(&mut purlin_tt_contraction_options)) -> Call {
     let (context, (result, _)) = (f.context, f.on_device(PURLIN_F64, 4, |_| 0.0));
     Box::new(move || {
         let mut made = Made::none();
         let mut options = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
-        options.kernel = PURLIN_TT_KERNEL_PRODUCTS;
+        adapt(&mut options);
         let [x, y, ..] = &mut made.trains;
         let (dtype, modes, ring, open) = (PURLIN_F64, MODES.as_ptr(), RING.as_ptr(), OPEN.as_ptr());
         let status = in_turn!(
@@ -136,6 +155,7 @@ fn enqueue_by_cublas(f: &Fixture) -> Call {
             purlin_tt_contraction_create(context, &raw const options, &raw mut made.contraction),
             purlin_tt_inner_enqueue(made.contraction, null(), *x, *x, result, null_mut()),
             purlin_tt_norm_enqueue(made.contraction, null(), *y, result, null_mut()),
+            purlin_tt_distance_enqueue(made.contraction, null(), *x, *y, result, null_mut()),
         );
         made.end(status)
     })

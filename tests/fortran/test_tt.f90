@@ -172,6 +172,8 @@ contains
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)
     call purlin_tt_enqueue_norm(c, x, info, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)
+    call purlin_tt_enqueue_distance(c, x, y, info, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)
     call h%ising(context, 3_int64, 1.0_real64, 0.5_real64)
     call purlin_tt_enqueue_sandwich(c, x, h, x, info, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)

@@ -139,6 +139,8 @@ def test_nothing_is_enqueued_on_the_cpu(cpu: purlin.Context) -> None:
             contraction.enqueue_inner(x, x, None)
         with pytest.raises(purlin.NotSupported, match="result: needs a context on a GPU"):
             contraction.enqueue_norm(x, None)
+        with pytest.raises(purlin.NotSupported, match="result: needs a context on a GPU"):
+            contraction.enqueue_distance(x, x, None)
         with tt.ising(3, 1.0, 0.5, context=cpu) as h:
             with pytest.raises(purlin.NotSupported, match="result: needs a context on a GPU"):
                 contraction.enqueue_sandwich(x, h, x, None)

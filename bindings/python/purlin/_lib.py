@@ -185,6 +185,7 @@ _PROTOTYPES = {
     "tt_contraction_set_workspace": "pul",
     "tt_inner_enqueue": "pppppp",
     "tt_norm_enqueue": "ppppp",
+    "tt_distance_enqueue": "pppppp",
     "tt_sandwich_enqueue": "ppppppp",
     "tt_rayleigh_enqueue": "pppppp",
     "tt_inner": "pppppp",

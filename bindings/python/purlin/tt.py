@@ -196,6 +196,13 @@ class Contraction(Handle):
         out = self._place(result)
         self._run(lib.purlin_tt_norm_enqueue, *self._queue(stream), train.handle, None if out is None else out.handle)
 
+    def enqueue_distance(self, x: object, y: object, result: object, *, stream: Stream | None = None) -> None:
+        """Enqueues the norm of x - y, likewise."""
+        first, second = self._pair(x, y)
+        out = self._place(result)
+        place = None if out is None else out.handle
+        self._run(lib.purlin_tt_distance_enqueue, *self._queue(stream), first.handle, second.handle, place)
+
     def enqueue_sandwich(self, y: object, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <y|H|x>, as `enqueue_inner` does the product; a graph keeps the operator's numbers that it captured."""
         bra, ket = self._pair(y, x)

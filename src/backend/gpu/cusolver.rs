@@ -18,6 +18,10 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar};
 
 type Handle = *mut c_void;
+/// handle, m, n, A, lda, length
+type QrSize = unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> i32;
+/// handle, m, n, A, lda, tau, workspace, length, info
+type Qr = unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64) -> i32;
 
 functions! {
     Functions of Library::Cusolver;
@@ -173,25 +177,58 @@ impl Solver {
         check("cusolverDnXpotrf", code)
     }
 
+    /// From now on everything goes to `stream`, which has waited for the one before.
+    pub fn move_to(&mut self, stream: &GpuStream) -> Result<()> {
+        if self.stream.raw() == stream.raw() {
+            return Ok(());
+        }
+        let entered = self.device.enter()?;
+        // SAFETY: handles of this device.
+        let code = unsafe { (self.functions.cusolverDnSetStream)(self.handle, stream.queue().raw()) };
+        check("cusolverDnSetStream", code)?;
+        drop(entered);
+        self.stream = stream.clone();
+        Ok(())
+    }
+
     /// Householder QR in f64: R into the upper triangle of `a`, reflections below it and in `tau`, one element a column.
     pub fn qr<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
-        let f = self.functions;
-        let (sizes, run) = match W::DTYPE {
-            DType::F64 => (f.cusolverDnDgeqrf_bufferSize, f.cusolverDnDgeqrf),
-            DType::CF64 => (f.cusolverDnZgeqrf_bufferSize, f.cusolverDnZgeqrf),
-            other => return Err(unknown(other)),
-        };
-        let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
-        library_fault("cusolverDnXgeqrf")?;
+        let bytes = self.qr_bytes::<W>(a.rows, a.cols)?;
+        self.qr_in::<W>(a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
+    }
+
+    /// Bytes that [`Solver::qr_in`] works in.
+    pub fn qr_bytes<W: Scalar>(&self, rows: usize, cols: usize) -> Result<usize> {
+        let (sizes, _) = self.qr_functions(W::DTYPE)?;
+        let (m, n, ld) = (int("rows", rows)?, int("columns", cols)?, int("ld", rows.max(1))?);
         let _entered = self.device.enter()?;
         let mut length = 0;
-        // SAFETY: writes one integer.
-        check("cusolverDnXgeqrf_bufferSize", unsafe { sizes(self.handle, m, n, at, ld, &mut length) })?;
-        let room = self.room::<W>(work, length)?;
+        // SAFETY: writes one integer; of the matrix its shape alone counts.
+        check("cusolverDnXgeqrf_bufferSize", unsafe { sizes(self.handle, m, n, 0, ld, &mut length) })?;
+        Ok(usize::try_from(length).unwrap_or(0).max(1).saturating_mul(size_of::<W>()))
+    }
+
+    /// [`Solver::qr`] in [`Solver::qr_bytes`] of the caller's.
+    pub fn qr_in<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, room: Region<'_>, info: Region<'_>) -> Result<()> {
+        let (_, run) = self.qr_functions(W::DTYPE)?;
+        let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
+        let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
+        let needed = self.qr_bytes::<W>(a.rows, a.cols)? / size_of::<W>();
+        let (length, room) = (int("workspace", needed)?, room.array("workspace", needed, size_of::<W>())?);
+        library_fault("cusolverDnXgeqrf")?;
+        let _entered = self.device.enter()?;
         // SAFETY: as in `cholesky`.
         let code = unsafe { run(self.handle, m, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
         check("cusolverDnXgeqrf", code)
+    }
+
+    fn qr_functions(&self, dtype: DType) -> Result<(QrSize, Qr)> {
+        let f = self.functions;
+        Ok(match dtype {
+            DType::F64 => (f.cusolverDnDgeqrf_bufferSize, f.cusolverDnDgeqrf),
+            DType::CF64 => (f.cusolverDnZgeqrf_bufferSize, f.cusolverDnZgeqrf),
+            other => return Err(unknown(other)),
+        })
     }
 
     /// Q of what [`Solver::qr`] left in `a` and `tau`, in place of it.

@@ -284,45 +284,6 @@ impl GpuAlgebra {
         Ok(())
     }
 
-    /// R of the Householder factorisation of a matrix that has no more columns than rows, and is lost. Waits for the stream.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] for numbers that are not finite, where the CPU stands in for cuSOLVER.
-    pub(crate) fn triangle<T: Scalar>(&mut self, x: GpuMatrix<T>) -> Result<GpuMatrix<T>> {
-        let (rows, cols) = x.shape();
-        if rows < cols || cols == 0 {
-            return Err(mismatch("the triangle of a factorisation", &[x.shape()]));
-        }
-        let wide: GpuMatrix<T::Wide> = if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
-            GpuMatrix::from_memory(x.into_memory(), rows, cols)?
-        } else {
-            let wide = self.converted::<T, T::Wide>("Householder vectors", x.view(), false)?;
-            drop(x);
-            wide
-        };
-        let what = "triangle of a factorisation";
-        if !self.has_solver()? {
-            let mut host = self.fetch(what, &wide)?;
-            drop(wide);
-            let mut upper = self.host.zeros(what, cols, cols)?;
-            self.host.householder(&mut host, &mut upper)?;
-            return self.narrowed(self.send(what, &upper)?);
-        }
-        let size = cols * size_of::<T::Wide>();
-        let tau = self.gpu.allocate_uninitialised_on(&self.stream, "Householder coefficients", size)?;
-        let (solver, work, info) = self.solver()?;
-        solver.qr::<T::Wide>(wide.view(), tau.whole(), work, info.region(0, 4)?)?;
-        let triangle = self.uninitialised::<T>(what, cols, cols)?;
-        let square = wide.view().rows::<T::Wide>(0, cols)?;
-        dense::upper::<T::Wide, T>(&self.gpu, &self.stream, square, triangle.view(), Beside::default())?;
-        let mut ended = [0i32];
-        self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
-        if ended != [0] {
-            return Err(Error::Internal(format!("cuSOLVER refuses an argument of a factorisation: {ended:?}")));
-        }
-        Ok(triangle)
-    }
-
     /// See [`Algebra::eigen`].
     pub(super) fn eigenvalues<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
         let (order, cols) = a.shape();

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::info::Kernel;
-use super::ops::{ContractOps, Enqueued, Item, Machine, Work};
+use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
 use super::options::Algorithm;
 use super::scaled::Scaled;
 use crate::alloc;
@@ -221,7 +221,13 @@ impl ContractOps for CpuContraction {
         }
     }
 
-    fn enqueue(&mut self, _: &Work<'_>, _: bool, _: Option<&DeviceMemory>, _: Option<Region<'_>>) -> Result<Enqueued> {
+    fn enqueue(
+        &mut self,
+        _: &Work<'_>,
+        _: Wanted,
+        _: Option<&DeviceMemory>,
+        _: Option<Region<'_>>,
+    ) -> Result<Enqueued> {
         Err(Error::NotSupported("context: is on the CPU, where nothing is enqueued".into()))
     }
 

@@ -6,7 +6,8 @@ use std::slice::from_ref;
 use super::careful::{Careful, SECOND, Scaling};
 use super::ends::End;
 use super::products::Products;
-use super::{Call, GpuContraction, blocks, chain, ends};
+use super::scale::Exponents;
+use super::{Call, GpuContraction, blocks, chain, ends, halves, pieces, power, qr};
 use crate::backend::gpu::kernels::tt::{
     self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, result, result::Terms,
 };
@@ -14,17 +15,15 @@ use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
+use crate::tensor::train::TensorTrain;
 use crate::tt::info::Kernel;
 use crate::tt::ops::{Enqueued, Work};
 use crate::tt::options::{Algorithm, Math};
-use crate::tt::plan::Plan;
 
 use super::load::Loaded;
 
 /// Most boundary pairs of one launch.
 const PAIRS: usize = 1 << 16;
-/// Pieces of the work space begin at multiples of this.
-const GRAIN: usize = 256;
 
 /// The kernel that takes a product.
 #[derive(Clone, Copy)]
@@ -39,6 +38,17 @@ enum Way {
     Blocks,
     /// An open product from both ends by cuBLAS.
     Library,
+    /// Dense tensors by cuBLAS.
+    Halves,
+    /// A power of the transfer matrix by cuBLAS.
+    Power,
+}
+
+impl Way {
+    /// Whether it is cuBLAS that multiplies.
+    fn by_library(self) -> bool {
+        matches!(self, Self::Blocks | Self::Library | Self::Halves | Self::Power)
+    }
 }
 
 /// Bytes of the pieces of the work space.
@@ -63,37 +73,36 @@ struct Pieces<'a> {
 }
 
 impl Room {
+    fn sizes(&self) -> [usize; 9] {
+        let ([a, b, c, d], [left, right]) = (self.elements, self.library);
+        [self.tables, a, b, c, d, self.states, left, right, self.results]
+    }
+
     fn whole(&self) -> Result<usize> {
-        let [a, b, c, d] = self.elements;
-        let [left, right] = self.library;
-        let all = [self.tables, a, b, c, d, self.states, left, right, self.results];
-        let sum =
-            all.into_iter().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(GRAIN)?));
-        sum.ok_or_else(|| Error::invalid("workspace", "of more bytes than there are addresses is needed"))
+        pieces::in_all(&self.sizes())
     }
 
     fn pieces<'a>(&self, space: Region<'a>) -> Result<Pieces<'a>> {
-        let mut first = 0;
-        let mut next = |bytes: usize| {
-            let part = space.part(first, bytes);
-            first += bytes.next_multiple_of(GRAIN);
-            part
-        };
-        let [a, b, c, d] = self.elements;
-        let [left, right] = self.library;
-        Ok(Pieces {
-            tables: next(self.tables)?,
-            elements: [next(a)?, next(b)?, next(c)?, next(d)?],
-            states: next(self.states)?,
-            library: [next(left)?, next(right)?],
-            results: next(self.results)?,
-        })
+        let [tables, a, b, c, d, states, left, right, results] = pieces::divide(space, self.sizes())?;
+        Ok(Pieces { tables, elements: [a, b, c, d], states, library: [left, right], results })
     }
 }
 
 fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> Result<bool>) -> Result<Way> {
     let plan = call.plan();
     let pairs = plan.pairs.len();
+    let dense = match plan.algorithm {
+        Algorithm::Halves => Some(Way::Halves),
+        Algorithm::Power => Some(Way::Power),
+        _ => None,
+    };
+    if let Some(way) = dense {
+        if has_library()? {
+            return Ok(way);
+        }
+        let problem = "algorithm: dense halves and powers are computed by cuBLAS, which is not there";
+        return Err(Error::NotSupported(problem.into()));
+    }
     let open = pairs == 1 && call.length == call.sites.len() && call.length >= 2;
     if (plan.kernel == Kernel::Chain || call.length == 1)
         && let Some(form) = chain::form_of::<T>(gpu, &call.sites, call.length, pairs.min(PAIRS))?
@@ -155,6 +164,20 @@ fn room_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
                 ..bare
             }
         }
+        Way::Halves => Room {
+            tables: 0,
+            elements: [pieces::in_all(&halves::bytes::<T>(call)?)?, 0, 0, 0],
+            states: Exponents::bytes(halves::EXPONENTS)? + Products::NUMBERS,
+            library: [library, 0],
+            results: results(halves::terms(call)?)?,
+        },
+        Way::Power => Room {
+            tables: 0,
+            elements: [pieces::in_all(&power::bytes::<T>(call)?)?, 0, 0, 0],
+            states: Exponents::bytes(power::counted(call) + 2)? + Products::NUMBERS,
+            library: [library, 0],
+            results: results(tt::sum_blocks(call.plan().pairs.len()))?,
+        },
     })
 }
 
@@ -168,11 +191,18 @@ struct Libraries<'a> {
 fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, library: Option<Libraries<'_>>, pieces: &Pieces<'_>) -> Result<usize> {
     let (gpu, stream) = (call.gpu, call.stream);
     let &Pieces { tables, elements: [elements, ..], states, results, .. } = pieces;
+    let without = || Error::Internal("products of a library without one".into());
+    if matches!(way, Way::Halves | Way::Power) {
+        let Libraries { math, blas: [blas, _] } = library.ok_or_else(without)?;
+        let (numbers, states) = (states.part(0, Products::NUMBERS)?, after(states, Products::NUMBERS)?);
+        let products = Products::lent::<T>(gpu, blas, math, numbers)?;
+        let run = if matches!(way, Way::Halves) { halves::enqueue::<T> } else { power::enqueue::<T> };
+        return run(call, &products, elements, states, results);
+    }
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
     let tables = Tables::enqueued::<T>(gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
-    let without = || Error::Internal("products of a library without one".into());
     match way {
         Way::Pairs(form) => {
             let count = call.plan().pairs.len();
@@ -215,7 +245,13 @@ fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, library: Option<Libraries<'_>>,
         }
         Way::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),
         Way::Library => by_ends::<T>(call, &tables, library.ok_or_else(without)?, pieces),
+        Way::Halves | Way::Power => Err(without()),
     }
+}
+
+/// What follows some bytes of a region.
+fn after(region: Region<'_>, bytes: usize) -> Result<Region<'_>> {
+    region.part(bytes, region.bytes().saturating_sub(bytes))
 }
 
 /// All boundary pairs, block by block in the same memory.
@@ -280,12 +316,8 @@ fn by_ends<T: Scalar>(
     Ok(tt::sum_blocks(ends::joined(call, &both)?))
 }
 
-/// Refuses what is not computed by way of boundary pairs, and trains that would have to be copied.
+/// Refuses trains that would have to be copied.
 fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> Result<()> {
-    let plan: &Plan = work.plan;
-    if matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power) || plan.triangle {
-        return Err(Error::NotSupported("algorithm: dense halves and powers are not enqueued".into()));
-    }
     for (name, train) in [("x", work.x), ("y", work.y)] {
         if !train.is_device() || !std::sync::Arc::ptr_eq(train.context(), &machine.context) {
             return Err(Error::NotSupported(format!(
@@ -349,22 +381,12 @@ impl GpuContraction {
         let way = way_of::<T>(&gpu, &call, || self.furnish_enqueued(&stream))?;
         let room = room_of::<T>(&call, math, way)?;
         let bytes = room.whole()?;
-        let library = matches!(way, Way::Blocks | Way::Library);
+        let library = way.by_library();
         let done = Enqueued { bytes, kernel: if library { Kernel::Products } else { Kernel::Chain } };
         let Some(to) = to else { return Ok(done) };
-        let own;
-        let space = match workspace {
-            Some(memory) if memory.bytes() < bytes => {
-                let problem = format!("has {} bytes, {bytes} are needed", memory.bytes());
-                return Err(Error::invalid("workspace", problem));
-            }
-            Some(memory) => memory,
-            None => {
-                own = gpu.allocate_uninitialised_on(&stream, "work space of a contraction", bytes)?;
-                &own
-            }
-        };
-        let pieces = room.pieces(space.whole())?;
+        let mut own = None;
+        let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
+        let pieces = room.pieces(space)?;
         let side = self.side.clone();
         let blas = match (&mut self.enqueued, &side) {
             (Some(blas), Some(side)) if library => {
@@ -391,5 +413,73 @@ impl GpuContraction {
         let terms = Terms { count, halved, real: real || root, conjugate, root };
         result::settle(&gpu, &stream, pieces.results, terms, to)?;
         Ok(done)
+    }
+
+    /// Enqueues the norm of the sum of trains, each times a factor, by QR factors, as [`GpuContraction::enqueued`] does products.
+    pub(super) fn enqueued_norm<T: Scalar>(
+        &mut self,
+        work: &Work<'_>,
+        trains: &[(&TensorTrain, f64)],
+        workspace: Option<&DeviceMemory>,
+        to: Option<Region<'_>>,
+    ) -> Result<Enqueued> {
+        expect_enqueueable::<T>(self, work)?;
+        let stream = self.stream(work.stream);
+        let gpu = self.gpu.clone();
+        if self.solver.is_none() && stream.is_captured()? {
+            let problem = "stream: is being captured, and cuSOLVER is not there yet: ask for the workspace before";
+            return Err(Error::NotSupported(problem.into()));
+        }
+        if !self.furnish_enqueued(&stream)? || !self.furnish_solver(&stream)? {
+            let problem = "norm_way: QR factors are computed by cuBLAS and cuSOLVER, which are not there";
+            return Err(Error::NotSupported(problem.into()));
+        }
+        let loaded = self.loaded::<T>(&stream, trains)?;
+        let terms = qr::terms_of(&loaded, trains)?;
+        let (Some(solver), Some([blas, _])) = (&self.solver, &mut self.enqueued) else {
+            return Err(Error::Internal("norms without their libraries".into()));
+        };
+        let results = qr::results(qr::terms(work, &terms)?)?;
+        let sizes = [
+            pieces::in_all(&qr::bytes::<T>(solver, work, &terms)?)?,
+            qr::NUMBERS,
+            Exponents::bytes(2)?,
+            Blas::workspace_bytes(&gpu),
+            results,
+        ];
+        let bytes = pieces::in_all(&sizes)?;
+        let done = Enqueued { bytes, kernel: Kernel::Products };
+        let Some(to) = to else { return Ok(done) };
+        let mut own = None;
+        let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
+        let [elements, numbers, states, library, results] = pieces::divide(space, sizes)?;
+        blas.lend(&stream, library)?;
+        let space = qr::Space::Lent(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
+        let exponents = Exponents::lent(&gpu, &stream, 2, states)?;
+        let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
+        let count = norms.enqueue::<T>(work, &terms, results)?;
+        let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
+        result::settle(&gpu, &stream, results, terms, to)?;
+        Ok(done)
+    }
+}
+
+/// The workspace that is lent, if it is large enough, or one of one's own.
+fn space<'s>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    lent: Option<&'s DeviceMemory>,
+    bytes: usize,
+    own: &'s mut Option<DeviceMemory>,
+) -> Result<Region<'s>> {
+    match lent {
+        Some(memory) if memory.bytes() < bytes => {
+            Err(Error::invalid("workspace", format!("has {} bytes, {bytes} are needed", memory.bytes())))
+        }
+        Some(memory) => Ok(memory.whole()),
+        None => {
+            let memory = gpu.allocate_uninitialised_on(stream, "work space of a contraction", bytes)?;
+            Ok(own.insert(memory).whole())
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Inner products by way of dense tensors: for short trains of large ranks.
 
 use super::Call;
+use super::pieces::{self, Piece};
 use super::products::Products;
 use super::scale::Exponents;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
-use crate::backend::gpu::{Blas, DeviceMemory, Transpose, View};
+use crate::backend::gpu::{Blas, Region, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
@@ -16,80 +17,242 @@ use crate::tt::scaled::Scaled;
 /// Partial sums that are read together: until then nothing waits for the device.
 const SUMS: usize = 1 << 10;
 
+/// Which half of which train.
+#[derive(Clone, Copy)]
+struct Half {
+    is_x: bool,
+    leftwards: bool,
+}
+
+impl Half {
+    /// In the order of their numbers.
+    const ALL: [Self; 4] = [
+        Self { is_x: true, leftwards: false },
+        Self { is_x: true, leftwards: true },
+        Self { is_x: false, leftwards: false },
+        Self { is_x: false, leftwards: true },
+    ];
+
+    fn index(self) -> usize {
+        2 * usize::from(!self.is_x) + usize::from(self.leftwards)
+    }
+}
+
 /// A train as a product of two matrices, L[I, m] R[m, J], divided by a power of two. I and J are all mode indices of either
 /// half, m is the bond between them and, counting slower, that at the cut.
-struct Halves {
-    left: DeviceMemory,
-    right: DeviceMemory,
+struct Halves<'a> {
+    left: Piece<'a>,
+    right: Piece<'a>,
     rows: usize,
     inner: usize,
     columns: usize,
 }
 
+/// Where the tensors lie.
+enum Space<'a> {
+    /// Each in memory of its own, as long as it is needed.
+    Own,
+    /// In a place for each half and one beside them, in turn, so that the last is in that of its half; and panels of both
+    /// trains.
+    Lent { halves: [Region<'a>; 4], beside: Region<'a>, panels: [Region<'a>; 2] },
+}
+
+/// What a tensor is.
+#[derive(Clone, Copy)]
+enum Tensor {
+    /// Of a half that so many are made of after it.
+    Of(Half, usize),
+    /// Some columns of that of x (0) or y (1).
+    Panel(usize),
+}
+
 /// A contraction by way of them.
 struct Dense<'a> {
     call: &'a Call<'a>,
-    products: Products<'a>,
+    products: &'a Products<'a>,
     exponents: Exponents<'a>,
+    space: Space<'a>,
+}
+
+/// Left bond, mode size and right bond of a site.
+fn core(call: &Call<'_>, is_x: bool, i: usize) -> [usize; 3] {
+    let Site { r, s, n } = call.sites[i];
+    let [left, right] = if is_x { r } else { s };
+    [left, n, right]
+}
+
+/// Whether x and y are one train, of which the dense tensor is made once.
+fn is_one(call: &Call<'_>) -> bool {
+    call.work.x.is_same(call.work.y)
+}
+
+/// Elements of the tensors that a half is made by, one after another.
+fn tensors(call: &Call<'_>, half: Half) -> Result<Vec<usize>> {
+    let (split, all) = (call.plan().split, call.sites.len());
+    let p = core(call, half.is_x, 0)[0];
+    let size = |a, b| product("workspace_limit", a, b);
+    let mut sizes = alloc::with_capacity("half of a dense tensor", all + 1)?;
+    if half.leftwards && split == all {
+        sizes.push(size(p, p)?);
+        return Ok(sizes);
+    }
+    let mut rows = p;
+    for k in 0..if half.leftwards { all - split } else { split } {
+        let [left, n, right] = core(call, half.is_x, if half.leftwards { all - 1 - k } else { k });
+        rows = size(rows, n)?;
+        sizes.push(size(rows, if half.leftwards { left } else { right })?);
+    }
+    if p > 1 {
+        // The same in another order.
+        sizes.extend_from_within(sizes.len().saturating_sub(1)..);
+    }
+    Ok(sizes)
+}
+
+/// All mode indices of the left half, and of the right one.
+fn indices(call: &Call<'_>) -> Result<[usize; 2]> {
+    let all = |sites: &[Site]| sites.iter().try_fold(1, |sum, site| product("workspace_limit", sum, site.n));
+    let (left, right) = call.sites.split_at(call.plan().split);
+    Ok([all(left)?, all(right)?])
+}
+
+/// Columns of the dense tensors at a time.
+fn panel(call: &Call<'_>) -> Result<usize> {
+    let [_, columns] = indices(call)?;
+    Ok(call.plan().panel.clamp(1, columns))
+}
+
+/// Bytes of the pieces that a contraction which is enqueued works in: four halves, what is beside them, two panels.
+pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
+    let one = is_one(call);
+    let (mut halves, mut beside) = ([0; 4], 0);
+    for half in Half::ALL {
+        if one && !half.is_x {
+            continue;
+        }
+        let sizes = tensors(call, half)?;
+        let most = |after: usize| sizes.iter().rev().skip(after).step_by(2).copied().max().unwrap_or(0);
+        halves[half.index()] = most(0);
+        beside = beside.max(most(1));
+    }
+    let columns = product("workspace_limit", indices(call)?[0], panel(call)?)?;
+    let [a, b, c, d] = halves;
+    let mut sizes = [a, b, c, d, beside, columns, if one { 0 } else { columns }];
+    for size in &mut sizes {
+        *size = product("workspace_limit", *size, size_of::<T>())?;
+    }
+    Ok(sizes)
+}
+
+/// Exponents of x and y, and two that stay 0, which sums of scaled numbers begin with.
+pub(super) const EXPONENTS: usize = 4;
+
+/// Terms that a contraction which is enqueued leaves.
+pub(super) fn terms(call: &Call<'_>) -> Result<usize> {
+    let ([rows, columns], panel) = (indices(call)?, panel(call)?);
+    let of = |width: usize| product("workspace_limit", rows, width).map(tt::sum_blocks);
+    let last = columns % panel;
+    product("terms", columns / panel, of(panel)?)?
+        .checked_add(if last > 0 { of(last)? } else { 0 })
+        .ok_or_else(|| Error::invalid("workspace_limit", "is for more terms than there are addresses"))
 }
 
 /// S by dense tensors.
 pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
     let products = Products::new::<T>(call.gpu, blas, math)?;
-    // Those of x and y, and two that stay 0, which sums of scaled numbers begin with.
-    let dense = Dense { call, products, exponents: Exponents::new(call.gpu, call.stream, 4)? };
+    let exponents = Exponents::new(call.gpu, call.stream, EXPONENTS)?;
+    let dense = Dense { call, products: &products, exponents, space: Space::Own };
     let x = dense.halves::<T>(true)?;
-    let same = call.work.x.is_same(call.work.y);
-    let y = if same { None } else { Some(dense.halves::<T>(false)?) };
+    let y = if is_one(call) { None } else { Some(dense.halves::<T>(false)?) };
     let sum = dense.sum::<T>(&x, y.as_ref())?;
     let exponents = dense.exponents.read()?;
     let of = |index: usize| exponents.get(index).copied().unwrap_or(0);
-    let exponent = of(0).saturating_add(of(if same { 0 } else { 1 }));
+    let exponent = of(0).saturating_add(of(usize::from(!is_one(call))));
     call.work.step()?;
     Ok(sum.times(Scaled::new(Complex::new(1.0, 0.0), exponent)))
 }
 
-impl Dense<'_> {
-    fn memory<T: Scalar>(&self, what: &'static str, elements: usize) -> Result<DeviceMemory> {
+/// Enqueues the same; works in a space for pieces of [`bytes`] and in `states`, which have room for [`EXPONENTS`]. The number of
+/// its terms is [`terms`].
+pub(super) fn enqueue<T: Scalar>(
+    call: &Call<'_>,
+    products: &Products<'_>,
+    space: Region<'_>,
+    states: Region<'_>,
+    results: Region<'_>,
+) -> Result<usize> {
+    let [a, b, c, d, beside, p, q] = pieces::divide(space, bytes::<T>(call)?)?;
+    let exponents = Exponents::lent(call.gpu, call.stream, EXPONENTS, states)?;
+    let space = Space::Lent { halves: [a, b, c, d], beside, panels: [p, q] };
+    let dense = Dense { call, products, exponents, space };
+    let x = dense.halves::<T>(true)?;
+    let y = if is_one(call) {
+        dense.exponents.copy(0, 1)?;
+        None
+    } else {
+        Some(dense.halves::<T>(false)?)
+    };
+    let (panels, width) = (dense.panels::<T>(&x, y.is_some())?, panel(call)?);
+    let (states, word) = (dense.exponents.states(0, 2)?, RESULT_WORDS * 8);
+    let mut held = 0;
+    for first in (0..x.columns).step_by(width) {
+        let width = width.min(x.columns - first);
+        let blocks = tt::sum_blocks(x.rows * width);
+        let out = results.part(held * word, blocks * word)?;
+        dense.panel::<T>((&x, y.as_ref()), &panels, first..first + width, states, out)?;
+        held += blocks;
+    }
+    Ok(held)
+}
+
+impl<'a> Dense<'a> {
+    fn memory<T: Scalar>(&self, tensor: Tensor, elements: usize) -> Result<Piece<'a>> {
+        let bytes = product("workspace_limit", elements, size_of::<T>())?;
         // Zeroed, as is all that a product by way of factors in device memory is written to.
-        self.call.gpu.allocate_on(self.call.stream, what, product("workspace_limit", elements, size_of::<T>())?)
+        let (gpu, stream) = (self.call.gpu, self.call.stream);
+        let place = match (&self.space, tensor) {
+            (Space::Own, Tensor::Of(..)) => {
+                return Ok(Piece::Own(gpu.allocate_on(stream, "half of a dense tensor", bytes)?));
+            }
+            (Space::Own, Tensor::Panel(_)) => {
+                return Ok(Piece::Own(gpu.allocate_on(stream, "panel of a dense tensor", bytes)?));
+            }
+            (Space::Lent { halves, .. }, Tensor::Of(half, after)) if after % 2 == 0 => halves[half.index()],
+            (Space::Lent { beside, .. }, Tensor::Of(..)) => *beside,
+            (Space::Lent { panels, .. }, Tensor::Panel(index)) => panels[index],
+        };
+        let place = place.part(0, bytes)?;
+        gpu.clear(stream, place)?;
+        Ok(Piece::Lent(place))
     }
 
-    /// Left bond, mode size and right bond of a site.
-    fn core(&self, is_x: bool, i: usize) -> [usize; 3] {
-        let Site { r, s, n } = self.call.sites[i];
-        let [left, right] = if is_x { r } else { s };
-        [left, n, right]
-    }
-
-    fn halves<T: Scalar>(&self, is_x: bool) -> Result<Halves> {
+    fn halves<T: Scalar>(&self, is_x: bool) -> Result<Halves<'a>> {
         let (call, split) = (self.call, self.call.plan().split);
         let all = self.call.sites.len();
-        let p = self.core(is_x, 0)[0];
-        let [_, _, bond] = self.core(is_x, split - 1);
+        let p = core(call, is_x, 0)[0];
+        let [_, _, bond] = core(call, is_x, split - 1);
         let inner = product("workspace_limit", bond, p)?;
-        let (mut left, rows) = self.grown::<T>(is_x, 0..split, false)?;
-        let rows = rows / p;
+        let [rows, columns] = indices(call)?;
+        let half = Half { is_x, leftwards: false };
+        let mut left = self.grown::<T>(half)?;
         if p > 1 {
             // [p, I, a]: the bond at the cut goes to the end.
-            let turned = self.memory::<T>("half of a dense tensor", product("workspace_limit", rows, inner)?)?;
+            let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", rows, inner)?)?;
             let from = View::packed(left.whole(), p, rows * bond);
             let to = View::packed(turned.whole(), rows * bond, p);
             dense::place::<T>(call.gpu, call.stream, from, to, true, false)?;
             left = turned;
         }
+        let half = Half { is_x, leftwards: true };
         if split == all {
-            let mut identity = alloc::filled("half of a dense tensor", inner, T::default())?;
-            identity.iter_mut().step_by(p + 1).for_each(|v| *v = T::from_parts(1.0, 0.0));
-            let mut right = self.memory::<T>("half of a dense tensor", inner)?;
-            call.gpu.store_numbers(call.stream, &identity, &mut right, 0)?;
-            return Ok(Halves { left, right, rows, inner, columns: 1 });
+            let right = self.memory::<T>(Tensor::Of(half, 0), inner)?;
+            pieces::identity::<T>(call.gpu, call.stream, self.products.numbers(), right.whole(), p)?;
+            return Ok(Halves { left, right, rows, inner, columns });
         }
-        let (mut right, columns) = self.grown::<T>(is_x, (split..all).rev(), true)?;
-        let columns = columns / p;
+        let mut right = self.grown::<T>(half)?;
         if p > 1 {
             // [a, J, p]: the bond at the cut comes before the mode indices.
-            let turned = self.memory::<T>("half of a dense tensor", product("workspace_limit", inner, columns)?)?;
+            let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", inner, columns)?)?;
             let from = View::packed(right.whole(), bond, columns * p);
             let to = View::packed(turned.whole(), inner, columns);
             for q in 0..p {
@@ -101,22 +264,20 @@ impl Dense<'_> {
         Ok(Halves { left, right, rows, inner, columns })
     }
 
-    /// The dense tensor over some sites, met in this order: [p, I, a], or leftwards [a, J, p]. Also the size of (p I).
-    fn grown<T: Scalar>(
-        &self,
-        is_x: bool,
-        sites: impl Iterator<Item = usize>,
-        leftwards: bool,
-    ) -> Result<(DeviceMemory, usize)> {
-        let call = self.call;
-        let mut held: Option<DeviceMemory> = None;
-        let mut rows = self.core(is_x, 0)[0];
-        for i in sites {
-            let [left, n, right] = self.core(is_x, i);
+    /// The dense tensor over the sites of a half: [p, I, a], or leftwards [a, J, p].
+    fn grown<T: Scalar>(&self, half: Half) -> Result<Piece<'a>> {
+        let (call, Half { is_x, leftwards }) = (self.call, half);
+        let (split, all) = (call.plan().split, call.sites.len());
+        let sizes = tensors(call, half)?;
+        let mut held: Option<Piece<'a>> = None;
+        let mut rows = core(call, is_x, 0)[0];
+        for k in 0..if leftwards { all - split } else { split } {
+            let i = if leftwards { all - 1 - k } else { k };
+            let [left, n, right] = core(call, is_x, i);
             let (near, far) = if leftwards { (right, left) } else { (left, right) };
             let core = if is_x { call.x[i] } else { call.y[i] };
-            let size = product("workspace_limit", product("workspace_limit", rows, n)?, far)?;
-            let next = self.memory::<T>("half of a dense tensor", size)?;
+            let size = sizes[k];
+            let next = self.memory::<T>(Tensor::Of(half, sizes.len() - 1 - k), size)?;
             match &held {
                 // The bond at the cut stands for the rows.
                 None => {
@@ -135,52 +296,69 @@ impl Dense<'_> {
                     self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
                 }
             }
-            self.exponents.take::<T>(next.whole(), size, if is_x { 0 } else { 1 })?;
+            self.exponents.take::<T>(next.whole(), size, usize::from(!is_x))?;
             rows *= n;
             held = Some(next);
             call.work.cancel.check()?;
         }
-        let held = held.ok_or_else(|| Error::Internal("half of a tensor train without sites".into()))?;
-        Ok((held, rows))
+        held.ok_or_else(|| Error::Internal("half of a tensor train without sites".into()))
+    }
+
+    /// Room for a panel of x, and one of y if there is one.
+    fn panels<T: Scalar>(&self, x: &Halves<'_>, has_y: bool) -> Result<[Option<Piece<'a>>; 2]> {
+        let size = product("workspace_limit", x.rows, panel(self.call)?)?;
+        let first = self.memory::<T>(Tensor::Panel(0), size)?;
+        Ok([Some(first), if has_y { Some(self.memory::<T>(Tensor::Panel(1), size)?) } else { None }])
     }
 
     /// Columns of the dense tensor [I, J] from `first` on.
-    fn columns<T: Scalar>(&self, of: &Halves, first: usize, to: View<'_>) -> Result<()> {
+    fn columns<T: Scalar>(&self, of: &Halves<'_>, first: usize, to: View<'_>) -> Result<()> {
         let left = View::packed(of.left.whole(), of.rows, of.inner);
         let right = View::packed(of.right.whole(), of.inner, of.columns).columns::<T>(first, to.cols)?;
         self.products.multiply::<T>(None, false, (left, Transpose::Plain), (right, Transpose::Plain), to)
     }
 
-    /// The sum over all entries of x[i] cj(y[i]), or of x alone: panels of columns of both, each summed on its own, added in
-    /// order.
-    fn sum<T: Scalar>(&self, x: &Halves, y: Option<&Halves>) -> Result<Scaled> {
-        let (call, plan) = (self.call, self.call.plan());
-        let panel = plan.panel.clamp(1, x.columns);
-        let size = product("workspace_limit", x.rows, panel)?;
-        let a = self.memory::<T>("panel of a dense tensor", size)?;
-        let b = if y.is_some() { Some(self.memory::<T>("panel of a dense tensor", size)?) } else { None };
+    /// Partial sums over some columns of x[i] cj(y[i]), or of x alone, with the exponents of two states.
+    fn panel<T: Scalar>(
+        &self,
+        (x, y): (&Halves<'_>, Option<&Halves<'_>>),
+        panels: &[Option<Piece<'_>>; 2],
+        columns: std::ops::Range<usize>,
+        states: Region<'_>,
+        out: Region<'_>,
+    ) -> Result<()> {
+        let (call, width) = (self.call, columns.len());
+        let of = |index: usize| panels[index].as_ref().map(Piece::whole);
+        let a = of(0).ok_or_else(|| Error::Internal("a dense tensor without a panel".into()))?;
+        self.columns::<T>(x, columns.start, View::packed(a, x.rows, width))?;
+        let mut other = a;
+        if let (Some(y), Some(b)) = (y, of(1)) {
+            self.columns::<T>(y, columns.start, View::packed(b, x.rows, width))?;
+            other = b;
+        }
+        let all = (x.rows * width, 0);
+        let flags = (call.plan().conjugate, false);
+        tt::join::<T>(call.gpu, call.stream, a, Some(other), all, states, None, flags, out)
+    }
+
+    /// The sum over all entries: panels of columns of both, each summed on its own, added in order.
+    fn sum<T: Scalar>(&self, x: &Halves<'_>, y: Option<&Halves<'_>>) -> Result<Scaled> {
+        let call = self.call;
+        let panel = panel(call)?;
+        let panels = self.panels::<T>(x, y.is_some())?;
         let zeros = self.exponents.states(2, 2)?;
         // The last panel may be narrower, and so have fewer sums.
-        let most = tt::sum_blocks(size);
+        let most = tt::sum_blocks(x.rows * panel);
         let capacity = SUMS.max(most).min(most.saturating_mul(x.columns.div_ceil(panel)));
         let results = call.results(capacity)?;
         let (mut sum, mut held) = (Scaled::ZERO, 0);
         for first in (0..x.columns).step_by(panel) {
-            let width = panel.min(x.columns - first);
-            let count = x.rows * width;
-            self.columns::<T>(x, first, View::packed(a.whole(), x.rows, width))?;
-            let mut other = &a;
-            if let (Some(y), Some(b)) = (y, &b) {
-                self.columns::<T>(y, first, View::packed(b.whole(), x.rows, width))?;
-                other = b;
-            }
-            let (word, blocks) = (RESULT_WORDS * 8, tt::sum_blocks(count));
+            let end = x.columns.min(first + panel);
+            let (word, blocks) = (RESULT_WORDS * 8, tt::sum_blocks(x.rows * (end - first)));
             let out = results.region(held * word, blocks * word)?;
-            let flags = (plan.conjugate, false);
-            let (left, right) = (a.whole(), Some(other.whole()));
-            tt::join::<T>(call.gpu, call.stream, left, right, (count, 0), zeros, None, flags, out)?;
+            self.panel::<T>((x, y), &panels, first..end, zeros, out)?;
             held += blocks;
-            if first + width == x.columns || held + most > capacity {
+            if end == x.columns || held + most > capacity {
                 sum = call.read(&results, held)?.iter().fold(sum, |sum, part| sum.plus(part.value));
                 held = 0;
                 call.work.cancel.check()?;

@@ -14,6 +14,7 @@
 //! | `qr` | norms by QR factors |
 //! | `enqueue` | products that nobody waits for |
 //! | `products` | products by cuBLAS, and by digits |
+//! | `pieces` | work space of one's own, or lent |
 //! | `scale` | powers of two that are counted on the device |
 //! | `host` | copies for the CPU, where there is no cuBLAS |
 
@@ -26,6 +27,7 @@ mod enqueue;
 mod halves;
 mod host;
 mod load;
+mod pieces;
 mod power;
 mod products;
 mod qr;
@@ -39,15 +41,14 @@ use std::sync::Arc;
 
 use super::cpu::CpuContraction;
 use super::info::Kernel;
-use super::ops::{ContractOps, Enqueued, Item, Machine, Work};
+use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
 use super::options::{Algorithm, Math, Options};
 use super::plan::{Plan, expect_room};
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
-use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Precision, Region};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Precision, Region, Solver, Work as SolverWork};
 use crate::context::Context;
-use crate::dense::gpu::GpuAlgebra;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -55,6 +56,7 @@ use crate::shape::{product, to_u64};
 use crate::stream::Stream;
 use crate::tensor::train::{Shape, TensorTrain};
 use load::Loaded;
+use scale::Exponents;
 
 /// Largest rank of the chain kernels.
 const CHAIN_RANK: usize = 64;
@@ -75,8 +77,9 @@ pub struct GpuContraction {
     libraries: Vec<(u64, Blas)>,
     /// cuBLAS for calls that are enqueued, for their own queue and the other.
     enqueued: Option<[Blas; 2]>,
-    /// What factorises for norms, on the queue of the last of them.
-    algebra: Option<GpuAlgebra>,
+    /// What factorises for norms, and what it works in.
+    solver: Option<Solver>,
+    work: SolverWork,
     host: CpuContraction,
 }
 
@@ -84,16 +87,8 @@ impl GpuContraction {
     /// The contractions of a context on a GPU.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for a context on the CPU, and for [`Math::Tf32x3`].
+    /// [`Error::NotSupported`] for a context on the CPU.
     pub fn new(context: &Arc<Context>, math: Math) -> Result<Self> {
-        if math == Math::Tf32x3 {
-            // Tensor cores cut off what they add up, always towards 0, and so shrink whatever they make, by more the more
-            // they add up in a row. Errors grow with the length of a train: after 98 sites of rank 1024, with sums taken
-            // out of the tensor core every 8 terms, 32, or not at all, they are 7e-6, 4e-5 and 1e-3, where single
-            // precision has 6e-8, as have products of integers.
-            let problem = "math: three products of TF32 are not as accurate as single precision here";
-            return Err(Error::NotSupported(problem.into()));
-        }
         Ok(Self {
             context: Arc::clone(context),
             gpu: context.gpu("context")?.clone(),
@@ -101,7 +96,8 @@ impl GpuContraction {
             side: None,
             libraries: Vec::new(),
             enqueued: None,
-            algebra: None,
+            solver: None,
+            work: SolverWork::default(),
             host: CpuContraction::new(context),
         })
     }
@@ -115,6 +111,7 @@ impl GpuContraction {
     fn precision(&self) -> Precision {
         match self.math {
             Math::Tf32 => Precision::Reduced,
+            // Of TF32 in three parts the products that are worth it alone.
             Math::Default | Math::Tf32x3 | Math::Gemm3m | Math::Int8x6 => Precision::Full,
         }
     }
@@ -162,27 +159,52 @@ impl GpuContraction {
         run(&call, self.blas(&stream)?, self.math)
     }
 
+    /// Sees that there is cuSOLVER, for `stream` from now on; `false` if the library is not to be had.
+    fn furnish_solver(&mut self, stream: &GpuStream) -> Result<bool> {
+        match &mut self.solver {
+            Some(solver) => solver.move_to(stream)?,
+            none => match Solver::new(&self.gpu, stream) {
+                Ok(solver) => *none = Some(solver),
+                Err(Error::NoDevice(_)) => return Ok(false),
+                Err(other) => return Err(other),
+            },
+        }
+        Ok(true)
+    }
+
+    /// The trains of a sum on this device.
+    fn loaded<'t, T: Scalar>(&self, stream: &GpuStream, trains: &[(&'t TensorTrain, f64)]) -> Result<Vec<Loaded<'t>>> {
+        let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
+        for &(train, _) in trains {
+            loaded.push(Loaded::new::<T>(&self.context, &self.gpu, stream, "x", train)?);
+        }
+        Ok(loaded)
+    }
+
     /// The norm of a sum of trains by QR factors.
     fn factored<T: Scalar>(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
-        let stream = self.stream(work.stream);
-        if self.algebra.as_ref().is_none_or(|algebra| algebra.stream().raw() != stream.raw()) {
-            self.algebra = None;
-            match GpuAlgebra::new(&self.context, &self.gpu, &stream) {
-                Ok(algebra) => self.algebra = Some(algebra),
-                Err(Error::NoDevice(_)) => return self.norm_by_host(work, trains),
-                Err(other) => return Err(other),
-            }
+        let (gpu, stream) = (self.gpu.clone(), self.stream(work.stream));
+        if !self.furnish(&stream)? || !self.furnish_solver(&stream)? {
+            return self.norm_by_host(work, trains);
         }
-        let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
-        for (train, _) in trains {
-            loaded.push(Loaded::new::<T>(&self.context, &self.gpu, &stream, "x", train)?);
-        }
-        let mut terms = alloc::with_capacity("trains of a norm", trains.len())?;
-        for (held, &(train, factor)) in loaded.iter().zip(trains) {
-            terms.push(qr::Term { cores: held.cores()?, shape: train.shape(), factor });
-        }
-        let algebra = self.algebra.as_mut().ok_or_else(|| Error::Internal("a queue without algebra".into()))?;
-        qr::norm::<T>(algebra, work, &terms)
+        let loaded = self.loaded::<T>(&stream, trains)?;
+        let terms = qr::terms_of(&loaded, trains)?;
+        let exponents = Exponents::new(&gpu, &stream, 2)?;
+        let numbers = gpu.allocate_uninitialised_on(&stream, "numbers of a norm", qr::NUMBERS)?;
+        let bytes = qr::results(qr::terms(work, &terms)?)?;
+        let results = gpu.allocate_uninitialised_on(&stream, "terms of a norm", bytes)?;
+        // What keeps cuSOLVER's memory is borrowed beside the libraries.
+        let mut room = std::mem::take(&mut self.work);
+        let solver = self.solver.as_ref().ok_or_else(|| Error::Internal("norms without cuSOLVER".into()))?;
+        let count = self.blas(&stream).and_then(|blas| {
+            let space = qr::Space::Own(&mut room);
+            let numbers = numbers.whole();
+            let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
+            norms.enqueue::<T>(work, &terms, results.whole())
+        });
+        self.work = room;
+        let sum = read(&gpu, &stream, &results, count?)?.iter().fold(Scaled::ZERO, |sum, term| sum.plus(term.value));
+        Ok(if sum.is_finite() { sum.re().sqrt() } else { Scaled::new(Complex::new(f64::NAN, 0.0), 0) })
     }
 
     fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
@@ -500,11 +522,16 @@ impl ContractOps for GpuContraction {
     fn enqueue(
         &mut self,
         work: &Work<'_>,
-        root: bool,
+        wanted: Wanted,
         workspace: Option<&DeviceMemory>,
         to: Option<Region<'_>>,
     ) -> Result<Enqueued> {
-        with_scalar!(work.plan.dtype, "x", T => self.enqueued::<T>(work, root, workspace, to))
+        with_scalar!(work.plan.dtype, "x", T => match wanted {
+            Wanted::Product => self.enqueued::<T>(work, false, workspace, to),
+            Wanted::Root => self.enqueued::<T>(work, true, workspace, to),
+            Wanted::Norm => self.enqueued_norm::<T>(work, &[(work.x, 1.0)], workspace, to),
+            Wanted::Distance => self.enqueued_norm::<T>(work, &[(work.x, 1.0), (work.y, -1.0)], workspace, to),
+        })
     }
 
     fn takes(&self, plan: &Plan) -> bool {

@@ -4,14 +4,14 @@
 //! columns are put into the order of its rows before it is squared. Nothing waits for an exponent: each product counts its
 //! own, and what they add up to is found in the end.
 
-use super::Call;
 use super::blocks::slice;
 use super::products::{Products, adjoint};
 use super::scale::Exponents;
+use super::{Call, pieces};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense;
-use crate::backend::gpu::kernels::tt::{self, Edge, Site};
-use crate::backend::gpu::{Blas, DeviceMemory, Region, Series, Transpose, View};
+use crate::backend::gpu::kernels::tt::{self, Edge, Site, result};
+use crate::backend::gpu::{Blas, Region, Series, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{product, to_u64};
@@ -22,44 +22,127 @@ use crate::tt::scaled::Scaled;
 /// Order of a matrix whose products are waited for, so that a call can be cancelled between them: each takes milliseconds.
 const WAITED: usize = 2048;
 
+/// What a power works in.
+struct Space<'a> {
+    /// For as many environments as there are pairs, three times.
+    environments: [Region<'a>; 3],
+    /// For a core of x and one of y.
+    cores: [Region<'a>; 2],
+    products: &'a Products<'a>,
+    exponents: &'a Exponents<'a>,
+    /// Whether long products are waited for.
+    waits: bool,
+}
+
+/// Bytes of the pieces of a space: three times the environments, a core of x, a core of y.
+pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 5]> {
+    let mut environment = 1;
+    let element = size_of::<T>();
+    let mut cores = [0; 2];
+    for (i, site) in call.sites.iter().enumerate() {
+        environment = environment.max(product("rank", site.r[1], site.s[1])?);
+        cores = [cores[0].max(call.x[i].bytes()), cores[1].max(call.y[i].bytes())];
+    }
+    let each = product("pairs", product("pairs", call.plan().pairs.len(), environment)?, element)?;
+    Ok([each, each, each, cores[0], cores[1]])
+}
+
+/// How many exponents are counted: that of the cell and one for each product.
+pub(super) fn counted(call: &Call<'_>) -> usize {
+    1 + 2 * call.plan().repeat.ilog2() as usize
+}
+
 /// trace(M^repeat) for the transfer matrix M of all cores.
 pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
     let plan = call.plan();
     let order = plan.pairs.len();
-    let bits = plan.repeat.ilog2();
-    // That of the cell comes first.
-    let exponents = Exponents::new(call.gpu, call.stream, 1 + 2 * bits as usize)?;
+    let exponents = Exponents::new(call.gpu, call.stream, counted(call))?;
     let products = Products::new::<T>(call.gpu, blas, math)?;
-    let [f, g, t] = cell::<T>(call, &products, &exponents)?;
+    let sizes = bytes::<T>(call)?;
+    let what = "work space of a contraction";
+    let memory = call.gpu.allocate_uninitialised_on(call.stream, what, pieces::in_all(&sizes)?)?;
+    let [f, g, t, x, y] = pieces::divide(memory.whole(), sizes)?;
+    let (products, exponents) = (&products, &exponents);
+    let space = Space { environments: [f, g, t], cores: [x, y], products, exponents, waits: true };
+    let environments = cell::<T>(call, &space)?;
     if order == 1 {
-        let value = trace::<T>(call, &f, 1, &t)?;
+        let value = trace::<T>(call, environments[0])?;
         return Ok(Scaled::new(value, exponents.read()?.first().copied().unwrap_or(0)).power(plan.repeat));
     }
-    in_order::<T>(call, &f, &g)?;
+    let (result, _) = powered::<T>(call, &space, environments)?;
+    let value = trace::<T>(call, result)?;
+    let counted = exponents.read()?;
+    call.work.step()?;
+    Ok(Scaled::new(value, in_all(&counted, plan.repeat)))
+}
+
+/// Enqueues the same; works in `pieces`, which have [`bytes`], and `states`, which have room for [`counted`] exponents and two
+/// more. Says how many terms there are.
+pub(super) fn enqueue<T: Scalar>(
+    call: &Call<'_>,
+    products: &Products<'_>,
+    space: Region<'_>,
+    states: Region<'_>,
+    results: Region<'_>,
+) -> Result<usize> {
+    let (order, count) = (call.plan().pairs.len(), counted(call));
+    let exponents = Exponents::lent(call.gpu, call.stream, count + 2, states)?;
+    let [f, g, t, x, y] = pieces::divide(space, bytes::<T>(call)?)?;
+    let space = Space { environments: [f, g, t], cores: [x, y], products, exponents: &exponents, waits: false };
+    let environments = cell::<T>(call, &space)?;
+    let (result, spare) = powered::<T>(call, &space, environments)?;
+    diagonal::<T>(call, result, spare)?;
+    let weights = weights(call.plan().repeat)?;
+    result::weigh(call.gpu, call.stream, exponents.states(0, count)?, &weights, exponents.states(count, 1)?)?;
+    let (all, states) = ((order, 0), exponents.states(count, 2)?);
+    tt::join::<T>(call.gpu, call.stream, spare, None, all, states, None, (false, false), results)?;
+    Ok(tt::sum_blocks(order))
+}
+
+/// M^repeat, of M that is in the first of three environments, and one that is free.
+fn powered<'a, T: Scalar>(
+    call: &Call<'_>,
+    space: &Space<'a>,
+    [f, g, t]: [Region<'a>; 3],
+) -> Result<(Region<'a>, Region<'a>)> {
+    let plan = call.plan();
+    let order = plan.pairs.len();
+    in_order::<T>(call, f, g)?;
     let size = product("rank", order, order)?;
-    let (mut result, mut made) = (&g, 0);
-    let mut multiply = |a: &DeviceMemory, b: &DeviceMemory| {
-        let to = [&f, &t][made % 2];
+    let (mut result, mut made) = (g, 0);
+    let mut multiply = |a: Region<'a>, b: Region<'a>| {
+        let to = [f, t][made % 2];
         made += 1;
-        let [a, b, c] = [a, b, to].map(|memory| View::packed(memory.whole(), order, order));
-        products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), c)?;
-        exponents.take::<T>(to.whole(), size, made)?;
-        if order >= WAITED {
+        let [a, b, c] = [a, b, to].map(|memory| View::packed(memory, order, order));
+        space.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), c)?;
+        space.exponents.take::<T>(to, size, made)?;
+        if space.waits && order >= WAITED {
             call.stream.synchronize()?;
         }
         call.work.cancel.check()?;
         Ok::<_, Error>(to)
     };
-    for bit in (0..bits).rev() {
+    for bit in (0..plan.repeat.ilog2()).rev() {
         result = multiply(result, result)?;
         if plan.repeat >> bit & 1 == 1 {
-            result = multiply(result, &g)?;
+            result = multiply(result, g)?;
         }
     }
-    let value = trace::<T>(call, result, order, [&f, &t][made % 2])?;
-    let counted = exponents.read()?;
-    call.work.step()?;
-    Ok(Scaled::new(value, in_all(&counted, plan.repeat)))
+    Ok((result, [f, t][made % 2]))
+}
+
+/// What each exponent counts in that of M^repeat: what a product took out is squared once for every later bit.
+fn weights(repeat: u64) -> Result<Vec<u64>> {
+    let mut weights = alloc::with_capacity("exponents of a contraction", 2 * 64)?;
+    weights.push(repeat);
+    for bit in (0..repeat.ilog2()).rev() {
+        weights.push(1 << bit);
+        // A product with M that is not made has taken nothing out, and has no place.
+        if repeat >> bit & 1 == 1 {
+            weights.push(1 << bit);
+        }
+    }
+    Ok(weights)
 }
 
 /// The exponent of M^repeat from that of M and those of the products that made it, in their order.
@@ -74,44 +157,44 @@ fn in_all(counted: &[i64], repeat: u64) -> i64 {
 }
 
 /// The environments of all pairs behind the cell, F[b, a, p], and as much room twice.
-fn cell<T: Scalar>(call: &Call<'_>, products: &Products<'_>, exponents: &Exponents<'_>) -> Result<[DeviceMemory; 3]> {
+fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>; 3]> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let pairs = plan.pairs.len();
-    let mut environment = 1;
-    for site in &call.sites {
-        environment = environment.max(product("rank", site.r[1], site.s[1])?);
-    }
-    let bytes = product("pairs", product("pairs", pairs, environment)?, size_of::<T>())?;
-    // Zeroed, as are those of blocks. Of one mode index a product is no larger than an environment, in the order that takes
-    // fewer operations.
-    let room = || gpu.allocate_on(stream, "work space of a contraction", bytes);
-    let (mut f, mut g, t) = (room()?, room()?, room()?);
+    // As those of blocks are. Of one mode index a product is no larger than an environment, in the order that takes fewer
+    // operations.
+    space.environments.iter().try_for_each(|part| gpu.clear(stream, *part))?;
+    let [mut f, mut g, t] = space.environments;
     for (i, site) in call.sites.iter().enumerate() {
         // With cores and environments of the order of one no product leaves the range of its type.
-        let (x, y) = (core::<T>(call, exponents, call.x[i])?, core::<T>(call, exponents, call.y[i])?);
+        let x = core::<T>(call, space.exponents, call.x[i], space.cores[0])?;
+        let y = core::<T>(call, space.exponents, call.y[i], space.cores[1])?;
         if i == 0 {
-            let (x, y) = (x.whole(), y.whole());
             let pairs = (0, pairs);
             let (conjugate, site) = (plan.conjugate, *site);
             let edge = Edge { x, y, site, pairs, halved: false, conjugate, apart: true, careful: None };
-            tt::begin::<T>(gpu, stream, &edge, f.whole(), exponents.states(0, 1)?)?;
+            tt::begin::<T>(gpu, stream, &edge, f, space.exponents.states(0, 1)?)?;
         } else {
-            step::<T>(call, products, i, (x.whole(), y.whole()), [f.whole(), t.whole(), g.whole()])?;
+            step::<T>(call, space.products, i, (x, y), [f, t, g])?;
             std::mem::swap(&mut f, &mut g);
         }
-        exponents.take::<T>(f.whole(), product("pairs", pairs, site.r[1] * site.s[1])?, 0)?;
+        space.exponents.take::<T>(f, product("pairs", pairs, site.r[1] * site.s[1])?, 0)?;
         call.work.cancel.check()?;
     }
     Ok([f, g, t])
 }
 
 /// A copy of a core, divided by a power of two.
-fn core<T: Scalar>(call: &Call<'_>, exponents: &Exponents<'_>, core: Region<'_>) -> Result<DeviceMemory> {
+fn core<'a, T: Scalar>(
+    call: &Call<'_>,
+    exponents: &Exponents<'_>,
+    core: Region<'_>,
+    room: Region<'a>,
+) -> Result<Region<'a>> {
     let count = core.bytes() / size_of::<T>();
-    let copy = call.gpu.allocate_uninitialised_on(call.stream, "copy of a core", core.bytes())?;
-    let (from, to) = (View::packed(core, count, 1), View::packed(copy.whole(), count, 1));
+    let copy = room.part(0, core.bytes())?;
+    let (from, to) = (View::packed(core, count, 1), View::packed(copy, count, 1));
     dense::place::<T>(call.gpu, call.stream, from, to, false, false)?;
-    exponents.take::<T>(copy.whole(), count, 0)?;
+    exponents.take::<T>(copy, count, 0)?;
     Ok(copy)
 }
 
@@ -148,37 +231,39 @@ fn step<T: Scalar>(
 }
 
 /// Columns p_x + r p_y of `from` to columns p_y + s p_x of `to`, whose rows are b + s a.
-fn in_order<T: Scalar>(call: &Call<'_>, from: &DeviceMemory, to: &DeviceMemory) -> Result<()> {
+fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Result<()> {
     let pairs = call.plan().pairs;
     let order = pairs.len();
-    let matrix = View::packed(from.whole(), order, order);
+    let matrix = View::packed(from, order, order);
     for p in 0..pairs.s {
-        let all = to.whole();
         let skip = order * p * size_of::<T>();
-        let memory = all.part(skip, all.bytes() - skip)?;
+        let memory = to.part(skip, to.bytes() - skip)?;
         let columns = View { memory, rows: order, cols: pairs.r, ld: order * pairs.s };
         dense::place::<T>(call.gpu, call.stream, matrix.columns::<T>(pairs.r * p, pairs.r)?, columns, false, false)?;
     }
     Ok(())
 }
 
+/// The diagonal of a matrix, one number after another.
+fn diagonal<T: Scalar>(call: &Call<'_>, matrix: Region<'_>, to: Region<'_>) -> Result<()> {
+    let order = call.plan().pairs.len();
+    let diagonal = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
+    dense::place::<T>(call.gpu, call.stream, diagonal, View::packed(to, 1, order), false, false)
+}
+
 /// The sum of the diagonal of a matrix. Waits.
-fn trace<T: Scalar>(
-    call: &Call<'_>,
-    matrix: &DeviceMemory,
-    order: usize,
-    spare: &DeviceMemory,
-) -> Result<Complex<f64>> {
-    let diagonal = View { memory: matrix.whole(), rows: 1, cols: order, ld: order + 1 };
-    dense::place::<T>(call.gpu, call.stream, diagonal, View::packed(spare.whole(), 1, order), false, false)?;
-    let mut values = alloc::filled("diagonal of a transfer matrix", order, T::default())?;
-    call.gpu.load_numbers(call.stream, spare, 0, &mut values)?;
+fn trace<T: Scalar>(call: &Call<'_>, matrix: Region<'_>) -> Result<Complex<f64>> {
+    let (what, order) = ("diagonal of a transfer matrix", call.plan().pairs.len());
+    let memory = call.gpu.allocate_uninitialised_on(call.stream, what, product("rank", order, size_of::<T>())?)?;
+    diagonal::<T>(call, matrix, memory.whole())?;
+    let mut values = alloc::filled(what, order, T::default())?;
+    call.gpu.load_numbers(call.stream, &memory, 0, &mut values)?;
     Ok(values.iter().fold(Complex::new(0.0, 0.0), |sum, v| sum + Complex::new(v.re(), v.im())))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::in_all;
+    use super::{in_all, weights};
 
     #[test]
     fn exponents_of_powers_are_those_of_their_products() {
@@ -191,5 +276,16 @@ mod tests {
         // M^2 twice, then times M.
         assert_eq!(in_all(&[10, 1, 2, 3], 5), 2 * (2 * 10 + 1) + 2 + 10 + 3);
         assert_eq!(in_all(&[-1; 127], u64::MAX), i64::MIN);
+    }
+
+    #[test]
+    fn weights_add_exponents_up_as_products_do() {
+        let counted: Vec<i64> = (0..127).map(|j| 7 * j - 300).collect();
+        for repeat in (2..300).chain([u64::from(u32::MAX), (1 << 40) + 12345]) {
+            let weights = weights(repeat).unwrap();
+            assert!(weights.len() <= 1 + 2 * repeat.ilog2() as usize);
+            let sum: i64 = weights.iter().zip(&counted).map(|(&w, e)| i64::try_from(w).unwrap() * e).sum();
+            assert_eq!(sum, in_all(&counted, repeat), "{repeat}");
+        }
     }
 }

@@ -1,30 +1,32 @@
-//! Products by cuBLAS in the arithmetic that was asked for, and large ones by digits.
+//! Products by cuBLAS in the arithmetic that was asked for, and large ones by digits or by parts that TF32 has.
 
 use std::cell::Cell;
 
-use crate::backend::gpu::kernels::tt::{digits, result};
-use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Region, Scalars, Series, Transpose, View};
-use crate::error::Result;
+use super::pieces::Piece;
+use crate::backend::gpu::kernels::tt::{digits, result, tf32};
+use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Precision, Region, Scalars, Series, Transpose, View};
+use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
+use crate::shape::product;
 use crate::tt::options::Math;
 
-/// Fewest rows and columns of products by digits, and fewest products of numbers in all: below, cuBLAS is faster.
+/// Fewest rows and columns of products by digits or parts, and fewest products of numbers in all: below, cuBLAS is faster.
 const LEAST: (usize, usize) = (256, 1 << 26);
+
+/// Longest sums of a product in TF32: each is rounded when it is added to the one before, where a longer one is cut off more often.
+const SUMS: usize = 512;
+/// Parts of factors begin at multiples of this many bytes.
+const GRAIN: usize = 256;
 
 /// cuBLAS on one queue.
 pub(super) struct Products<'a> {
     gpu: &'a Gpu,
     blas: &'a Blas,
     math: Math,
-    numbers: Numbers<'a>,
-    /// Room for digits, once they are needed.
-    digits: Cell<Option<DeviceMemory>>,
-}
-
-/// Where 1 and 0 are, in [`Products::NUMBERS`] bytes.
-enum Numbers<'a> {
-    Own(DeviceMemory),
-    Lent(Region<'a>),
+    /// Where 1 and 0 are, in [`Products::NUMBERS`] bytes.
+    numbers: Piece<'a>,
+    /// Room for digits or parts, once they are needed.
+    room: Cell<Option<DeviceMemory>>,
 }
 
 /// A factor of a product.
@@ -35,10 +37,16 @@ pub(super) fn adjoint(conjugate: bool) -> Transpose {
     if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
 }
 
-/// Whether digits are worth it for op(A) and C.
+/// Whether digits or parts are worth it for op(A) and C.
 fn is_large((a, op): Factor<'_>, c: View<'_>) -> bool {
     let (m, n, k) = (c.rows, c.cols, op.shape(&a).1);
     m.min(n) >= LEAST.0 && m.saturating_mul(n).saturating_mul(k) >= LEAST.1
+}
+
+/// Some of what the inner products of op(A), or of op(B), run over.
+fn inner<'a>((view, op): Factor<'a>, is_left: bool, from: usize, count: usize) -> Result<Factor<'a>> {
+    let across = (op == Transpose::Plain) == is_left;
+    Ok((if across { view.columns::<f32>(from, count)? } else { view.rows::<f32>(from, count)? }, op))
 }
 
 impl<'a> Products<'a> {
@@ -50,21 +58,26 @@ impl<'a> Products<'a> {
         let stream = blas.stream();
         let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;
         gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut numbers, 0)?;
-        Ok(Self { gpu, blas, math, numbers: Numbers::Own(numbers), digits: Cell::default() })
+        Ok(Self { gpu, blas, math, numbers: Piece::Own(numbers), room: Cell::default() })
     }
 
     /// The same with memory that the caller lends, and nothing that comes from the host.
     pub(super) fn lent<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
         let [low, high] = result::one::<T>();
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
-        // Digits lie in memory that nobody has lent.
-        let math = if math == Math::Int8x6 { Math::Default } else { math };
-        Ok(Self { gpu, blas, math, numbers: Numbers::Lent(numbers), digits: Cell::default() })
+        // Digits and parts lie in memory that nobody has lent.
+        let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };
+        Ok(Self { gpu, blas, math, numbers: Piece::Lent(numbers), room: Cell::default() })
     }
 
     /// The library.
     pub(super) fn blas(&self) -> &'a Blas {
         self.blas
+    }
+
+    /// 1 and 0.
+    pub(super) fn numbers(&self) -> Region<'_> {
+        self.numbers.whole()
     }
 
     /// Whether products of many matrices at a time are to be had.
@@ -73,10 +86,7 @@ impl<'a> Products<'a> {
     }
 
     fn scalars<'s>(&'s self, alpha: Option<Region<'s>>, add: bool) -> Result<Scalars<'s>> {
-        let numbers = match &self.numbers {
-            Numbers::Own(memory) => memory.whole(),
-            Numbers::Lent(region) => *region,
-        };
+        let numbers = self.numbers.whole();
         let (one, zero) = (numbers.part(0, 16)?, numbers.part(16, 16)?);
         let alpha = alpha.map_or(Ok(one), |alpha| alpha.part(0, 16))?;
         Ok(Scalars { alpha, beta: if add { one } else { zero }, three: self.math == Math::Gemm3m })
@@ -107,12 +117,55 @@ impl<'a> Products<'a> {
         c: View<'_>,
     ) -> Result<()> {
         let scalars = self.scalars(alpha, add)?;
-        if self.math == Math::Int8x6 && T::DTYPE == DType::F32 && is_large(a, c) {
-            let mut room = self.digits.take();
-            let result = digits::multiply(self.gpu, self.blas.stream(), &mut room, (scalars.alpha, add), a, b, c);
-            self.digits.set(room);
-            return result;
+        if T::DTYPE == DType::F32 && is_large(a, c) {
+            match self.math {
+                Math::Int8x6 => {
+                    let mut room = self.room.take();
+                    let done = digits::multiply(self.gpu, self.blas.stream(), &mut room, (scalars.alpha, add), a, b, c);
+                    self.room.set(room);
+                    return done;
+                }
+                Math::Tf32x3 => return self.multiply_parts(scalars, a, b, c),
+                Math::Default | Math::Tf32 | Math::Gemm3m => {}
+            }
         }
         self.blas.multiply_by::<T>(scalars, a, b, c)
+    }
+
+    /// The same in f32 as three products in TF32 of factors split into two parts each; that of both low ones is as small as a
+    /// rounding. The large one comes last: tensor cores cut sums off, and what is small would be lost beside it.
+    fn multiply_parts(&self, scalars: Scalars<'_>, a: Factor<'_>, b: Factor<'_>, c: View<'_>) -> Result<()> {
+        let bytes = |factor: &Factor<'_>| product("parts of a factor", factor.0.rows * 4, factor.0.cols);
+        let (in_a, in_b) = (bytes(&a)?.next_multiple_of(GRAIN), bytes(&b)?.next_multiple_of(GRAIN));
+        let needed = in_a.checked_add(in_b).and_then(|both| both.checked_mul(2));
+        let needed = needed.ok_or_else(|| Error::invalid("math", "parts of factors are of too many bytes"))?;
+        let stream = self.blas.stream();
+        let memory = match self.room.take().filter(|memory| memory.bytes() >= needed) {
+            Some(memory) => memory,
+            None => self.gpu.allocate_uninitialised_on(stream, "parts of factors", needed)?,
+        };
+        let parts = |(view, op): Factor<'_>, first: usize, each: usize| {
+            let part = |at: usize| Ok::<_, Error>(View::packed(memory.region(at, each)?, view.rows, view.cols));
+            let both = [part(first)?, part(first + each)?];
+            tf32::split(self.gpu, stream, view, both)?;
+            Ok::<_, Error>(both.map(|part| (part, op)))
+        };
+        let ([high_a, low_a], [high_b, low_b]) = (parts(a, 0, in_a)?, parts(b, 2 * in_a, in_b)?);
+        let more = Scalars { beta: self.scalars(None, true)?.beta, ..scalars };
+        self.blas.set_precision(Precision::Reduced)?;
+        let mut scalars = scalars;
+        let mut some = |from: usize, count: usize| -> Result<()> {
+            for (a, b) in [(low_a, high_b), (high_a, low_b), (high_a, high_b)] {
+                let (a, b) = (inner(a, true, from, count)?, inner(b, false, from, count)?);
+                self.blas.multiply_by::<f32>(scalars, a, b, c)?;
+                scalars = more;
+            }
+            Ok(())
+        };
+        let all = a.1.shape(&a.0).1;
+        let made = (0..all).step_by(SUMS).try_for_each(|from| some(from, SUMS.min(all - from)));
+        self.blas.set_precision(Precision::Full)?;
+        self.room.set(Some(memory));
+        made
     }
 }

@@ -1,16 +1,19 @@
 //! Norms by QR factors: R_k of R_{k-1} X_k from site to site. Nothing is squared, so that the norm of a difference keeps
 //! the digits that inner products lose.
 
+use super::load::Loaded;
+use super::pieces::{self, Piece};
+use super::products::Products;
 use super::scale::Exponents;
 use crate::alloc;
-use crate::backend::gpu::{Region, Transpose, View};
-use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
-use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::backend::gpu::kernels::dense;
+use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, result};
+use crate::backend::gpu::{Blas, Gpu, GpuStream, Region, Solver, Transpose, View, Work as Workspace};
+use crate::error::Result;
+use crate::scalar::{Element, Scalar};
 use crate::shape::{product, to_u64};
-use crate::tensor::train::Shape;
+use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::ops::Work;
-use crate::tt::scaled::Scaled;
 
 /// A train of a sum.
 pub(super) struct Term<'a> {
@@ -22,98 +25,278 @@ pub(super) struct Term<'a> {
     pub(super) factor: f64,
 }
 
-/// The norm of the sum of trains. Every value of the bond at the cut has columns of its own, as in the open train of the
-/// same tensor.
-pub(super) fn norm<T: Scalar>(algebra: &mut GpuAlgebra, work: &Work<'_>, terms: &[Term<'_>]) -> Result<Scaled> {
-    let plan = work.plan;
-    let (gpu, stream) = (algebra.gpu().clone(), algebra.stream().clone());
-    let exponents = Exponents::new(&gpu, &stream, 1)?;
-    let core = |i: usize| plan.core(to_u64(i));
-    let bond = |term: &Term<'_>, k: usize| term.shape.ranks()[k];
-    let mut factor = beginning::<T>(algebra, terms, plan.cut)?;
-    for i in 0..plan.cores - 1 {
-        let k = core(i);
-        let (rows, n) = (factor.rows(), work.x.shape().modes()[k]);
-        let tall = product("x", rows, n)?;
-        let columns = terms.iter().map(|term| bond(term, plan.cut) * bond(term, core(i + 1))).sum::<usize>();
-        let next = algebra.uninitialised::<T>("product with a core", tall, columns)?;
+/// The terms of a sum of trains that are on the device.
+pub(super) fn terms_of<'a>(loaded: &'a [Loaded<'_>], trains: &[(&'a TensorTrain, f64)]) -> Result<Vec<Term<'a>>> {
+    let mut terms = alloc::with_capacity("trains of a norm", trains.len())?;
+    for (held, &(train, factor)) in loaded.iter().zip(trains) {
+        terms.push(Term { cores: held.cores()?, shape: train.shape(), factor });
+    }
+    Ok(terms)
+}
+
+impl Term<'_> {
+    fn bond(&self, k: usize) -> usize {
+        self.shape.ranks()[k]
+    }
+}
+
+/// Where the matrices lie.
+pub(super) enum Space<'a> {
+    /// Each in memory of its own, as long as it is needed; what cuSOLVER works in is kept for the next call.
+    Own(&'a mut Workspace),
+    /// In pieces of [`bytes`].
+    Lent([Region<'a>; PIECES]),
+}
+
+/// Pieces of a lent space: two for matrices, which take turns; one in double precision, its coefficients, cuSOLVER's own.
+pub(super) const PIECES: usize = 5;
+const WIDE: usize = 2;
+const COEFFICIENTS: usize = 3;
+const ROOM: usize = 4;
+
+/// What is needed for norms on one queue.
+pub(super) struct Norms<'a> {
+    pub(super) gpu: &'a Gpu,
+    pub(super) stream: &'a GpuStream,
+    pub(super) blas: &'a Blas,
+    pub(super) solver: &'a Solver,
+    /// [`NUMBERS`] bytes: 1 and 0, and what cuSOLVER says.
+    pub(super) numbers: Region<'a>,
+    /// That of the norm, and room for it once more.
+    pub(super) exponents: Exponents<'a>,
+    pub(super) space: Space<'a>,
+}
+
+/// Bytes of the numbers.
+pub(super) const NUMBERS: usize = Products::NUMBERS + 16;
+
+/// Whether it is another matrix that is factorised, in double precision.
+fn is_single<T: Scalar>() -> bool {
+    T::DTYPE != <T::Wide as Element>::DTYPE
+}
+
+/// A site on the way: the matrix R has so many rows, its product with the cores so many rows and columns.
+struct Step {
+    k: usize,
+    rows: usize,
+    tall: usize,
+    columns: usize,
+}
+
+impl Step {
+    /// The site `i` after `rows` rows; the last one adds the trains up in one column.
+    fn new(work: &Work<'_>, terms: &[Term<'_>], i: usize, rows: usize) -> Result<Self> {
+        let (plan, k) = (work.plan, work.plan.core(to_u64(i)));
+        let next = plan.core(to_u64(i) + 1);
+        let tall = product("x", rows, work.x.shape().modes()[k])?;
+        let columns = if i + 1 < plan.cores {
+            terms.iter().map(|term| term.bond(plan.cut) * term.bond(next)).sum::<usize>()
+        } else {
+            1
+        };
+        Ok(Self { k, rows, tall, columns })
+    }
+
+    /// Whether R is of another shape than the product.
+    fn is_factorised(&self, work: &Work<'_>, i: usize) -> bool {
+        i + 1 < work.plan.cores && self.tall > self.columns
+    }
+}
+
+/// Columns of what stands before the first site: for every train and value of its bond at the cut the row of that value.
+fn beginning(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
+    let mut total = 0usize;
+    for term in terms {
+        let p = term.bond(work.plan.cut);
+        total = total.saturating_add(product("x", p, p)?);
+    }
+    Ok(total)
+}
+
+/// Bytes of the pieces of a lent space.
+pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'_>]) -> Result<[usize; PIECES]> {
+    let of = |elements, size| product("x", elements, size);
+    let (own, wide) = (size_of::<T>(), size_of::<T::Wide>());
+    let mut pieces = [0; PIECES];
+    let mut at_least = |piece: usize, bytes: usize| pieces[piece] = bytes.max(pieces[piece]);
+    let (mut held, mut rows) = (0, 1);
+    at_least(held, of(beginning(work, terms)?, own)?);
+    for i in 0..work.plan.cores {
+        let step = Step::new(work, terms, i, rows)?;
+        let elements = product("x", step.tall, step.columns)?;
+        at_least(1 - held, of(elements, own)?);
+        if step.is_factorised(work, i) {
+            if is_single::<T>() {
+                at_least(WIDE, of(elements, wide)?);
+            }
+            at_least(COEFFICIENTS, of(step.columns, wide)?);
+            at_least(ROOM, solver.qr_bytes::<T::Wide>(step.tall, step.columns)?);
+            at_least(held, of(product("x", step.columns, step.columns)?, own)?);
+            rows = step.columns;
+        } else {
+            (held, rows) = (1 - held, step.tall);
+        }
+    }
+    Ok(pieces)
+}
+
+/// Terms that [`Norms::enqueue`] leaves at most.
+pub(super) fn terms(work: &Work<'_>, list: &[Term<'_>]) -> Result<usize> {
+    let mut rows = 1;
+    for i in 0..work.plan.cores {
+        let step = Step::new(work, list, i, rows)?;
+        rows = if step.is_factorised(work, i) { step.columns } else { step.tall };
+    }
+    Ok(tt::sum_blocks(rows))
+}
+
+impl<'a> Norms<'a> {
+    fn memory(&self, piece: usize, what: &'static str, elements: usize, size: usize) -> Result<Piece<'a>> {
+        let bytes = product("x", elements, size)?;
+        Ok(match &self.space {
+            Space::Own(_) => Piece::Own(self.gpu.allocate_uninitialised_on(self.stream, what, bytes)?),
+            Space::Lent(pieces) => Piece::Lent(pieces[piece].part(0, bytes)?),
+        })
+    }
+
+    /// Enqueues the square of the norm of the sum of trains as terms with an exponent. Every value of the bond at the cut has
+    /// columns of its own, as in the open train of the same tensor. Says how many terms there are.
+    pub(super) fn enqueue<T: Scalar>(
+        &mut self,
+        work: &Work<'_>,
+        terms: &[Term<'_>],
+        results: Region<'_>,
+    ) -> Result<usize> {
+        let [low, high] = result::one::<T>();
+        result::store(self.gpu, self.stream, &[low, high, 0, 0], self.numbers)?;
+        let (mut held, mut rows) = (0, 1);
+        let mut factor = self.begin::<T>(work, terms)?;
+        for i in 0..work.plan.cores {
+            let step = Step::new(work, terms, i, rows)?;
+            let elements = product("x", step.tall, step.columns)?;
+            let next = self.memory(1 - held, "product with a core", elements, size_of::<T>())?;
+            if i + 1 < work.plan.cores {
+                self.multiply::<T>(work, terms, &step, factor.whole(), next.whole())?;
+            } else {
+                self.add_up::<T>(work, terms, &step, factor.whole(), next.whole())?;
+            }
+            self.exponents.take::<T>(next.whole(), elements, 0)?;
+            if step.is_factorised(work, i) {
+                // The factorisation needs its room.
+                drop(factor);
+                factor = self.triangle::<T>(held, next, &step)?;
+                rows = step.columns;
+            } else {
+                (factor, held, rows) = (next, 1 - held, step.tall);
+            }
+            work.step()?;
+        }
+        // In double precision, of numbers of the order of one.
+        self.exponents.copy(0, 1)?;
+        let (column, states) = (factor.whole(), self.exponents.states(0, 2)?);
+        let flags = (T::IS_COMPLEX, false);
+        tt::join::<T>(self.gpu, self.stream, column, Some(column), (rows, 0), states, None, flags, results)?;
+        Ok(tt::sum_blocks(rows))
+    }
+
+    fn begin<T: Scalar>(&self, work: &Work<'_>, terms: &[Term<'_>]) -> Result<Piece<'a>> {
+        let size = size_of::<T>();
+        let matrix = self.memory(0, "beginning of a norm", beginning(work, terms)?, size)?;
+        self.gpu.clear(self.stream, matrix.whole())?;
+        let mut start = 0;
+        for term in terms {
+            let p = term.bond(work.plan.cut);
+            let rows = matrix.whole().part(start * size, p * p * size)?;
+            pieces::identity::<T>(self.gpu, self.stream, self.numbers, rows, p)?;
+            start += p * p;
+        }
+        Ok(matrix)
+    }
+
+    /// R times the core of each train, for each value of its bond at the cut.
+    fn multiply<T: Scalar>(
+        &self,
+        work: &Work<'_>,
+        terms: &[Term<'_>],
+        step: &Step,
+        factor: Region<'_>,
+        next: Region<'_>,
+    ) -> Result<()> {
+        let size = step.rows * size_of::<T>();
+        let n = step.tall / step.rows;
         let (mut from, mut to) = (0, 0);
         for term in terms {
-            let [r, _, r2] = term.shape.core(k);
-            let core = View::packed(term.cores[k], r, n * r2);
-            for _ in 0..bond(term, plan.cut) {
-                let held = factor.view().columns::<T>(from, r)?;
+            let [r, _, r2] = term.shape.core(step.k);
+            let core = View::packed(term.cores[step.k], r, n * r2);
+            for _ in 0..term.bond(work.plan.cut) {
+                let held = View::packed(factor.part(from * size, r * size)?, step.rows, r);
                 // What is to be read as (rows n) x r2 is made as rows x (n r2).
-                let made = View::packed(next.view().columns::<T>(to, r2)?.memory, rows, n * r2);
+                let made = View::packed(next.part(to * n * size, r2 * n * size)?, step.rows, n * r2);
                 let plain = Transpose::Plain;
-                algebra.blas().multiply::<T>(1.0, held, plain, core, plain, 0.0, made)?;
+                self.blas.multiply::<T>(1.0, held, plain, core, plain, 0.0, made)?;
                 (from, to) = (from + r, to + r2);
             }
         }
-        exponents.take::<T>(next.memory().whole(), product("x", tall, columns)?, 0)?;
-        // The factorisation needs its room.
-        drop(factor);
-        factor = if tall <= columns {
-            next
-        } else {
-            match algebra.triangle(next) {
-                // The CPU, which steps in for cuSOLVER, takes no numbers that are not finite.
-                Err(Error::Numerical(_)) => return Ok(Scaled::new(Complex::new(f64::NAN, 0.0), 0)),
-                triangle => triangle?,
+        Ok(())
+    }
+
+    /// The last site makes one column of each train: their sum.
+    fn add_up<T: Scalar>(
+        &self,
+        work: &Work<'_>,
+        terms: &[Term<'_>],
+        step: &Step,
+        factor: Region<'_>,
+        column: Region<'_>,
+    ) -> Result<()> {
+        let n = work.x.shape().modes()[step.k];
+        let size = step.rows * size_of::<T>();
+        let to = View::packed(column, step.rows, n);
+        let mut start = 0;
+        for term in terms {
+            let [r, _, p] = term.shape.core(step.k);
+            let bytes = product("x", r, n)? * size_of::<T>();
+            for j in 0..p {
+                let held = View::packed(factor.part(start * size, r * size)?, step.rows, r);
+                let core = View::packed(term.cores[step.k].part(j * bytes, bytes)?, r, n);
+                let (plain, add) = (Transpose::Plain, if start > 0 { 1.0 } else { 0.0 });
+                self.blas.multiply::<T>(term.factor, held, plain, core, plain, add, to)?;
+                start += r;
             }
-        };
-        work.step()?;
-    }
-    let column = last::<T>(algebra, work, terms, &factor)?;
-    exponents.take::<T>(column.memory().whole(), product("x", column.rows(), column.cols())?, 0)?;
-    // In double precision, of numbers of the order of one.
-    let square: f64 = algebra.column_sums::<T>(column.view(), 1.0)?.iter().sum();
-    let exponent = exponents.read()?.first().copied().unwrap_or(0);
-    work.step()?;
-    Ok(Scaled::new(Complex::new(square.sqrt(), 0.0), exponent))
-}
-
-/// What stands before the first site: for every train and value of its bond at the cut the row of that value.
-fn beginning<T: Scalar>(algebra: &GpuAlgebra, terms: &[Term<'_>], cut: usize) -> Result<GpuMatrix<T>> {
-    let what = "beginning of a norm";
-    let mut total = 0usize;
-    for term in terms {
-        let p = term.shape.ranks()[cut];
-        total = total.saturating_add(product("x", p, p)?);
-    }
-    let mut rows = alloc::filled(what, total, T::default())?;
-    let mut start = 0;
-    for term in terms {
-        let p = term.shape.ranks()[cut];
-        rows[start..start + p * p].iter_mut().step_by(p + 1).for_each(|v| *v = T::from_parts(1.0, 0.0));
-        start += p * p;
-    }
-    let mut matrix = algebra.uninitialised::<T>(what, 1, total)?;
-    algebra.gpu().store_numbers(algebra.stream(), &rows, matrix.memory_mut(), 0)?;
-    Ok(matrix)
-}
-
-/// The last site makes one column of each train: their sum.
-fn last<T: Scalar>(
-    algebra: &GpuAlgebra,
-    work: &Work<'_>,
-    terms: &[Term<'_>],
-    factor: &GpuMatrix<T>,
-) -> Result<GpuMatrix<T>> {
-    let k = work.plan.core(to_u64(work.plan.cores) - 1);
-    let n = work.x.shape().modes()[k];
-    let column = algebra.uninitialised::<T>("last site of a norm", factor.rows(), n)?;
-    let mut start = 0;
-    for term in terms {
-        let [r, _, p] = term.shape.core(k);
-        let bytes = product("x", r, n)? * size_of::<T>();
-        for j in 0..p {
-            let held = factor.view().columns::<T>(start, r)?;
-            let core = View::packed(term.cores[k].part(j * bytes, bytes)?, r, n);
-            let (plain, add) = (Transpose::Plain, if start > 0 { 1.0 } else { 0.0 });
-            algebra.blas().multiply::<T>(term.factor, held, plain, core, plain, add, column.view())?;
-            start += r;
         }
+        Ok(())
     }
-    Ok(column)
+
+    /// R of a product, which it replaces, in double precision on the way.
+    fn triangle<T: Scalar>(&mut self, held: usize, product: Piece<'a>, step: &Step) -> Result<Piece<'a>> {
+        let (gpu, stream) = (self.gpu, self.stream);
+        let (tall, columns) = (step.tall, step.columns);
+        let wide = if is_single::<T>() {
+            let wide = self.memory(WIDE, "Householder vectors", tall * columns, size_of::<T::Wide>())?;
+            let (from, to) = (View::packed(product.whole(), tall, columns), View::packed(wide.whole(), tall, columns));
+            dense::convert::<T, T::Wide>(gpu, stream, from, to, false)?;
+            drop(product);
+            wide
+        } else {
+            product
+        };
+        let coefficients = self.memory(COEFFICIENTS, "Householder coefficients", columns, size_of::<T::Wide>())?;
+        let matrix = View::packed(wide.whole(), tall, columns);
+        let said = self.numbers.part(Products::NUMBERS, 4)?;
+        match &mut self.space {
+            Space::Own(work) => self.solver.qr::<T::Wide>(matrix, coefficients.whole(), work, said)?,
+            Space::Lent(pieces) => {
+                self.solver.qr_in::<T::Wide>(matrix, coefficients.whole(), pieces[ROOM], said)?;
+            }
+        }
+        let triangle = self.memory(held, "triangle of a factorisation", columns * columns, size_of::<T>())?;
+        let (square, to) = (matrix.rows::<T::Wide>(0, columns)?, View::packed(triangle.whole(), columns, columns));
+        dense::upper::<T::Wide, T>(gpu, stream, square, to, dense::Beside::default())?;
+        Ok(triangle)
+    }
+}
+
+/// Bytes of the results of so many terms.
+pub(super) fn results(terms: usize) -> Result<usize> {
+    product("terms", terms, RESULT_WORDS * 8)
 }

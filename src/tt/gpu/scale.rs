@@ -1,8 +1,10 @@
 //! Numbers brought to the order of one by powers of two that the device counts: nothing waits for them.
 
+use super::pieces::Piece;
+use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, STATE_BYTES};
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
-use crate::error::Result;
+use crate::backend::gpu::{Gpu, GpuStream, Region, View};
+use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
 
@@ -10,15 +12,27 @@ use crate::shape::product;
 pub(super) struct Exponents<'a> {
     gpu: &'a Gpu,
     stream: &'a GpuStream,
-    states: DeviceMemory,
+    states: Piece<'a>,
     count: usize,
 }
 
 impl<'a> Exponents<'a> {
     /// `count` exponents, all 0.
     pub(super) fn new(gpu: &'a Gpu, stream: &'a GpuStream, count: usize) -> Result<Self> {
-        let bytes = product("exponents", count, STATE_BYTES)?;
-        Ok(Self { gpu, stream, states: gpu.allocate_on(stream, "exponents of a contraction", bytes)?, count })
+        let states = gpu.allocate_on(stream, "exponents of a contraction", Self::bytes(count)?)?;
+        Ok(Self { gpu, stream, states: Piece::Own(states), count })
+    }
+
+    /// The same in [`Exponents::bytes`] that somebody lends.
+    pub(super) fn lent(gpu: &'a Gpu, stream: &'a GpuStream, count: usize, states: Region<'a>) -> Result<Self> {
+        let states = states.part(0, Self::bytes(count)?)?;
+        gpu.clear(stream, states)?;
+        Ok(Self { gpu, stream, states: Piece::Lent(states), count })
+    }
+
+    /// Bytes of so many.
+    pub(super) fn bytes(count: usize) -> Result<usize> {
+        product("exponents", count, STATE_BYTES)
     }
 
     /// Divides numbers by the power of two that brings the largest part of one to [0.5, 1), and adds its exponent to the
@@ -31,11 +45,20 @@ impl<'a> Exponents<'a> {
 
     /// The states of `count` exponents from `first` on.
     pub(super) fn states(&self, first: usize, count: usize) -> Result<Region<'_>> {
-        self.states.region(first * STATE_BYTES, count * STATE_BYTES)
+        self.states.whole().part(first * STATE_BYTES, count * STATE_BYTES)
+    }
+
+    /// Makes the `to`-th exponent that of `from`.
+    pub(super) fn copy(&self, from: usize, to: usize) -> Result<()> {
+        let words = |index| Ok::<_, Error>(View::packed(self.states(index, 1)?, STATE_BYTES / 8, 1));
+        dense::place::<f64>(self.gpu, self.stream, words(from)?, words(to)?, false, false)
     }
 
     /// All exponents. Waits.
     pub(super) fn read(&self) -> Result<Vec<i64>> {
-        tt::exponents(self.gpu, self.stream, &self.states, self.count)
+        match &self.states {
+            Piece::Own(states) => tt::exponents(self.gpu, self.stream, states, self.count),
+            Piece::Lent(_) => Err(Error::Internal("exponents that nobody waits for are read".into())),
+        }
     }
 }

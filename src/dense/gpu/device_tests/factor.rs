@@ -192,29 +192,3 @@ fn triangles_are_inverted<T: Scalar>() {
 fn inverses() {
     for_all_types!(triangles_are_inverted());
 }
-
-fn triangles_alone_are_those_of_the_factorisation<T: Scalar>(mut ops: GpuAlgebra) {
-    for (rows, cols) in [(1, 1), (2, 1), (31, 31), (40, 33), (257, 100), (1000, 7)] {
-        let a = Host::random::<T>(rows, cols, 11).rounded::<T>();
-        let on = a.to::<T>(&mut ops);
-        let r = ops.triangle(on).unwrap();
-        let r = Host::from(&mut ops, &r);
-        assert!((0..cols).all(|j| (j + 1..cols).all(|i| r.get(i, j) == C64::default())), "{rows} x {cols}");
-        // A^H A = R^H R: R is rounded once, what it was before is as in double precision.
-        let defect = r.adjoint().times(&r).minus(&a.adjoint().times(&a)).norm();
-        let bound = 10.0 * eps::<T>() * (cols as f64 + 5.0) * a.norm().powi(2);
-        assert!(defect <= bound, "{rows} x {cols}: {defect} of {bound}");
-    }
-    let zeros = Host::new(9, 4, |_, _| C64::default()).to::<T>(&mut ops);
-    let r = ops.triangle(zeros).unwrap();
-    assert!(Host::from(&mut ops, &r).norm() == 0.0);
-    let wide = Host::random::<T>(3, 4, 1).to::<T>(&mut ops);
-    assert!(ops.triangle(wide).is_err());
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn triangles_alone() {
-    for_all_types!(triangles_alone_are_those_of_the_factorisation(algebra()));
-    triangles_alone_are_those_of_the_factorisation::<Complex<f32>>(bare());
-}

@@ -1,4 +1,5 @@
-//! Products of f32 matrices by integer digits against double precision, and trains contracted by them.
+//! Products of f32 matrices by integer digits and by parts that TF32 has against double precision, and trains contracted by
+//! them.
 
 use std::sync::Arc;
 
@@ -200,7 +201,7 @@ fn products_by_digits_keep_what_is_not_finite_to_its_lines() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn trains_are_contracted_by_digits() {
+fn trains_are_contracted_by_digits_and_by_parts() {
     let context = gpu(0);
     // Ends that grow, products of all orders, some of them large enough.
     let modes = [2, 2, 3, 1, 2, 2, 2, 2];
@@ -208,20 +209,26 @@ fn trains_are_contracted_by_digits() {
     let ry = [1, 4, 90, 685, 60, 710, 680, 2, 1];
     let (x, y) = (Plain::random(&modes, &rx, 3, 1.0), Plain::random(&modes, &ry, 4, 1.0));
     for dtype in [DType::F32, DType::CF32, DType::F64] {
-        for conjugate in [Conjugate::Bra, Conjugate::None] {
-            let given = Options { math: Math::Int8x6, ..options(Algorithm::Open, conjugate) };
+        // Tensor cores cut sums off, which digits have no use for.
+        let both = [(Math::Int8x6, 1.0), (Math::Tf32x3, 50.0)];
+        for (conjugate, (math, times)) in
+            [Conjugate::Bra, Conjugate::None].into_iter().flat_map(|c| both.map(|both| (c, both)))
+        {
+            let times = if dtype == DType::F32 { times } else { 1.0 };
+            let given = Options { math, ..options(Algorithm::Open, conjugate) };
             let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
             let mut session = Contraction::new(&context, given).unwrap();
             let (got, _) = session.inner_scaled(None, &a, &b, None).unwrap();
             let (want, size) = expected(&x, &y, (dtype, dtype), conjugate);
-            assert_close(&format!("{dtype:?} {conjugate:?}"), got, want, size, bound(&x, &y, dtype));
+            let what = format!("{dtype:?} {conjugate:?} {math:?}");
+            assert_close(&what, got, want, size, times * bound(&x, &y, dtype));
         }
     }
 }
 
-/// Random trains x and x + b / 10 of 100 sites in f32, and the same numbers in f64. Cores repeat, with a period of 7.
-fn long(context: &Arc<Context>, rank: usize, seed: u64) -> [[TensorTrain; 2]; 2] {
-    let (d, n) = (100, 2);
+/// Random trains x and x + b / 10 of `d` sites in f32, and the same numbers in f64. Cores repeat, with a period of 7.
+fn noise(context: &Arc<Context>, d: usize, rank: usize, seed: u64) -> [[TensorTrain; 2]; 2] {
+    let n = 2;
     let mut ranks = vec![rank; d + 1];
     (ranks[0], ranks[d]) = (1, 1);
     let shape = || Shape::new("x", &vec![n; d], &ranks).unwrap();
@@ -252,31 +259,52 @@ fn long(context: &Arc<Context>, rank: usize, seed: u64) -> [[TensorTrain; 2]; 2]
     [singles, doubles]
 }
 
+/// Root mean squares of the errors of <x|y>, relative to |x| |y|, over some trains, for each arithmetic.
+fn errors<const N: usize>(
+    context: &Arc<Context>,
+    (d, rank): (usize, usize),
+    samples: u64,
+    maths: [Math; N],
+) -> [f64; N] {
+    let mut errors = [0.0; N];
+    for seed in 0..samples {
+        let [[x, y], [wide_x, wide_y]] = noise(context, d, rank, 11 + seed);
+        let run = |math, x: &TensorTrain, y: &TensorTrain| -> Scaled {
+            let mut session = Contraction::new(context, Options { math, ..Options::default() }).unwrap();
+            session.inner_scaled(None, x, y, None).unwrap().0
+        };
+        let want = run(Math::Default, &wide_x, &wide_y);
+        let size = run(Math::Default, &wide_x, &wide_x).re().times(run(Math::Default, &wide_y, &wide_y)).sqrt();
+        let off = |math| {
+            let difference = run(math, &x, &y).plus(want.times(Scaled::real(-1.0)));
+            difference.over(size).map_or(0.0, |q| q.log_abs().exp())
+        };
+        for (error, math) in errors.iter_mut().zip(maths) {
+            *error += off(math).powi(2) / samples as f64;
+        }
+    }
+    errors.map(f64::sqrt)
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn long_trains_by_digits_are_as_accurate_as_single_precision() {
     let context = gpu(0);
     for (rank, samples) in [(300, 1), (400, 4), (1024, 2)] {
-        let mut errors = [0.0; 2];
-        for seed in 0..samples {
-            let [[x, y], [wide_x, wide_y]] = long(&context, rank, 11 + seed);
-            let run = |math, x: &TensorTrain, y: &TensorTrain| -> Scaled {
-                let mut session = Contraction::new(&context, Options { math, ..Options::default() }).unwrap();
-                session.inner_scaled(None, x, y, None).unwrap().0
-            };
-            let want = run(Math::Default, &wide_x, &wide_y);
-            let size = run(Math::Default, &wide_x, &wide_x).re().times(run(Math::Default, &wide_y, &wide_y)).sqrt();
-            let off = |math| {
-                let difference = run(math, &x, &y).plus(want.times(Scaled::real(-1.0)));
-                difference.over(size).map_or(0.0, |q| q.log_abs().exp())
-            };
-            for (error, math) in errors.iter_mut().zip([Math::Default, Math::Int8x6]) {
-                *error += off(math).powi(2) / samples as f64;
-            }
-        }
-        let [single, digits] = errors.map(f64::sqrt);
+        let [single, digits] = errors(&context, (100, rank), samples, [Math::Default, Math::Int8x6]);
         println!("rank {rank}: {single:.1e} in single precision, {digits:.1e} by digits");
         // Few samples may all happen to be right.
         assert!(digits <= 2.0 * single.max(2e-8), "rank {rank}: {digits:e}, {single:e} in single precision");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn short_trains_by_parts_are_far_closer_than_in_tf32() {
+    let context = gpu(0);
+    for rank in [600, 1024] {
+        let [one, three] = errors(&context, (4, rank), 4, [Math::Tf32, Math::Tf32x3]);
+        println!("rank {rank}: {one:.1e} in TF32, {three:.1e} in three products of it");
+        assert!(three <= one / 8.0 && three <= 2e-5, "rank {rank}: {three:e}, {one:e} in TF32");
     }
 }

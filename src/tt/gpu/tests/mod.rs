@@ -5,6 +5,7 @@ mod batch;
 mod dense;
 mod digits;
 mod enqueue;
+mod enqueue_dense;
 mod enqueue_operators;
 mod factors;
 mod golden;
@@ -60,6 +61,7 @@ impl Disorder {
 }
 
 /// A train in plain numbers: real and imaginary parts.
+#[derive(Clone)]
 struct Plain {
     modes: Vec<usize>,
     ranks: Vec<usize>,

@@ -1,9 +1,8 @@
 //! Every kernel and library path on random trains.
 
 use super::*;
-use crate::error::Error;
 use crate::tt::info::Kernel;
-use crate::tt::options::{Math, Scaling};
+use crate::tt::options::Scaling;
 
 /// One product on the GPU against the CPU, from host memory and from the device's.
 fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), options: &Options) {
@@ -106,14 +105,6 @@ fn large_ranks_go_through_the_library_from_both_ends() {
         let short = Plain::random(&[3, 2], &[1, 500, 1], 5, 1.0);
         check(&context, &short, &short, (dtype, dtype), &options(Algorithm::Open, Conjugate::Bra));
     }
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn three_products_of_tf32_are_refused() {
-    let given = Options { math: Math::Tf32x3, ..Options::default() };
-    let refused = Contraction::new(&gpu(0), given).err();
-    assert!(matches!(refused, Some(Error::NotSupported(_))), "{refused:?}");
 }
 
 #[test]

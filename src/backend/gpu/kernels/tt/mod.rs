@@ -8,6 +8,7 @@ pub mod result;
 pub mod sandwich;
 mod state;
 mod tables;
+pub mod tf32;
 
 use super::{constants as c, product, size, small};
 use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};

@@ -1,7 +1,7 @@
 //! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
 
 use super::super::{constants as c, size};
-use super::{RESULT_WORDS, SUM_SHARED, SUM_THREADS};
+use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -10,6 +10,8 @@ use crate::shape::{to_i64, to_u64};
 
 /// Words of one launch of [`store`].
 const WORDS: usize = size(c::TT_STORE_WORDS);
+/// Most weights of [`weigh`].
+pub const WEIGHTS: usize = size(c::TT_WEIGHTS);
 
 /// `purlin_tt_store_params`.
 #[derive(Clone, Copy)]
@@ -30,6 +32,17 @@ struct SettleParams {
     flags: i64,
 }
 
+/// `purlin_tt_weigh_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct WeighParams {
+    states: u64,
+    to: u64,
+    count: i64,
+    weights: [u64; WEIGHTS],
+}
+
+const _: () = assert!(size_of::<WeighParams>() == size(c::TT_WEIGH_PARAMS_BYTES));
 const _: () = assert!(size_of::<StoreParams>() == size(c::TT_STORE_PARAMS_BYTES));
 const _: () = assert!(size_of::<SettleParams>() == size(c::TT_SETTLE_PARAMS_BYTES));
 
@@ -37,6 +50,8 @@ const _: () = assert!(size_of::<SettleParams>() == size(c::TT_SETTLE_PARAMS_BYTE
 unsafe impl Parameters for StoreParams {}
 // SAFETY: as above.
 unsafe impl Parameters for SettleParams {}
+// SAFETY: as above.
+unsafe impl Parameters for WeighParams {}
 
 /// Elements of the result of [`settle`].
 pub const SETTLED: usize = 4;
@@ -102,4 +117,22 @@ pub fn settle(
     let threads = u32::try_from(SUM_THREADS).unwrap_or(u32::MAX);
     // SAFETY: both arrays were checked.
     unsafe { launch(&kernel, stream, Grid::row(1, threads, SUM_SHARED), &parameters) }
+}
+
+/// Makes the exponent of the state `to` the sum of those of `states`, each times its weight; beyond 2^62 it ends there. At
+/// most [`WEIGHTS`] of them.
+pub fn weigh(gpu: &Gpu, stream: &GpuStream, states: Region<'_>, weights: &[u64], to: Region<'_>) -> Result<()> {
+    let mut held = [0; WEIGHTS];
+    held.get_mut(..weights.len())
+        .ok_or_else(|| Error::Internal(format!("{} exponents with weights", weights.len())))?
+        .copy_from_slice(weights);
+    let parameters = WeighParams {
+        states: states.array("states", weights.len() * STATE_BYTES / 8, 8)?,
+        to: to.array("state", STATE_BYTES / 8, 8)?,
+        count: to_i64(weights.len()),
+        weights: held,
+    };
+    let kernel = gpu.kernel("tt_result", "purlin_tt_weigh")?;
+    // SAFETY: both arrays were checked.
+    unsafe { launch(&kernel, stream, Grid::row(1, 32, 0), &parameters) }
 }

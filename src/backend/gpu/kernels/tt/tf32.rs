@@ -1,0 +1,50 @@
+//! The kernel of `cuda/tt_tf32.cu`: f32 matrices as sums of two that TF32 has.
+
+use super::super::{constants as c, filling, product, size};
+use crate::backend::gpu::launch::{Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, View};
+use crate::error::{Error, Result};
+use crate::shape::to_i64;
+
+/// `purlin_tt_tf32_split_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct SplitParams {
+    input: u64,
+    high: u64,
+    low: u64,
+    ld: i64,
+    rows: i64,
+    cols: i64,
+}
+
+const _: () = assert!(size_of::<SplitParams>() == size(c::TT_TF32_SPLIT_PARAMS_BYTES));
+// SAFETY: the same members in the same order as in cuda/tt_tf32_launch.h, where the size is asserted too.
+unsafe impl Parameters for SplitParams {}
+
+/// Writes f32 numbers as `high` + `low`, packed matrices of the same shape.
+pub fn split(gpu: &Gpu, stream: &GpuStream, numbers: View<'_>, [high, low]: [View<'_>; 2]) -> Result<()> {
+    let (rows, cols) = (numbers.rows, numbers.cols);
+    for part in [&high, &low] {
+        if (part.rows, part.cols, part.ld) != (rows, cols, rows) {
+            let (m, n) = (part.rows, part.cols);
+            return Err(Error::Internal(format!("{rows} x {cols} numbers split into {m} x {n}")));
+        }
+    }
+    let count = product("numbers", &[rows, cols])?;
+    if count == 0 {
+        return Ok(());
+    }
+    let parameters = SplitParams {
+        input: numbers.address::<f32>("numbers")?,
+        high: high.address::<f32>("high")?,
+        low: low.address::<f32>("low")?,
+        ld: to_i64(numbers.ld),
+        rows: to_i64(rows),
+        cols: to_i64(cols),
+    };
+    let kernel = gpu.kernel("tt_tf32", "purlin_tt_tf32_split")?;
+    let grid = filling(&kernel, count.div_ceil(size(c::TT_TF32_THREADS)), c::TT_TF32_THREADS, 0)?;
+    // SAFETY: all three matrices were checked.
+    unsafe { launch(&kernel, stream, grid, &parameters) }
+}

@@ -1,0 +1,61 @@
+//! Pieces of work space.
+
+use crate::backend::gpu::kernels::dense;
+use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// Pieces begin at multiples of this, which suits every kernel and library.
+const GRAIN: usize = 256;
+
+/// Memory of one's own, or a part of what somebody lent.
+pub(super) enum Piece<'a> {
+    Own(DeviceMemory),
+    Lent(Region<'a>),
+}
+
+impl Piece<'_> {
+    pub(super) fn whole(&self) -> Region<'_> {
+        match self {
+            Self::Own(memory) => memory.whole(),
+            Self::Lent(region) => *region,
+        }
+    }
+}
+
+/// Bytes of a space that [`divide`] divides into pieces of these.
+pub(super) fn in_all(sizes: &[usize]) -> Result<usize> {
+    let sum = sizes.iter().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(GRAIN)?));
+    sum.ok_or_else(|| Error::invalid("workspace", "of more bytes than there are addresses is needed"))
+}
+
+/// The pieces of a space, in their order.
+pub(super) fn divide<'a, const N: usize>(space: Region<'a>, sizes: [usize; N]) -> Result<[Region<'a>; N]> {
+    let mut pieces = [space.part(0, 0)?; N];
+    let mut first = 0;
+    for (piece, bytes) in pieces.iter_mut().zip(sizes) {
+        *piece = space.part(first, bytes)?;
+        first += bytes.next_multiple_of(GRAIN);
+    }
+    Ok(pieces)
+}
+
+/// Ones on the diagonal of a matrix that is 0, of a one that lies elsewhere: the first, then as many more as there are.
+pub(super) fn identity<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    one: Region<'_>,
+    matrix: Region<'_>,
+    order: usize,
+) -> Result<()> {
+    let all = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
+    let copy = |from, to| dense::place::<T>(gpu, stream, from, to, false, false);
+    copy(View::packed(one, 1, 1), all.columns::<T>(0, 1)?)?;
+    let mut made = 1;
+    while made < order {
+        let more = made.min(order - made);
+        copy(all.columns::<T>(0, more)?, all.columns::<T>(made, more)?)?;
+        made += more;
+    }
+    Ok(())
+}
