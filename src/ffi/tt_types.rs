@@ -37,8 +37,8 @@ pub const PURLIN_TT_CONJ_NONE: i32 = 1;
 pub const PURLIN_TT_MATH_DEFAULT: i32 = 0;
 /// GPU: F32 products in TF32, 10 bits of mantissa.
 pub const PURLIN_TT_MATH_TF32: i32 = 1;
-/// GPU: large F32 products as three in TF32 of factors split into two parts: closer than TF32, but tensor cores cut sums off, and
-/// what that costs adds up along a train.
+/// GPU: F32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts, smaller ones as
+/// DEFAULT, which is faster there. Closer than TF32, but tensor cores cut sums off, and what that costs adds up along a train.
 pub const PURLIN_TT_MATH_TF32X3: i32 = 2;
 /// GPU: complex products by three real ones.
 pub const PURLIN_TT_MATH_GEMM3M: i32 = 3;

@@ -60,8 +60,9 @@ pub enum Math {
     Default = 0,
     /// f32 products in TF32: 10 bits of mantissa.
     Tf32 = 1,
-    /// Large f32 products as three in TF32 of factors split into two parts: closer than [`Math::Tf32`], but tensor cores cut
-    /// sums off, and what that costs adds up along a train.
+    /// f32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts, smaller ones as
+    /// [`Math::Default`], which is faster there. Closer than [`Math::Tf32`], but tensor cores cut sums off, and what that costs
+    /// adds up along a train.
     Tf32x3 = 2,
     /// Complex products by three real ones.
     Gemm3m = 3,

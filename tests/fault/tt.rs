@@ -57,6 +57,7 @@ pub fn on_gpu() -> Vec<Case> {
             allocations: 3,
             prepare: |f| enqueue_by(f, |options| options.norm_way = PURLIN_TT_NORM_QR),
         },
+        Case { name: "purlin_tt_distance_enqueue", allocations: 3, prepare: enqueue_distance },
         Case { name: "purlin_tt_sandwich_enqueue, rayleigh", allocations: 3, prepare: enqueue_operators },
     ]
 }
@@ -155,6 +156,21 @@ fn enqueue_by(f: &Fixture, adapt: fn(&mut purlin_tt_contraction_options)) -> Cal
             purlin_tt_contraction_create(context, &raw const options, &raw mut made.contraction),
             purlin_tt_inner_enqueue(made.contraction, null(), *x, *x, result, null_mut()),
             purlin_tt_norm_enqueue(made.contraction, null(), *y, result, null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+fn enqueue_distance(f: &Fixture) -> Call {
+    let (context, (result, _)) = (f.context, f.on_device(PURLIN_F64, 4, |_| 0.0));
+    Box::new(move || {
+        let mut made = Made::none();
+        let [x, y, ..] = &mut made.trains;
+        let (dtype, modes, ring, open) = (PURLIN_F64, MODES.as_ptr(), RING.as_ptr(), OPEN.as_ptr());
+        let status = in_turn!(
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, ring, 1, &raw mut *x),
+            purlin_tt_random(context, dtype, PURLIN_DEVICE, SITES, modes, open, 2, &raw mut *y),
+            purlin_tt_contraction_create(context, null(), &raw mut made.contraction),
             purlin_tt_distance_enqueue(made.contraction, null(), *x, *y, result, null_mut()),
         );
         made.end(status)

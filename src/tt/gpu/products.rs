@@ -10,8 +10,10 @@ use crate::scalar::{DType, Scalar};
 use crate::shape::product;
 use crate::tt::options::Math;
 
-/// Fewest rows and columns of products by digits or parts, and fewest products of numbers in all: below, cuBLAS is faster.
-const LEAST: (usize, usize) = (256, 1 << 26);
+/// Fewest rows and columns of products by digits, and fewest products of numbers in all: below, cuBLAS is faster.
+const DIGITS: (usize, usize) = (256, 1 << 26);
+/// The same for products by parts that TF32 has: ordinary ones of rank 1024 take three quarters of the time, of rank 2048 more.
+const PARTS: (usize, usize) = (2048, 1 << 33);
 
 /// Longest sums of a product in TF32: each is rounded when it is added to the one before, where a longer one is cut off more often.
 const SUMS: usize = 512;
@@ -37,10 +39,10 @@ pub(super) fn adjoint(conjugate: bool) -> Transpose {
     if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
 }
 
-/// Whether digits or parts are worth it for op(A) and C.
-fn is_large((a, op): Factor<'_>, c: View<'_>) -> bool {
+/// Whether op(A) and C are of at least these sizes.
+fn is_large((a, op): Factor<'_>, c: View<'_>, least: (usize, usize)) -> bool {
     let (m, n, k) = (c.rows, c.cols, op.shape(&a).1);
-    m.min(n) >= LEAST.0 && m.saturating_mul(n).saturating_mul(k) >= LEAST.1
+    m.min(n) >= least.0 && m.saturating_mul(n).saturating_mul(k) >= least.1
 }
 
 /// Some of what the inner products of op(A), or of op(B), run over.
@@ -117,19 +119,16 @@ impl<'a> Products<'a> {
         c: View<'_>,
     ) -> Result<()> {
         let scalars = self.scalars(alpha, add)?;
-        if T::DTYPE == DType::F32 && is_large(a, c) {
-            match self.math {
-                Math::Int8x6 => {
-                    let mut room = self.room.take();
-                    let done = digits::multiply(self.gpu, self.blas.stream(), &mut room, (scalars.alpha, add), a, b, c);
-                    self.room.set(room);
-                    return done;
-                }
-                Math::Tf32x3 => return self.multiply_parts(scalars, a, b, c),
-                Math::Default | Math::Tf32 | Math::Gemm3m => {}
+        match self.math {
+            Math::Int8x6 if T::DTYPE == DType::F32 && is_large(a, c, DIGITS) => {
+                let mut room = self.room.take();
+                let done = digits::multiply(self.gpu, self.blas.stream(), &mut room, (scalars.alpha, add), a, b, c);
+                self.room.set(room);
+                done
             }
+            Math::Tf32x3 if T::DTYPE == DType::F32 && is_large(a, c, PARTS) => self.multiply_parts(scalars, a, b, c),
+            _ => self.blas.multiply_by::<T>(scalars, a, b, c),
         }
-        self.blas.multiply_by::<T>(scalars, a, b, c)
     }
 
     /// The same in f32 as three products in TF32 of factors split into two parts each; that of both low ones is as small as a
