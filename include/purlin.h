@@ -1101,7 +1101,8 @@
 #define PURLIN_LANCZOS_SIGNLESS_LAPLACIAN 3
 
 /**
- * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
+ * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian, but for isolated vertices:
+ * each has a 0 of both.
  */
 #define PURLIN_LANCZOS_NORMALISED_ADJACENCY 4
 
@@ -3599,8 +3600,9 @@ typedef struct purlin_lanczos_options {
    */
   double sigma;
   /**
-   * A pair has converged when its residual is at most this times its eigenvalue's modulus; 0, the default, for 1e-10
-   * in double and 1e-5 in single precision.
+   * A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or times
+   * eps^(2/3) ||A|| where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5
+   * in single precision.
    */
   double tolerance;
   /**
@@ -3652,7 +3654,8 @@ typedef struct purlin_lanczos_options {
   /**
    * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
    * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY. The copy stays with the matrix for later calls.
+   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalise. The
+   * copy stays with the matrix for later calls.
    */
   int32_t order;
   /**
@@ -7273,7 +7276,8 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
  * another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
- * context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
  */
@@ -8794,7 +8798,8 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
 
 /**
  * Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths of its
- * rows, O(rows); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
+ * rows, O(rows), and where SWEEPS is asked for or chosen sorts its entries, O(nnz); what is in host memory is copied to a
+ * GPU, O(nnz); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
  * order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums, O(nnz). On the CPU the plan
  * keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
  * purlin_spmv_update renews.
@@ -9008,7 +9013,7 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
  *
  * @param      a        as for purlin_lanczos_solve.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+ * @param      options  NULL for the defaults; `kind`, `shift`, `order`, `seed` and `progress` are used.
  * @param      steps    number of steps m, at least 1.
  * @param      start    n elements of a's type, the start vector; NULL for a random one.
  * @param[out] alpha    m numbers: the diagonal.
@@ -9084,7 +9089,8 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
  * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
  *
- * @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative; or by purlin_graph_operator_of_image.
+ * @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
+ *                          purlin_graph_operator_of_image.
  * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
@@ -9177,7 +9183,8 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * Math. J. 23, 1973), by purlin_lanczos_solve. The known vector of eigenvalue 0 is kept out of the search. O(nnz + n basis) a
  * product, O(sqrt(largest eigenvalue / (third - second)) log(1/tolerance)) products; n (basis + 3) numbers of memory.
  *
- * @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
+ * @param      graph       sparse, PURLIN_F64 or PURLIN_F32, symmetric, at least 2 vertices; or by
+ *                         purlin_graph_operator_of_image.
  * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
  * @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
@@ -9201,7 +9208,7 @@ purlin_status purlin_graph_fiedler(const struct purlin_matrix *graph,
  * Cuts a graph in two by a vector: the Fiedler vector for spectral bisection (Pothen, Simon and Liou, SIAM J. Matrix Anal.
  * Appl. 11, 1990). O(nnz + n log n).
  *
- * @param      graph           sparse, PURLIN_F64, on the host.
+ * @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
  * @param      vector          n finite elements of PURLIN_F64 on the host.
  * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP.
  * @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.

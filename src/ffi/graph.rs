@@ -80,7 +80,8 @@ fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Resu
 /// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
 /// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
 ///
-/// @param      graph        sparse, PURLIN_F64, symmetric, row sums not negative; or by purlin_graph_operator_of_image.
+/// @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
+///                          purlin_graph_operator_of_image.
 /// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
@@ -280,7 +281,8 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// Math. J. 23, 1973), by purlin_lanczos_solve. The known vector of eigenvalue 0 is kept out of the search. O(nnz + n basis) a
 /// product, O(sqrt(largest eigenvalue / (third - second)) log(1/tolerance)) products; n (basis + 3) numbers of memory.
 ///
-/// @param      graph       sparse, PURLIN_F64, symmetric, at least 2 vertices; or by purlin_graph_operator_of_image.
+/// @param      graph       sparse, PURLIN_F64 or PURLIN_F32, symmetric, at least 2 vertices; or by
+///                         purlin_graph_operator_of_image.
 /// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
 /// @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
@@ -327,7 +329,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 /// Cuts a graph in two by a vector: the Fiedler vector for spectral bisection (Pothen, Simon and Liou, SIAM J. Matrix Anal.
 /// Appl. 11, 1990). O(nnz + n log n).
 ///
-/// @param      graph           sparse, PURLIN_F64, on the host.
+/// @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
 /// @param      vector          n finite elements of PURLIN_F64 on the host.
 /// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP.
 /// @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.

@@ -22,7 +22,7 @@ use crate::shape::{self, to_i64};
 ///
 /// @param      a        as for purlin_lanczos_solve.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+/// @param      options  NULL for the defaults; `kind`, `shift`, `order`, `seed` and `progress` are used.
 /// @param      steps    number of steps m, at least 1.
 /// @param      start    n elements of a's type, the start vector; NULL for a random one.
 /// @param[out] alpha    m numbers: the diagonal.

@@ -26,7 +26,8 @@ pub const PURLIN_LANCZOS_LAPLACIAN: i32 = 1;
 pub const PURLIN_LANCZOS_NORMALISED_LAPLACIAN: i32 = 2;
 /// The signless Laplacian D + W.
 pub const PURLIN_LANCZOS_SIGNLESS_LAPLACIAN: i32 = 3;
-/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
+/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian, but for isolated vertices:
+/// each has a 0 of both.
 pub const PURLIN_LANCZOS_NORMALISED_ADJACENCY: i32 = 4;
 /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
 pub const PURLIN_LANCZOS_MODULARITY: i32 = 5;
@@ -88,8 +89,9 @@ pub struct purlin_lanczos_options {
     pub shift: f64,
     /// Where eigenvalues are looked for, with NEAREST; default 0.
     pub sigma: f64,
-    /// A pair has converged when its residual is at most this times its eigenvalue's modulus; 0, the default, for 1e-10
-    /// in double and 1e-5 in single precision.
+    /// A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or times
+    /// eps^(2/3) ||A|| where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5
+    /// in single precision.
     pub tolerance: f64,
     /// Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
     /// steps; 0 for min(n, max(10k, 100)).
@@ -117,7 +119,8 @@ pub struct purlin_lanczos_options {
     pub progress_user: *mut c_void,
     /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
     /// that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-    /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY. The copy stays with the matrix for later calls.
+    /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalise. The
+    /// copy stays with the matrix for later calls.
     pub order: i32,
     /// 0.
     pub reserved: i32,

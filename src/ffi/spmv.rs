@@ -108,7 +108,8 @@ impl purlin_spmv_info {
 }
 
 /// Plans products with a sparse matrix, or with an operator that is made of it (`options->kind`): looks at the lengths of its
-/// rows, O(rows); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
+/// rows, O(rows), and where SWEEPS is asked for or chosen sorts its entries, O(nnz); what is in host memory is copied to a
+/// GPU, O(nnz); with TRANSPOSE or ADJOINT of one that is not symmetric also makes a copy of the transpose, O(nnz), with an
 /// order one in that order, O(nnz log(longest row)), and with a kind of graphs takes the row sums, O(nnz). On the CPU the plan
 /// keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
 /// purlin_spmv_update renews.

@@ -98,7 +98,8 @@ unsafe fn enqueue(
 /// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
 /// another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
-/// context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.

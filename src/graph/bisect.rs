@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::degrees;
+use super::embed::in_double;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
@@ -13,7 +14,7 @@ use crate::lanczos::{Info, Options, Which, eigenpairs};
 use crate::matrix::sparse::Rows;
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
-use crate::scalar::DType;
+use crate::scalar::{DType, Element, Scalar, with_real};
 
 const WHAT: &str = "bisection of a graph";
 
@@ -66,9 +67,7 @@ impl Bisection {
 }
 
 fn expect_graph(graph: &Matrix) -> Result<()> {
-    if graph.dtype() != DType::F64 {
-        return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
-    }
+    with_real!(graph.dtype(), "graph", T => Ok(T::DTYPE)).map(|_| ())?;
     if graph.rows() != graph.cols() {
         return Err(Error::invalid("graph", format!("is {} x {}, not square", graph.rows(), graph.cols())));
     }
@@ -88,7 +87,7 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 /// `count` and `which` are not looked at.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, in another type than F64, or with no edge; else as
+/// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with no edge; else as
 /// [`eigenpairs`].
 pub fn fiedler(
     context: &Arc<Context>,
@@ -103,25 +102,27 @@ pub fn fiedler(
         return Err(Error::invalid("graph", format!("has {n} vertices, at least 2 are needed")));
     }
     let degrees = degrees(graph)?;
-    let mut known = alloc::with_capacity(WHAT, n)?;
-    known.extend(degrees.iter().map(|d| if normalised { d.max(0.0).sqrt() } else { 1.0 }));
-    let kind = if normalised { Kind::NormalisedAdjacency } else { Kind::Laplacian };
-    let which = if normalised { Which::Largest } else { Which::Smallest };
-    let mut operator = Symmetric::<f64>::new(context, graph, kind, 0.0)?;
-    let given = Given { deflate: &known[..], ..Given::default() };
-    let options = Options { count: 1, which, ..*options };
-    let pairs = eigenpairs(context, &mut operator, &options, &given, progress)?;
-    let Some(&value) = pairs.values.first() else {
-        let products = pairs.info.products;
+    // The normalised one is looked for 1 below: errors are relative to values, and next to 0 they would have to be tiny.
+    let (kind, shift) = if normalised { (Kind::NormalisedLaplacian, -1.0) } else { (Kind::Laplacian, 0.0) };
+    let options = Options { count: 1, which: Which::Smallest, ..*options };
+    let (values, mut vector, info) = with_real!(graph.dtype(), "graph", T => {
+        let mut known = alloc::with_capacity(WHAT, n)?;
+        known.extend(degrees.iter().map(|d| T::from_parts(if normalised { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
+        let mut operator = Symmetric::<T>::new(context, graph, kind, shift)?;
+        let given = Given { deflate: &known[..], ..Given::default() };
+        let pairs = eigenpairs(context, &mut operator, &options, &given, progress)?;
+        Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
+    })?;
+    let Some(&value) = values.first() else {
+        let products = info.products;
         return Err(Error::NoConvergence(format!("no vector of the second eigenvalue after {products} products")));
     };
-    let mut vector = pairs.vectors;
     if normalised {
         vector.iter_mut().zip(&degrees).filter(|(_, d)| **d > 0.0).for_each(|(x, d)| *x /= d.sqrt());
         let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         vector.iter_mut().for_each(|x| *x /= norm);
     }
-    Ok(Fiedler { value: if normalised { 1.0 - value } else { value }, vector, info: pairs.info })
+    Ok(Fiedler { value: value - shift, vector, info })
 }
 
 /// Cuts a graph by a vector, O(nnz + n log n).
@@ -165,16 +166,31 @@ fn normalised(cut: f64, [a, b]: [f64; 2]) -> f64 {
 }
 
 /// The weights of the edges.
-struct Weights<'a>(Option<&'a [f64]>);
+enum Weights<'a> {
+    /// Each is 1.
+    Ones,
+    Single(&'a [f32]),
+    Double(&'a [f64]),
+}
 
 impl<'a> Weights<'a> {
     fn new(graph: &'a Matrix) -> Result<Self> {
-        let Storage::Csr(csr) = graph.storage() else { return Ok(Self(None)) };
-        Ok(Self(csr.parts().values.as_ref().map(|v| v.host("graph")?.as_slice::<f64>()).transpose()?))
+        let Storage::Csr(csr) = graph.storage() else { return Ok(Self::Ones) };
+        let Some(values) = &csr.parts().values else { return Ok(Self::Ones) };
+        let values = values.host("graph")?;
+        Ok(if graph.dtype() == DType::F32 {
+            Self::Single(values.as_slice()?)
+        } else {
+            Self::Double(values.as_slice()?)
+        })
     }
 
     fn at(&self, k: usize) -> f64 {
-        self.0.map_or(1.0, |w| w[k])
+        match self {
+            Self::Ones => 1.0,
+            Self::Single(w) => f64::from(w[k]),
+            Self::Double(w) => w[k],
+        }
     }
 }
 

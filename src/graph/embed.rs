@@ -7,13 +7,13 @@ use super::degrees;
 use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::Given;
 use crate::lanczos::{Info, Options, Which, eigenpairs};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
-use crate::scalar::DType;
+use crate::scalar::{Scalar, with_real};
 
 /// How rows of eigenvectors become coordinates. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +52,12 @@ pub struct Embedding {
     pub info: Info,
 }
 
-/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found
-/// as the largest of D^-1/2 W D^-1/2. `options` says how; its `count` is k, `which` is not looked at.
+/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, whose rows
+/// of isolated vertices are 0, found 1 below: next to -1 errors are as small as next to the largest of D^-1/2 W D^-1/2.
+/// `options` says how; its `count` is k, `which` is not looked at.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph in another type than F64 or with a row sum below 0; else as [`eigenpairs`].
+/// [`Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as [`eigenpairs`].
 pub fn embed(
     context: &Arc<Context>,
     graph: &Matrix,
@@ -64,17 +65,14 @@ pub fn embed(
     scaling: Scaling,
     progress: &Progress<'_>,
 ) -> Result<Embedding> {
-    if graph.dtype() != DType::F64 {
-        return Err(Error::invalid("graph", format!("is {}, F64 is needed", graph.dtype().name())));
-    }
-    let pairs = {
-        // Its matrix is asked for row sums again once it is gone.
-        let mut operator = Symmetric::<f64>::new(context, graph, Kind::NormalisedAdjacency, 0.0)?;
-        let options = Options { which: Which::Largest, ..*options };
-        eigenpairs(context, &mut operator, &options, &Given::default(), progress)?
-    };
+    let options = Options { which: Which::Smallest, ..*options };
     let n = graph.rows();
-    let mut coordinates = pairs.vectors;
+    let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
+        // Its matrix is asked for row sums again once it is gone.
+        let mut operator = Symmetric::<T>::new(context, graph, Kind::NormalisedLaplacian, -1.0)?;
+        let pairs = eigenpairs(context, &mut operator, &options, &Given::default(), progress)?;
+        Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
+    })?;
     match scaling {
         Scaling::None => {}
         Scaling::UnitRows => {
@@ -93,8 +91,15 @@ pub fn embed(
             }
         }
     }
-    let values = pairs.values.iter().map(|v| 1.0 - v).collect();
-    Ok(Embedding { coordinates, values, info: pairs.info })
+    let values = values.iter().map(|v| 1.0 + v).collect();
+    Ok(Embedding { coordinates, values, info })
+}
+
+/// Numbers of a real type in double precision.
+pub(super) fn in_double<T: Scalar>(numbers: Vec<T>) -> Result<Vec<f64>> {
+    let mut wide = alloc::with_capacity("vectors of a graph", numbers.len())?;
+    wide.extend(numbers.iter().map(|v| v.re()));
+    Ok(wide)
 }
 
 /// Clusters of a graph: as many as eigenvectors are asked for (`options.count`), from an embedding. `restarts` is of

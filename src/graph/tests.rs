@@ -14,6 +14,36 @@ use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::spmv::tests::{PHOTOGRAPH, cpu, from_entries, golden, photograph, recorded};
 
+/// A test of every check on the CPU, and one on a GPU.
+macro_rules! on_both_backends {
+    ($($check:ident)+) => {
+        mod on_a_cpu {$(
+            #[test]
+            fn $check() {
+                super::$check(&crate::spmv::tests::cpu(2));
+            }
+        )+}
+
+        mod on_a_gpu {$(
+            #[test]
+            #[ignore = "needs a GPU"]
+            fn $check() {
+                super::$check(&crate::spmv::gpu::tests::gpu());
+            }
+        )+}
+    };
+}
+
+on_both_backends! {
+    isolated_vertices_have_zeros_of_their_own
+    clumps_are_told_apart_in_every_way
+    single_precision_tells_clumps_apart
+    the_mesh_is_cut_where_it_is_known_to_be
+    a_sweep_finds_the_weak_edge
+    a_graph_of_pixels_need_not_be_formed
+    densities_give_traces_and_shares
+}
+
 fn graph(c: &Arc<Context>, n: usize, edges: &[(usize, usize, f64)]) -> Matrix {
     symmetrise(c, &from_entries(c, (n, n), edges), Symmetrise::Mirror).unwrap()
 }
@@ -39,22 +69,57 @@ fn are_groups(labels: &[usize], size: usize) -> bool {
     (0..labels.len()).all(|i| (0..i).all(|j| (labels[i] == labels[j]) == (i / size == j / size)))
 }
 
-#[test]
-fn clumps_are_told_apart_in_every_way() {
-    let c = cpu(2);
+fn isolated_vertices_have_zeros_of_their_own(c: &Arc<Context>) {
+    // A path of four, and two vertices beside it: three zeros, which sign and size of the others do not hide.
+    let a = graph(c, 6, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
+    let options = Options { count: 4, verify: Verify::On, ..Options::default() };
+    let found = embed(c, &a, &options, Scaling::None, &Progress::none()).unwrap();
+    // 1 - cos(pi k / 3) of a path of four, whose normalised Laplacian has the values 0, 1/2, 3/2, 2.
+    for (value, want) in found.values.iter().zip([0.0, 0.0, 0.0, 0.5]) {
+        assert!((value - want).abs() < 1e-12, "{:?}", found.values);
+    }
+    let second = fiedler(c, &a, true, &Options::default(), &Progress::none()).unwrap();
+    assert!(second.value.abs() < 1e-12, "{}", second.value);
+}
+
+fn single_precision_tells_clumps_apart(c: &Arc<Context>) {
+    let (groups, size) = (3, 20);
+    let wide = clumps(c, groups, size);
+    let n = groups * size;
+    let edge = |i: usize, j: usize| if i / size == j / size { 1.0f32 } else { 0.1 };
+    let joined = |i: usize, j: usize| {
+        i != j && (i / size == j / size || (i % size == 0 && j % size == 0 && i.abs_diff(j) == size))
+    };
+    let entries: Vec<(usize, usize, f32)> =
+        (0..n).flat_map(|i| (0..n).filter(move |&j| joined(i, j)).map(move |j| (i, j, edge(i, j)))).collect();
+    let single = from_entries(c, (n, n), &entries);
+    let options = Options { count: groups, ..Options::default() };
+    let [a, b] = [&wide, &single].map(|w| embed(c, w, &options, Scaling::None, &Progress::none()).unwrap());
+    assert!(a.values.iter().zip(&b.values).all(|(a, b)| (a - b).abs() < 1e-5), "{:?} {:?}", a.values, b.values);
+    let (labels, _) = clusters(c, &single, &options, Assignment::PivotedQr, 1, &Progress::none()).unwrap();
+    assert!(are_groups(&labels.labels, size));
+    for normalised in [false, true] {
+        let [a, b] = [&wide, &single].map(|w| fiedler(c, w, normalised, &options, &Progress::none()).unwrap());
+        assert!((a.value - b.value).abs() < 1e-4, "{} {}", a.value, b.value);
+        let [a, b] = [(&wide, &a), (&single, &b)].map(|(w, f)| bisect(w, &f.vector, Cut::Sweep).unwrap());
+        assert!((a.cut - b.cut).abs() < 1e-6, "{} {}", a.cut, b.cut);
+    }
+}
+
+fn clumps_are_told_apart_in_every_way(c: &Arc<Context>) {
     let (groups, size) = (4, 30);
-    let a = clumps(&c, groups, size);
+    let a = clumps(c, groups, size);
     let n = groups * size;
     let options = Options { count: groups, ..Options::default() };
     for scaling in [Scaling::UnitRows, Scaling::Degrees] {
-        let e = embed(&c, &a, &options, scaling, &Progress::none()).unwrap();
+        let e = embed(c, &a, &options, scaling, &Progress::none()).unwrap();
         assert!(e.values[0].abs() < 1e-12 && e.values.is_sorted() && e.values[groups - 1] < 0.05, "{:?}", e.values);
-        let found = k_means(&c, &e.coordinates, n, groups, 10, 1).unwrap();
+        let found = k_means(c, &e.coordinates, n, groups, 10, 1).unwrap();
         assert!(are_groups(&found.labels, size), "{scaling:?}");
     }
-    let plain = embed(&c, &a, &options, Scaling::None, &Progress::none()).unwrap();
+    let plain = embed(c, &a, &options, Scaling::None, &Progress::none()).unwrap();
     assert!(are_groups(&pivoted_qr(&plain.coordinates, n).unwrap().labels, size));
-    let unit = embed(&c, &a, &options, Scaling::UnitRows, &Progress::none()).unwrap();
+    let unit = embed(c, &a, &options, Scaling::UnitRows, &Progress::none()).unwrap();
     let lengths = |i: usize| unit.coordinates.iter().skip(i).step_by(n).map(|x| x * x).sum::<f64>();
     assert!((0..n).all(|i| (lengths(i) - 1.0).abs() < 1e-12));
 }
@@ -80,12 +145,10 @@ fn bad_points_are_refused() {
 }
 
 /// The bisection of a finite-element mesh, whose figures are known.
-#[test]
-fn the_mesh_is_cut_where_it_is_known_to_be() {
-    let c = cpu(2);
-    let mesh = golden(&c, "4elt");
+fn the_mesh_is_cut_where_it_is_known_to_be(c: &Arc<Context>) {
+    let mesh = golden(c, "4elt");
     let options = Options { tolerance: 1e-8, basis: 60, restarts: 2000, verify: Verify::Off, ..Options::default() };
-    let f = fiedler(&c, &mesh, false, &options, &Progress::none()).unwrap();
+    let f = fiedler(c, &mesh, false, &options, &Progress::none()).unwrap();
     assert!((f.value - recorded("4elt", "L_SA")[1]).abs() < 1e-9, "{}", f.value);
     let signs = bisect(&mesh, &f.vector, Cut::Sign).unwrap();
     let side = signs.sides.iter().filter(|s| **s).count();
@@ -100,12 +163,10 @@ fn the_mesh_is_cut_where_it_is_known_to_be() {
     assert!(sweep.normalised_cut <= signs.normalised_cut.min(median.normalised_cut));
 }
 
-#[test]
-fn a_sweep_finds_the_weak_edge() {
-    let c = cpu(1);
-    let a = clumps(&c, 2, 12);
+fn a_sweep_finds_the_weak_edge(c: &Arc<Context>) {
+    let a = clumps(c, 2, 12);
     for normalised in [false, true] {
-        let f = fiedler(&c, &a, normalised, &Options::default(), &Progress::none()).unwrap();
+        let f = fiedler(c, &a, normalised, &Options::default(), &Progress::none()).unwrap();
         for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
             let b = bisect(&a, &f.vector, how).unwrap();
             assert!((b.cut - 0.1).abs() < 1e-12, "{how:?}: {}", b.cut);
@@ -115,7 +176,7 @@ fn a_sweep_finds_the_weak_edge() {
             assert!((b.normalised_cut - 2.0 * 0.1 / 132.1).abs() < 1e-12);
         }
     }
-    let lonely = graph(&c, 3, &[(0, 1, 1.0)]);
+    let lonely = graph(c, 3, &[(0, 1, 1.0)]);
     assert_eq!(bisect(&lonely, &[0.0, 0.0, 1.0], Cut::Median).unwrap().sides, [false, true, true]);
     assert!(bisect(&lonely, &[0.0, f64::NAN, 1.0], Cut::Sign).is_err());
     assert!(bisect(&lonely, &[0.0], Cut::Sign).is_err());
@@ -173,40 +234,36 @@ fn the_photograph_becomes_one_connected_graph() {
     assert!(y.iter().all(|v| v.abs() < 1e-14));
 }
 
-#[test]
-fn a_graph_of_pixels_need_not_be_formed() {
-    let c = cpu(2);
+fn a_graph_of_pixels_need_not_be_formed(c: &Arc<Context>) {
     let (height, width) = (20, 30);
     let shade = |k: usize| if k % width < 13 { 0.2 } else { 0.8 };
     let pixels: Vec<f64> = (0..height * width).map(|k| shade(k) + 0.01 * ((k * 7919 % 13) as f64 / 13.0)).collect();
     let weights = Weights { radius: 1.5, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
-    let formed = image_graph(&c, &pixels, height, width, weights).unwrap();
-    let unformed = image_adjacency(&c, &pixels, (height, width), weights).unwrap();
+    let formed = image_graph(c, &pixels, height, width, weights).unwrap();
+    let unformed = image_adjacency(c, &pixels, (height, width), weights).unwrap();
     let (options, none) = (Options { count: 2, basis: 60, ..Options::default() }, Progress::none());
     for scaling in [Scaling::None, Scaling::UnitRows, Scaling::Degrees] {
-        let [a, b] = [&formed, &unformed].map(|graph| embed(&c, graph, &options, scaling, &none).unwrap());
+        let [a, b] = [&formed, &unformed].map(|graph| embed(c, graph, &options, scaling, &none).unwrap());
         assert!(a.values.iter().zip(&b.values).all(|(a, b)| (a - b).abs() < 1e-10), "{:?} {:?}", a.values, b.values);
         assert!(a.coordinates.iter().zip(&b.coordinates).all(|(a, b)| (a - b).abs() < 1e-6));
     }
-    let (labels, _) = clusters(&c, &unformed, &options, Assignment::KMeans, 10, &none).unwrap();
+    let (labels, _) = clusters(c, &unformed, &options, Assignment::KMeans, 10, &none).unwrap();
     assert!((0..height * width).all(|k| (labels.labels[k] == labels.labels[0]) == (k % width < 13)));
     for normalised in [false, true] {
-        let [a, b] = [&formed, &unformed].map(|graph| fiedler(&c, graph, normalised, &options, &none).unwrap());
+        let [a, b] = [&formed, &unformed].map(|graph| fiedler(c, graph, normalised, &options, &none).unwrap());
         assert!((a.value - b.value).abs() < 1e-10);
         assert!(a.vector.iter().zip(&b.vector).all(|(a, b)| (a - b).abs() < 1e-6));
     }
     let refused = bisect(&unformed, &pixels, Cut::Median).map(|_| ()).unwrap_err().to_string();
     assert_eq!(refused, "not supported: graph: is an operator, a sparse matrix is needed");
-    assert!(image_adjacency(&c, &pixels, (height, width - 1), weights).is_err());
+    assert!(image_adjacency(c, &pixels, (height, width - 1), weights).is_err());
 }
 
-#[test]
-fn densities_give_traces_and_shares() {
-    let c = cpu(2);
-    let a = golden(&c, "as-caida20071105");
+fn densities_give_traces_and_shares(c: &Arc<Context>) {
+    let a = golden(c, "as-caida20071105");
     let n = a.rows();
-    let mut operator = Symmetric::<f64>::new(&c, &a, Kind::Matrix, 0.0).unwrap();
-    let d = density(&c, &mut operator, 40, 8, 3, &Progress::none()).unwrap();
+    let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
+    let d = density(c, &mut operator, 40, 8, 3, &Progress::none()).unwrap();
     assert!((d.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     // trace(A) = 0, trace(A^2) = nnz.
     let nnz = recorded("as-caida20071105", "nnz")[0];
@@ -214,5 +271,5 @@ fn densities_give_traces_and_shares() {
     assert!(d.trace(n, |x| x).abs() < 0.1 * nnz);
     let shares = d.histogram(-70.0, 70.0, 14).unwrap();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares[6] + shares[7] > 0.9);
-    assert!(d.histogram(1.0, 1.0, 3).is_err() && density(&c, &mut operator, 40, 0, 3, &Progress::none()).is_err());
+    assert!(d.histogram(1.0, 1.0, 3).is_err() && density(c, &mut operator, 40, 0, 3, &Progress::none()).is_err());
 }

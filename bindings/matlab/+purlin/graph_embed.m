@@ -3,8 +3,8 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalised Laplacian of the
 %   symmetric weights W.
 %   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and tells of the solve. Names
-%   are those of purlin.lanczos but 'kind' and 'shift', and 'scaling': 'none', 'unit_rows' (Ng, Jordan, Weiss) or 'degrees'
-%   (Shi, Malik).
+%   are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start', 'solve' and 'devices', and 'scaling': 'none',
+%   'unit_rows' (Ng, Jordan, Weiss) or 'degrees' (Shi, Malik).
 %
 %   Errors: as purlin.lanczos.
 %

@@ -94,6 +94,10 @@ on_both_backends! {
         the_photograph_has_the_recorded_eigenvalues
         a_stiffness_matrix_has_the_recorded_small_end_by_a_solve
     ;
+    singular:
+        singular_values_come_through_either_operator
+        values_of_a_deficient_matrix_are_zero_and_their_vectors_too
+    ;
 }
 
 /// A symmetric matrix from entries; those off the diagonal stand for their mirror images too.

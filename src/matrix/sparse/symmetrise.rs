@@ -58,7 +58,8 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
 }
 
 /// A symmetric matrix from a square one without duplicates; O(nnz log(longest row)). Of a pattern `Union`, `Intersection`
-/// and `Mirror` are patterns; `Sum` and `Average` count with ones.
+/// and `Mirror` are patterns; `Sum` and `Average` count with ones. Of a complex matrix the diagonal becomes real, and where both
+/// entries are as large that of the upper triangle counts.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
@@ -132,28 +133,25 @@ fn combine<T: Scalar>(
     let value = |k: usize| if k < nnz { value_at(held, k) } else { value_at::<T>(held, k - nnz).conjugate() };
     let size = |v: T| if T::IS_COMPLEX { v.re().hypot(v.im()) } else { v.re() };
     let half = T::from_parts(0.5, 0.0);
-    for (o, (&k, &partner)) in out.iter_mut().zip(entries.source.iter().zip(partners)) {
-        let a = value(k);
-        let b = (partner != usize::MAX).then(|| value(partner));
-        *o = match (how, b) {
-            (Symmetrise::Average, None) => half * a,
-            (_, None) | (Symmetrise::Mirror, _) => a,
-            (Symmetrise::Sum, Some(b)) => a + b,
-            (Symmetrise::Average, Some(b)) => half * (a + b),
-            (Symmetrise::Union, Some(b)) => {
-                if size(b) > size(a) {
-                    b
-                } else {
-                    a
-                }
-            }
-            (Symmetrise::Intersection, Some(b)) => {
-                if size(b) < size(a) {
-                    b
-                } else {
-                    a
-                }
-            }
-        };
+    for row in 0..entries.rows {
+        for o in entries.row_ptr[row]..entries.row_ptr[row + 1] {
+            let (a, partner) = (value(entries.source[o]), partners[o]);
+            let b = (partner != usize::MAX).then(|| value(partner));
+            // Of two that are as large, and conjugates of each other's mirror images, the one of the upper triangle.
+            let upper = entries.col_idx[o] >= row;
+            let chosen = match (how, b) {
+                (Symmetrise::Average, None) => half * a,
+                (_, None) | (Symmetrise::Mirror, _) => a,
+                (Symmetrise::Sum, Some(b)) => a + b,
+                (Symmetrise::Average, Some(b)) => half * (a + b),
+                (Symmetrise::Union, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
+                (Symmetrise::Union, Some(b)) => [a, b][usize::from(size(b) > size(a))],
+                (Symmetrise::Intersection, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
+                (Symmetrise::Intersection, Some(b)) => [a, b][usize::from(size(b) < size(a))],
+            };
+            // A Hermitian matrix has real numbers on its diagonal.
+            let on_diagonal = T::IS_COMPLEX && entries.col_idx[o] == row;
+            out[o] = if on_diagonal { T::from_parts(chosen.re(), 0.0) } else { chosen };
+        }
     }
 }

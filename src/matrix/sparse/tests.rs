@@ -246,6 +246,34 @@ fn directed_graphs_become_symmetric_in_five_ways() {
 }
 
 #[test]
+fn complex_matrices_become_hermitian() {
+    let c = context(1);
+    let z = |re: f64, im: f64| Complex::new(re, im);
+    // Diagonals with imaginary parts, two entries as large that are no conjugates, one without a partner.
+    let parts = CsrParts {
+        row_ptr: memory(&c, &[0i64, 3, 5, 6]),
+        row_ptr_type: IndexType::I64,
+        col_idx: memory(&c, &[0i32, 1, 2, 0, 1, 2]),
+        col_idx_type: IndexType::I32,
+        values: Some(Memory::Host(memory(
+            &c,
+            &[z(1.0, 5.0), z(1.0, 0.0), z(0.0, 2.0), z(0.0, 1.0), z(3.0, -1.0), z(0.0, 4.0)],
+        ))),
+    };
+    let a = Matrix::from_csr(&c, DType::CF64, Csr::new(parts, 0, 3, 3, 0).unwrap(), true);
+    let diagonals = |how| if how == Symmetrise::Sum { 2.0 } else { 1.0 };
+    for how in [Symmetrise::Union, Symmetrise::Sum, Symmetrise::Average, Symmetrise::Intersection] {
+        let made = symmetrise(&c, &a, how).unwrap();
+        assert!(is_symmetric(&made, 0.0).unwrap(), "{how:?}");
+        let times = diagonals(how);
+        assert_eq!(diagonal(&made).unwrap(), [z(times, 0.0), z(3.0 * times, 0.0), z(0.0, 0.0)], "{how:?}");
+    }
+    let (_, _, values) = arrays::<Complex<f64>>(&symmetrise(&c, &a, Symmetrise::Union).unwrap());
+    let wanted = [z(1.0, 0.0), z(1.0, 0.0), z(0.0, 2.0), z(1.0, 0.0), z(3.0, 0.0), z(0.0, -2.0), z(0.0, 0.0)];
+    assert_eq!(values.unwrap(), wanted);
+}
+
+#[test]
 fn measures_are_those_of_the_dense_matrix() {
     let c = context(1);
     let a = random(&c, 9, 6, 30, 3);
