@@ -58,7 +58,8 @@ pub unsafe extern "C" fn purlin_stream_create(
 /// Lets purlin enqueue on a caller's CUDA stream, which stays the caller's and must outlive the handle.
 ///
 /// @param      context      a context on the GPU of that stream.
-/// @param      cuda_stream  the `CUstream` (or `cudaStream_t`) as an integer; 0 is the legacy default stream.
+/// @param      cuda_stream  the `CUstream` (or `cudaStream_t`) as an integer; 0 is the legacy default stream. The per-thread
+///                          default stream, 2, is refused: each thread has its own by that name.
 /// @param[out] stream       the stream; destroying it leaves the caller's alone.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a stream of
 /// another device), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.

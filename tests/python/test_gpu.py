@@ -24,6 +24,11 @@ def to_device(request: pytest.FixtureRequest) -> Any:
     return module.asarray if request.param == "cupy" else lambda array: module.from_numpy(array.copy()).cuda()
 
 
+def test_the_per_thread_default_stream_is_refused(gpu: purlin.Context) -> None:
+    with pytest.raises(purlin.InvalidArgument, match="cuda_stream: is the per-thread default stream"):
+        purlin.Stream(gpu, cuda_stream=2)
+
+
 def test_context_is_on_the_device(gpu: purlin.Context) -> None:
     info = gpu.properties
     assert (info.backend, info.device) == ("cuda", 0)

@@ -182,6 +182,8 @@ fn a_callers_stream_is_used_and_left_alone() {
     selftest(&gpu, &wrapped, &mut output, 1024, 5, 32, 128).unwrap();
     drop(wrapped);
     own.synchronize().unwrap();
+    let refused = gpu.wrap_stream(2).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(refused.starts_with("cuda_stream: is the per-thread default stream"), "{refused}");
     let legacy = gpu.wrap_stream(0).unwrap();
     let mut back = vec![0u8; 4096];
     gpu.download(&legacy, &output, 0, &mut back).unwrap();

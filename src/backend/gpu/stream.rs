@@ -84,6 +84,9 @@ impl Drop for Queue {
     }
 }
 
+/// `CU_STREAM_PER_THREAD`: a queue of each thread's own by one name.
+const PER_THREAD: u64 = 2;
+
 impl GpuStream {
     /// A new queue. Like the runtime's ordinary streams it waits for the caller's work on the legacy default stream,
     /// so that data which the caller has just copied there is seen.
@@ -109,8 +112,13 @@ impl GpuStream {
     /// A caller's `CUstream`, which stays the caller's.
     pub(super) fn wrap(device: &Arc<Device>, raw: u64) -> Result<Self> {
         let entered = device.enter()?;
-        // 0, 1 and 2 are the driver's names of the default streams, which belong to the current context.
-        if raw > 2 {
+        if raw == PER_THREAD {
+            // Releases wait for a queue by its name, on whatever thread: there it would be another one.
+            let problem = "is the per-thread default stream, of which every thread has its own";
+            return Err(Error::invalid("cuda_stream", problem));
+        }
+        // 0 and 1 are the driver's names of the legacy default stream, which belongs to the current context.
+        if raw > PER_THREAD {
             let mut context = std::ptr::null_mut();
             // SAFETY: the caller promises a live stream; writes one handle.
             let code = unsafe { (entered.api().cuStreamGetCtx)(raw as CUstream, &mut context) };

@@ -260,7 +260,7 @@ fn complex_matrices_become_hermitian() {
             &[z(1.0, 5.0), z(1.0, 0.0), z(0.0, 2.0), z(0.0, 1.0), z(3.0, -1.0), z(0.0, 4.0)],
         ))),
     };
-    let a = Matrix::from_csr(&c, DType::CF64, Csr::new(parts, 0, 3, 3, 0).unwrap(), true);
+    let a = Matrix::from_csr(&c, DType::CF64, Csr::new(parts, 3, 3, 6, 0).unwrap(), true);
     let diagonals = |how| if how == Symmetrise::Sum { 2.0 } else { 1.0 };
     for how in [Symmetrise::Union, Symmetrise::Sum, Symmetrise::Average, Symmetrise::Intersection] {
         let made = symmetrise(&c, &a, how).unwrap();

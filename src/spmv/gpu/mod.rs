@@ -123,9 +123,6 @@ pub struct Space {
     launches: Mutex<()>,
 }
 
-/// `CU_STREAM_PER_THREAD`: a queue of each thread's own by one name.
-const PER_THREAD: u64 = 2;
-
 /// The lengths of the rows and the type say which algorithm suits, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
 pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'static str) {
     let is_alike = s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0);
@@ -263,7 +260,7 @@ impl Plan {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
         let (pieces, longs, products) = prepared.room();
-        if (pieces, longs, products) == (0, 0, 0) || stream.raw() == PER_THREAD {
+        if (pieces, longs, products) == (0, 0, 0) {
             return self.device_space::<T>(stream).map(Arc::new);
         }
         let following = Following { queue: stream.raw(), capture: stream.capture()? };
