@@ -87,9 +87,8 @@ fn single_precision_tells_clumps_apart(c: &Arc<Context>) {
     let wide = clumps(c, groups, size);
     let n = groups * size;
     let edge = |i: usize, j: usize| if i / size == j / size { 1.0f32 } else { 0.1 };
-    let joined = |i: usize, j: usize| {
-        i != j && (i / size == j / size || (i % size == 0 && j % size == 0 && i.abs_diff(j) == size))
-    };
+    let joined =
+        |i: usize, j: usize| i != j && (i / size == j / size || (i.is_multiple_of(size) && i.abs_diff(j) == size));
     let entries: Vec<(usize, usize, f32)> =
         (0..n).flat_map(|i| (0..n).filter(move |&j| joined(i, j)).map(move |j| (i, j, edge(i, j)))).collect();
     let single = from_entries(c, (n, n), &entries);
