@@ -57,7 +57,7 @@ pub struct Embedding {
 /// `options` says how; its `count` is k, `which` is not looked at.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as [`eigenpairs`].
+/// [`crate::error::Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as [`eigenpairs`].
 pub fn embed(
     context: &Arc<Context>,
     graph: &Matrix,
