@@ -24,6 +24,8 @@ function test_tt_contraction()
   big = repmat({1e30 * ones(1, 2)}, 1, 10);
   [v, info] = purlin.tt_inner(big, big);
   check(isinf(v) && strcmp(info.outcome, 'overflow'), 'overflow is a result');
+  check_error('purlin:invalidArgument', 'second GPU', @() purlin.tt_inner({1}, {1}, 'devices', 0));
+  check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.TTContraction('devices', -1));
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
   check_error('purlin:invalidArgument', 'algorithm', @() purlin.tt_inner(x, x, 'algorithm', 'fast'));
   check_error('purlin:invalidArgument', 'mode size', @() purlin.tt_inner(x, {rand(1, 2), rand(1, 2), rand(1, 2)}));

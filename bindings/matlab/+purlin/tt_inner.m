@@ -10,6 +10,7 @@ function [value, info] = tt_inner(x, y, varargin)
 %     'conjugate'        'bra' (default), 'none'
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
 %     'repeat'           how often the cores are gone round, for uniform trains
+%     'devices'          ordinals of further GPUs, among which pairs of a ring and host trains of a batch are shared
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %   A purlin.TTContraction in place of the names has them, and keeps plan and workspace from call to call.
 %

@@ -23,9 +23,12 @@ static const choice outcomes[] = {{"ok", PURLIN_TT_RESULT_OK}, {"overflow", PURL
   {"underflow", PURLIN_TT_RESULT_UNDERFLOW}, {"nonfinite", PURLIN_TT_RESULT_NONFINITE}, {NULL, 0}};
 static const choice sides[] = {{"left", PURLIN_TT_LEFT}, {"right", PURLIN_TT_RIGHT}, {NULL, 0}};
 
+/* Ends with the command, unless somebody keeps it. */
 static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) {
   purlin_tt_contraction_options o;
   purlin_tt_contraction *made = NULL;
+  const purlin_context *const *contexts = NULL;
+  int64_t count = 0, k;
   check(purlin_tt_contraction_options_init(&o, sizeof o));
   read_choice(options, "algorithm", algorithms, &o.algorithm);
   read_choice(options, "scaling", scalings, &o.scaling);
@@ -40,12 +43,15 @@ static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) 
   read_int64(options, "repeat", &o.repeat);
   read_int64(options, "workspace_limit", &o.workspace_limit);
   watch_from(options, w, &o.progress, &o.progress_user);
+  read_devices(options, &contexts, &count);
   check(purlin_tt_contraction_create(gateway_context(), &o, &made));
+  (void)temporary_contraction(made);
+  for (k = 0; k < count; k++) check(purlin_tt_contraction_add_context(made, contexts[k]));
   return made;
 }
 
 purlin_tt_contraction *contraction_of(const mxArray *options, watch *w) {
-  if (!mxIsUint64(options)) return temporary_contraction(new_contraction(options, w));
+  if (!mxIsUint64(options)) return new_contraction(options, w);
   /* One that is kept has no progress function: its watch would end with the command that made it. */
   w->function = w->error = NULL;
   w->message = NULL;
@@ -506,6 +512,7 @@ static void environments_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxAr
 static void contraction_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   watch w;
   plhs[0] = key_of(new_contraction(prhs[0], &w));
+  (void)temporary_contraction(NULL);
   (void)nlhs;
   (void)nrhs;
 }

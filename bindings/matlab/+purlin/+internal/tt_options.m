@@ -5,6 +5,6 @@ function opts = tt_options(given)
     return;
   end
   names = {'algorithm', 'scaling', 'conjugate', 'math', 'norm_way', 'kernel', 'assume_hermitian', 'cut', 'block', 'repeat', ...
-           'workspace_limit', 'progress'};
+           'workspace_limit', 'devices', 'progress'};
   opts = purlin.internal.options(names, given);
 end
