@@ -3491,6 +3491,20 @@ typedef struct purlin_spmv_options {
    * Added to the diagonal of that; default 0.
    */
   double shift;
+  /**
+   * Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower + upper) I) /
+   * (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d is Chebyshev's polynomial:
+   * within 1 where Op's spectrum is between `lower` and `upper`, and large beyond. Of square operators.
+   */
+  int64_t degree;
+  /**
+   * Where the filter's interval begins, finite; 0 without a filter.
+   */
+  double lower;
+  /**
+   * Where it ends, finite and above `lower`; 0 without a filter.
+   */
+  double upper;
 } purlin_spmv_options;
 
 /**
@@ -3569,6 +3583,10 @@ typedef struct purlin_spmv_info {
    * What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
    */
   int32_t kind;
+  /**
+   * Degree of the filter; 0 without one.
+   */
+  int64_t degree;
 } purlin_spmv_info;
 
 /**
@@ -3659,9 +3677,10 @@ typedef struct purlin_lanczos_options {
    */
   int32_t order;
   /**
-   * 0.
+   * 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
+   * (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
    */
-  int32_t reserved;
+  int32_t check_symmetry;
   /**
    * Further contexts, each on another GPU of the kind of the matrix's, or all on the CPU, where they take turns: the rows of
    * a sparse matrix are shared out over all of them. Of purlin_lanczos_solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
@@ -8805,13 +8824,17 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
  * purlin_spmv_update renews.
  *
- * @param      a        sparse.
- * @param      options  NULL for the defaults.
+ * A matrix that is known by its products alone forms them itself, where it does so, one call at a time: with vectors elsewhere
+ * than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
+ *
+ * @param      a        sparse; or an operator, by purlin_graph_operator_of_image or purlin_matrix_from_operator.
+ * @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `order`.
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, `symmetric`, `order`, `shift` or a kind of graphs of a rectangular matrix, `op` or `order` of a kind that has
- * none, row sums that are not finite or, of the normalised kinds and the modularity, too small), `PURLIN_ERROR_NOT_SUPPORTED`
- * (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
+ * none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator an algorithm, an order, TRANSPOSE of complex numbers,
+ * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.
  */
@@ -8853,7 +8876,7 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * @param      plan    the plan.
  * @param      stream  NULL for the context's own. What is in host memory is complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
- * @param      a       sparse, of the structure that was planned for.
+ * @param      a       the matrix that was planned for, or a sparse one of the same structure.
  * @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
  * @param[in]  beta    a number of A's type; NULL for 0.
  * @param      y       rows of the same, elements of A's type, without gaps; must not overlap x.
@@ -8881,7 +8904,7 @@ purlin_status purlin_spmv_apply(const struct purlin_spmv *plan,
  * @param      plan    the plan.
  * @param      stream  NULL for the context's own. What is in host memory is complete on return.
  * @param[in]  alpha   a number of A's type; NULL for 1.
- * @param      a       sparse, of the structure that was planned for.
+ * @param      a       the matrix that was planned for, or a sparse one of the same structure.
  * @param      x       dense, columns of op(A) x b, of A's type.
  * @param[in]  beta    a number of A's type; NULL for 0.
  * @param      y       dense, rows of op(A) x b, of A's type and X's order; must not overlap X.
@@ -9286,10 +9309,10 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
 
 /**
  * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
- * 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY,
- * purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalise take
- * it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed where
- * the context is. One call at a time uses it.
+ * 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
+ * purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
+ * purlin_graph_density and purlin_lanczos_tridiagonalise take it as a graph; what needs entries, as purlin_graph_bisect does, does
+ * not. Products are formed where the context is. One call at a time uses it.
  *
  * @param      context    the context it belongs to.
  * @param      image      as for purlin_graph_of_image.

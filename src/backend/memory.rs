@@ -269,6 +269,14 @@ impl Memory {
             Self::Host(_) => Err(Error::NotSupported(format!("{argument}: is on the host, device memory is needed"))),
         }
     }
+
+    /// The device memory to write to, or [`Error::NotSupported`] naming `argument`.
+    pub fn device_mut(&mut self, argument: &str) -> Result<&mut DeviceMemory> {
+        match self {
+            Self::Device(m) => Ok(m),
+            Self::Host(_) => Err(Error::NotSupported(format!("{argument}: is on the host, device memory is needed"))),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -419,6 +419,9 @@ pub unsafe extern "C" fn purlin_graph_density(
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
         let found = with_scalar!(a.dtype(), "a", T => {
             let mut operator = Symmetric::<T>::in_order(a.context(), &a, request.kind, request.shift, request.order)?;
+            if request.options.check_symmetry {
+                operator.sample_symmetry();
+            }
             density(a.context(), &mut operator, steps, vectors, request.options.seed, &progress)
         })?;
         points.set_first("points", &found.points)?;
@@ -492,10 +495,10 @@ unsafe fn of_pixels(
 }
 
 /// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
-/// 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY,
-/// purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler, purlin_graph_density and purlin_lanczos_tridiagonalise take
-/// it as a graph; what needs entries, as purlin_graph_bisect and purlin_spmv_create do, does not. Products are formed where
-/// the context is. One call at a time uses it.
+/// 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
+/// purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
+/// purlin_graph_density and purlin_lanczos_tridiagonalise take it as a graph; what needs entries, as purlin_graph_bisect does, does
+/// not. Products are formed where the context is. One call at a time uses it.
 ///
 /// @param      context    the context it belongs to.
 /// @param      image      as for purlin_graph_of_image.

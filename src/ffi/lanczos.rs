@@ -87,9 +87,6 @@ impl Request {
 
 /// Options of a caller's struct.
 pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     let options = Options {
         count: shape::size("count", o.count, 1)?,
         which: Which::from_code("which", o.which)?,
@@ -104,6 +101,7 @@ pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
         filter: Filter::from_code("filter", o.filter)?,
         degree: shape::size("degree", o.degree, 0)?,
         sigma: o.sigma,
+        check_symmetry: options::flag("check_symmetry", o.check_symmetry)?,
     };
     let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
     Ok(Request { options, kind, shift: o.shift, order, is_shared: o.contexts_count != 0 })

@@ -65,6 +65,9 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
         let found = with_scalar!(a.dtype(), "a", T => {
             let mut operator = Symmetric::<T>::in_order(a.context(), &a, request.kind, request.shift, request.order)?;
+            if request.options.check_symmetry {
+                operator.sample_symmetry();
+            }
             let start = match &start {
                 None => None,
                 Some(start) => {

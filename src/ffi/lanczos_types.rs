@@ -122,8 +122,9 @@ pub struct purlin_lanczos_options {
     /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalise. The
     /// copy stays with the matrix for later calls.
     pub order: i32,
-    /// 0.
-    pub reserved: i32,
+    /// 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
+    /// (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
+    pub check_symmetry: i32,
     /// Further contexts, each on another GPU of the kind of the matrix's, or all on the CPU, where they take turns: the rows of
     /// a sparse matrix are shared out over all of them. Of purlin_lanczos_solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
     /// no order. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
@@ -156,7 +157,7 @@ versioned!(
         progress: None,
         progress_user: std::ptr::null_mut(),
         order: PURLIN_ORDER_NONE,
-        reserved: 0,
+        check_symmetry: 0,
         contexts: std::ptr::null(),
         contexts_count: 0,
     }

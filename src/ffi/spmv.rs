@@ -13,7 +13,7 @@ use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
-use crate::shape::to_i64;
+use crate::shape::{self, to_i64};
 use crate::spmv::{Algorithm, Kind, Op, Options, Plan};
 
 /// A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
@@ -77,6 +77,9 @@ fn read_options(o: &purlin_spmv_options) -> Result<Options> {
         order: optional_order(o.order)?,
         kind: Kind::from_code("kind", o.kind)?,
         shift: o.shift,
+        degree: shape::size("degree", o.degree, 0)?,
+        lower: o.lower,
+        upper: o.upper,
     })
 }
 
@@ -103,6 +106,7 @@ impl purlin_spmv_info {
             reason: fill_text(i.reason),
             order: plan.options().order.map_or(PURLIN_ORDER_NONE, |how| how as i32),
             kind: plan.options().kind as i32,
+            degree: to_i64(plan.options().degree),
         }
     }
 }
@@ -114,13 +118,17 @@ impl purlin_spmv_info {
 /// keeps nothing else of the matrix; on a GPU it keeps the structure and values that are in host memory. What it keeps of values
 /// purlin_spmv_update renews.
 ///
-/// @param      a        sparse.
-/// @param      options  NULL for the defaults.
+/// A matrix that is known by its products alone forms them itself, where it does so, one call at a time: with vectors elsewhere
+/// than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
+///
+/// @param      a        sparse; or an operator, by purlin_graph_operator_of_image or purlin_matrix_from_operator.
+/// @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `order`.
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, `symmetric`, `order`, `shift` or a kind of graphs of a rectangular matrix, `op` or `order` of a kind that has
-/// none, row sums that are not finite or, of the normalised kinds and the modularity, too small), `PURLIN_ERROR_NOT_SUPPORTED`
-/// (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
+/// none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator an algorithm, an order, TRANSPOSE of complex numbers,
+/// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` is NULL or initialised; `plan` is NULL or valid for writing.
@@ -195,7 +203,7 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// @param      plan    the plan.
 /// @param      stream  NULL for the context's own. What is in host memory is complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
-/// @param      a       sparse, of the structure that was planned for.
+/// @param      a       the matrix that was planned for, or a sparse one of the same structure.
 /// @param      x       columns of op(A), or of the operator, elements of A's type, without gaps.
 /// @param[in]  beta    a number of A's type; NULL for 0.
 /// @param      y       rows of the same, elements of A's type, without gaps; must not overlap x.
@@ -241,7 +249,7 @@ pub unsafe extern "C" fn purlin_spmv_apply(
 /// @param      plan    the plan.
 /// @param      stream  NULL for the context's own. What is in host memory is complete on return.
 /// @param[in]  alpha   a number of A's type; NULL for 1.
-/// @param      a       sparse, of the structure that was planned for.
+/// @param      a       the matrix that was planned for, or a sparse one of the same structure.
 /// @param      x       dense, columns of op(A) x b, of A's type.
 /// @param[in]  beta    a number of A's type; NULL for 0.
 /// @param      y       dense, rows of op(A) x b, of A's type and X's order; must not overlap X.

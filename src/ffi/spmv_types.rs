@@ -55,6 +55,14 @@ pub struct purlin_spmv_options {
     pub kind: i32,
     /// Added to the diagonal of that; default 0.
     pub shift: f64,
+    /// Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower + upper) I) /
+    /// (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d is Chebyshev's polynomial:
+    /// within 1 where Op's spectrum is between `lower` and `upper`, and large beyond. Of square operators.
+    pub degree: i64,
+    /// Where the filter's interval begins, finite; 0 without a filter.
+    pub lower: f64,
+    /// Where it ends, finite and above `lower`; 0 without a filter.
+    pub upper: f64,
 }
 
 versioned!(
@@ -69,6 +77,9 @@ versioned!(
         order: PURLIN_ORDER_NONE,
         kind: PURLIN_LANCZOS_MATRIX,
         shift: 0.0,
+        degree: 0,
+        lower: 0.0,
+        upper: 0.0,
     }
 );
 
@@ -112,6 +123,8 @@ pub struct purlin_spmv_info {
     pub order: i32,
     /// What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
     pub kind: i32,
+    /// Degree of the filter; 0 without one.
+    pub degree: i64,
 }
 
 versioned!(
@@ -136,5 +149,6 @@ versioned!(
         reason: [0; 128],
         order: 0,
         kind: 0,
+        degree: 0,
     }
 );

@@ -3,6 +3,7 @@
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
+pub use crate::spmv::filter::MOST_DEGREE;
 
 /// Which eigenvalues. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,13 +134,13 @@ pub struct Options {
     pub degree: usize,
     /// Where eigenvalues are looked for, with [`Which::Nearest`]; else not looked at.
     pub sigma: f64,
+    /// Whether products with two random vectors are to show that the operator is symmetric, for one that the caller's function
+    /// is.
+    pub check_symmetry: bool,
 }
 
 /// Vectors of the largest block.
 pub const MOST_BLOCK: usize = 16;
-
-/// The largest degree of a filter.
-pub const MOST_DEGREE: usize = 20_000;
 
 impl Default for Options {
     fn default() -> Self {
@@ -157,6 +158,7 @@ impl Default for Options {
             filter: Filter::Off,
             degree: 0,
             sigma: 0.0,
+            check_symmetry: false,
         }
     }
 }

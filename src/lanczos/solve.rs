@@ -6,6 +6,7 @@ use super::algorithm::cullum::{Recurrence, recurrence};
 pub use super::algorithm::pairs::Vectors;
 
 use super::algorithm::pairs::Job;
+use super::algorithm::symmetry::sample;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
 use super::info::Pairs;
@@ -81,9 +82,16 @@ pub fn eigenpairs_to<T: Scalar>(
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != n) {
         return Err(Error::invalid("solve", format!("is of order {found}, {n} is needed")));
     }
+    if options.check_symmetry {
+        operator.sample_symmetry();
+    }
     match context.backend() {
         Backend::Cpu => {
-            let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns())?;
+            let is_sampled = operator.take_sampled();
+            let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns().max(3))?;
+            if is_sampled {
+                sample(&mut krylov)?;
+            }
             run_job(context, &job, &mut krylov, vectors, progress)
         }
         Backend::Gpu(_) => {
@@ -137,7 +145,14 @@ pub fn tridiagonalise<T: Scalar>(
         return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
     }
     match context.backend() {
-        Backend::Cpu => run(&mut CpuKrylov::new(context, operator, None, 3)?, steps, seed, start, progress),
+        Backend::Cpu => {
+            let is_sampled = operator.take_sampled();
+            let mut krylov = CpuKrylov::new(context, operator, None, 3)?;
+            if is_sampled {
+                sample(&mut krylov)?;
+            }
+            run(&mut krylov, steps, seed, start, progress)
+        }
         Backend::Gpu(_) => run(&mut GpuKrylov::new(context, operator, None, 3)?, steps, seed, start, progress),
     }
 }

@@ -9,13 +9,17 @@
 //! | [`renumber`] | products in another order of rows and columns |
 //! | [`product`] | the calls |
 //! | [`operator`] | products with operators that are never formed |
+//! | [`filter`] | polynomials of them |
+//! | [`known`] | matrices that are known by their products alone |
 //! | [`cpu`] | the algorithms on threads |
 //! | [`gpu`] | the algorithms on a GPU |
 
 pub mod cpu;
+pub mod filter;
 pub mod gpu;
 pub mod info;
 pub mod kind;
+mod known;
 pub mod operator;
 pub mod options;
 pub mod plan;

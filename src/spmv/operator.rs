@@ -5,6 +5,7 @@ use std::any::Any;
 use super::cpu::Finish;
 use super::gpu::DeviceTerms;
 use super::kind::Kind;
+use super::known;
 use super::options::{Op, Options};
 use super::plan::{Plan, csr};
 use super::renumber::Way;
@@ -58,7 +59,8 @@ impl Operator {
         let back = if options.kind.is_of_square() {
             None
         } else {
-            let settings = Options { op: Op::Adjoint, kind: Kind::Matrix, shift: 0.0, ..*options };
+            let bare = Options { algorithm: options.algorithm, symmetric: options.symmetric, ..Options::default() };
+            let settings = Options { op: Op::Adjoint, ..bare };
             Some(Box::new(Plan::new(plan.context(), a, settings)?))
         };
         Ok(Self { terms: Box::new(terms), device, back })
@@ -90,8 +92,12 @@ impl Operator {
 }
 
 impl Plan {
-    /// The row sums of a square matrix, in its own order; by a product where its values are on a device.
+    /// The row sums of a square matrix, in its own order; by a product where its values are on a device, and of an operator what
+    /// it knows.
     pub(crate) fn degrees<T: Scalar>(&self, a: &Matrix) -> Result<Vec<f64>> {
+        if let Some(own) = known::operator(a) {
+            return Self::known_degrees(a, own, self.options().kind);
+        }
         let n = a.rows();
         let mut degrees = alloc::with_capacity("degrees of a graph", n)?;
         if !matches!(csr(a)?.parts().values, Some(Memory::Device(_))) {
@@ -122,7 +128,7 @@ impl Plan {
         x: &[T],
         y: &mut [T],
     ) -> Result<()> {
-        let Options { kind, shift, .. } = *self.options();
+        let (kind, shift) = (self.options().kind, self.options().added());
         let (context, terms) = (self.context(), operator.terms::<T>()?);
         let (zero, one) = (T::default(), T::from_parts(1.0, 0.0));
         let finish = Finish {

@@ -58,6 +58,12 @@ pub struct Options {
     pub kind: Kind,
     /// Added to the diagonal of that.
     pub shift: f64,
+    /// Degree of the Chebyshev polynomial that takes the place of that, at most [`super::filter::MOST_DEGREE`]; 0 for none.
+    pub degree: usize,
+    /// Where the interval begins in which the polynomial stays within 1; 0 without one.
+    pub lower: f64,
+    /// Where it ends, above `lower`.
+    pub upper: f64,
 }
 
 impl Default for Options {
@@ -69,6 +75,9 @@ impl Default for Options {
             order: None,
             kind: Kind::Matrix,
             shift: 0.0,
+            degree: 0,
+            lower: 0.0,
+            upper: 0.0,
         }
     }
 }
@@ -101,11 +110,11 @@ impl Options {
                 format!("is {shift}, a is {rows} x {cols}: it has no diagonal to add to"),
             ));
         }
-        Ok(())
+        self.check_filter(square || !kind.is_of_square())
     }
 
-    /// Whether a product is one with the matrix and nothing else.
+    /// Whether a product, or each of a filter, is one with the matrix and nothing else.
     pub(super) fn is_of_matrix(&self) -> bool {
-        self.kind == Kind::Matrix && self.shift == 0.0
+        self.kind == Kind::Matrix && self.added() == 0.0
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::gpu;
 use super::info::{Info, Statistics};
+use super::known;
 use super::operator::Operator;
 use super::options::{Algorithm, Op, Options};
 use super::renumber::Renumbering;
@@ -49,6 +50,8 @@ pub struct Plan {
     pub(super) device: Option<Box<gpu::Prepared>>,
     /// What is made of the matrix, if anything is.
     operator: Option<Operator>,
+    /// Whether the matrix is known by its products alone.
+    is_of_operator: bool,
 }
 
 pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
@@ -70,8 +73,11 @@ impl Plan {
     pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
         let start = Instant::now();
         a.expect_context("a", context)?;
-        let from = csr(a)?;
         options.check(a.rows(), a.cols())?;
+        if known::operator(a).is_some() {
+            return Self::of_operator(context, a, options, start);
+        }
+        let from = csr(a)?;
         let renumbering = options.order.map(|how| Renumbering::new(context, a, how)).transpose()?.map(Arc::new);
         let other = multiplied_by(context, a, &options, renumbering.as_deref())?;
         let multiplied = other.as_ref().map(csr).transpose()?.unwrap_or(from);
@@ -79,26 +85,17 @@ impl Plan {
         let statistics = statistics(&rows);
         let group = group(&statistics);
         let held = other.as_ref().map_or(0, |m| m.storage_bytes()) + renumbering.as_ref().map_or(0, |r| r.bytes());
-        let mut plan = Self {
-            context: Arc::clone(context),
-            options,
-            info: Info {
-                algorithm: options.algorithm,
-                reason: "asked for",
-                group,
-                statistics,
-                tiles: 0,
-                bytes: held,
-                seconds: 0.0,
-            },
-            shape: (a.rows(), a.cols(), from.nnz()),
-            other: None,
-            renumbering,
-            tiles: Vec::new(),
-            order: Vec::new(),
-            device: None,
-            operator: None,
+        let info = Info {
+            algorithm: options.algorithm,
+            reason: "asked for",
+            group,
+            statistics,
+            tiles: 0,
+            bytes: held,
+            seconds: 0.0,
         };
+        let mut plan = Self::bare(context, options, info, (a.rows(), a.cols(), from.nnz()));
+        plan.renumbering = renumbering;
         match context.backend() {
             Backend::Cpu => plan.cut(&rows)?,
             Backend::Gpu(gpu) => with_scalar!(a.dtype(), "a", T => {
@@ -114,13 +111,56 @@ impl Plan {
             })?,
         }
         plan.other = other;
-        if !options.is_of_matrix() {
-            let operator = Operator::new(&plan, a)?;
-            plan.info.bytes += operator.bytes();
-            plan.operator = Some(operator);
-        }
+        plan.make_operator(a)?;
         plan.info.seconds = start.elapsed().as_secs_f64();
         Ok(plan)
+    }
+
+    /// A plan of which nothing is made yet.
+    fn bare(context: &Arc<Context>, options: Options, info: Info, shape: (usize, usize, usize)) -> Self {
+        Self {
+            context: Arc::clone(context),
+            options,
+            info,
+            shape,
+            other: None,
+            renumbering: None,
+            tiles: Vec::new(),
+            order: Vec::new(),
+            device: None,
+            operator: None,
+            is_of_operator: false,
+        }
+    }
+
+    /// A plan of an operator, of which nothing is looked at.
+    fn of_operator(context: &Arc<Context>, a: &Matrix, options: Options, start: Instant) -> Result<Self> {
+        options.check_known(a.dtype())?;
+        let (rows, cols) = (a.rows(), a.cols());
+        let statistics =
+            Statistics { rows: if options.op == Op::Plain { rows } else { cols }, ..Statistics::default() };
+        let info = Info {
+            algorithm: Algorithm::Auto,
+            reason: "an operator forms its products itself",
+            group: 0,
+            statistics,
+            tiles: 0,
+            bytes: 0,
+            seconds: 0.0,
+        };
+        let mut plan = Self { is_of_operator: true, ..Self::bare(context, options, info, (rows, cols, 0)) };
+        plan.make_operator(a)?;
+        plan.info.seconds = start.elapsed().as_secs_f64();
+        Ok(plan)
+    }
+
+    /// Keeps what the plan's kind makes of `a`.
+    fn make_operator(&mut self, a: &Matrix) -> Result<()> {
+        let operator = if self.options.is_of_matrix() { None } else { Some(Operator::new(self, a)?) };
+        self.info.bytes -= self.operator.as_ref().map_or(0, Operator::bytes);
+        self.info.bytes += operator.as_ref().map_or(0, Operator::bytes);
+        self.operator = operator;
+        Ok(())
     }
 
     /// A plan that stays with the matrix for later calls where one is dear, in a context on a GPU or with an order: it is made
@@ -187,6 +227,9 @@ impl Plan {
     /// As [`Plan::new`].
     pub fn update(&mut self, a: &Matrix) -> Result<()> {
         self.expect(a)?;
+        if known::operator(a).is_some() {
+            return self.make_operator(a);
+        }
         if self.other.is_some() {
             self.other = multiplied_by(&self.context, a, &self.options, self.renumbering.as_deref())?;
         }
@@ -194,10 +237,7 @@ impl Plan {
         if let (Some(device), Backend::Gpu(gpu)) = (&mut self.device, self.context.backend()) {
             with_scalar!(a.dtype(), "a", T => device.update::<T>(gpu, from))?;
         }
-        if self.operator.is_some() {
-            self.operator = Some(Operator::new(self, a)?);
-        }
-        Ok(())
+        self.make_operator(a)
     }
 
     /// What is made of the matrix, if anything is.
@@ -262,7 +302,12 @@ impl Plan {
 
     /// Refuses a matrix of another structure, as far as sizes tell.
     pub(super) fn expect(&self, a: &Matrix) -> Result<()> {
-        let found = (a.rows(), a.cols(), csr(a)?.nnz());
+        let entries = if known::operator(a).is_some() { 0 } else { csr(a)?.nnz() };
+        if known::operator(a).is_some() != self.is_of_operator {
+            let kind = if self.is_of_operator { "an operator" } else { "a sparse matrix" };
+            return Err(Error::invalid("a", format!("is {}, the plan is for {kind}", a.storage().name())));
+        }
+        let found = (a.rows(), a.cols(), entries);
         if found == self.shape {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! The calls: a plan, a matrix and vectors.
 
 use super::cpu::{self, Finish, Job};
+use super::known;
 use super::plan::{Plan, csr};
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
 use crate::scalar::{Complex, Scalar, with_scalar};
-use crate::shape::{Order, product};
+use crate::shape::{Layout, Order, product};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -48,6 +49,9 @@ impl Plan {
         y.expect_dims("y", &[rows])?;
         let queue = stream::select(self.context(), queue)?;
         if let (Backend::Gpu(gpu), Some(queue)) = (self.context().backend(), queue) {
+            if with_scalar!(a.dtype(), "a", T => known::is_on_host::<T>(a))? {
+                return with_scalar!(a.dtype(), "a", T => self.apply_through_host::<T>((gpu, queue), a, (alpha, beta), x, y));
+            }
             return with_scalar!(a.dtype(), "a", T => self.apply_on_device::<T>((gpu, queue), a, (alpha, beta), x, y));
         }
         with_scalar!(a.dtype(), "a", T => {
@@ -110,41 +114,77 @@ impl Plan {
         }
         if let (Memory::Device(_), Memory::Device(_), Some(queue)) = (x.memory, &*y.memory, queue) {
             let scalars = (alpha, beta);
+            if with_scalar!(a.dtype(), "a", T => known::is_on_host::<T>(a))? {
+                return with_scalar!(a.dtype(), "a", T => self.apply_block_through_host::<T>(queue, a, scalars, x, y));
+            }
             return with_scalar!(a.dtype(), "a", T => self.apply_block_on_device::<T>(queue, a, scalars, width, x, y));
         }
         with_scalar!(a.dtype(), "a", T => {
             let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
             let (from, to) = (x.memory.host("x")?.as_slice::<T>()?, y.memory.host_mut("y")?.as_mut_slice::<T>()?);
-            if x.order == Order::RowMajor {
-                for (name, layout) in [("x", x.layout), ("y", y.layout)] {
-                    if !layout.is_packed(Order::RowMajor) {
-                        let ld = layout.strides()[0];
-                        return Err(Error::NotSupported(format!("{name}: has ld = {ld}, its {width} columns are needed")));
-                    }
+            self.multiply_lines(a, (alpha, beta), x.order, (from, x.layout), (to, y.layout))
+        })
+    }
+
+    /// Y = alpha Op X + beta Y for the columns of dense matrices of one order on the host.
+    pub(super) fn multiply_lines<T: Scalar>(
+        &self,
+        a: &Matrix,
+        scalars: (T, T),
+        order: Order,
+        (from, x): (&[T], &Layout),
+        (to, y): (&mut [T], &Layout),
+    ) -> Result<()> {
+        let ((rows, cols), width) = (self.size(), x.dims()[1]);
+        if order == Order::RowMajor {
+            for (name, layout) in [("x", x), ("y", y)] {
+                if !layout.is_packed(Order::RowMajor) {
+                    let ld = layout.strides()[0];
+                    return Err(Error::NotSupported(format!("{name}: has ld = {ld}, its {width} columns are needed")));
                 }
-                let (x, y) = (&from[..cols * width], &mut to[..rows * width]);
-                return self.multiply(a, (alpha, beta), width, x, y);
             }
-            // Columns without rows lie nowhere.
-            let column = |j: usize, stride: usize, len: usize| if len == 0 { 0..0 } else { j * stride..j * stride + len };
-            for j in 0..width {
-                let x = &from[column(j, x.layout.strides()[1], cols)];
-                let y = &mut to[column(j, y.layout.strides()[1], rows)];
-                self.multiply(a, (alpha, beta), 1, x, y)?;
-            }
-            Ok(())
+            return self.multiply(a, scalars, width, &from[..cols * width], &mut to[..rows * width]);
+        }
+        // Columns without rows lie nowhere.
+        let column = |j: usize, stride: usize, len: usize| if len == 0 { 0..0 } else { j * stride..j * stride + len };
+        (0..width).try_for_each(|j| {
+            let (from, to) = (&from[column(j, x.strides()[1], cols)], &mut to[column(j, y.strides()[1], rows)]);
+            self.multiply(a, scalars, 1, from, to)
         })
     }
 
     /// Y = alpha Op X + beta Y for rows of `width` numbers in the matrix's order, Op being what the plan makes of A.
-    fn multiply<T: Scalar>(&self, a: &Matrix, (alpha, beta): (T, T), width: usize, x: &[T], y: &mut [T]) -> Result<()> {
-        let run = |x: &[T], y: &mut [T]| match self.operator() {
-            Some(operator) => self.operate(operator, a, (alpha, beta), width, x, y),
-            None if width == 1 => self.compute(a, Finish::plain(alpha, beta), x, x, y),
-            None => self.compute_block(a, (alpha, beta), width, x, y),
+    pub(super) fn multiply<T: Scalar>(
+        &self,
+        a: &Matrix,
+        (alpha, beta): (T, T),
+        width: usize,
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        let run = |x: &[T], y: &mut [T]| match self.options().degree {
+            // Without a product there is nothing to filter.
+            1.. if alpha != T::default() => self.filter(a, (alpha, beta), width, x, y),
+            _ => self.once(a, (alpha, beta), width, x, y),
         };
         // Without a product nothing of x is read, and no order matters.
         if alpha == T::default() { run(x, y) } else { self.ordered(width, beta != T::default(), x, y, run) }
+    }
+
+    /// Y = alpha Op X + beta Y in the plan's order, without a filter.
+    pub(super) fn once<T: Scalar>(
+        &self,
+        a: &Matrix,
+        (alpha, beta): (T, T),
+        width: usize,
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        match self.operator() {
+            Some(operator) => self.operate(operator, a, (alpha, beta), width, x, y),
+            None if width == 1 => self.compute(a, Finish::plain(alpha, beta), x, x, y),
+            None => self.compute_block(a, (alpha, beta), width, x, y),
+        }
     }
 
     /// Y = alpha op(A) X + beta Y for `width` vectors side by side, whatever the plan's kind: row-major blocks, a row of `width`
@@ -183,6 +223,9 @@ impl Plan {
                 return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
             }
         }
+        if let Some(own) = known::operator(a) {
+            return self.ask(own, finish, width, (gathered, x), y);
+        }
         if let Backend::Gpu(gpu) = self.context().backend() {
             return self.compute_block_on_device(gpu, a, finish, width, (gathered, x), y);
         }
@@ -215,6 +258,9 @@ impl Plan {
             if found != need {
                 return Err(Error::invalid(name, format!("has {found} elements, {need} are needed")));
             }
+        }
+        if let Some(own) = known::operator(a) {
+            return self.ask(own, finish, 1, (gathered, x), y);
         }
         if let Backend::Gpu(gpu) = self.context().backend() {
             return self.compute_on_device(gpu, a, finish, gathered, x, y);

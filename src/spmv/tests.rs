@@ -1,3 +1,4 @@
+pub(crate) mod filters;
 mod given;
 pub(super) mod kinds;
 pub(super) mod orders;

@@ -7,6 +7,7 @@
 //! | `block` | the same with blocks |
 //! | `verify` | the search and the check for copies of multiple eigenvalues |
 //! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
+//! | `symmetry` | a test of operators without entries |
 //! | `cullum`, `plain` | the plain recurrence with its test; eigenpairs from it |
 
 pub mod block;
@@ -16,6 +17,7 @@ pub mod pairs;
 mod partial;
 pub mod plain;
 pub mod restart;
+pub mod symmetry;
 pub mod transform;
 pub mod verify;
 

@@ -110,7 +110,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         columns: usize,
     ) -> Result<Self> {
         let gpu = context.gpu("operator")?;
-        let (columns, is_sampled) = (columns.max(3), operator.is_sampled());
+        let (columns, is_sampled) = (columns.max(3), operator.take_sampled());
         let stream = gpu.default_stream();
         let (n, rows) = (operator.order(), operator.rows());
         let memory =

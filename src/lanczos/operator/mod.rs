@@ -211,9 +211,15 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(())
     }
 
-    /// Whether the symmetry of the matrix is still to be tested by products.
-    pub(super) fn is_sampled(&self) -> bool {
-        self.is_sampled
+    /// Has the next solve test by products with two random vectors that the operator is symmetric, for one whose entries nobody
+    /// has seen.
+    pub fn sample_symmetry(&mut self) {
+        self.is_sampled = true;
+    }
+
+    /// Whether the symmetry of the operator is still to be tested by products: once.
+    pub(super) fn take_sampled(&mut self) -> bool {
+        std::mem::take(&mut self.is_sampled)
     }
 
     /// Keeps what the kind makes of the row sums of its rows.

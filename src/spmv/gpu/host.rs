@@ -2,6 +2,7 @@
 
 use super::DeviceFinish;
 use super::operator::packed;
+use crate::alloc;
 use crate::backend::gpu::kernels::spmv::{Strided, Vectors};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
@@ -92,6 +93,71 @@ impl Plan {
                 gpu.download_numbers(stream, &there, y)
             }
         }
+    }
+
+    /// As [`Plan::apply_on_device`] of an operator whose products are formed on the host: the vectors go there and back.
+    pub(in crate::spmv) fn apply_through_host<T: Scalar>(
+        &self,
+        (gpu, stream): (&Gpu, &GpuStream),
+        a: &Matrix,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        x: &Tensor,
+        y: &mut Tensor,
+    ) -> Result<()> {
+        a.expect_dtype("a", T::DTYPE)?;
+        y.check_writable("y")?;
+        for (argument, t) in [("x", x), ("y", &*y)] {
+            unit_stride(argument, t)?;
+            t.expect_dtype(argument, T::DTYPE)?;
+        }
+        let zero = Complex::new(0.0, 0.0);
+        let (rows, cols) = (y.dims()[0], x.dims()[0]);
+        let mut copy;
+        let x = match x.memory() {
+            Memory::Host(memory) => &memory.as_slice::<T>()?[..cols],
+            Memory::Device(memory) => {
+                copy = alloc::filled(WHAT, cols, T::default())?;
+                if alpha != zero {
+                    gpu.download_numbers(stream, memory, &mut copy)?;
+                }
+                &copy
+            }
+        };
+        let factors = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
+        match y.memory_mut("y")? {
+            Memory::Host(y) => self.multiply(a, factors, 1, x, &mut y.as_mut_slice::<T>()?[..rows]),
+            Memory::Device(there) => {
+                let mut y = alloc::filled(WHAT, rows, T::default())?;
+                if beta != zero {
+                    gpu.download_numbers(stream, there, &mut y)?;
+                }
+                self.multiply(a, factors, 1, x, &mut y)?;
+                gpu.store_numbers(stream, &y, there, 0)
+            }
+        }
+    }
+
+    /// As [`Plan::apply_through_host`] for the columns of matrices on the device, whose sizes and types were checked.
+    pub(in crate::spmv) fn apply_block_through_host<T: Scalar>(
+        &self,
+        stream: &GpuStream,
+        a: &Matrix,
+        (alpha, beta): (Complex<f64>, Complex<f64>),
+        x: Dense<'_>,
+        y: DenseMut<'_>,
+    ) -> Result<()> {
+        let (from, to) = (x.memory.device("x")?, y.memory.device_mut("y")?);
+        let gpu = self.context().gpu("plan")?;
+        let copy = |memory: &DeviceMemory, layout: &Layout| {
+            let mut numbers = alloc::filled(WHAT, layout.extent(), T::default())?;
+            gpu.download_numbers(stream, memory, &mut numbers)?;
+            Ok::<_, Error>(numbers)
+        };
+        // What lies between the columns of y goes back as it was.
+        let (x_host, mut y_host) = (copy(from, x.layout)?, copy(to, y.layout)?);
+        let factors = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
+        self.multiply_lines(a, factors, x.order, (&x_host, x.layout), (&mut y_host, y.layout))?;
+        gpu.store_numbers(stream, &y_host, to, 0)
     }
 
     /// The columns of matrices on the device, whose sizes and types were checked.

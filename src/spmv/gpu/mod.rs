@@ -7,8 +7,10 @@
 //! | `sweeps` | products by columns, then sums by rows |
 //! | `host` | calls with vectors in host memory |
 //! | `operator` | operators that are never formed |
+//! | `filter` | polynomials of them |
 
 mod cut;
+mod filter;
 mod host;
 mod matrix;
 mod operator;

@@ -10,8 +10,8 @@ use crate::matrix::Matrix;
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
 use crate::spmv::kind::Kind;
+use crate::spmv::known;
 use crate::spmv::operator::Operator;
-use crate::spmv::options::Options;
 use crate::spmv::plan::Plan;
 use crate::spmv::terms::Terms;
 
@@ -61,9 +61,24 @@ pub(in crate::spmv) fn packed(memory: Region<'_>, width: usize) -> Block<'_> {
 }
 
 impl Plan {
-    /// Y = alpha Op X + beta Y for rows of `width` numbers in the plan's order, Op being what the plan makes of A; in the
-    /// order of `stream`. With alpha = 0 nothing of X is read.
+    /// Y = alpha Op X + beta Y for rows of `width` numbers in the plan's order, Op being what the plan makes of A, or the filter
+    /// of that; in the order of `stream`. With alpha = 0 nothing of X is read.
     pub(in crate::spmv) fn multiply_there<T: Scalar>(
+        &self,
+        on: (&Gpu, &GpuStream),
+        a: &Matrix,
+        scalars: (Complex<f64>, Complex<f64>),
+        width: usize,
+        vectors: (Block<'_>, Block<'_>),
+    ) -> Result<()> {
+        if self.options().degree > 0 && scalars.0 != real(0.0) {
+            return self.filter_there::<T>(on, a, scalars, width, vectors);
+        }
+        self.once_there::<T>(on, a, scalars, width, vectors)
+    }
+
+    /// As [`Plan::multiply_there`] without a filter.
+    pub(super) fn once_there<T: Scalar>(
         &self,
         on: (&Gpu, &GpuStream),
         a: &Matrix,
@@ -72,6 +87,10 @@ impl Plan {
         (x, y): (Block<'_>, Block<'_>),
     ) -> Result<()> {
         let zero = real(0.0);
+        let is_single = (width, x.stride, y.stride) == (1, 1, 1);
+        if known::operator(a).is_some() && !is_single && alpha != zero {
+            return self.by_columns::<T>(on, a, (alpha, beta), width, (x, y));
+        }
         let Some(operator) = self.operator() else {
             let made = DeviceFinish::plain(y.memory, alpha, beta);
             return self.sums_there::<T>(on.1, a, &made, width, (x, x.stride, y.stride));
@@ -81,7 +100,7 @@ impl Plan {
             return kernels::rest_block::<T>(on.0, on.1, (self.size().0, width), &kept, (0, y.stride));
         }
         let has_rank_one = operator.device.as_ref().is_some_and(|d| d.rank_one.is_some());
-        if has_rank_one && (width, x.stride, y.stride) != (1, 1, 1) {
+        if has_rank_one && !is_single {
             return self.by_columns::<T>(on, a, (alpha, beta), width, (x, y));
         }
         self.operate_there::<T>(on, operator, a, (alpha, beta), width, (x, y))
@@ -97,7 +116,7 @@ impl Plan {
         (x, y): (Block<'_>, Block<'_>),
     ) -> Result<()> {
         let (gpu, stream) = on;
-        let Options { kind, shift, .. } = *self.options();
+        let (kind, shift) = (self.options().kind, self.options().added());
         let terms = operator.terms::<T>()?;
         let there = operator.device.as_ref().ok_or_else(|| Error::Internal("an operator off the device".into()))?;
         let scale = there.scale.as_ref().map(DeviceMemory::whole);
@@ -185,6 +204,23 @@ impl Plan {
         width: usize,
         (gathered, own_stride, y_stride): (Block<'_>, usize, usize),
     ) -> Result<()> {
+        if let Some(own) = known::operator(a) {
+            let gpu = self.context().gpu("plan")?;
+            if finish.alpha == real(0.0) {
+                return kernels::rest_block::<T>(
+                    gpu,
+                    stream,
+                    (self.matrix_size().0, width),
+                    finish,
+                    (own_stride, y_stride),
+                );
+            }
+            let own = own.lock::<T>("a")?;
+            let there = own.view()?.on_device();
+            let there =
+                there.ok_or_else(|| Error::Internal("products on a device of an operator that is not".into()))?;
+            return there.multiply(stream, self.options().asked(), gathered.memory, finish);
+        }
         if width == 1 && gathered.stride == 1 && own_stride <= 1 && y_stride == 1 {
             let space = self.kept_space::<T>(stream)?;
             return self.multiply_device::<T>(a, stream, &space, gathered.memory, finish);
@@ -192,7 +228,7 @@ impl Plan {
         self.multiply_device_block_finished::<T>(a, stream, width, gathered, finish, (own_stride, y_stride))
     }
 
-    /// As [`Plan::multiply_there`], a column after another in vectors of their own.
+    /// As [`Plan::once_there`], a column after another in vectors of their own.
     fn by_columns<T: Scalar>(
         &self,
         on: (&Gpu, &GpuStream),
@@ -202,17 +238,18 @@ impl Plan {
         (x, y): (Block<'_>, Block<'_>),
     ) -> Result<()> {
         let (gpu, stream) = on;
-        let rows = self.size().0;
-        let length = product(WHAT, rows, size_of::<T>())?;
-        let room = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
-        let (from, to) = (room()?, room()?);
-        place::<T>(gpu, stream, side_by_side(x, rows, width), columns(&from, rows, width), true, false)?;
+        let (rows, cols) = self.size();
+        let bytes = |length| product(WHAT, length, size_of::<T>());
+        let (long, wide) = (bytes(rows)?, bytes(cols)?);
+        let room = |length| gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
+        let (from, to) = (room(wide)?, room(long)?);
+        place::<T>(gpu, stream, side_by_side(x, cols, width), columns(&from, cols, width), true, false)?;
         if beta != real(0.0) {
             place::<T>(gpu, stream, side_by_side(y, rows, width), columns(&to, rows, width), true, false)?;
         }
         for j in 0..width {
-            let (x, y) = (from.region(j * length, length)?, to.region(j * length, length)?);
-            self.multiply_there::<T>(on, a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))?;
+            let (x, y) = (from.region(j * wide, wide)?, to.region(j * long, long)?);
+            self.once_there::<T>(on, a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))?;
         }
         place::<T>(gpu, stream, columns(&to, rows, width), side_by_side(y, rows, width), true, false)
     }

@@ -13,8 +13,8 @@ use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::spmv::cpu::Finish;
 use crate::spmv::tests::{
-    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, kinds, matrix, orders,
-    reference, value, vector,
+    ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, filters, kinds, matrix,
+    orders, reference, value, vector,
 };
 use crate::spmv::{Algorithm, Op, Options};
 use crate::tensor::{Location, Tensor};
@@ -90,6 +90,22 @@ fn operators_are_applied_without_being_formed() {
         kinds::check::<f32>(&c, true, Op::Transpose, location);
         kinds::check::<Complex<f64>>(&c, false, Op::Adjoint, location);
         kinds::check::<Complex<f32>>(&c, true, Op::Plain, location);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn filters_and_operators_are_planned() {
+    let c = gpu();
+    for location in [Location::Host, Location::Device] {
+        filters::check::<f64>(&c, Op::Plain, location);
+        filters::check::<f32>(&c, Op::Transpose, location);
+        filters::check::<Complex<f64>>(&c, Op::Adjoint, location);
+        filters::check::<Complex<f32>>(&c, Op::Plain, location);
+        // An operator on the host, and one whose products are formed on the device.
+        filters::check_operators::<f64>(&c, location);
+        filters::check_operators::<Complex<f32>>(&c, location);
+        filters::check_images(&c, location);
     }
 }
 

@@ -11,17 +11,17 @@ use crate::shape::Order;
 use crate::spmv::{Kind, Op, Options, Plan};
 use crate::tensor::{self, Location, Tensor};
 
-type Number = Complex<f64>;
+pub(super) type Number = Complex<f64>;
 
 /// Rows and columns of numbers.
-type Formed = Vec<Vec<Number>>;
+pub(super) type Formed = Vec<Vec<Number>>;
 
-fn wide<T: Scalar>(v: T) -> Number {
+pub(super) fn wide<T: Scalar>(v: T) -> Number {
     Complex::new(v.re(), v.im())
 }
 
 /// Of a graph with a hub and a vertex without edges, neither symmetric nor rectangular unless `cols` says so.
-fn lists(cols: usize) -> Lists {
+pub(super) fn lists(cols: usize) -> Lists {
     let row = |i: usize| match i {
         3 => vec![],
         5 => (0..cols).filter(|j| *j != 3).collect(),
@@ -31,7 +31,7 @@ fn lists(cols: usize) -> Lists {
 }
 
 /// op(A), duplicates added.
-fn formed<T: Scalar>(lists: &Lists, values: &[T], op: Op) -> Formed {
+pub(super) fn formed<T: Scalar>(lists: &Lists, values: &[T], op: Op) -> Formed {
     let (rows, cols) = (lists.rows.len(), lists.cols);
     let (m, n) = if op == Op::Plain { (rows, cols) } else { (cols, rows) };
     let mut out = vec![vec![Complex::new(0.0, 0.0); n]; m];
@@ -46,7 +46,7 @@ fn formed<T: Scalar>(lists: &Lists, values: &[T], op: Op) -> Formed {
     out
 }
 
-fn product(a: &Formed, b: &Formed) -> Formed {
+pub(super) fn product(a: &Formed, b: &Formed) -> Formed {
     let cols = b.first().map_or(0, Vec::len);
     a.iter().map(|row| (0..cols).map(|j| row.iter().zip(b).map(|(v, b)| v * b[j]).sum()).collect()).collect()
 }
@@ -56,7 +56,7 @@ fn adjoint(a: &Formed) -> Formed {
 }
 
 /// What a kind makes of op(A), whose degrees are those of A.
-fn operator(kind: Kind, a: &Formed, degrees: &[f64], op: Op, shift: f64) -> Formed {
+pub(super) fn operator(kind: Kind, a: &Formed, degrees: &[f64], op: Op, shift: f64) -> Formed {
     let real = |v: f64| Complex::new(v, 0.0);
     let over = |d: f64, p: f64| if d == 0.0 { 0.0 } else { d.powf(p) };
     let each = |of: &dyn Fn(usize, usize, Number) -> Number| -> Formed {
@@ -99,21 +99,21 @@ fn operator(kind: Kind, a: &Formed, degrees: &[f64], op: Op, shift: f64) -> Form
 }
 
 /// A context, the place of vectors, and what a plan is made with.
-struct Case<'a> {
-    c: &'a Arc<Context>,
-    location: Location,
-    options: Options,
+pub(super) struct Case<'a> {
+    pub(super) c: &'a Arc<Context>,
+    pub(super) location: Location,
+    pub(super) options: Options,
 }
 
 impl Case<'_> {
-    fn vector<T: Scalar>(&self, values: &[T]) -> Tensor {
+    pub(super) fn vector<T: Scalar>(&self, values: &[T]) -> Tensor {
         let host = vector(self.c, values);
         let mut t = Tensor::create(self.c, T::DTYPE, self.location, Order::ColumnMajor, &[values.len()]).unwrap();
         tensor::copy(self.c, None, &host, &mut t).unwrap();
         t
     }
 
-    fn dense<T: Scalar>(&self, order: Order, rows: usize, values: &[T]) -> Matrix {
+    pub(super) fn dense<T: Scalar>(&self, order: Order, rows: usize, values: &[T]) -> Matrix {
         let cols = values.len() / rows;
         let mut host = Matrix::create(self.c, T::DTYPE, Location::Host, order, rows, cols).unwrap();
         let place = host.dense_mut("m").unwrap();
@@ -124,7 +124,7 @@ impl Case<'_> {
     }
 
     /// Vectors and blocks against `want`, whose rows are summed from as many terms as `terms`.
-    fn check<T: Scalar>(&self, plan: &Plan, a: &Matrix, want: &Formed, sizes: &Formed, terms: usize) {
+    pub(super) fn check<T: Scalar>(&self, plan: &Plan, a: &Matrix, want: &Formed, sizes: &Formed, terms: usize) {
         let Case { c, options, .. } = self;
         let (n, w) = (want.len(), 3);
         assert_eq!(plan.size(), (n, n));
@@ -172,7 +172,7 @@ impl Case<'_> {
     }
 }
 
-fn magnitudes(a: &Formed) -> Formed {
+pub(super) fn magnitudes(a: &Formed) -> Formed {
     a.iter().map(|row| row.iter().map(|v| Complex::new(v.norm(), 0.0)).collect()).collect()
 }
 

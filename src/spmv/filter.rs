@@ -1,0 +1,91 @@
+//! Chebyshev filters: T_d((2 Op - (lower + upper) I) / (upper - lower)) of what a plan makes of its matrix, by its recurrence.
+//!
+//! T_d stays within 1 where the spectrum lies between `lower` and `upper`, and grows like cosh(d acosh |t|) beyond (Zhou and
+//! Saad, SIAM J. Matrix Anal. Appl. 29, 2007). The middle of the interval is taken away by the plan's shift.
+
+use super::cpu::Finish;
+use super::options::Options;
+use super::plan::Plan;
+use crate::alloc;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::Scalar;
+
+const WHAT: &str = "filter of a sparse product";
+
+/// The largest degree of a filter.
+pub const MOST_DEGREE: usize = 20_000;
+
+impl Options {
+    /// Added to the diagonal of what the kind makes, the middle of a filter's interval taken away.
+    pub(super) fn added(&self) -> f64 {
+        if self.degree == 0 { self.shift } else { self.shift - (0.5 * self.lower + 0.5 * self.upper) }
+    }
+
+    /// Half the length of a filter's interval.
+    pub(super) fn half(&self) -> f64 {
+        0.5 * self.upper - 0.5 * self.lower
+    }
+
+    /// Refuses an interval that is none, or one without a filter; `is_square` is said of the operator.
+    pub(super) fn check_filter(&self, is_square: bool) -> Result<()> {
+        let Self { degree, lower, upper, .. } = *self;
+        if degree == 0 {
+            let set = [("lower", lower), ("upper", upper)].into_iter().find(|(_, v)| *v != 0.0);
+            return match set {
+                Some((name, value)) => Err(Error::invalid(name, format!("is {value} without a filter: degree is 0"))),
+                None => Ok(()),
+            };
+        }
+        if degree > MOST_DEGREE {
+            return Err(Error::invalid("degree", format!("is {degree}, outside 0 to {MOST_DEGREE}")));
+        }
+        for (name, value) in [("lower", lower), ("upper", upper)] {
+            if !value.is_finite() {
+                return Err(Error::invalid(name, format!("is {value}, a finite number is needed")));
+            }
+        }
+        // Not only lower < upper: half of what lies between must be a number that can be divided by.
+        if lower >= upper || !(1.0 / self.half()).is_finite() {
+            return Err(Error::invalid("upper", format!("is {upper}, more than lower = {lower} is needed")));
+        }
+        if !is_square {
+            return Err(Error::invalid(
+                "degree",
+                format!("is {degree}, a matrix that is not square has no polynomials"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// Y = alpha T_d X + beta Y for rows of `width` numbers on the host, in the plan's order. alpha is not 0.
+    pub(super) fn filter<T: Scalar>(
+        &self,
+        a: &Matrix,
+        (alpha, beta): (T, T),
+        width: usize,
+        x: &[T],
+        y: &mut [T],
+    ) -> Result<()> {
+        let options = self.options();
+        let real = |v: f64| T::from_parts(v, 0.0);
+        let room = || alloc::filled(WHAT, x.len(), T::default());
+        let (mut here, mut there) = (room()?, room()?);
+        self.once(a, (real(1.0 / options.half()), T::default()), width, x, &mut here)?;
+        for step in 1..options.degree {
+            if step == 1 {
+                there.copy_from_slice(x);
+            }
+            self.once(a, (real(2.0 / options.half()), real(-1.0)), width, &here, &mut there)?;
+            std::mem::swap(&mut here, &mut there);
+        }
+        let made = Finish { shift: alpha, ..Finish::plain(T::default(), beta) };
+        let pool = self.context().pool();
+        pool.run_here(|| {
+            y.iter_mut().zip(&here).for_each(|(y, t)| *y = made.rest_of(0, || *t, *y));
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! Products with matrices that are known by their products alone: functions of the caller's, and graphs of images.
+
+use super::cpu::Finish;
+use super::kind::Kind;
+use super::options::{Algorithm, Op, Options};
+use super::plan::Plan;
+use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::dense::Op as Asked;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, SharedOperator, Storage};
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::product;
+
+const WHAT: &str = "product with an operator";
+
+/// Rows that a thread takes at a time.
+const PIECE: usize = 4096;
+
+/// The operator that `a` is, if it is one.
+pub(super) fn operator(a: &Matrix) -> Option<&SharedOperator> {
+    match a.storage() {
+        Storage::Operator(own) => Some(own),
+        _ => None,
+    }
+}
+
+/// Whether vectors have to be on the host for `a`, whatever the context's backend.
+pub(super) fn is_on_host<T: Scalar>(a: &Matrix) -> Result<bool> {
+    match operator(a) {
+        Some(own) => Ok(own.lock::<T>("a")?.view()?.on_device().is_none()),
+        None => Ok(false),
+    }
+}
+
+impl Options {
+    /// Refuses what an operator has not.
+    pub(super) fn check_known(&self, dtype: DType) -> Result<()> {
+        if self.algorithm != Algorithm::Auto {
+            let problem =
+                format!("algorithm: is {:?}, an operator forms its products itself: Auto is needed", self.algorithm);
+            return Err(Error::NotSupported(problem));
+        }
+        if self.order.is_some() {
+            return Err(Error::NotSupported("order: of an operator, which has no rows to put in order".into()));
+        }
+        if self.op == Op::Transpose && !self.symmetric && matches!(dtype, DType::CF32 | DType::CF64) {
+            return Err(Error::NotSupported(
+                "op: is Transpose, an operator of complex numbers has its adjoint alone".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// What an operator is asked for.
+    pub(super) fn asked(&self) -> Asked {
+        if self.op == Op::Plain || self.symmetric { Asked::Plain } else { Asked::Adjoint }
+    }
+}
+
+impl Plan {
+    /// The row sums of an operator that knows them.
+    pub(super) fn known_degrees(a: &Matrix, own: &SharedOperator, kind: Kind) -> Result<Vec<f64>> {
+        let known = with_scalar!(a.dtype(), "a", T => own.lock::<T>("a")?.view()?.row_sums())?;
+        known.ok_or_else(|| Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}")))
+    }
+
+    /// What `finish` makes of op(A) `gathered` for rows of `width` numbers on the host.
+    pub(super) fn ask<T: Scalar>(
+        &self,
+        own: &SharedOperator,
+        finish: Finish<'_, T>,
+        width: usize,
+        (gathered, x): (&[T], &[T]),
+        y: &mut [T],
+    ) -> Result<()> {
+        let (rows, cols) = self.matrix_size();
+        let pool = self.context().pool();
+        if finish.alpha == T::default() {
+            // NaN times 0 would not be 0.
+            pool.run_here(|| {
+                y.iter_mut().enumerate().for_each(|(at, y)| *y = finish.rest_of(at / width, || x[at], *y));
+            });
+            return Ok(());
+        }
+        let mut guard = own.lock::<T>("a")?;
+        let (own, asked) = (guard.operator()?, self.options().asked());
+        if width == 1 && finish.is_plain() && finish.alpha == T::from_parts(1.0, 0.0) {
+            return own.apply(asked, gathered, 1, y);
+        }
+        let mut sums = alloc::filled(WHAT, product(WHAT, rows, width)?, T::default())?;
+        if width == 1 {
+            own.apply(asked, gathered, 1, &mut sums)?;
+        } else {
+            let mut columns = alloc::filled(WHAT, product(WHAT, cols, width)?, T::default())?;
+            for (c, column) in columns.chunks_exact_mut(cols.max(1)).enumerate() {
+                column.iter_mut().zip(gathered.chunks_exact(width)).for_each(|(to, row)| *to = row[c]);
+            }
+            own.apply(asked, &columns, width, &mut sums)?;
+        }
+        pool.run_here(|| {
+            y.par_chunks_mut(PIECE * width).enumerate().for_each(|(piece, y)| {
+                for (at, y) in (piece * PIECE * width..).zip(y) {
+                    let (i, c) = (at / width, at % width);
+                    *y = finish.rest_of(i, || x[at], *y) + finish.add(i, sums[c * rows + i]);
+                }
+            });
+        });
+        Ok(())
+    }
+}
