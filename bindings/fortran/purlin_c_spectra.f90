@@ -44,6 +44,20 @@ module purlin_c_spectra
       type(c_ptr), intent(inout) :: matrix
       integer(c_int32_t) :: s
     end function
+    function c_matrix_drop_zeros(a, threshold, matrix) bind(c, name='purlin_matrix_drop_zeros') result(s)
+      import :: c_double, c_int32_t, c_ptr
+      type(c_ptr), value :: a
+      real(c_double), value :: threshold
+      type(c_ptr), intent(inout) :: matrix
+      integer(c_int32_t) :: s
+    end function
+    function c_matrix_copy_to(a, place, matrix) bind(c, name='purlin_matrix_copy_to') result(s)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: a
+      integer(c_int32_t), value :: place
+      type(c_ptr), intent(inout) :: matrix
+      integer(c_int32_t) :: s
+    end function
     function c_matrix_pattern(a, matrix) bind(c, name='purlin_matrix_pattern') result(s)
       import :: c_int32_t, c_ptr
       type(c_ptr), value :: a
@@ -226,6 +240,13 @@ module purlin_c_spectra
       name='purlin_lanczos_solve') result(s)
       import :: c_int32_t, c_ptr, purlin_lanczos_info, purlin_lanczos_options
       type(c_ptr), value :: a, stream, start, known, solve, values, vectors, residuals
+      type(purlin_lanczos_options), intent(in), optional :: options
+      type(purlin_lanczos_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
+    function c_lanczos_partition(a, options, info) bind(c, name='purlin_lanczos_partition') result(s)
+      import :: c_int32_t, c_ptr, purlin_lanczos_info, purlin_lanczos_options
+      type(c_ptr), value :: a
       type(purlin_lanczos_options), intent(in), optional :: options
       type(purlin_lanczos_info), intent(inout), optional :: info
       integer(c_int32_t) :: s

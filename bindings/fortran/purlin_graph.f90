@@ -1,7 +1,7 @@
 !> What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images. Labels,
 !> sides, components and vertices count from 1.
 module purlin_graph_module
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_double, c_int32_t, c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_int32_t, c_int64_t
   use purlin_types
   use purlin_c_spectra
   use purlin_library
@@ -15,10 +15,32 @@ module purlin_graph_module
     purlin_graph_density, purlin_graph_density_trace, purlin_graph_density_histogram, purlin_graph_of_image, &
     purlin_graph_operator_of_image
 
+  !> Labels 1 to `clusters` of the rows of `points`, a matrix object or an array of either precision, by k-means, the best of
+  !> `starts` (10).
+  interface purlin_graph_k_means
+    module procedure k_means_objects, k_means_r32, k_means_r64
+  end interface
+
+  !> Labels of the rows of `points`, whose columns are orthonormal, by column-pivoted QR: as many as columns.
+  interface purlin_graph_pivoted_qr
+    module procedure pivoted_qr_objects, pivoted_qr_r32, pivoted_qr_r64
+  end interface
+
+  !> The graph of neighbouring pixels, of the image's precision: of image(y, x) pixel (y, x) is vertex
+  !> (x - 1) * size(image, 1) + y. Without `distance` distances do not weigh.
+  interface purlin_graph_of_image
+    module procedure image_objects, image_r32, image_r64
+  end interface
+
+  !> The same graph as an operator that is never formed, for products, solves, embeddings, clusters and Fiedler vectors.
+  interface purlin_graph_operator_of_image
+    module procedure unformed_objects, unformed_r32, unformed_r64
+  end interface
+
 contains
 
   !> size(coordinates, 2) eigenvectors of the normalised Laplacian as coordinates of the vertices.
-  subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stat, errmsg)
+  subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(inout), target :: coordinates(:, :)
@@ -26,6 +48,7 @@ contains
     integer(c_int32_t), intent(in), optional :: scaling
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_lanczos_options) :: settings
     type(purlin_matrix) :: places
     type(purlin_tensor) :: found
@@ -39,13 +62,14 @@ contains
     call places%borrow(context, coordinates, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(values)) call found%borrow(context, values, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(graph%handle(), c_null_ptr, settings, how, &
-      places%handle(), found%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(graph%handle(), stream_key(stream), settings, &
+      how, places%handle(), found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR.
-  subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stat, errmsg)
+  subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stream, &
+    stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     integer(c_int64_t), intent(in) :: clusters
@@ -55,6 +79,7 @@ contains
     real(c_double), intent(inout), optional :: inertia
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_lanczos_options) :: settings
     type(purlin_tensor) :: found
     integer(c_int32_t) :: way
@@ -65,21 +90,19 @@ contains
     if (present(how)) way = how
     call prepare(settings, clusters, options, info)
     call found%borrow(context, labels, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(graph%handle(), c_null_ptr, settings, way, &
-      many(starts), found%handle(), inertia, info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(graph%handle(), stream_key(stream), settings, &
+      way, many(starts), found%handle(), inertia, info))
     if (o%status == PURLIN_SUCCESS) labels = labels + 1
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Labels 1 to `clusters` of the rows of `points`, by k-means, the best of `starts` (10).
-  subroutine purlin_graph_k_means(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+  subroutine k_means_objects(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
     type(purlin_context), intent(in) :: context
-    real(c_double), intent(in), target :: points(:, :)
+    type(purlin_matrix), intent(in) :: points
     integer(c_int64_t), intent(in) :: clusters
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
     integer(c_int64_t), intent(in), optional :: starts, seed
     real(c_double), intent(inout), optional :: inertia
-    type(purlin_matrix) :: given
     type(purlin_tensor) :: found
     integer(c_int64_t) :: first
     integer(c_int32_t), intent(out), optional :: stat
@@ -87,34 +110,92 @@ contains
     type(outcome) :: o
     first = 0
     if (present(seed)) first = seed
-    call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_k_means(given%handle(), clusters, many(starts), first, &
+    call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_k_means(points%handle(), clusters, many(starts), first, &
       found%handle(), inertia))
     if (o%status == PURLIN_SUCCESS) labels = labels + 1
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Labels of the rows of `points`, whose columns are orthonormal, by column-pivoted QR: as many as columns.
-  subroutine purlin_graph_pivoted_qr(context, points, labels, inertia, stat, errmsg)
+  subroutine k_means_r32(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_float), intent(in), target :: points(:, :)
+    integer(c_int64_t), intent(in) :: clusters
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    integer(c_int64_t), intent(in), optional :: starts, seed
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, starts, seed, inertia, &
+      o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine k_means_r64(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: points(:, :)
+    integer(c_int64_t), intent(in) :: clusters
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    integer(c_int64_t), intent(in), optional :: starts, seed
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, starts, seed, inertia, &
+      o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine pivoted_qr_objects(context, points, labels, inertia, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: points
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_tensor) :: found
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_pivoted_qr(points%handle(), found%handle(), inertia))
+    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine pivoted_qr_r32(context, points, labels, inertia, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_float), intent(in), target :: points(:, :)
+    integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
+    real(c_double), intent(inout), optional :: inertia
+    type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call pivoted_qr_objects(context, given, labels, inertia, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine pivoted_qr_r64(context, points, labels, inertia, stat, errmsg)
     type(purlin_context), intent(in) :: context
     real(c_double), intent(in), target :: points(:, :)
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
     real(c_double), intent(inout), optional :: inertia
     type(purlin_matrix) :: given
-    type(purlin_tensor) :: found
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_pivoted_qr(given%handle(), found%handle(), inertia))
-    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    if (o%status == PURLIN_SUCCESS) call pivoted_qr_objects(context, given, labels, inertia, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
   !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the degrees.
-  subroutine purlin_graph_fiedler(context, graph, vector, value, normalised, options, info, stat, errmsg)
+  subroutine purlin_graph_fiedler(context, graph, vector, value, normalised, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(inout), contiguous, target :: vector(:)
@@ -122,6 +203,7 @@ contains
     logical, intent(in), optional :: normalised
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_tensor) :: found
     integer(c_int32_t) :: scaled
     integer(c_int32_t), intent(out), optional :: stat
@@ -131,8 +213,8 @@ contains
     if (present(normalised)) scaled = merge(1, 0, normalised)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, vector, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(graph%handle(), c_null_ptr, scaled, options, value, &
-      found%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(graph%handle(), stream_key(stream), scaled, &
+      options, value, found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -204,21 +286,22 @@ contains
   end subroutine
 
   !> The density of a spectrum: the first `count` of `points` and `weights`, which are steps * vectors long.
-  subroutine purlin_graph_density(context, a, steps, vectors, points, weights, count, options, stat, errmsg)
+  subroutine purlin_graph_density(context, a, steps, vectors, points, weights, count, options, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     integer(c_int64_t), intent(in) :: steps, vectors
     real(c_double), intent(inout), contiguous, target :: points(:), weights(:)
     integer(c_int64_t), intent(inout) :: count
     type(purlin_lanczos_options), intent(in), optional :: options
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_tensor) :: at, of
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call at%borrow(context, points, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call of%borrow(context, weights, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(a%handle(), c_null_ptr, options, steps, vectors, &
-      at%handle(), of%handle(), count))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(a%handle(), stream_key(stream), options, steps, &
+      vectors, at%handle(), of%handle(), count))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -256,56 +339,111 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The graph of neighbouring pixels: of image(y, x) pixel (y, x) is vertex (x - 1) * size(image, 1) + y. Without
-  !> `distance` distances do not weigh.
-  subroutine purlin_graph_of_image(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+  subroutine image_objects(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
     type(purlin_context), intent(in) :: context
-    real(c_double), intent(in), target :: image(:, :)
+    type(purlin_matrix), intent(in) :: image
     type(purlin_matrix), intent(inout) :: graph
     real(c_double), intent(in) :: radius, intensity
     real(c_double), intent(in), optional :: distance, floor
-    type(purlin_matrix) :: given
     type(c_ptr) :: made
     real(c_double) :: far, least
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     made = c_null_ptr
-    ! exp(-(100 / far)^2) is 1 in double precision.
+    ! exp(-(100 / far)^2) is 1 in either precision.
     far = 1e30_c_double
     if (present(distance)) far = distance
     least = 0
     if (present(floor)) least = floor
-    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_of_image(context%handle(), given%handle(), radius, &
-      intensity, far, least, made))
+    call absorb(o, c_graph_of_image(context%handle(), image%handle(), radius, intensity, far, least, made))
     if (o%status == PURLIN_SUCCESS) call graph%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The same graph as an operator that is never formed, for solves, embeddings, clusters and Fiedler vectors.
-  subroutine purlin_graph_operator_of_image(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+  subroutine image_r32(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_float), intent(in), target :: image(:, :)
+    type(purlin_matrix), intent(inout) :: graph
+    real(c_double), intent(in) :: radius, intensity
+    real(c_double), intent(in), optional :: distance, floor
+    type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call image_objects(context, given, graph, radius, intensity, distance, floor, &
+      o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine image_r64(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
     type(purlin_context), intent(in) :: context
     real(c_double), intent(in), target :: image(:, :)
     type(purlin_matrix), intent(inout) :: graph
     real(c_double), intent(in) :: radius, intensity
     real(c_double), intent(in), optional :: distance, floor
     type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call image_objects(context, given, graph, radius, intensity, distance, floor, &
+      o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine unformed_objects(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: image
+    type(purlin_matrix), intent(inout) :: graph
+    real(c_double), intent(in) :: radius, intensity
+    real(c_double), intent(in), optional :: distance, floor
     type(c_ptr) :: made
     real(c_double) :: far, least
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     made = c_null_ptr
-    ! exp(-(100 / far)^2) is 1 in double precision.
+    ! exp(-(100 / far)^2) is 1 in either precision.
     far = 1e30_c_double
     if (present(distance)) far = distance
     least = 0
     if (present(floor)) least = floor
-    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_operator_of_image(context%handle(), given%handle(), &
-      radius, intensity, far, least, made))
+    call absorb(o, c_graph_operator_of_image(context%handle(), image%handle(), radius, intensity, far, least, made))
     if (o%status == PURLIN_SUCCESS) call graph%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine unformed_r32(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_float), intent(in), target :: image(:, :)
+    type(purlin_matrix), intent(inout) :: graph
+    real(c_double), intent(in) :: radius, intensity
+    real(c_double), intent(in), optional :: distance, floor
+    type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call unformed_objects(context, given, graph, radius, intensity, distance, floor, &
+      o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine unformed_r64(context, image, graph, radius, intensity, distance, floor, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    real(c_double), intent(in), target :: image(:, :)
+    type(purlin_matrix), intent(inout) :: graph
+    real(c_double), intent(in) :: radius, intensity
+    real(c_double), intent(in), optional :: distance, floor
+    type(purlin_matrix) :: given
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call given%borrow(context, image, PURLIN_READ_ONLY, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call unformed_objects(context, given, graph, radius, intensity, distance, floor, &
+      o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 

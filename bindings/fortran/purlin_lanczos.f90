@@ -11,8 +11,8 @@ module purlin_lanczos_module
   use purlin_matrices
   implicit none
   private
-  public :: purlin_lanczos_solve, purlin_lanczos_singular, purlin_lanczos_tridiagonalise, purlin_lanczos_filter, &
-    purlin_tridiagonal_eigenvalues
+  public :: purlin_lanczos_solve, purlin_lanczos_partition, purlin_lanczos_singular, purlin_lanczos_tridiagonalise, &
+    purlin_lanczos_filter, purlin_tridiagonal_eigenvalues
 
   !> size(values) eigenpairs, whatever options%count says. Eigenvectors are a matrix object, or the columns of an array of
   !> A's type, sections with contiguous columns in place.
@@ -59,7 +59,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine solve_r32(context, a, values, vectors, residuals, options, info, start, known, solve, stat, errmsg)
+  subroutine solve_r32(context, a, values, vectors, residuals, options, info, start, known, solve, stream, stat, &
+    errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), contiguous, target :: values(:)
@@ -69,17 +70,19 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix), intent(in), optional :: known, solve
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: places
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
-      solve, places, stat=o%status, errmsg=o%message)
+      solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine solve_r64(context, a, values, vectors, residuals, options, info, start, known, solve, stat, errmsg)
+  subroutine solve_r64(context, a, values, vectors, residuals, options, info, start, known, solve, stream, stat, &
+    errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), contiguous, target :: values(:)
@@ -89,17 +92,19 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix), intent(in), optional :: known, solve
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: places
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
-      solve, places, stat=o%status, errmsg=o%message)
+      solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine solve_c32(context, a, values, vectors, residuals, options, info, start, known, solve, stat, errmsg)
+  subroutine solve_c32(context, a, values, vectors, residuals, options, info, start, known, solve, stream, stat, &
+    errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), contiguous, target :: values(:)
@@ -109,17 +114,19 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix), intent(in), optional :: known, solve
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: places
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
-      solve, places, stat=o%status, errmsg=o%message)
+      solve, places, stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine solve_c64(context, a, values, vectors, residuals, options, info, start, known, solve, stat, errmsg)
+  subroutine solve_c64(context, a, values, vectors, residuals, options, info, start, known, solve, stream, stat, &
+    errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), contiguous, target :: values(:)
@@ -129,13 +136,28 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix), intent(in), optional :: known, solve
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: places
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call places%borrow(context, vectors, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solve_objects(context, a, values, residuals, options, info, start, known, &
-      solve, places, stat=o%status, errmsg=o%message)
+      solve, places, stream, o%status, o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> How the rows of A would be shared out over its context and options%contexts, without a solve: `contexts`, `part_rows`,
+  !> `part_entries`, `halo`, `halo_bytes` and `product_bytes` of the report.
+  subroutine purlin_lanczos_partition(a, info, options, stat, errmsg)
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_lanczos_info), intent(inout) :: info
+    type(purlin_lanczos_options), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_lanczos_partition(a%handle(), options, info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -166,7 +188,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_r32(context, a, u, values, v, residuals, options, info, stat, errmsg)
+  subroutine singular_r32(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_float), intent(inout), target :: u(:, :), v(:, :)
@@ -174,6 +196,7 @@ contains
     real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -181,11 +204,11 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stat=o%status, errmsg=o%message)
+      stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_r64(context, a, u, values, v, residuals, options, info, stat, errmsg)
+  subroutine singular_r64(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), target :: u(:, :), v(:, :)
@@ -193,6 +216,7 @@ contains
     real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -200,11 +224,11 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stat=o%status, errmsg=o%message)
+      stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_c32(context, a, u, values, v, residuals, options, info, stat, errmsg)
+  subroutine singular_c32(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     complex(c_float_complex), intent(inout), target :: u(:, :), v(:, :)
@@ -212,6 +236,7 @@ contains
     real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -219,11 +244,11 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stat=o%status, errmsg=o%message)
+      stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_c64(context, a, u, values, v, residuals, options, info, stat, errmsg)
+  subroutine singular_c64(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     complex(c_double_complex), intent(inout), target :: u(:, :), v(:, :)
@@ -231,6 +256,7 @@ contains
     real(c_double), intent(inout), contiguous, target, optional :: residuals(:)
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -238,7 +264,7 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stat=o%status, errmsg=o%message)
+      stream, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -9,9 +9,10 @@ module purlin_sparse_module
   use purlin_matrices
   implicit none
   private
-  public :: purlin_from_dense, purlin_to_dense, purlin_canonical, purlin_pattern, purlin_transpose, purlin_symmetrise, &
-    purlin_permute, purlin_select, purlin_scale, purlin_read_market, purlin_write_market, purlin_read_edges, purlin_write_edges, &
-    purlin_norm, purlin_check, purlin_is_symmetric, purlin_row_sums, purlin_diagonal, purlin_order
+  public :: purlin_from_dense, purlin_to_dense, purlin_canonical, purlin_drop_zeros, purlin_copy_to, purlin_pattern, &
+    purlin_transpose, purlin_symmetrise, purlin_permute, purlin_select, purlin_scale, purlin_read_market, &
+    purlin_write_market, purlin_read_edges, purlin_write_edges, purlin_norm, purlin_check, purlin_is_symmetric, &
+    purlin_row_sums, purlin_diagonal, purlin_order
 
 contains
 
@@ -67,6 +68,39 @@ contains
     type(outcome) :: o
     made = c_null_ptr
     call absorb(o, c_matrix_canonical(a%handle(), either(duplicates, PURLIN_DUPLICATES_SUM), made))
+    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Without the entries whose modulus is at most `threshold`: the stored zeros alone unless given. NaN stays.
+  subroutine purlin_drop_zeros(a, matrix, threshold, stat, errmsg)
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_matrix), intent(inout) :: matrix
+    real(c_double), intent(in), optional :: threshold
+    real(c_double) :: limit
+    type(c_ptr) :: made
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    limit = 0
+    if (present(threshold)) limit = threshold
+    call absorb(o, c_matrix_drop_zeros(a%handle(), limit, made))
+    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> A copy in memory of the library's own: `place` is PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
+  subroutine purlin_copy_to(a, matrix, place, stat, errmsg)
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int32_t), intent(in) :: place
+    type(c_ptr) :: made
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    call absorb(o, c_matrix_copy_to(a%handle(), place, made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine

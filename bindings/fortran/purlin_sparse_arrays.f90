@@ -14,16 +14,19 @@ module purlin_sparse_arrays
   public :: purlin_from_coordinates, purlin_from_columns, purlin_set_values
 
   !> Entries in any order: rows and columns of 32 or 64 bits, and values of any of the four types. `duplicates` is one of
-  !> PURLIN_DUPLICATES_*; several entries at one place are added unless it says otherwise.
+  !> PURLIN_DUPLICATES_*; several entries at one place are added unless it says otherwise. Without `values` a pattern, whose
+  !> entries are all 1, of type `dtype`: PURLIN_F64 unless given.
   interface purlin_from_coordinates
     module procedure &
-      coordinates_i32_r32, coordinates_i32_r64, coordinates_i32_c32, coordinates_i32_c64, &
-      coordinates_i64_r32, coordinates_i64_r64, coordinates_i64_c32, coordinates_i64_c64
+      coordinates_i32_r32, coordinates_i32_r64, coordinates_i32_c32, coordinates_i32_c64, coordinates_i32_pattern, &
+      coordinates_i64_r32, coordinates_i64_r64, coordinates_i64_c32, coordinates_i64_c64, coordinates_i64_pattern
   end interface
 
-  !> Compressed sparse columns; of a symmetric matrix they are its rows, which purlin_matrix%csr takes in place.
+  !> Compressed sparse columns, likewise; of a symmetric matrix they are its rows, which purlin_matrix%csr takes in place.
   interface purlin_from_columns
-    module procedure columns_r32, columns_r64, columns_c32, columns_c64
+    module procedure &
+      columns_i32_r32, columns_i32_r64, columns_i32_c32, columns_i32_c64, columns_i32_pattern, &
+      columns_i64_r32, columns_i64_r64, columns_i64_c32, columns_i64_c64, columns_i64_pattern
   end interface
 
   !> New values for a matrix in memory of the library's own.
@@ -41,6 +44,28 @@ contains
     if (present(given)) choice = given
   end function
 
+  subroutine from_coordinates(context, matrix, dtype, rows, cols, counts, index_type, row_idx, col_idx, values, duplicates, &
+    index_base, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int32_t), intent(in) :: dtype, index_type
+    integer(c_int64_t), intent(in) :: rows, cols, counts(3)
+    type(c_ptr), intent(in) :: row_idx, col_idx, values
+    integer(c_int32_t), intent(in), optional :: duplicates, index_base
+    type(c_ptr) :: made
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    made = c_null_ptr
+    if (counts(2) /= counts(1)) call refuse(o, 'col_idx: not as many as row_idx')
+    if (counts(3) /= counts(1)) call refuse(o, 'values: not as many as row_idx')
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), dtype, &
+      either(index_base, 1), rows, cols, counts(1), index_type, row_idx, col_idx, values, &
+      either(duplicates, PURLIN_DUPLICATES_SUM), made))
+    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
   subroutine coordinates_i32_r32(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
     errmsg)
     type(purlin_context), intent(in) :: context
@@ -49,18 +74,11 @@ contains
     integer(c_int32_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     real(c_float), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_F32, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_F32, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i32_r64(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -71,18 +89,11 @@ contains
     integer(c_int32_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     real(c_double), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_F64, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_F64, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i32_c32(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -93,18 +104,11 @@ contains
     integer(c_int32_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     complex(c_float_complex), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_CF32, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_CF32, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i32_c64(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -115,18 +119,25 @@ contains
     integer(c_int32_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     complex(c_double_complex), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_CF64, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_CF64, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
+  end subroutine
+
+  subroutine coordinates_i32_pattern(context, matrix, rows, cols, row_idx, col_idx, duplicates, index_base, dtype, &
+    stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows, cols
+    integer(c_int32_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
+    integer(c_int32_t), intent(in), optional :: duplicates, index_base, dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_coordinates(context, matrix, either(dtype, PURLIN_F64), rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(row_idx, kind=c_int64_t)], PURLIN_I32, c_loc(row_idx), c_loc(col_idx), &
+      c_null_ptr, duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i64_r32(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -137,18 +148,11 @@ contains
     integer(c_int64_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     real(c_float), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_F32, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_F32, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i64_r64(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -159,18 +163,11 @@ contains
     integer(c_int64_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     real(c_double), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_F64, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_F64, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i64_c32(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -181,18 +178,11 @@ contains
     integer(c_int64_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     complex(c_float_complex), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_CF32, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_coordinates(context, matrix, PURLIN_CF32, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
   end subroutine
 
   subroutine coordinates_i64_c64(context, matrix, rows, cols, row_idx, col_idx, values, duplicates, index_base, stat, &
@@ -203,102 +193,184 @@ contains
     integer(c_int64_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
     complex(c_double_complex), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: duplicates, index_base
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_coordinates(context, matrix, PURLIN_CF64, rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
+      c_loc(values), duplicates, index_base, stat, errmsg)
+  end subroutine
+
+  subroutine coordinates_i64_pattern(context, matrix, rows, cols, row_idx, col_idx, duplicates, index_base, dtype, &
+    stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows, cols
+    integer(c_int64_t), intent(in), contiguous, target :: row_idx(:), col_idx(:)
+    integer(c_int32_t), intent(in), optional :: duplicates, index_base, dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_coordinates(context, matrix, either(dtype, PURLIN_F64), rows, cols, [size(row_idx, kind=c_int64_t), &
+      size(col_idx, kind=c_int64_t), size(row_idx, kind=c_int64_t)], PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
+      c_null_ptr, duplicates, index_base, stat, errmsg)
+  end subroutine
+
+  subroutine from_columns(context, matrix, dtype, rows, counts, index_type, col_ptr, row_idx, values, index_base, stat, &
+    errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int32_t), intent(in) :: dtype, index_type
+    integer(c_int64_t), intent(in) :: rows, counts(3)
+    type(c_ptr), intent(in) :: col_ptr, row_idx, values
+    integer(c_int32_t), intent(in), optional :: index_base
     type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     made = c_null_ptr
-    if (size(col_idx) /= size(row_idx)) call refuse(o, 'col_idx: not as many as row_idx')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_coordinates(context%handle(), PURLIN_CF64, &
-      either(index_base, 1), rows, cols, size(row_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_idx), c_loc(col_idx), &
-      c_loc(values), either(duplicates, PURLIN_DUPLICATES_SUM), made))
+    if (counts(1) < 1) call refuse(o, 'col_ptr: is empty, expected cols + 1 elements')
+    if (counts(3) /= counts(2)) call refuse(o, 'values: not as many as row_idx')
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_columns(context%handle(), dtype, &
+      either(index_base, 1), rows, counts(1) - 1, counts(2), index_type, col_ptr, index_type, row_idx, values, made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine columns_r32(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+  subroutine columns_i32_r32(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(inout) :: matrix
     integer(c_int64_t), intent(in) :: rows
     integer(c_int32_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
     real(c_float), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_ptr) < 1) call refuse(o, 'col_ptr: is empty, expected cols + 1 elements')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_columns(context%handle(), PURLIN_F32, &
-      either(index_base, 1), rows, size(col_ptr, kind=c_int64_t) - 1, size(row_idx, kind=c_int64_t), PURLIN_I32, &
-      c_loc(col_ptr), PURLIN_I32, c_loc(row_idx), c_loc(values), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_columns(context, matrix, PURLIN_F32, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
   end subroutine
 
-  subroutine columns_r64(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+  subroutine columns_i32_r64(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(inout) :: matrix
     integer(c_int64_t), intent(in) :: rows
     integer(c_int32_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
     real(c_double), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_ptr) < 1) call refuse(o, 'col_ptr: is empty, expected cols + 1 elements')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_columns(context%handle(), PURLIN_F64, &
-      either(index_base, 1), rows, size(col_ptr, kind=c_int64_t) - 1, size(row_idx, kind=c_int64_t), PURLIN_I32, &
-      c_loc(col_ptr), PURLIN_I32, c_loc(row_idx), c_loc(values), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_columns(context, matrix, PURLIN_F64, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
   end subroutine
 
-  subroutine columns_c32(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+  subroutine columns_i32_c32(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(inout) :: matrix
     integer(c_int64_t), intent(in) :: rows
     integer(c_int32_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
     complex(c_float_complex), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_ptr) < 1) call refuse(o, 'col_ptr: is empty, expected cols + 1 elements')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_columns(context%handle(), PURLIN_CF32, &
-      either(index_base, 1), rows, size(col_ptr, kind=c_int64_t) - 1, size(row_idx, kind=c_int64_t), PURLIN_I32, &
-      c_loc(col_ptr), PURLIN_I32, c_loc(row_idx), c_loc(values), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_columns(context, matrix, PURLIN_CF32, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
   end subroutine
 
-  subroutine columns_c64(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+  subroutine columns_i32_c64(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(inout) :: matrix
     integer(c_int64_t), intent(in) :: rows
     integer(c_int32_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
     complex(c_double_complex), intent(in), contiguous, target :: values(:)
     integer(c_int32_t), intent(in), optional :: index_base
-    type(c_ptr) :: made
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    made = c_null_ptr
-    if (size(col_ptr) < 1) call refuse(o, 'col_ptr: is empty, expected cols + 1 elements')
-    if (size(values) /= size(row_idx)) call refuse(o, 'values: not as many as row_idx')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_columns(context%handle(), PURLIN_CF64, &
-      either(index_base, 1), rows, size(col_ptr, kind=c_int64_t) - 1, size(row_idx, kind=c_int64_t), PURLIN_I32, &
-      c_loc(col_ptr), PURLIN_I32, c_loc(row_idx), c_loc(values), made))
-    if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
-    call finish(o, stat, errmsg)
+    call from_columns(context, matrix, PURLIN_CF64, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I32, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
+  end subroutine
+
+  subroutine columns_i32_pattern(context, matrix, rows, col_ptr, row_idx, index_base, dtype, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int32_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
+    integer(c_int32_t), intent(in), optional :: index_base, dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_columns(context, matrix, either(dtype, PURLIN_F64), rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(row_idx, kind=c_int64_t)], PURLIN_I32, c_loc(col_ptr), c_loc(row_idx), &
+      c_null_ptr, index_base, stat, errmsg)
+  end subroutine
+
+  subroutine columns_i64_r32(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
+    real(c_float), intent(in), contiguous, target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_columns(context, matrix, PURLIN_F32, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
+  end subroutine
+
+  subroutine columns_i64_r64(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
+    real(c_double), intent(in), contiguous, target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_columns(context, matrix, PURLIN_F64, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
+  end subroutine
+
+  subroutine columns_i64_c32(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
+    complex(c_float_complex), intent(in), contiguous, target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_columns(context, matrix, PURLIN_CF32, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
+  end subroutine
+
+  subroutine columns_i64_c64(context, matrix, rows, col_ptr, row_idx, values, index_base, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
+    complex(c_double_complex), intent(in), contiguous, target :: values(:)
+    integer(c_int32_t), intent(in), optional :: index_base
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_columns(context, matrix, PURLIN_CF64, rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(values, kind=c_int64_t)], PURLIN_I64, c_loc(col_ptr), c_loc(row_idx), &
+      c_loc(values), index_base, stat, errmsg)
+  end subroutine
+
+  subroutine columns_i64_pattern(context, matrix, rows, col_ptr, row_idx, index_base, dtype, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(inout) :: matrix
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in), contiguous, target :: col_ptr(:), row_idx(:)
+    integer(c_int32_t), intent(in), optional :: index_base, dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call from_columns(context, matrix, either(dtype, PURLIN_F64), rows, [size(col_ptr, kind=c_int64_t), &
+      size(row_idx, kind=c_int64_t), size(row_idx, kind=c_int64_t)], PURLIN_I64, c_loc(col_ptr), c_loc(row_idx), &
+      c_null_ptr, index_base, stat, errmsg)
   end subroutine
 
   subroutine set_objects(matrix, values, stat, errmsg)

@@ -13,15 +13,18 @@ module purlin_spmv_module
   public :: purlin_spmv
 
   !> A plan: for every matrix of one structure, whatever its values, or with `kind` and `shift` in the options for an operator
-  !> that is made of the matrix and never formed. `apply` is y = alpha op(A) x + beta y of objects or of
-  !> arrays of A's type; without `alpha` and `beta` they are 1 and 0. Blocks of several vectors are matrix objects.
+  !> that is made of the matrix and never formed, and with `degree`, `lower` and `upper` for a polynomial of that. `apply` is
+  !> y = alpha op(A) x + beta y of objects or of arrays of A's type; without `alpha` and `beta` they are 1 and 0. Blocks of
+  !> several vectors are matrix objects.
   type :: purlin_spmv
     private
     type(c_ptr) :: key = c_null_ptr
   contains
     procedure :: create => spmv_create
     procedure, private :: apply_objects, apply_blocks, apply_r32, apply_r64, apply_c32, apply_c64
-    generic :: apply => apply_objects, apply_blocks, apply_r32, apply_r64, apply_c32, apply_c64
+    procedure, private :: add_objects, add_objects_complex, add_blocks, add_blocks_complex
+    generic :: apply => apply_objects, apply_blocks, apply_r32, apply_r64, apply_c32, apply_c64, &
+      add_objects, add_objects_complex, add_blocks, add_blocks_complex
     procedure :: update => spmv_update
     procedure :: properties => spmv_properties
     procedure :: destroy => spmv_destroy
@@ -29,6 +32,12 @@ module purlin_spmv_module
     procedure, private :: spmv_refuse_copy
     generic :: assignment(=) => spmv_refuse_copy
     final :: spmv_finalise
+  end type
+
+  !> Room for alpha and beta of any element type.
+  type :: factors
+    real(c_float) :: single(4) = 0
+    real(c_double) :: double(4) = 0
   end type
 
 contains
@@ -84,7 +93,90 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine apply_r32(self, context, a, x, y, alpha, beta, stat, errmsg)
+  !> With numbers of double precision, which are converted to A's type.
+  subroutine add_objects(self, a, x, y, alpha, beta, stream, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_tensor), intent(in) :: x
+    type(purlin_tensor), intent(inout) :: y
+    real(c_double), intent(in) :: alpha, beta
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%apply(a, x, y, cmplx(alpha, kind=c_double_complex), cmplx(beta, kind=c_double_complex), stream, stat, errmsg)
+  end subroutine
+
+  subroutine add_objects_complex(self, a, x, y, alpha, beta, stream, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_tensor), intent(in) :: x
+    type(purlin_tensor), intent(inout) :: y
+    complex(c_double_complex), intent(in) :: alpha, beta
+    type(purlin_stream), intent(in), optional :: stream
+    type(factors), target :: numbers
+    type(c_ptr) :: places(2)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call prepare(o, a, alpha, beta, numbers, places)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), places(1), &
+      a%handle(), x%handle(), places(2), y%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine add_blocks(self, a, x, y, alpha, beta, stream, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a, x
+    type(purlin_matrix), intent(inout) :: y
+    real(c_double), intent(in) :: alpha, beta
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call self%apply(a, x, y, cmplx(alpha, kind=c_double_complex), cmplx(beta, kind=c_double_complex), stream, stat, errmsg)
+  end subroutine
+
+  subroutine add_blocks_complex(self, a, x, y, alpha, beta, stream, stat, errmsg)
+    class(purlin_spmv), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a, x
+    type(purlin_matrix), intent(inout) :: y
+    complex(c_double_complex), intent(in) :: alpha, beta
+    type(purlin_stream), intent(in), optional :: stream
+    type(factors), target :: numbers
+    type(c_ptr) :: places(2)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call prepare(o, a, alpha, beta, numbers, places)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply_block(self%key, stream_key(stream), places(1), &
+      a%handle(), x%handle(), places(2), y%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> alpha and beta as numbers of A's type, and where they are.
+  subroutine prepare(o, a, alpha, beta, numbers, places)
+    type(outcome), intent(inout) :: o
+    type(purlin_matrix), intent(in) :: a
+    complex(c_double_complex), intent(in) :: alpha, beta
+    type(factors), intent(inout), target :: numbers
+    type(c_ptr), intent(out) :: places(2)
+    type(purlin_matrix_info) :: info
+    numbers%double = [real(alpha), aimag(alpha), real(beta), aimag(beta)]
+    numbers%single = real(numbers%double, c_float)
+    places = c_null_ptr
+    call a%properties(info, o%status, o%message)
+    if (o%status /= PURLIN_SUCCESS) return
+    select case (info%dtype)
+    case (PURLIN_F32, PURLIN_CF32)
+      places = [c_loc(numbers%single(1)), c_loc(numbers%single(3))]
+    case default
+      places = [c_loc(numbers%double(1)), c_loc(numbers%double(3))]
+    end select
+    if (info%dtype == PURLIN_CF32 .or. info%dtype == PURLIN_CF64) return
+    if (abs(aimag(alpha)) > 0) call refuse(o, 'alpha: is not real, the matrix is')
+    if (abs(aimag(beta)) > 0) call refuse(o, 'beta: is not real, the matrix is')
+  end subroutine
+
+  subroutine apply_r32(self, context, a, x, y, alpha, beta, stream, stat, errmsg)
     class(purlin_spmv), intent(in) :: self
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
@@ -92,6 +184,7 @@ contains
     real(c_float), intent(inout), contiguous, target :: y(:)
     real(c_float), intent(in), optional :: alpha, beta
     real(c_float), target :: factor(2)
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_tensor) :: from, to
     type(purlin_matrix_info) :: info
     integer(c_int32_t), intent(out), optional :: stat
@@ -105,12 +198,12 @@ contains
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
-      from%handle(), c_loc(factor(2)), to%handle()))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
+      a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine apply_r64(self, context, a, x, y, alpha, beta, stat, errmsg)
+  subroutine apply_r64(self, context, a, x, y, alpha, beta, stream, stat, errmsg)
     class(purlin_spmv), intent(in) :: self
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
@@ -118,6 +211,7 @@ contains
     real(c_double), intent(inout), contiguous, target :: y(:)
     real(c_double), intent(in), optional :: alpha, beta
     real(c_double), target :: factor(2)
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_tensor) :: from, to
     type(purlin_matrix_info) :: info
     integer(c_int32_t), intent(out), optional :: stat
@@ -131,12 +225,12 @@ contains
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
-      from%handle(), c_loc(factor(2)), to%handle()))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
+      a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine apply_c32(self, context, a, x, y, alpha, beta, stat, errmsg)
+  subroutine apply_c32(self, context, a, x, y, alpha, beta, stream, stat, errmsg)
     class(purlin_spmv), intent(in) :: self
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
@@ -144,6 +238,7 @@ contains
     complex(c_float_complex), intent(inout), contiguous, target :: y(:)
     complex(c_float_complex), intent(in), optional :: alpha, beta
     complex(c_float_complex), target :: factor(2)
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_tensor) :: from, to
     type(purlin_matrix_info) :: info
     integer(c_int32_t), intent(out), optional :: stat
@@ -157,12 +252,12 @@ contains
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
-      from%handle(), c_loc(factor(2)), to%handle()))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
+      a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine apply_c64(self, context, a, x, y, alpha, beta, stat, errmsg)
+  subroutine apply_c64(self, context, a, x, y, alpha, beta, stream, stat, errmsg)
     class(purlin_spmv), intent(in) :: self
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
@@ -170,6 +265,7 @@ contains
     complex(c_double_complex), intent(inout), contiguous, target :: y(:)
     complex(c_double_complex), intent(in), optional :: alpha, beta
     complex(c_double_complex), target :: factor(2)
+    type(purlin_stream), intent(in), optional :: stream
     type(purlin_tensor) :: from, to
     type(purlin_matrix_info) :: info
     integer(c_int32_t), intent(out), optional :: stat
@@ -183,8 +279,8 @@ contains
     if (o%status == PURLIN_SUCCESS) call from%borrow(context, x, flags=PURLIN_READ_ONLY, stat=o%status, &
       errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call to%borrow(context, y, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, c_null_ptr, c_loc(factor(1)), a%handle(), &
-      from%handle(), c_loc(factor(2)), to%handle()))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_spmv_apply(self%key, stream_key(stream), c_loc(factor(1)), &
+      a%handle(), from%handle(), c_loc(factor(2)), to%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -263,6 +263,8 @@ module purlin_types
     integer(c_size_t) :: struct_size = 0
     integer(c_int32_t) :: algorithm, op, symmetric, reserved, order, kind
     real(c_double) :: shift
+    integer(c_int64_t) :: degree
+    real(c_double) :: lower, upper
   end type
 
   type, bind(c) :: purlin_spmv_info
@@ -274,6 +276,7 @@ module purlin_types
     real(c_double) :: seconds
     character(kind=c_char) :: reason(128)
     integer(c_int32_t) :: order, kind
+    integer(c_int64_t) :: degree
   end type
 
   type, bind(c) :: purlin_lanczos_options
@@ -288,7 +291,7 @@ module purlin_types
     integer(c_int64_t) :: degree
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
-    integer(c_int32_t) :: order, reserved
+    integer(c_int32_t) :: order, check_symmetry
     !> c_loc of an array of the handles, context%handle(), of further contexts, and their number.
     type(c_ptr) :: contexts
     integer(c_int64_t) :: contexts_count

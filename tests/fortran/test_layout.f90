@@ -80,8 +80,8 @@ program test_layout
     c_loc(tt_round_options%reserved))
   call compare(27, 'tt_round_info', c_sizeof(tt_round_info), c_loc(tt_round_info), c_loc(tt_round_info%max_rank))
   call compare(28, 'tt_scaled', c_sizeof(tt_scaled), c_loc(tt_scaled), c_loc(tt_scaled%phase_im))
-  call compare(29, 'spmv_options', c_sizeof(spmv_options), c_loc(spmv_options), c_loc(spmv_options%reserved))
-  call compare(30, 'spmv_info', c_sizeof(spmv_info), c_loc(spmv_info), c_loc(spmv_info%reason))
+  call compare(29, 'spmv_options', c_sizeof(spmv_options), c_loc(spmv_options), c_loc(spmv_options%upper))
+  call compare(30, 'spmv_info', c_sizeof(spmv_info), c_loc(spmv_info), c_loc(spmv_info%degree))
   call compare(31, 'lanczos_options', c_sizeof(lanczos_options), c_loc(lanczos_options), &
     c_loc(lanczos_options%contexts_count))
   call compare(32, 'lanczos_info', c_sizeof(lanczos_info), c_loc(lanczos_info), &
@@ -106,6 +106,9 @@ program test_layout
   call check(.not. c_associated(sshopm_results%trace) .and. .not. c_associated(sshopm_results%count), 'no results')
   call purlin_init(lanczos_options)
   call check(lanczos_options%count == 6 .and. lanczos_options%block == 1, 'Lanczos')
+  call check(lanczos_options%check_symmetry == 0, 'no check of symmetry')
+  call purlin_init(spmv_options)
+  call check(spmv_options%degree == 0 .and. abs(spmv_options%upper) <= 0, 'no filter')
   call purlin_init(rpca_options)
   call check(rpca_options%max_iterations == 500 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
   call purlin_init(rsvd_options)
