@@ -1166,7 +1166,8 @@
 #define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
 
 /**
- * Copies of multiple eigenvalues are looked for if the space was exhausted on the way, or two eigenvalues agree to 1e-6.
+ * Copies of multiple eigenvalues are looked for if the space was exhausted on the way, two eigenvalues agree to 1e-6, or another
+ * component of a sparse matrix's graph, or a vertex without edges, may have one of them.
  */
 #define PURLIN_LANCZOS_VERIFY_AUTO 0
 
@@ -8584,6 +8585,42 @@ purlin_status purlin_matrix_set_values(struct purlin_matrix *matrix,
                                        const struct purlin_tensor *values);
 
 /**
+ * A sparse matrix without the entries whose modulus is at most `threshold`: with 0 those that are stored zeros. The others keep
+ * their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows + nnz).
+ *
+ * @param      a          sparse, on the host.
+ * @param      threshold  not negative.
+ * @param[out] matrix     the matrix; destroy it with purlin_matrix_destroy.
+ * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a threshold below 0 or NaN.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_drop_zeros(const struct purlin_matrix *a,
+                                       double threshold,
+                                       struct purlin_matrix **matrix);
+
+/**
+ * A copy of a sparse matrix in memory of purlin's own: on the host, where functions that make matrices of others need it, or on
+ * the context's GPU, where products and solvers read it in place, and indices stay on the host too. It has the values that `a`
+ * has now; purlin_matrix_set_values gives it others, and nobody else does, so that what solvers keep with it stays right.
+ * O(rows + nnz).
+ *
+ * @param      a         sparse, anywhere; its queues' work is done.
+ * @param      location  PURLIN_HOST, or PURLIN_DEVICE in a context on a GPU.
+ * @param[out] matrix    the matrix; destroy it with purlin_matrix_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, unknown constant),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (another storage, a device in a context on the CPU), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ *
+ * @pre `matrix` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_matrix_copy_to(const struct purlin_matrix *a,
+                                    purlin_location location,
+                                    struct purlin_matrix **matrix);
+
+/**
  * Reads a sparse matrix from a Matrix Market file of coordinates (Boisvert, Pozo, Remington, NISTIR 5935, 1996), plain
  * or compressed by gzip. Of a symmetric file, which holds one triangle, the other is its mirror image. Entries at one
  * place are added; of a pattern they are one.
@@ -9166,7 +9203,7 @@ purlin_status purlin_graph_cluster(const struct purlin_matrix *graph,
  * k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
  * `restarts`. O(restarts n k dims) a round. The same seed gives the same labels for any number of threads.
  *
- * @param      points    dense, n x dims, PURLIN_F64, any order, on the host.
+ * @param      points    dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
  * @param      clusters  number of clusters k, 1 to n.
  * @param      restarts  at least 1.
  * @param      seed      of the starts.
@@ -9190,7 +9227,7 @@ purlin_status purlin_graph_k_means(const struct purlin_matrix *points,
  * Labels by column-pivoted QR (Damle, Minden and Ying, Information and Inference 8, 2019): as many clusters as columns,
  * O(n k^2).
  *
- * @param      points   dense, n x k, orthonormal columns, PURLIN_F64, any order, on the host.
+ * @param      points   dense, n x k, orthonormal columns, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
  * @param      labels   n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
  * @param[out] inertia  sum of the squared distances from the points that stand for the clusters; may be NULL.
  * @return as purlin_graph_k_means.
@@ -9285,13 +9322,13 @@ purlin_status purlin_graph_density(const struct purlin_matrix *a,
  * radius^2).
  *
  * @param      context    the context it belongs to.
- * @param      image      dense, height x width, PURLIN_F64, on the host: row-major (PURLIN_ROW_MAJOR) pixel (y, x) is
+ * @param      image      dense, height x width, PURLIN_F64 or PURLIN_F32, on the host: row-major (PURLIN_ROW_MAJOR) pixel (y, x) is
  *                        vertex y width + x, column-major x height + y.
  * @param      radius     pixels up to this distance are neighbours, 1 to 100: 1 for 4 neighbours, 1.5 for 8.
  * @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
  * @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
  * @param      floor      added to every weight, not negative.
- * @param[out] graph      the graph, sparse, PURLIN_F64; destroy it with purlin_matrix_destroy.
+ * @param[out] graph      the graph, sparse, of the image's type; destroy it with purlin_matrix_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an empty image, element type,
  * pixels that are not finite, options out of range), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -9309,7 +9346,7 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
 
 /**
  * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
- * 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
+ * 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
  * purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
  * purlin_graph_density and purlin_lanczos_tridiagonalise take it as a graph; what needs entries, as purlin_graph_bisect does, does
  * not. Products are formed where the context is. One call at a time uses it.
@@ -9320,7 +9357,7 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
  * @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
  * @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
  * @param      floor      added to every weight, not negative.
- * @param[out] graph      the operator, PURLIN_F64; destroy it with purlin_matrix_destroy.
+ * @param[out] graph      the operator, of the image's type; destroy it with purlin_matrix_destroy.
  * @return as purlin_graph_of_image.
  *
  * @pre `graph` is NULL or valid for writing.
@@ -9383,6 +9420,26 @@ purlin_status purlin_graph_density_histogram(int64_t count,
                                              double to,
                                              int64_t bins,
                                              double *shares);
+
+/**
+ * How the rows of a sparse matrix would be shared out by purlin_lanczos_solve over its context and the further ones of
+ * `options`, and what a product would move: the cost of a solve before it. With settled values (purlin_matrix_copy_csr,
+ * patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz).
+ *
+ * @param      a        sparse, square.
+ * @param      options  `contexts` and `contexts_count` are used; NULL for a's context alone.
+ * @param[out] info     `contexts`, `part_rows`, `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is
+ *                      0; initialise it with purlin_lanczos_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
+ * out of range, a matrix that is not square, a further context that is there already or on another kind of device),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
+                                       const struct purlin_lanczos_options *options,
+                                       struct purlin_lanczos_info *info);
 
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.

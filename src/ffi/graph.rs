@@ -1,5 +1,6 @@
 //! What eigenvectors say about a graph: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::handle;
@@ -16,12 +17,13 @@ use crate::graph::bisect::{self, Cut};
 use crate::graph::cluster;
 use crate::graph::density::density;
 use crate::graph::embed::{self, Assignment, Scaling};
-use crate::graph::image::{Weights, image_graph};
-use crate::graph::stencil::image_adjacency;
+use crate::graph::image::{Weights, image_graph_of};
+use crate::graph::stencil::image_adjacency_of;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::matrix::Matrix;
 use crate::progress::{Progress, ProgressFn};
-use crate::scalar::{DType, with_scalar};
+use crate::scalar::{DType, Real, with_real, with_scalar};
+use crate::session;
 use crate::shape::{self, Order};
 use crate::tensor::Tensor;
 
@@ -44,23 +46,26 @@ pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
 /// Where cut/vol(S) + cut/vol(rest) is least (Shi and Malik, IEEE PAMI 22, 2000).
 pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 
-/// Options of a caller's struct, and its progress function, for `body`.
+/// Options of a caller's struct, the graph's context and the further ones, and its progress function, for `body`.
 ///
 /// # Safety
-/// `source` is NULL or an initialised struct whose progress function may be called with its user pointer.
+/// `source` is NULL or an initialised struct with as many contexts as it says, whose progress function may be called with its
+/// user pointer.
 unsafe fn with_options<R>(
     graph: &Matrix,
     source: *const purlin_lanczos_options,
-    body: impl FnOnce(&Request, &Progress<'_>) -> Result<R>,
+    body: impl FnOnce(&Request, &[Arc<Context>], &Progress<'_>) -> Result<R>,
 ) -> Result<R> {
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", source) }?;
     let request = read_options(&o)?;
-    request.expect_alone()?;
     request.expect_no_order()?;
     let report = callback::progress(o.progress, o.progress_user);
-    let progress = graph.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
-    body(&request, &progress).map_err(|e| renamed(e, "a", "graph"))
+    let mut contexts = vec![Arc::clone(graph.context())];
+    // SAFETY: the caller promises as many as it says.
+    contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
+    let progress = session::progress(&contexts, report.as_ref().map(|f| f as &ProgressFn<'_>));
+    body(&request, &contexts, &progress).map_err(|e| renamed(e, "a", "graph"))
 }
 
 /// The options of a normalised operator of a graph: `kind` and `shift` have one value.
@@ -112,7 +117,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
         let mut values = tensor::output_or_null("values", values)?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |request: &Request, progress: &Progress<'_>| {
+        let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
             let options = as_given(request)?;
             let k = options.count;
             coordinates.expect_context("coordinates", graph.context())?;
@@ -120,7 +125,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
             coordinates.expect_size("coordinates", graph.rows(), k)?;
             coordinates.dense_mut("coordinates")?.memory.host("coordinates")?;
             values.as_ref().map_or(Ok(()), |v| check_vector("values", v, &graph, k))?;
-            let found = embed::embed(graph.context(), &graph, options, scaling, progress)?;
+            let found = embed::embed(contexts, &graph, options, scaling, progress)?;
             coordinates.dense_mut("coordinates")?.set_columns("coordinates", &found.coordinates)?;
             values.as_mut().map_or(Ok(()), |v| v.set_first("values", &found.values))?;
             // SAFETY: the caller promises NULL or an initialised struct.
@@ -167,12 +172,12 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let mut labels = tensor::output("labels", labels)?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |request: &Request, progress: &Progress<'_>| {
+        let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
             let options = as_given(request)?;
             labels.expect_context("labels", graph.context())?;
             labels.expect_dtype("labels", DType::I64)?;
             labels.expect_dims("labels", &[graph.rows()])?;
-            let (found, from) = embed::clusters(graph.context(), &graph, options, how, restarts, progress)?;
+            let (found, from) = embed::clusters(contexts, &graph, options, how, restarts, progress)?;
             labels.set_indices("labels", &found.labels)?;
             // SAFETY: the caller promises NULL or a place for the number.
             unsafe { put_number(inertia, found.inertia) };
@@ -200,6 +205,13 @@ unsafe fn put_number(place: *mut f64, value: f64) {
     }
 }
 
+/// Numbers of a real type in double precision.
+fn widened<T: Real>(numbers: Cow<'_, [T]>) -> Result<Vec<f64>> {
+    let mut wide = crate::alloc::with_capacity("numbers", numbers.len())?;
+    wide.extend(numbers.iter().map(|v| v.to_f64()));
+    Ok(wide)
+}
+
 /// Labels of points.
 fn labelled(
     points: *const purlin_matrix,
@@ -208,11 +220,12 @@ fn labelled(
 ) -> Result<f64> {
     let points = alive("points", points)?;
     let mut labels = tensor::output("labels", labels)?;
-    points.expect_dtype("points", DType::F64)?;
     labels.expect_context("labels", points.context())?;
     labels.expect_dtype("labels", DType::I64)?;
     labels.expect_dims("labels", &[points.rows()])?;
-    let found = of(&points, &points.dense("points")?.columns::<f64>("points")?)?;
+    let dense = points.dense("points")?;
+    let numbers = with_real!(points.dtype(), "points", T => widened(dense.columns::<T>("points")?))?;
+    let found = of(&points, &numbers)?;
     labels.set_indices("labels", &found.labels)?;
     Ok(found.inertia)
 }
@@ -220,7 +233,7 @@ fn labelled(
 /// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
 /// `restarts`. O(restarts n k dims) a round. The same seed gives the same labels for any number of threads.
 ///
-/// @param      points    dense, n x dims, PURLIN_F64, any order, on the host.
+/// @param      points    dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
 /// @param      clusters  number of clusters k, 1 to n.
 /// @param      restarts  at least 1.
 /// @param      seed      of the starts.
@@ -255,7 +268,7 @@ pub unsafe extern "C" fn purlin_graph_k_means(
 /// Labels by column-pivoted QR (Damle, Minden and Ying, Information and Inference 8, 2019): as many clusters as columns,
 /// O(n k^2).
 ///
-/// @param      points   dense, n x k, orthonormal columns, PURLIN_F64, any order, on the host.
+/// @param      points   dense, n x k, orthonormal columns, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
 /// @param      labels   n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
 /// @param[out] inertia  sum of the squared distances from the points that stand for the clusters; may be NULL.
 /// @return as purlin_graph_k_means.
@@ -312,9 +325,9 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         check_vector("vector", &vector, &graph, graph.rows())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |request: &Request, progress: &Progress<'_>| {
+        let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
             let options = as_given(request)?;
-            let found = bisect::fiedler(graph.context(), &graph, normalised, options, progress)?;
+            let found = bisect::fiedler(contexts, &graph, normalised, options, progress)?;
             vector.set_first("vector", &found.vector)?;
             // SAFETY: the caller promises NULL or a place for the number.
             unsafe { put_number(value, found.value) };
@@ -436,13 +449,13 @@ pub unsafe extern "C" fn purlin_graph_density(
 /// radius^2).
 ///
 /// @param      context    the context it belongs to.
-/// @param      image      dense, height x width, PURLIN_F64, on the host: row-major (PURLIN_ROW_MAJOR) pixel (y, x) is
+/// @param      image      dense, height x width, PURLIN_F64 or PURLIN_F32, on the host: row-major (PURLIN_ROW_MAJOR) pixel (y, x) is
 ///                        vertex y width + x, column-major x height + y.
 /// @param      radius     pixels up to this distance are neighbours, 1 to 100: 1 for 4 neighbours, 1.5 for 8.
 /// @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
 /// @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
 /// @param      floor      added to every weight, not negative.
-/// @param[out] graph      the graph, sparse, PURLIN_F64; destroy it with purlin_matrix_destroy.
+/// @param[out] graph      the graph, sparse, of the image's type; destroy it with purlin_matrix_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an empty image, element type,
 /// pixels that are not finite, options out of range), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -462,7 +475,14 @@ pub unsafe extern "C" fn purlin_graph_of_image(
 ) -> purlin_status {
     let weights = Weights { radius, intensity, distance, floor };
     // SAFETY: the caller promises NULL or a place for the handle.
-    unsafe { of_pixels(context, image, graph, |c, pixels, size| image_graph(c, pixels, size.0, size.1, weights)) }
+    unsafe {
+        of_pixels(
+            context,
+            image,
+            graph,
+            |c, (pixels, dtype), (height, width)| with_real!(dtype, "image", T => image_graph_of::<T>(c, pixels, height, width, weights)),
+        )
+    }
 }
 
 /// Makes a graph of the lines of an image, of as many and as long as the two numbers say.
@@ -473,13 +493,12 @@ unsafe fn of_pixels(
     context: *const purlin_context,
     image: *const purlin_matrix,
     graph: *mut *mut purlin_matrix,
-    make: impl FnOnce(&Arc<Context>, &[f64], (usize, usize)) -> Result<Matrix>,
+    make: impl FnOnce(&Arc<Context>, (&[f64], DType), (usize, usize)) -> Result<Matrix>,
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
         let image = alive("image", image)?;
         image.expect_context("image", &context)?;
-        image.expect_dtype("image", DType::F64)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("graph", graph) }?;
         let dense = image.dense("image")?;
@@ -488,14 +507,15 @@ unsafe fn of_pixels(
             Order::RowMajor => (image.rows(), image.cols()),
             Order::ColumnMajor => (image.cols(), image.rows()),
         };
-        let made = make(&context, &dense.lines::<f64>("image")?, size).map_err(|e| renamed(e, "pixels", "image"))?;
+        let pixels = with_real!(image.dtype(), "image", T => widened(dense.lines::<T>("image")?))?;
+        let made = make(&context, (&pixels, image.dtype()), size).map_err(|e| renamed(e, "pixels", "image"))?;
         *target = handle::insert(made)?;
         Ok(())
     })
 }
 
 /// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
-/// 8 bytes a pixel for each of two neighbours. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
+/// 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
 /// purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
 /// purlin_graph_density and purlin_lanczos_tridiagonalise take it as a graph; what needs entries, as purlin_graph_bisect does, does
 /// not. Products are formed where the context is. One call at a time uses it.
@@ -506,7 +526,7 @@ unsafe fn of_pixels(
 /// @param      intensity  difference at which the weight has fallen to 1/e; infinite for none.
 /// @param      distance   distance at which the weight has fallen to 1/e; infinite for none.
 /// @param      floor      added to every weight, not negative.
-/// @param[out] graph      the operator, PURLIN_F64; destroy it with purlin_matrix_destroy.
+/// @param[out] graph      the operator, of the image's type; destroy it with purlin_matrix_destroy.
 /// @return as purlin_graph_of_image.
 ///
 /// # Safety
@@ -524,5 +544,12 @@ pub unsafe extern "C" fn purlin_graph_operator_of_image(
 ) -> purlin_status {
     let weights = Weights { radius, intensity, distance, floor };
     // SAFETY: the caller promises NULL or a place for the handle.
-    unsafe { of_pixels(context, image, graph, |c, pixels, size| image_adjacency(c, pixels, size, weights)) }
+    unsafe {
+        of_pixels(
+            context,
+            image,
+            graph,
+            |c, (pixels, dtype), size| with_real!(dtype, "image", T => image_adjacency_of::<T>(c, pixels, size, weights)),
+        )
+    }
 }

@@ -59,7 +59,8 @@ pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
 /// `degree` products a step.
 pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
 
-/// Copies of multiple eigenvalues are looked for if the space was exhausted on the way, or two eigenvalues agree to 1e-6.
+/// Copies of multiple eigenvalues are looked for if the space was exhausted on the way, two eigenvalues agree to 1e-6, or another
+/// component of a sparse matrix's graph, or a vertex without edges, may have one of them.
 pub const PURLIN_LANCZOS_VERIFY_AUTO: i32 = 0;
 /// Always: 60 to 90 products more where nothing is missing.
 pub const PURLIN_LANCZOS_VERIFY_ON: i32 = 1;

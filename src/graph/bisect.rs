@@ -8,9 +8,9 @@ use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::operator::{Kind, Symmetric};
-use crate::lanczos::solve::Given;
-use crate::lanczos::{Info, Options, Which, eigenpairs};
+use crate::lanczos::operator::Kind;
+use crate::lanczos::solve::{Given, Vectors};
+use crate::lanczos::{Info, Options, Which, eigenpairs_over};
 use crate::matrix::sparse::Rows;
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
@@ -83,14 +83,14 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 }
 
 /// The eigenvector of the second smallest eigenvalue of the Laplacian, or with `normalised` of D^-1/2 L D^-1/2, whose
-/// entries it returns over the root of the degree. The known vector of eigenvalue 0 is kept out of the search. Of `options`
+/// entries it returns over the root of the degree; by all `contexts`, the first of which is the graph's. The known vector of eigenvalue 0 is kept out of the search. Of `options`
 /// `count` and `which` are not looked at.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with no edge; else as
-/// [`eigenpairs`].
+/// [`eigenpairs_over`].
 pub fn fiedler(
-    context: &Arc<Context>,
+    contexts: &[Arc<Context>],
     graph: &Matrix,
     normalised: bool,
     options: &Options,
@@ -108,9 +108,8 @@ pub fn fiedler(
     let (values, mut vector, info) = with_real!(graph.dtype(), "graph", T => {
         let mut known = alloc::with_capacity(WHAT, n)?;
         known.extend(degrees.iter().map(|d| T::from_parts(if normalised { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
-        let mut operator = Symmetric::<T>::new(context, graph, kind, shift)?;
         let given = Given { deflate: &known[..], ..Given::default() };
-        let pairs = eigenpairs(context, &mut operator, &options, &given, progress)?;
+        let pairs = eigenpairs_over(contexts, graph, (kind, shift), &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;
     let Some(&value) = values.first() else {

@@ -8,9 +8,9 @@ use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::Result;
-use crate::lanczos::operator::{Kind, Symmetric};
-use crate::lanczos::solve::Given;
-use crate::lanczos::{Info, Options, Which, eigenpairs};
+use crate::lanczos::operator::Kind;
+use crate::lanczos::solve::{Given, Vectors};
+use crate::lanczos::{Info, Options, Which, eigenpairs_over};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
 use crate::scalar::{Scalar, with_real};
@@ -54,12 +54,13 @@ pub struct Embedding {
 
 /// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, whose rows
 /// of isolated vertices are 0, found 1 below: next to -1 errors are as small as next to the largest of D^-1/2 W D^-1/2.
-/// `options` says how; its `count` is k, `which` is not looked at.
+/// `options` says how; its `count` is k, `which` is not looked at. By all `contexts`, the first of which is the graph's.
 ///
 /// # Errors
-/// [`crate::error::Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as [`eigenpairs`].
+/// [`crate::error::Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as
+/// [`eigenpairs_over`].
 pub fn embed(
-    context: &Arc<Context>,
+    contexts: &[Arc<Context>],
     graph: &Matrix,
     options: &Options,
     scaling: Scaling,
@@ -68,9 +69,8 @@ pub fn embed(
     let options = Options { which: Which::Smallest, ..*options };
     let n = graph.rows();
     let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
-        // Its matrix is asked for row sums again once it is gone.
-        let mut operator = Symmetric::<T>::new(context, graph, Kind::NormalisedLaplacian, -1.0)?;
-        let pairs = eigenpairs(context, &mut operator, &options, &Given::default(), progress)?;
+        let (what, given) = ((Kind::NormalisedLaplacian, -1.0), Given::<T>::default());
+        let pairs = eigenpairs_over(contexts, graph, what, &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;
     match scaling {
@@ -108,7 +108,7 @@ pub(super) fn in_double<T: Scalar>(numbers: Vec<T>) -> Result<Vec<f64>> {
 /// # Errors
 /// As [`embed`], [`k_means`] and [`pivoted_qr`].
 pub fn clusters(
-    context: &Arc<Context>,
+    contexts: &[Arc<Context>],
     graph: &Matrix,
     options: &Options,
     how: Assignment,
@@ -116,10 +116,10 @@ pub fn clusters(
     progress: &Progress<'_>,
 ) -> Result<(Labels, Embedding)> {
     let scaling = if how == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
-    let found = embed(context, graph, options, scaling, progress)?;
+    let found = embed(contexts, graph, options, scaling, progress)?;
     let n = graph.rows();
     let labels = match how {
-        Assignment::KMeans => k_means(context, &found.coordinates, n, options.count, restarts, options.seed)?,
+        Assignment::KMeans => k_means(graph.context(), &found.coordinates, n, options.count, restarts, options.seed)?,
         Assignment::PivotedQr => pivoted_qr(&found.coordinates, n)?,
     };
     Ok((labels, found))

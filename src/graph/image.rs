@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{Coordinates, Duplicates, Indices, from_coordinates};
-use crate::scalar::DType;
+use crate::scalar::Real;
 use crate::shape::{product, to_i64};
 
 const WHAT: &str = "graph of an image";
@@ -76,12 +76,12 @@ pub(super) fn offsets(weights: &Weights) -> Vec<(i64, i64, f64)> {
 
 /// The weighted graph of an image of `height` rows of `width` pixels, row by row: vertex i is pixel i, and neighbours p and
 /// q have weight exp(-(I_p - I_q)^2 / intensity^2) exp(-|p - q|^2 / distance^2) + floor (Shi and Malik, IEEE PAMI 22,
-/// 2000). F64, symmetric, no loops.
+/// 2000). Symmetric, no loops; weights are computed in double precision.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an empty image, another number of pixels, pixels that are not finite, a radius below 1 or
 /// above 100, scales not above 0, a floor below 0; [`Error::OutOfMemory`].
-pub fn image_graph(
+pub fn image_graph_of<T: Real>(
     context: &Arc<Context>,
     pixels: &[f64],
     height: usize,
@@ -110,16 +110,31 @@ pub fn image_graph(
             }
         }
     }
-    let mut held = HostMemory::allocate(WHAT, size_of_val(&values[..]), context.host_budget())?;
-    held.as_mut_slice::<f64>()?.copy_from_slice(&values);
+    let bytes = product(WHAT, values.len(), size_of::<T>())?;
+    let mut held = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+    held.as_mut_slice::<T>()?.iter_mut().zip(&values).for_each(|(to, v)| *to = T::from_f64(*v));
     let from = Coordinates {
         rows: count,
         cols: count,
         row_idx: Indices::I64(&rows),
         col_idx: Indices::I64(&cols),
         base: 0,
-        dtype: DType::F64,
+        dtype: T::DTYPE,
         values: Some(&held),
     };
     from_coordinates(context, &from, Duplicates::Refuse)
+}
+
+/// [`image_graph_of`] in F64.
+///
+/// # Errors
+/// As [`image_graph_of`].
+pub fn image_graph(
+    context: &Arc<Context>,
+    pixels: &[f64],
+    height: usize,
+    width: usize,
+    weights: Weights,
+) -> Result<Matrix> {
+    image_graph_of::<f64>(context, pixels, height, width, weights)
 }

@@ -66,23 +66,36 @@ pub fn image_operator<T: Scalar>(
     Symmetric::of_graph(context, Box::new(graph), kind, shift)
 }
 
-/// The same graph as a matrix that is known by its products, in F64: what takes operators takes it, and what makes operators
+/// The same graph as a matrix that is known by its products: what takes operators takes it, and what makes operators
 /// of graphs does. Products are formed where the context is, O(pixels radius^2); what asks for them on host vectors gets them
 /// there.
 ///
 /// # Errors
 /// As [`super::image::image_graph`].
+pub fn image_adjacency_of<T: Scalar>(
+    context: &Arc<Context>,
+    pixels: &[f64],
+    size: (usize, usize),
+    weights: Weights,
+) -> Result<Matrix> {
+    let mut graph = PixelGraph::<T>::new(context, pixels, size, weights)?;
+    if let Backend::Gpu(gpu) = context.backend() {
+        graph.there = Some(DevicePairs::new(gpu, size, &graph.pairs)?);
+    }
+    Ok(Matrix::from_operator::<T>(context, Box::new(graph)))
+}
+
+/// [`image_adjacency_of`] in F64.
+///
+/// # Errors
+/// As [`image_adjacency_of`].
 pub fn image_adjacency(
     context: &Arc<Context>,
     pixels: &[f64],
     size: (usize, usize),
     weights: Weights,
 ) -> Result<Matrix> {
-    let mut graph = PixelGraph::<f64>::new(context, pixels, size, weights)?;
-    if let Backend::Gpu(gpu) = context.backend() {
-        graph.there = Some(DevicePairs::new(gpu, size, &graph.pairs)?);
-    }
-    Ok(Matrix::from_operator::<f64>(context, Box::new(graph)))
+    image_adjacency_of::<f64>(context, pixels, size, weights)
 }
 
 impl<T: Scalar> PixelGraph<T> {

@@ -3,10 +3,11 @@
 use super::shared::Shares;
 
 /// Why a solve ended. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Reason {
     /// Every pair has converged.
+    #[default]
     Converged = 0,
     /// The restarts, or the steps of the plain recurrence, are used up.
     Restarts = 1,
@@ -15,7 +16,7 @@ pub enum Reason {
 }
 
 /// Figures of a solve. The fields are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {
     /// Why it ended.
     pub reason: Reason,

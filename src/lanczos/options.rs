@@ -58,7 +58,8 @@ pub enum Filter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Verify {
-    /// If the space was exhausted on the way, or two of the eigenvalues agree to 1e-6.
+    /// If the space was exhausted on the way, two of the eigenvalues agree to 1e-6, or another component of a sparse matrix's
+    /// graph, or a vertex without edges, may have one of them.
     Auto = 0,
     /// Always: 60 to 90 products more where nothing is missing.
     On = 1,

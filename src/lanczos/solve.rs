@@ -77,7 +77,8 @@ pub fn eigenpairs_to<T: Scalar>(
     vectors: Vectors<'_>,
 ) -> Result<Pairs<T>> {
     let n = operator.order();
-    let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?;
+    let web = operator.web();
+    let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?.with_web(web);
     let mut inverse = given.solve.map(|a| Symmetric::new(context, a, Kind::Matrix, 0.0)).transpose()?;
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != n) {
         return Err(Error::invalid("solve", format!("is of order {found}, {n} is needed")));

@@ -303,7 +303,17 @@ impl Matrix {
             return Err(Error::invalid("matrix", "was borrowed: its values are the caller's own array"));
         }
         with_scalar!(self.dtype, "matrix", T => {
-            let to = memory.host_mut("matrix")?.as_mut_slice::<T>()?;
+            let to = match memory {
+                Memory::Host(to) => to.as_mut_slice::<T>()?,
+                Memory::Device(to) => {
+                    let mut packed = alloc::filled("values", nnz, T::default())?;
+                    values.view::<T>("values")?.read_column(&[], &mut packed);
+                    let gpu = self.context.gpu("matrix")?;
+                    gpu.store_numbers(gpu.default_stream(), &packed, to, 0)?;
+                    // Any queue may multiply from now on.
+                    return gpu.default_stream().synchronize();
+                }
+            };
             values.view::<T>("values")?.read_column(&[], &mut to[..nnz]);
             Ok(())
         })

@@ -9,7 +9,7 @@ use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::restart::{Counts, Report, Search, run};
 use super::transform::{Transform, Transformed};
-use super::verify::{self, Solved};
+use super::verify::{self, Solved, Web};
 use super::{PROBES, Small, finite};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -31,7 +31,7 @@ const TURNS: usize = 8;
 const END: f64 = 1000.0;
 
 /// What is asked of a filter.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// The solve's settings, of which the method, the block and the orthogonality are not looked at.
     pub settings: &'a Settings,
@@ -43,6 +43,8 @@ pub struct Task<'a> {
     pub known: usize,
     /// Whether column `known` holds a start vector.
     pub started: bool,
+    /// The operator's graph.
+    pub web: Option<Web<'a>>,
 }
 
 /// What a filtered solve found.
@@ -115,7 +117,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
     /// All pairs of a small operator, of which the wanted are taken.
     fn whole(&mut self) -> Result<Filtered> {
         let settings = Settings { which: Which::Largest, verify: Verify::Off, ..self.within };
-        let found = verify::solve(self.krylov, &settings, self.task.known, self.task.started, self.small, self.report)?;
+        let found =
+            verify::solve(self.krylov, &settings, self.task.known, self.task.started, None, self.small, self.report)?;
         let order = self.order(&found.values);
         self.counts = found.counts;
         self.products = found.counts.products;
@@ -211,7 +214,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let known = self.task.known;
         let mut krylov = Transformed { inner: &mut *self.krylov, transform: transform.clone(), work: self.work };
         let krylov: &mut Columns<'_, T> = &mut krylov;
-        let found = verify::solve(krylov, settings, known, started, self.small, self.report)?;
+        let found = verify::solve(krylov, settings, known, started, self.task.web, self.small, self.report)?;
         self.products += found.counts.products * transform.degree();
         self.within.drawn = found.counts.drawn;
         self.counts.restarts += found.counts.restarts;

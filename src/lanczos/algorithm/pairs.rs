@@ -9,7 +9,7 @@ use super::super::shared::Shares;
 use super::filter::{self, Task};
 use super::restart::{Counts, Report};
 use super::transform::{Transform, Transformed};
-use super::verify::{Solved, columns, solve};
+use super::verify::{Solved, Web, columns, solve};
 use super::{PROBES, Small, finite, plain};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -34,6 +34,7 @@ pub struct Job<'a, T> {
     start: Option<&'a [T]>,
     deflate: &'a [T],
     inverse: bool,
+    web: Option<Web<'a>>,
 }
 
 impl<'a, T: Scalar> Job<'a, T> {
@@ -77,7 +78,12 @@ impl<'a, T: Scalar> Job<'a, T> {
         if let Some(start) = start.filter(|s| s.len() != n) {
             return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
         }
-        Ok(Self { options, settings, n, start, deflate, inverse })
+        Ok(Self { options, settings, n, start, deflate, inverse, web: None })
+    }
+
+    /// Lets the job look at the operator's graph.
+    pub fn with_web(self, web: Option<Web<'a>>) -> Self {
+        Self { web, ..self }
     }
 
     /// Pairs that are asked for.
@@ -101,6 +107,8 @@ impl<'a, T: Scalar> Job<'a, T> {
             degree: self.options.degree,
             known: self.known(),
             started: self.start.is_some(),
+            // A polynomial's values are others.
+            web: self.web.map(|web| Web { isolated: None, ..web }),
         }
     }
 
@@ -144,11 +152,11 @@ impl<'a, T: Scalar> Job<'a, T> {
             } else if self.inverse {
                 let mut inverted = Transformed { inner: &mut *krylov, transform: Transform::Inverse, work: 0 };
                 let inverted: &mut Columns<'_, T> = &mut inverted;
-                let mut found = solve(inverted, &self.settings, known, started, small, report)?;
+                let mut found = solve(inverted, &self.settings, known, started, self.web, small, report)?;
                 found.values.iter_mut().for_each(|v| *v = self.options.sigma + 1.0 / *v);
                 found
             } else {
-                solve(krylov, &self.settings, known, started, small, report)?
+                solve(krylov, &self.settings, known, started, self.web, small, report)?
             }
         };
         let (residuals, norm) = self.residuals(krylov, &solved)?;

@@ -4,6 +4,8 @@
 //! pairs have converged, they are locked, and one more is looked for in what is orthogonal to them: if it is wanted more
 //! than the last of those found, it takes that one's place, and the next is looked for.
 
+use std::sync::Arc;
+
 use super::super::info::Reason;
 use super::super::krylov::{Krylov, Wide};
 use super::super::options::{Settings, Verify, Which};
@@ -11,6 +13,8 @@ use super::Small;
 use super::block;
 use super::restart::{Counts, Report, Search, beats, run};
 use crate::error::Result;
+use crate::matrix::sparse::{Pieces, pieces};
+use crate::matrix::{Matrix, Storage};
 use crate::scalar::Scalar;
 
 /// What a solve found: column `known + i` holds the vector of value i.
@@ -37,7 +41,7 @@ pub fn columns(settings: &Settings, known: usize) -> usize {
 }
 
 /// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns; with `started` column `known` holds a
-/// start vector.
+/// start vector. `web` is the graph of the operator, if it is known.
 ///
 /// # Errors
 /// As [`run`].
@@ -46,6 +50,7 @@ pub fn solve<K: Krylov + ?Sized>(
     settings: &Settings,
     known: usize,
     started: bool,
+    web: Option<Web<'_>>,
     small: &mut Small<'_, Wide<K>>,
     report: &mut Report<'_>,
 ) -> Result<Solved> {
@@ -66,7 +71,7 @@ pub fn solve<K: Krylov + ?Sized>(
     let mut values = found.values;
     let complete = found.converged == values.len() && values.len() == settings.count;
     let mut recovered = 0;
-    if complete && !found.exhausted && wanted(settings, &values, &counts) {
+    if complete && !found.exhausted && wanted(settings, &values, &counts, web)? {
         let mut check = Check { krylov, settings, known, counts: &mut counts };
         recovered = check.all(&mut values, small, report)?;
     }
@@ -83,16 +88,55 @@ pub fn solve<K: Krylov + ?Sized>(
     Ok(Solved { values, converged: found.converged, reason, recovered, counts })
 }
 
+/// The graph of an operator's matrix: what its components have in common comes once for each.
+#[derive(Clone, Copy)]
+pub struct Web<'a> {
+    /// Symmetric.
+    pub matrix: &'a Matrix,
+    /// The eigenvalue of vertices without edges, if that is known of what is iterated with.
+    pub isolated: Option<f64>,
+}
+
+impl Web<'_> {
+    /// Whether there is another component that may have one of the values, or a vertex without edges.
+    fn may_hide_copies(&self, which: Which, values: &[f64]) -> Result<bool> {
+        let Pieces { joined, isolated } = pieces_kept(self.matrix)?;
+        // What every value beats is not among them.
+        let reaches = match which {
+            Which::Largest | Which::Smallest | Which::LargestMagnitude => {
+                self.isolated.is_none_or(|isolated| values.iter().any(|v| !beats(which, *v, isolated)))
+            }
+            Which::BothEnds | Which::Nearest => true,
+        };
+        Ok(joined > 1 || isolated > 0 && reaches)
+    }
+}
+
+/// The components of a matrix's graph, which are found once: no call changes where its entries are.
+fn pieces_kept(a: &Matrix) -> Result<Pieces> {
+    let Storage::Csr(csr) = a.storage() else { return pieces(a) };
+    let any = |_: &Pieces| true;
+    if let Some((_, found)) = csr.kept().find(any) {
+        return Ok(*found);
+    }
+    let found = pieces(a)?;
+    csr.kept().put(csr.version(), &Arc::new(found), any)?;
+    Ok(found)
+}
+
 /// Whether the check is to be made.
-fn wanted(settings: &Settings, values: &[f64], counts: &Counts) -> bool {
+fn wanted(settings: &Settings, values: &[f64], counts: &Counts, web: Option<Web<'_>>) -> Result<bool> {
     let alike = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
     match settings.verify {
-        Verify::On => true,
-        Verify::Off => false,
+        Verify::On => Ok(true),
+        Verify::Off => Ok(false),
         Verify::Auto => {
             let mut sorted = values.to_vec();
             sorted.sort_by(f64::total_cmp);
-            counts.breakdowns > 0 || sorted.windows(2).any(|pair| alike(pair[0], pair[1]))
+            if counts.breakdowns > 0 || sorted.windows(2).any(|pair| alike(pair[0], pair[1])) {
+                return Ok(true);
+            }
+            web.map_or(Ok(false), |web| web.may_hide_copies(settings.which, values))
         }
     }
 }

@@ -14,6 +14,7 @@ mod rows;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::algorithm::verify::Web;
 use super::cpu::PIECE;
 use super::krylov::Affine;
 use crate::alloc;
@@ -209,6 +210,16 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             *list = turned;
         }
         Ok(())
+    }
+
+    /// The graph of a square sparse matrix.
+    pub(super) fn web(&self) -> Option<Web<'a>> {
+        match &self.products {
+            Products::Sparse { matrix, .. } if self.kind.is_of_square() => {
+                Some(Web { matrix, isolated: Some(self.shift) })
+            }
+            _ => None,
+        }
     }
 
     /// Has the next solve test by products with two random vectors that the operator is symmetric, for one whose entries nobody

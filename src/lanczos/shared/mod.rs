@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use super::algorithm::pairs::{Job, Vectors};
 use super::algorithm::symmetry::sample;
+use super::algorithm::verify::Web;
 use super::cpu::CpuPart;
 use super::gpu::GpuPart;
 use super::info::Pairs;
@@ -33,7 +34,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::row_sums;
-use crate::matrix::{Matrix, Storage};
+use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
 use crate::session::expect_alike;
@@ -71,6 +72,7 @@ pub fn eigenpairs_over<T: Scalar>(
     a.expect_dtype("a", T::DTYPE)?;
     let is_elsewhere = expect_matrix::<T>(a, kind)?;
     let job = Job::new(options, a.rows(), given.start, given.deflate, given.solve.is_some())?;
+    let job = job.with_web(Some(Web { matrix: a, isolated: Some(shift) }));
     let inverse = given.solve.map(|solve| Symmetric::new(context, solve, Kind::Matrix, 0.0)).transpose()?;
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != a.rows()) {
         return Err(Error::invalid("solve", format!("is of order {found}, {} is needed", a.rows())));
@@ -119,6 +121,25 @@ pub fn eigenpairs_over<T: Scalar>(
     Ok(pairs)
 }
 
+/// What all `contexts` would have of a square sparse matrix, for [`eigenpairs_over`]: the parts stay with a matrix whose values
+/// are known to stay.
+///
+/// # Errors
+/// As [`eigenpairs_over`], but for matrices that are not Hermitian.
+pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
+    let context = expect_contexts(contexts)?;
+    a.expect_context("a", context)?;
+    expect_rows(a)?;
+    if contexts.len() > 1 {
+        return Ok(Partition::kept(contexts, a)?.shares(a.dtype()));
+    }
+    let csr = crate::spmv::plan::csr(a)?;
+    let (rows, entries, number) = (a.rows(), csr.nnz(), a.dtype().size());
+    let value = if csr.parts().values.is_some() { number } else { 0 };
+    let product_bytes = entries * (4 + value) + rows * (8 + 2 * number);
+    Ok(Shares { contexts: 1, rows, entries, halo: 0, halo_bytes: 0, product_bytes })
+}
+
 /// The first of contexts that can share rows.
 fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
     let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
@@ -132,22 +153,30 @@ fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
     Ok(first)
 }
 
-/// Refuses a matrix that has no rows to share, and one that is not Hermitian. Whether that is left to products.
-fn expect_matrix<T: Scalar>(a: &Matrix, kind: Kind) -> Result<bool> {
+/// The rows of a matrix that has some to share.
+fn expect_rows(a: &Matrix) -> Result<&Csr> {
     let (rows, cols) = (a.rows(), a.cols());
-    if !kind.is_of_square() {
-        return Err(Error::NotSupported(format!("kind: {kind:?} over several contexts")));
-    }
     if rows != cols {
         return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));
     }
     if rows == 0 {
         return Err(Error::invalid("a", "is 0 x 0, no matrix to speak of"));
     }
-    let Storage::Csr(csr) = a.storage() else {
-        let name = a.storage().name();
-        return Err(Error::NotSupported(format!("a: is {name}, several contexts share the rows of a sparse matrix")));
-    };
+    match a.storage() {
+        Storage::Csr(csr) => Ok(csr),
+        other => {
+            let name = other.name();
+            Err(Error::NotSupported(format!("a: is {name}, several contexts share the rows of a sparse matrix")))
+        }
+    }
+}
+
+/// Refuses a matrix that has no rows to share, and one that is not Hermitian. Whether that is left to products.
+fn expect_matrix<T: Scalar>(a: &Matrix, kind: Kind) -> Result<bool> {
+    if !kind.is_of_square() {
+        return Err(Error::NotSupported(format!("kind: {kind:?} over several contexts")));
+    }
+    let csr = expect_rows(a)?;
     if matches!(csr.parts().values, Some(Memory::Device(_))) {
         return Ok(true);
     }

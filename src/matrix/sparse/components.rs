@@ -1,11 +1,14 @@
 //! Connected components.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::entries::{WHAT, csr};
 use super::index::{Indices, Rows};
 use super::transform::select;
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -27,8 +30,61 @@ impl Components {
     }
 }
 
+/// Vertices that a thread takes at a time.
+const PIECE: usize = 1 << 13;
+
+/// Edges of every vertex that are followed before it is looked which of them hang together already.
+const FIRST: usize = 2;
+
+/// Trees whose roots are their lowest vertices, which threads join side by side (Jaiganesh and Burtscher, HPDC 2018).
+struct Forest(Vec<AtomicUsize>);
+
+impl Forest {
+    fn new(n: usize) -> Result<Self> {
+        let mut parents = alloc::with_capacity(WHAT, n)?;
+        parents.extend((0..n).map(AtomicUsize::new));
+        Ok(Self(parents))
+    }
+
+    fn root(&self, mut v: usize) -> usize {
+        loop {
+            let parent = self.0[v].load(Relaxed);
+            if parent == v {
+                return v;
+            }
+            let next = self.0[parent].load(Relaxed);
+            if next != parent {
+                // A vertex that has a parent never loses it, so any vertex above will do, whatever others write.
+                self.0[v].store(next, Relaxed);
+            }
+            v = next;
+        }
+    }
+
+    /// Whether `a` and `b` were in two trees, which are one now.
+    fn join(&self, a: usize, b: usize) -> bool {
+        loop {
+            let (a, b) = (self.root(a), self.root(b));
+            if a == b {
+                return false;
+            }
+            if self.0[a.max(b)].compare_exchange(a.max(b), a.min(b), Relaxed, Relaxed).is_ok() {
+                return true;
+            }
+        }
+    }
+
+    /// Follows some edges of every vertex; how many trees that cost.
+    fn follow(&self, context: &Context, edges: impl Fn(usize) -> usize + Sync) -> usize {
+        context.pool().run(|| {
+            let pieces = self.0.par_chunks(PIECE).enumerate();
+            pieces.map(|(piece, own)| (0..own.len()).map(|i| edges(piece * PIECE + i)).sum::<usize>()).sum()
+        })
+    }
+}
+
 /// The connected components of the graph whose edges are the stored entries of a square matrix, whatever their direction;
-/// O((n + nnz) a(n)), a the inverse of Ackermann's function.
+/// O((n + nnz) log n) at worst, shared by the threads of its context.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage; out of memory.
@@ -37,27 +93,13 @@ pub fn components(a: &Matrix) -> Result<Components> {
     a.expect_size("a", a.rows(), a.rows())?;
     let n = a.rows();
     let rows = Rows::new(from)?;
-    // A forest whose roots are the lowest vertices of their trees.
-    let mut parent = alloc::with_capacity(WHAT, n)?;
-    parent.extend(0..n);
-    fn root(parent: &mut [usize], mut v: usize) -> usize {
-        while parent[v] != v {
-            parent[v] = parent[parent[v]];
-            v = parent[v];
-        }
-        v
-    }
-    for i in 0..n {
-        for k in rows.row(i) {
-            let (a, b) = (root(&mut parent, i), root(&mut parent, rows.col(k)));
-            parent[a.max(b)] = a.min(b);
-        }
-    }
+    let forest = Forest::new(n)?;
+    forest.follow(a.context(), |i| rows.row(i).filter(|&k| forest.join(i, rows.col(k))).count());
     let mut sizes = Vec::new();
     // A root comes before the other vertices of its tree, so its label is known when they are reached.
     let mut labels = alloc::filled(WHAT, n, 0usize)?;
     for v in 0..n {
-        let r = root(&mut parent, v);
+        let r = forest.root(v);
         if r == v {
             labels[v] = sizes.len();
             alloc::push(WHAT, &mut sizes, 1)?;
@@ -67,6 +109,48 @@ pub fn components(a: &Matrix) -> Result<Components> {
         }
     }
     Ok(Components { labels, sizes })
+}
+
+/// How the vertices of an undirected graph hang together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pieces {
+    /// Components with entries.
+    pub joined: usize,
+    /// Vertices without any.
+    pub isolated: usize,
+}
+
+/// Counts the components of the graph of a symmetric matrix. Of a graph of which most hangs together only a few edges of each
+/// vertex are looked at, and all of the vertices beside (Sutton, Ben-Nun and Barak, IPDPS 2018): O(n) for such, shared by the
+/// threads of its context.
+///
+/// # Errors
+/// As [`components`].
+pub fn pieces(a: &Matrix) -> Result<Pieces> {
+    let from = csr("a", a)?;
+    a.expect_size("a", a.rows(), a.rows())?;
+    let (n, context, rows) = (a.rows(), a.context(), Rows::new(from)?);
+    let forest = Forest::new(n)?;
+    let isolated = forest.follow(context, |i| usize::from(rows.row(i).is_empty()));
+    let mut trees = n;
+    for at in 0..FIRST {
+        trees -= forest.follow(context, |i| {
+            let row = rows.row(i);
+            usize::from(row.len() > at && forest.join(i, rows.col(row.start + at)))
+        });
+    }
+    if trees > isolated + 1 {
+        // The tree that most of some vertices are in is the largest, or any other: its edges lead to it from the other side too.
+        let step = n.div_ceil(1 << 10).max(1);
+        let mut seen: Vec<usize> = (0..n).step_by(step).map(|v| forest.root(v)).collect();
+        seen.sort_unstable();
+        let most = seen.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).map_or(0, |same| same[0]);
+        trees -= forest.follow(context, |i| match forest.root(i) == most {
+            true => 0,
+            false => rows.row(i).skip(FIRST).filter(|&k| forest.join(i, rows.col(k))).count(),
+        });
+    }
+    Ok(Pieces { joined: trees - isolated, isolated })
 }
 
 /// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole

@@ -10,6 +10,7 @@
 //! | `entries` | where the entries of a result come from, and their values |
 //! | `coordinates` | from coordinates, with duplicates |
 //! | `canonical` | sorted rows without duplicates; patterns |
+//! | `copies` | copies without zeros, and in other memory |
 //! | `dense` | from and to dense matrices |
 //! | `scale` | rows and columns multiplied by numbers |
 //! | `transform` | transposition, permutation, submatrices |
@@ -24,6 +25,7 @@ mod canonical;
 mod checks;
 mod components;
 mod coordinates;
+mod copies;
 mod dense;
 mod edges;
 mod entries;
@@ -40,8 +42,9 @@ mod transform;
 
 pub use canonical::{canonical, pattern};
 pub use checks::{Checks, check};
-pub use components::{Components, component, components};
+pub use components::{Components, Pieces, component, components, pieces};
 pub use coordinates::{Coordinates, Duplicates, from_coordinates};
+pub use copies::{copy_to, drop_zeros};
 pub use dense::{from_dense, to_dense};
 pub use edges::{EdgeList, read_edges, write_edges};
 pub use index::{Index, Indices, Rows};

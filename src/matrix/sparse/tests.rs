@@ -316,6 +316,62 @@ fn components_are_numbered_by_their_lowest_vertex() {
     assert_eq!(found.largest(), Some(1));
 }
 
+#[test]
+fn components_do_not_depend_on_threads_and_are_counted_alike() {
+    // A chain through most vertices in an order that is mixed up, cut in two places; rings, pairs, loops and vertices alone.
+    let n = 40_000;
+    let name = |v: usize| v * 27_877 % n;
+    let mut edges: Vec<(usize, usize)> =
+        (1..30_000).filter(|v| ![9_000, 9_001].contains(v)).map(|v| (v - 1, v)).collect();
+    edges.extend((30_000..33_000).map(|v| (v, 30_000 + (v + 1) % 3)));
+    edges.extend((33_000..34_000).step_by(2).map(|v| (v, v + 1)));
+    edges.extend((34_000..34_050).map(|v| (v, v)));
+    let entries: Vec<_> = edges.iter().map(|(u, v)| (name(*u), name(*v), 1.0)).collect();
+    let made = |threads| {
+        let c = context(threads);
+        let directed = coordinates(&c, (n, n), &entries, Duplicates::Sum).unwrap();
+        let found = components(&directed).unwrap();
+        let whole = symmetrise(&c, &directed, Symmetrise::Union).unwrap();
+        assert_eq!(found, components(&whole).unwrap());
+        (found, pieces(&whole).unwrap())
+    };
+    let (one, four) = (made(1), made(4));
+    assert_eq!(one, four);
+    let (found, counted) = one;
+    assert!(found.labels.iter().zip(0..).all(|(l, v)| found.labels[..v].contains(l) || *l <= v));
+    // Three stretches of the chain, one ring, 500 pairs and 50 loops.
+    assert_eq!(counted, Pieces { joined: 3 + 1 + 500 + 50, isolated: n - 34_050 });
+    assert_eq!(found.sizes.len(), counted.joined + counted.isolated);
+    let c = context(2);
+    let none = coordinates(&c, (0, 0), &[], Duplicates::Refuse).unwrap();
+    assert_eq!(pieces(&none).unwrap(), Pieces { joined: 0, isolated: 0 });
+    assert!(pieces(&coordinates(&c, (2, 3), &[], Duplicates::Refuse).unwrap()).is_err());
+}
+
+#[test]
+fn zeros_are_dropped_and_copies_are_settled() {
+    let c = context(2);
+    let entries = [(0, 1, 0.0), (0, 2, -1e-9), (1, 0, f64::NAN), (2, 1, 2.0), (2, 2, -0.0)];
+    let a = coordinates(&c, (4, 3), &entries, Duplicates::Refuse).unwrap();
+    let kept = |threshold: f64| arrays::<f64>(&drop_zeros(&c, &a, threshold).unwrap());
+    let (ends, cols, values) = kept(0.0);
+    assert_eq!((ends, cols), (vec![1, 2, 3, 3], vec![2, 0, 1]));
+    let values = values.unwrap();
+    assert!(values[0] == -1e-9 && values[1].is_nan() && values[2] == 2.0);
+    assert_eq!(kept(1e-9).1, [0, 1]);
+    let ones = pattern(&c, &a).unwrap();
+    assert_eq!(arrays::<f64>(&drop_zeros(&c, &ones, 0.5).unwrap()), arrays::<f64>(&ones));
+    assert_eq!(arrays::<f64>(&drop_zeros(&c, &ones, 1.0).unwrap()).0, [0; 4]);
+    for bad in [-1.0, f64::NAN] {
+        assert!(drop_zeros(&c, &a, bad).map(drop).unwrap_err().to_string().starts_with("threshold: "));
+    }
+    for from in [&a, &ones] {
+        let own = copy_to(&c, from, Location::Host).unwrap();
+        assert!(own.is_settled() && format!("{:?}", arrays::<f64>(&own)) == format!("{:?}", arrays::<f64>(from)));
+    }
+    assert!(copy_to(&c, &a, Location::Device).is_err() && copy_to(&c, &a, Location::PinnedHost).is_err());
+}
+
 struct Folder(PathBuf);
 
 impl Folder {

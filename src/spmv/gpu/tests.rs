@@ -7,7 +7,7 @@ use crate::backend::BackendChoice;
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
-use crate::matrix::sparse::Index;
+use crate::matrix::sparse::{Index, copy_to};
 use crate::matrix::{Csr, CsrParts, DeviceArrays, Matrix, Storage};
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
@@ -386,6 +386,35 @@ fn matrices_on_the_device_are_read_in_place() {
     let x = vec![1.0; a.cols()];
     let error = plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut vec![0.0; a.rows()]).unwrap_err();
     assert!(error.to_string().contains("has no indices on the device"), "{error}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn copies_on_the_device_are_multiplied_and_come_back() {
+    let c = gpu();
+    for (list, pattern) in cases().iter().flat_map(|(_, l)| [(l, false), (l, true)]) {
+        let (a, values) = matrix::<f64, i64>(&c, list, 1, pattern);
+        let mut there = copy_to(&c, &a, Location::Device).unwrap();
+        assert!(there.is_settled());
+        let back = copy_to(&c, &there, Location::Host).unwrap();
+        let again = copy_to(&c, &there, Location::Device).unwrap();
+        let x = vector(&c, &(0..list.cols).map(value).collect::<Vec<f64>>());
+        let (one, zero) = (Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
+        let multiplied = |a: &Matrix| {
+            let mut y = vector(&c, &vec![f64::NAN; list.rows.len()]);
+            Plan::new(&c, a, Options::default()).unwrap().apply(one, a, &x, zero, &mut y).unwrap();
+            entries::<f64>(&y)
+        };
+        let want = multiplied(&a);
+        for copy in [&there, &back, &again] {
+            assert_eq!(multiplied(copy), want);
+        }
+        if !pattern {
+            let doubled: Vec<f64> = values.iter().map(|v| 2.0 * v).collect();
+            there.set_values(&vector(&c, &doubled)).unwrap();
+            assert!(multiplied(&there).iter().zip(&want).all(|(a, b)| *a == 2.0 * b));
+        }
+    }
 }
 
 #[test]

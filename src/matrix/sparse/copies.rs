@@ -1,0 +1,128 @@
+//! Copies of sparse matrices: without entries that are 0, and in other memory.
+
+use std::sync::Arc;
+
+use super::super::csr::{Csr, CsrParts, DeviceArrays};
+use super::entries::{Entries, WHAT, csr, values};
+use super::index::Rows;
+use crate::alloc;
+use crate::backend::gpu::{DeviceMemory, Gpu};
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::product;
+use crate::tensor::Location;
+
+/// A sparse matrix without the entries whose modulus is at most `threshold`, the others in their order; NaN stays, and of a
+/// pattern, whose entries are 1, all that is larger than `threshold`. O(rows + nnz).
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a threshold that is negative or NaN; [`Error::NotSupported`] for another storage or values
+/// on a device; [`Error::OutOfMemory`].
+pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    if threshold.is_nan() || threshold < 0.0 {
+        return Err(Error::invalid("threshold", format!("is {threshold}, at least 0 is needed")));
+    }
+    let (rows, held) = (Rows::new(source)?, values("a", source)?);
+    let (row_ptr, kept) = with_scalar!(a.dtype(), "a", T => {
+        let numbers = held.map(|v| v.as_slice::<T>()).transpose()?;
+        let stays = |k: usize| {
+            let size = numbers.map_or(1.0, |v| v[k].re().hypot(v[k].im()));
+            size.is_nan() || size > threshold
+        };
+        let mut row_ptr = alloc::with_capacity(WHAT, rows.len() + 1)?;
+        let mut kept = alloc::with_capacity(WHAT, source.nnz())?;
+        row_ptr.push(0);
+        for i in 0..rows.len() {
+            kept.extend(rows.row(i).filter(|&k| stays(k)));
+            row_ptr.push(kept.len());
+        }
+        Ok((row_ptr, kept))
+    })?;
+    let mut col_idx = alloc::with_capacity(WHAT, kept.len())?;
+    col_idx.extend(kept.iter().map(|&k| rows.col(k)));
+    let entries = Entries { rows: source.rows(), cols: source.cols(), row_ptr, col_idx, source: kept };
+    entries.gathered(context, a.dtype(), held, false)
+}
+
+/// A sparse matrix in memory of purlin's own on the host, or on the context's GPU, where products read it in place. Its values
+/// are those of `a` now, and nobody else changes them. O(rows + nnz).
+///
+/// # Errors
+/// [`Error::NotSupported`] for another storage, memory that sparse matrices do not come in, and a device in a context on the
+/// CPU; [`Error::OutOfMemory`], [`Error::OutOfDeviceMemory`], [`Error::Cuda`].
+pub fn copy_to(context: &Arc<Context>, a: &Matrix, location: Location) -> Result<Matrix> {
+    let source = csr("a", a)?;
+    let parts = source.parts();
+    let (rows, nnz) = (source.rows(), source.nnz());
+    let offsets = product(WHAT, rows + 1, parts.row_ptr_type.dtype().size())?;
+    let columns = product(WHAT, nnz, parts.col_idx_type.dtype().size())?;
+    let numbers = product(WHAT, nnz, a.dtype().size())?;
+    let size = (rows, source.cols(), nnz);
+    let made = match location {
+        Location::Host => {
+            let values = parts.values.as_ref().map(|v| on_host(context, v, numbers)).transpose()?;
+            let parts = CsrParts {
+                row_ptr: host_copy(context, &parts.row_ptr, offsets)?,
+                row_ptr_type: parts.row_ptr_type,
+                col_idx: host_copy(context, &parts.col_idx, columns)?,
+                col_idx_type: parts.col_idx_type,
+                values: values.map(Memory::Host),
+            };
+            Csr::trusted(parts, size.0, size.1, size.2, source.index_base())?
+        }
+        Location::Device => {
+            let gpu = context.gpu("location")?;
+            let values = parts.values.as_ref().map(|v| on_device(gpu, v, numbers)).transpose()?;
+            let arrays = DeviceArrays {
+                row_ptr: uploaded(gpu, &parts.row_ptr, offsets)?,
+                row_ptr_type: parts.row_ptr_type,
+                col_idx: uploaded(gpu, &parts.col_idx, columns)?,
+                col_idx_type: parts.col_idx_type,
+                values,
+            };
+            Csr::trusted_on_device(context, arrays, size, source.index_base())?
+        }
+        other => {
+            return Err(Error::NotSupported(format!(
+                "location: is {other:?}, sparse matrices are on the host or a device"
+            )));
+        }
+    };
+    Ok(Matrix::from_csr(context, a.dtype(), made, true))
+}
+
+fn host_copy(context: &Context, from: &HostMemory, bytes: usize) -> Result<HostMemory> {
+    let mut own = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+    own.as_mut_slice::<u8>()?.copy_from_slice(&from.as_slice::<u8>()?[..bytes]);
+    Ok(own)
+}
+
+fn on_host(context: &Context, from: &Memory, bytes: usize) -> Result<HostMemory> {
+    let there = match from {
+        Memory::Host(memory) => return host_copy(context, memory, bytes),
+        Memory::Device(memory) => memory,
+    };
+    let mut own = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
+    let gpu = context.gpu("a")?;
+    gpu.download(gpu.default_stream(), there, 0, own.as_mut_slice::<u8>()?)?;
+    Ok(own)
+}
+
+fn uploaded(gpu: &Gpu, from: &HostMemory, bytes: usize) -> Result<DeviceMemory> {
+    gpu.upload_numbers(gpu.default_stream(), WHAT, &from.as_slice::<u8>()?[..bytes])
+}
+
+fn on_device(gpu: &Gpu, from: &Memory, bytes: usize) -> Result<DeviceMemory> {
+    let there = match from {
+        Memory::Host(memory) => return uploaded(gpu, memory, bytes),
+        Memory::Device(memory) => memory,
+    };
+    let mut own = gpu.allocate(WHAT, bytes)?;
+    gpu.copy(gpu.default_stream(), there, &mut own, bytes)?;
+    gpu.default_stream().synchronize()?;
+    Ok(own)
+}
