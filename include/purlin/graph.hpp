@@ -4,6 +4,7 @@
 #define PURLIN_GRAPH_HPP
 
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,31 @@ void with_options(const context& on, const options& settings, Call&& call) {
   on.finish(status);
 }
 
+/// Lends a function of a number to one call; what it throws goes on when the library has returned.
+template <class F>
+class function_relay {
+ public:
+  explicit function_relay(F& function) noexcept : function_(function) {}
+
+  static double call(double x, void* user) noexcept {
+    auto* self = static_cast<function_relay*>(user);
+    try {
+      return static_cast<double>(self->function_(x));
+    } catch (...) {
+      if (!self->caught_) self->caught_ = std::current_exception();
+      return 0.0;
+    }
+  }
+
+  void rethrow() const {
+    if (caught_) std::rethrow_exception(caught_);
+  }
+
+ private:
+  F& function_;
+  std::exception_ptr caught_;
+};
+
 }  // namespace detail
 
 /// Eigenvectors of the `count` smallest eigenvalues of the normalised Laplacian as coordinates, n x count; the eigenvalues
@@ -38,16 +64,25 @@ inline void embed(const context& on, const matrix& w, const matrix& coordinates,
   });
 }
 
+/// Labels, 0 to `count` - 1, of the vertices, into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the
+/// last iterate has as many pairs.
+inline void cluster(const context& on, const matrix& w, std::vector<std::int64_t>& labels, info& report,
+                    const options& settings, std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                    const stream& queue = {}) {
+  labels.assign(purlin::detail::size(w.properties().rows), 0);
+  const tensor target = tensor::borrow(on, labels);
+  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
+    return purlin_graph_cluster(w.get(), queue.get(), raw, how, starts, target.get(), nullptr, &report);
+  });
+}
+
 /// Labels, 0 to `count` - 1, of the vertices.
 inline std::vector<std::int64_t> cluster(const context& on, const matrix& w, const options& settings,
                                          std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                                          const stream& queue = {}) {
-  std::vector<std::int64_t> labels(purlin::detail::size(w.properties().rows));
-  const tensor target = tensor::borrow(on, labels);
+  std::vector<std::int64_t> labels;
   info report;
-  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
-    return purlin_graph_cluster(w.get(), queue.get(), raw, how, starts, target.get(), nullptr, &report);
-  });
+  cluster(on, w, labels, report, settings, how, starts, queue);
   return labels;
 }
 
@@ -74,14 +109,22 @@ struct fiedler_pair {
   std::vector<double> vector;
 };
 
-inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalised = false, const options& settings = {},
-                            const stream& queue = {}) {
-  fiedler_pair found{0.0, std::vector<double>(purlin::detail::size(w.properties().rows))};
+/// Into `found`, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE` and `report.count` is 1: then the last iterate.
+inline void fiedler(const context& on, const matrix& w, fiedler_pair& found, info& report, bool normalised = false,
+                    const options& settings = {}, const stream& queue = {}) {
+  found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
   const tensor target = tensor::borrow(on, found.vector);
-  info report;
   detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
     return purlin_graph_fiedler(w.get(), queue.get(), normalised ? 1 : 0, raw, &found.value, target.get(), &report);
   });
+}
+
+/// The pair of a solve that converged.
+inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalised = false, const options& settings = {},
+                            const stream& queue = {}) {
+  fiedler_pair found;
+  info report;
+  fiedler(on, w, found, report, normalised, settings, queue);
   return found;
 }
 
@@ -127,10 +170,15 @@ struct spectrum {
 
   /// trace(f(A)) of an operator of order `n`.
   template <class F>
-  double trace(std::int64_t n, F&& f) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < points.size(); ++i) sum += f(points[i]) * weights[i];
-    return static_cast<double>(n) * sum;
+  double trace(std::int64_t n, F f) const {
+    detail::function_relay<F> relay(f);
+    double found = 0.0;
+    const purlin_status status =
+        purlin_graph_density_trace(purlin::detail::length(points), points.data(), weights.data(), n,
+                                   &detail::function_relay<F>::call, &relay, &found);
+    relay.rethrow();
+    check(status);
+    return found;
   }
 
   /// Shares of the spectrum in equal parts of an interval; what lies outside is in the first and the last.

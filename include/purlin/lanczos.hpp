@@ -88,12 +88,44 @@ inline std::vector<double> singular_values(const context& on, const matrix& a, c
   return found;
 }
 
+/// Has what was found before a call threw that not all converged, and lets it go on.
+namespace detail {
+template <class Call, class Cut>
+void cut_after(Call&& call, const info& report, Cut&& cut) {
+  try {
+    call();
+  } catch (const error& problem) {
+    if (problem.status() == PURLIN_ERROR_NO_CONVERGENCE) cut(purlin::detail::size(report.count));
+    throw;
+  }
+}
+}  // namespace detail
+
+/// The eigenvalues alone, into `found`: where the call throws `PURLIN_ERROR_NO_CONVERGENCE` those that there are, the first
+/// `report.converged` of them good.
+inline void values(const context& on, const matrix& a, std::vector<double>& found, info& report,
+                   const options& settings = {}) {
+  found.assign(purlin::detail::size(settings.count), 0.0);
+  detail::cut_after([&] { solve(on, a, tensor::borrow(on, found), {}, {}, report, settings); }, report,
+                    [&](std::size_t count) { found.resize(count); });
+}
+
 /// The eigenvalues alone.
 inline std::vector<double> values(const context& on, const matrix& a, const options& settings = {}) {
   std::vector<double> found(purlin::detail::size(settings.count));
   info report;
   solve(on, a, tensor::borrow(on, found), {}, {}, report, settings);
   return found;
+}
+
+/// How a solve with these options would share out the rows of a sparse matrix, and what a product would move; see
+/// purlin_lanczos_partition.
+inline info partition(const context& on, const matrix& a, const options& settings = {}) {
+  info report;
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_lanczos_options raw = detail::raw(settings, relay);
+  on.finish(purlin_lanczos_partition(a.get(), &raw, &report));
+  return report;
 }
 
 /// Coefficients of the plain recurrence: the diagonal, and what is beside it with the last that leads out.

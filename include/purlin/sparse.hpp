@@ -81,6 +81,20 @@ inline matrix pattern(const context& on, const matrix& a) {
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
+/// Without the entries whose modulus is at most `threshold`; with 0 without stored zeros.
+inline matrix drop_zeros(const context& on, const matrix& a, double threshold = 0.0) {
+  purlin_matrix* made = nullptr;
+  const purlin_status status = purlin_matrix_drop_zeros(a.get(), threshold, &made);
+  return purlin::detail::adopt<matrix>(on, status, made);
+}
+
+/// A copy in the library's own memory, `PURLIN_HOST` or, in a context on a GPU, `PURLIN_DEVICE`.
+inline matrix copy_to(const context& on, const matrix& a, purlin_location location) {
+  purlin_matrix* made = nullptr;
+  const purlin_status status = purlin_matrix_copy_to(a.get(), location, &made);
+  return purlin::detail::adopt<matrix>(on, status, made);
+}
+
 /// A^T, or A^H.
 inline matrix transpose(const context& on, const matrix& a, bool conjugate = false) {
   purlin_matrix* made = nullptr;
@@ -179,11 +193,12 @@ inline double norm(const matrix& a, std::int32_t kind = PURLIN_NORM_FROBENIUS) {
   return value;
 }
 
-/// Whether A = A^H, within `tolerance` times the largest modulus.
+/// Throws if the entries are not what `checks`, a set of `PURLIN_CHECK_*`, asks for.
 inline void check_entries(const matrix& a, std::int32_t checks = PURLIN_CHECK_FULL) {
   check(purlin_matrix_check(a.get(), checks));
 }
 
+/// Whether A = A^H, within `tolerance` times the largest modulus.
 inline bool is_symmetric(const matrix& a, double tolerance = 0.0) {
   std::int32_t answer = 0;
   check(purlin_matrix_is_symmetric(a.get(), tolerance, &answer));

@@ -15,8 +15,8 @@ struct options : purlin_spmv_options {
   options() : purlin_spmv_options{} { check(purlin_spmv_options_init(this, sizeof(purlin_spmv_options))); }
 };
 
-/// A plan: for every matrix of one structure, whatever its values; with `options::kind` and `shift` of an operator that is made
-/// of the matrix and never formed.
+/// A plan: for every matrix of one structure, whatever its values, or for an operator; with `options::kind` and `shift` of an
+/// operator that is made of the matrix and never formed, and with `degree`, `lower` and `upper` of a filter of that.
 class plan {
  public:
   plan() noexcept = default;
@@ -44,29 +44,35 @@ class plan {
 
   /// y = op(A) x.
   void apply(const matrix& a, const tensor& x, const tensor& y, const stream& queue = {}) const {
-    check(purlin_spmv_apply(get(), queue.get(), nullptr, a.get(), x.get(), nullptr, y.get()));
+    finish(a, purlin_spmv_apply(get(), queue.get(), nullptr, a.get(), x.get(), nullptr, y.get()));
   }
 
   /// y = alpha op(A) x + beta y; `T` is A's element type.
   template <class T>
   void apply(T alpha, const matrix& a, const tensor& x, T beta, const tensor& y, const stream& queue = {}) const {
     same_type<T>(a);
-    check(purlin_spmv_apply(get(), queue.get(), &alpha, a.get(), x.get(), &beta, y.get()));
+    finish(a, purlin_spmv_apply(get(), queue.get(), &alpha, a.get(), x.get(), &beta, y.get()));
   }
 
   /// Y = op(A) X for the columns of dense matrices; row-major ones are read once for all of their columns.
   void apply(const matrix& a, const matrix& x, const matrix& y, const stream& queue = {}) const {
-    check(purlin_spmv_apply_block(get(), queue.get(), nullptr, a.get(), x.get(), nullptr, y.get()));
+    finish(a, purlin_spmv_apply_block(get(), queue.get(), nullptr, a.get(), x.get(), nullptr, y.get()));
   }
 
   /// Y = alpha op(A) X + beta Y; `T` is A's element type.
   template <class T>
   void apply(T alpha, const matrix& a, const matrix& x, T beta, const matrix& y, const stream& queue = {}) const {
     same_type<T>(a);
-    check(purlin_spmv_apply_block(get(), queue.get(), &alpha, a.get(), x.get(), &beta, y.get()));
+    finish(a, purlin_spmv_apply_block(get(), queue.get(), &alpha, a.get(), x.get(), &beta, y.get()));
   }
 
  private:
+  /// What the caller's own operator threw goes on; else what the call reports.
+  static void finish(const matrix& a, purlin_status status) {
+    a.rethrow();
+    check(status);
+  }
+
   template <class T>
   static void same_type(const matrix& a) {
     if (a.properties().dtype != dtype_of<T>) purlin::detail::refuse("alpha: is not of the matrix's type");

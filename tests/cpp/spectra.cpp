@@ -1,4 +1,5 @@
 // Sparse matrices, products, eigenpairs and graphs: two cliques that one edge joins, and the path.
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -289,6 +290,135 @@ void graphs(const context& on) {
   EXPECT(near(purlin::lanczos::values(on, unformed, one)[0], purlin::lanczos::values(on, of, one)[0], 1e-13));
 }
 
+/// What else is made of sparse matrices: canonical ones, without zeros, their diagonals, copies, plans of new values.
+void derived(const context& on) {
+  const std::int64_t offsets[] = {0, 2, 5};
+  const std::int32_t cols[] = {1, 0, 1, 0, 0};
+  const double stored[] = {4.0, 0.0, 5.0, 3.0, -1.0};
+  purlin::csr_view<double, std::int64_t, std::int32_t> view;
+  view.rows = view.cols = 2, view.nnz = 5, view.row_ptr = offsets, view.col_idx = cols, view.values = stored;
+  const matrix raw = matrix::borrow_csr(on, view);
+  // There is no device to have them on.
+  EXPECT_ERROR(matrix::borrow_csr_device(on, view), PURLIN_ERROR_NOT_SUPPORTED);
+  const matrix a = purlin::sparse::canonical(on, raw);
+  EXPECT(raw.properties().nnz == 5 && a.properties().nnz == 4);
+  EXPECT_ERROR(purlin::sparse::canonical(on, raw, PURLIN_DUPLICATES_REFUSE), PURLIN_ERROR_INVALID_ARGUMENT);
+  std::vector<double> diagonal(2);
+  purlin::sparse::diagonal(a, tensor::borrow(on, diagonal));
+  EXPECT(diagonal[0] == 0.0 && diagonal[1] == 5.0);
+  const matrix cleaned = purlin::sparse::drop_zeros(on, a);
+  EXPECT(cleaned.properties().nnz == 3 && purlin::sparse::drop_zeros(on, a, 4.0).properties().nnz == 1);
+  EXPECT_ERROR(purlin::sparse::drop_zeros(on, a, -1.0), PURLIN_ERROR_INVALID_ARGUMENT);
+  const matrix own = purlin::sparse::copy_to(on, cleaned, PURLIN_HOST);
+  EXPECT_ERROR(purlin::sparse::copy_to(on, cleaned, PURLIN_DEVICE), PURLIN_ERROR_NOT_SUPPORTED);
+  EXPECT_ERROR(purlin::sparse::copy_to(on, cleaned, 7), PURLIN_ERROR_INVALID_ARGUMENT);
+
+  // A plan of the transpose keeps a copy, which is told of new values; (2 A^T - 4) / 4 squared, as T_2.
+  purlin::spmv::options settings;
+  settings.op = PURLIN_SPMV_TRANSPOSE;
+  purlin::spmv::plan plan(on, own, settings);
+  const std::vector<double> x = {1.0, -2.0}, changed = {8.0, 4.0, 10.0};
+  std::vector<double> y(2);
+  plan.apply(own, tensor::borrow(on, x), tensor::borrow(on, y));
+  EXPECT(y[0] == -4.0 && y[1] == 4.0 - 10.0);
+  purlin::sparse::set_values(own, tensor::borrow(on, changed));
+  plan.update(own);
+  plan.apply(own, tensor::borrow(on, x), tensor::borrow(on, y));
+  EXPECT(y[0] == -8.0 && y[1] == 8.0 - 20.0);
+  settings.degree = 2, settings.lower = 0.0, settings.upper = 4.0;
+  const purlin::spmv::plan filter(on, own, settings);
+  filter.apply(own, tensor::borrow(on, x), tensor::borrow(on, y));
+  // B = A^T / 2 - 1 = [-1 2; 4 4]: 2 B^2 - 1 = [17 12; 24 47].
+  EXPECT(near(y[0], 17.0 - 24.0, 1e-14) && near(y[1], 24.0 - 94.0, 1e-14) && filter.properties().degree == 2);
+  settings.upper = 0.0;
+  EXPECT_ERROR(purlin::spmv::plan(on, own, settings), PURLIN_ERROR_INVALID_ARGUMENT);
+}
+
+/// Operators as plans, their symmetry, singular vectors, what contexts share, and solves that do not converge.
+void operators(const context& on) {
+  const std::vector<double> pixels = {0.0, 1.0, 0.5, 1.0, 0.25, 0.75};
+  const matrix image = matrix::borrow(on, pixels, 2, 3, PURLIN_ROW_MAJOR);
+  const matrix formed = purlin::graph::of_image(on, image, 1.5, 0.5, 10.0);
+  const matrix unformed = purlin::graph::operator_of_image(on, image, 1.5, 0.5, 10.0);
+  purlin::spmv::options settings;
+  settings.kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN;
+  const std::vector<double> x = {1.0, -1.0, 2.0, 0.5, 0.0, 3.0};
+  std::vector<double> y(6), z(6);
+  purlin::spmv::plan(on, formed, settings).apply(formed, tensor::borrow(on, x), tensor::borrow(on, y));
+  purlin::spmv::plan(on, unformed, settings).apply(unformed, tensor::borrow(on, x), tensor::borrow(on, z));
+  for (std::size_t i = 0; i < 6; ++i) EXPECT(near(y[i], z[i], 1e-14));
+
+  const auto shear = [&](double off) {
+    return matrix::from_operator<double>(
+        on, 3, 3,
+        [off](bool, const purlin::const_matrix_view<double>& x, const purlin::matrix_view<double>& y) {
+          for (std::int64_t j = 0; j < x.cols; ++j) {
+            const double* from = x.data + j * x.ld;
+            double* to = y.data + j * y.ld;
+            to[0] = 2.0 * from[0] + off * from[2], to[1] = from[1], to[2] = from[0] + 3.0 * from[2];
+          }
+        });
+  };
+  purlin::lanczos::options one;
+  one.count = 1;
+  one.check_symmetry = 1;
+  EXPECT(near(purlin::lanczos::values(on, shear(1.0), one)[0], (5.0 + std::sqrt(5.0)) / 2.0, 1e-12));
+  EXPECT_ERROR(purlin::lanczos::values(on, shear(0.5), one), PURLIN_ERROR_INVALID_ARGUMENT);
+
+  const std::vector<std::int64_t> row = {0, 1, 1}, col = {2, 0, 1};
+  const std::vector<double> numbers = {-7.0, 3.0, 4.0};
+  purlin::sparse::coordinates_view<double> view;
+  view.rows = 2, view.cols = 3, view.nnz = 3;
+  view.row_idx = row.data(), view.col_idx = col.data(), view.values = numbers.data();
+  const matrix wide = purlin::sparse::from_coordinates(on, view);
+  std::vector<double> u(4), v(6), values(2), residuals(2);
+  purlin::lanczos::info report;
+  one.count = 2;
+  one.check_symmetry = 0;
+  purlin::lanczos::singular(on, wide, matrix::borrow(on, u, 2, 2), tensor::borrow(on, values),
+                            matrix::borrow(on, v, 3, 2), tensor::borrow(on, residuals), report, one);
+  EXPECT(near(values[0], 7.0, 1e-12) && near(values[1], 5.0, 1e-12) && residuals[0] < 1e-12 && residuals[1] < 1e-12);
+  EXPECT(near(std::abs(u[0]), 1.0, 1e-12) && near(u[0] * v[2], -1.0, 1e-12));
+  EXPECT(near(u[3] * v[3], 0.6, 1e-12) && near(u[3] * v[4], 0.8, 1e-12));
+
+  const matrix w = cliques(on, 20);
+  const context other = context::on(PURLIN_BACKEND_CPU);
+  purlin::lanczos::options both;
+  both.add_context(other);
+  const auto shares = purlin::lanczos::partition(on, w, both);
+  EXPECT(shares.contexts == 2 && shares.part_rows >= 20 && shares.halo > 0 && shares.products == 0);
+  EXPECT(purlin::lanczos::partition(on, w).contexts == 1);
+  EXPECT_ERROR(purlin::lanczos::partition(on, wide), PURLIN_ERROR_INVALID_ARGUMENT);
+  both.count = 2;
+  EXPECT(near(purlin::graph::fiedler(on, w, false, both).value, purlin::graph::fiedler(on, w).value, 1e-10));
+  const auto labels = purlin::graph::cluster(on, w, both);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
+
+  // A long path, of which so few steps find nothing: what there is stays with the caller.
+  const matrix long_path = path(on, 400);
+  purlin::lanczos::options few;
+  few.count = 3, few.basis = 7, few.restarts = 1;
+  std::vector<double> found;
+  EXPECT_ERROR(purlin::lanczos::values(on, long_path, found, report, few), PURLIN_ERROR_NO_CONVERGENCE);
+  EXPECT(report.converged < 3 && static_cast<std::int64_t>(found.size()) == report.count);
+  std::vector<std::int64_t> groups;
+  EXPECT_ERROR(purlin::graph::cluster(on, long_path, groups, report, few), PURLIN_ERROR_NO_CONVERGENCE);
+  EXPECT(groups.size() == 400 && report.count == 3);
+  purlin::graph::fiedler_pair second;
+  EXPECT_ERROR(purlin::graph::fiedler(on, long_path, second, report, false, few), PURLIN_ERROR_NO_CONVERGENCE);
+  double norm = 0.0;
+  for (const double each : second.vector) norm += each * each;
+  EXPECT(near(norm, 1.0, 1e-10) && second.value > 0.0);
+  const purlin::graph::spectrum density{{1.0, 2.0}, {0.5, 0.5}};
+  bool thrown = false;
+  try {
+    density.trace(4, [](double) -> double { throw std::runtime_error("no"); });
+  } catch (const std::runtime_error& problem) {
+    thrown = std::string(problem.what()) == "no";
+  }
+  EXPECT(thrown);
+}
+
 void tests() {
   const context on = context::on(PURLIN_BACKEND_CPU);
   matrices(on);
@@ -296,6 +426,8 @@ void tests() {
   eigenpairs(on);
   ways(on);
   graphs(on);
+  derived(on);
+  operators(on);
 }
 
 }  // namespace

@@ -343,6 +343,8 @@ class SpmvOptions(Structure):
         ("struct_size", c_size_t),
         *_fields(c_int32, "algorithm op symmetric reserved order kind"),
         ("shift", c_double),
+        ("degree", c_int64),
+        *_fields(c_double, "lower upper"),
     ]
 
 
@@ -356,6 +358,7 @@ class SpmvInfo(Structure):
         ("seconds", c_double),
         ("reason", c_char * 128),
         *_fields(c_int32, "order kind"),
+        ("degree", c_int64),
     ]
 
 
@@ -373,7 +376,7 @@ class LanczosOptions(Structure):
         ("degree", c_int64),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
-        *_fields(c_int32, "order reserved"),
+        *_fields(c_int32, "order check_symmetry"),
         ("contexts", c_void_p),
         ("contexts_count", c_int64),
     ]

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import c_double, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from ._callback import Progress
-from ._context import Context, choice
+from ._context import Context, Stream, choice
 from ._error import check
 from ._lib import lib
 from ._matrix import Matrix
@@ -94,11 +94,17 @@ class Density(NamedTuple):
         return shares
 
 
-def _double(w: Any, context: Context | None) -> Matrix:
-    """A graph in double precision: other numbers are copied."""
-    if not isinstance(w, Matrix) and getattr(w, "dtype", np.dtype(np.float64)) != np.float64:
+def _real(w: Any, context: Context | None) -> Matrix:
+    """A graph in double or single precision: other numbers are copied in double."""
+    if not isinstance(w, Matrix) and getattr(w, "dtype", np.dtype(np.float64)) not in (np.float64, np.float32):
         w = w.astype(np.float64)
     return operand(w, context)
+
+
+def _numbers(array: npt.ArrayLike) -> Array:
+    """An array of float64, or of float32 if it is one."""
+    given = np.asarray(array)
+    return given if given.dtype == np.float32 else given.astype(np.float64, copy=False)
 
 
 def embed(
@@ -108,11 +114,16 @@ def embed(
     *,
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
+    stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Embedding:
-    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices."""
-    graph = _double(w, context)
+    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices. `contexts` are
+    further ones, as `lanczos.solve` has them. Raises `lanczos.Unfinished`, whose `solution` is what there is, if not all have
+    converged."""
+    graph = _real(w, context)
     call = Call(k, "largest", progress, options)
+    call.share(contexts)
     coordinates, values = np.zeros((graph.shape[0], k), order="F"), np.zeros(k)
     target = Matrix.dense(coordinates, context=graph.context)
     shown = Tensor.borrow(values, context=graph.context)
@@ -120,15 +131,17 @@ def embed(
     with call.relay:
         status = lib.purlin_graph_embed(
             graph.handle,
-            None,
+            stream.handle if stream else None,
             ctypes.byref(call.options),
             how,
             target.handle,
             shown.handle,
             ctypes.byref(call.report),
         )
-    graph.context.finish(status, call.relay)
-    return Embedding(coordinates, values, call.info())
+    made: Embedding = call.finish(
+        graph.context, status, lambda m: Embedding(coordinates[:, :m], values[:m], call.info())
+    )
+    return made
 
 
 def cluster(
@@ -139,18 +152,22 @@ def cluster(
     starts: int = 10,
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
+    stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Clusters:
-    """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`) or column-pivoted QR."""
-    graph = _double(w, context)
+    """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`) or column-pivoted QR.
+    Further contexts, and what does not converge, as for `embed`."""
+    graph = _real(w, context)
     call = Call(clusters, "largest", progress, options)
+    call.share(contexts)
     labels, inertia = np.zeros(graph.shape[0], np.int64), c_double()
     target = Tensor.borrow(labels, context=graph.context)
     way = choice("how", how, _ASSIGNMENTS)
     with call.relay:
         status = lib.purlin_graph_cluster(
             graph.handle,
-            None,
+            stream.handle if stream else None,
             ctypes.byref(call.options),
             way,
             starts,
@@ -158,12 +175,12 @@ def cluster(
             ctypes.byref(inertia),
             ctypes.byref(call.report),
         )
-    graph.context.finish(status, call.relay)
-    return Clusters(labels, inertia.value, call.info())
+    made: Clusters = call.finish(graph.context, status, lambda _: Clusters(labels, inertia.value, call.info()))
+    return made
 
 
 def _labels(points: npt.ArrayLike, context: Context | None, function: Any, *arguments: Any) -> Clusters:
-    given = Matrix.dense(np.asarray(points, np.float64), context=context)
+    given = Matrix.dense(_numbers(points), context=context)
     labels, inertia = np.zeros(given.shape[0], np.int64), c_double()
     with Tensor.borrow(labels, context=given.context) as target:
         status = function(given.handle, *arguments, target.handle, ctypes.byref(inertia))
@@ -189,26 +206,29 @@ def fiedler(
     normalised: bool = False,
     progress: Progress | None = None,
     context: Context | None = None,
+    contexts: Sequence[Context] = (),
+    stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Fiedler:
     """The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the
-    degrees."""
-    graph = _double(w, context)
+    degrees. Further contexts, and what does not converge, as for `embed`."""
+    graph = _real(w, context)
     call = Call(1, "largest", progress, options)
+    call.share(contexts)
     vector, value = np.zeros(graph.shape[0]), c_double()
     target = Tensor.borrow(vector, context=graph.context)
     with call.relay:
         status = lib.purlin_graph_fiedler(
             graph.handle,
-            None,
+            stream.handle if stream else None,
             int(normalised),
             ctypes.byref(call.options),
             ctypes.byref(value),
             target.handle,
             ctypes.byref(call.report),
         )
-    graph.context.finish(status, call.relay)
-    return Fiedler(value.value, vector, call.info())
+    made: Fiedler = call.finish(graph.context, status, lambda _: Fiedler(value.value, vector, call.info()))
+    return made
 
 
 def bisect(
@@ -219,7 +239,7 @@ def bisect(
     context: Context | None = None,
 ) -> Bisection:
     """Two sides of a graph, by a vector cut at 0, at its median, or where the normalised cut is least."""
-    graph = _double(w, context)
+    graph = _real(w, context)
     how = choice("cut", cut, _CUTS)
     sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()
     given = Tensor.borrow(np.ascontiguousarray(vector, np.float64), context=graph.context)
@@ -295,7 +315,7 @@ def of_image(
 ) -> Matrix:
     """The graph of the pixels of a (height, width) image: vertex y * width + x. Neighbours up to `radius` have weight
     exp(-(I_p - I_q)^2 / intensity^2) exp(-|p - q|^2 / distance^2) + floor."""
-    pixels = np.ascontiguousarray(image, np.float64)
+    pixels = np.ascontiguousarray(_numbers(image))
     given = Matrix.dense(pixels, context=context)
     made = c_void_p()
     status = lib.purlin_graph_of_image(
@@ -314,8 +334,8 @@ def operator_of_image(
     context: Context | None = None,
 ) -> Matrix:
     """The graph of `of_image` as an operator that is never formed: `embed`, `cluster`, `fiedler`, `density` and
-    `lanczos.solve` take it, what needs entries does not. Products are formed where the context is."""
-    pixels = np.ascontiguousarray(image, np.float64)
+    `lanczos.solve` and `spmv.Plan` take it, what needs entries does not. Products are formed where the context is."""
+    pixels = np.ascontiguousarray(_numbers(image))
     given = Matrix.dense(pixels, context=context)
     made = c_void_p()
     status = lib.purlin_graph_operator_of_image(

@@ -98,6 +98,7 @@ class Options(TypedDict, total=False):
     filter: Literal["off", "chebyshev"]
     degree: int
     order: Literal["none", "degree", "cuthill_mckee"]
+    check_symmetry: bool
 
 
 _OPTIONS = frozenset(Options.__annotations__)
@@ -180,6 +181,16 @@ class Call:
             self.options.contexts = ctypes.cast(self._handles, ctypes.c_void_p)
             self.options.contexts_count = len(self.contexts)
 
+    def finish(self, context: Context, status: int, found: Callable[[int], Any]) -> Any:
+        """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""
+        try:
+            context.finish(status, self.relay)
+        except NoConvergence as error:
+            told = Unfinished(status, str(error))
+            told.solution = found(self.report.count)
+            raise told from None
+        return found(self.options.count)
+
     def info(self) -> Info:
         given: dict[str, Any] = {name: getattr(self.report, name) for name in Info.__annotations__}
         given["reason"] = _word(self.report.reason, _REASONS)
@@ -237,15 +248,14 @@ def run(
     matrix.raise_caught()
     if inverse:
         inverse.raise_caught()
-    try:
-        context.finish(status, call.relay)
-    except NoConvergence as error:
-        info = call.info()
-        cut = None if found is None else found[:, : info.count]
-        told = Unfinished(status, str(error))
-        told.solution = Solution(Pairs(values[: info.count], cut), residuals[: info.count], info)
-        raise told from None
-    return Solution(Pairs(values, found), residuals, call.info())
+
+    def solution(m: int) -> Solution:
+        # Of all of them what was given, which slices of other libraries' arrays are not.
+        cut = found if found is None or m == k else found[:, :m]
+        return Solution(Pairs(values[:m], cut), residuals[:m], call.info())
+
+    made: Solution = call.finish(context, status, solution)
+    return made
 
 
 def solve(
@@ -287,6 +297,19 @@ def solve(
         stream=stream,
         **options,
     ).pairs
+
+
+def partition(
+    a: Any, *, context: Context | None = None, contexts: Sequence[Context] = (), **options: Unpack[Options]
+) -> Info:
+    """How `solve` would share the rows of a sparse matrix out over its context and `contexts`, and what a product would move:
+    `contexts` to `product_bytes` of the report, whose rest is 0."""
+    matrix = of(a, context)
+    call = Call(1, "largest", None, options)
+    call.share(contexts)
+    status = lib.purlin_lanczos_partition(matrix.handle, ctypes.byref(call.options), ctypes.byref(call.report))
+    matrix.context.finish(status)
+    return call.info()
 
 
 class Triplets(NamedTuple):
@@ -348,13 +371,8 @@ def singular(
     def solution(m: int) -> SingularSolution:
         return SingularSolution(Triplets(u[:, :m], values[:m], v[:, :m]), residuals[:m], call.info())
 
-    try:
-        context.finish(status, call.relay)
-    except NoConvergence as error:
-        told = Unfinished(status, str(error))
-        told.solution = solution(call.info().count)
-        raise told from None
-    return solution(count)
+    made: SingularSolution = call.finish(context, status, solution)
+    return made
 
 
 def tridiagonalise(
@@ -444,6 +462,7 @@ __all__ = [
     "Triplets",
     "Unfinished",
     "cullum_willoughby",
+    "partition",
     "run",
     "singular",
     "solve",

@@ -144,6 +144,20 @@ def pattern(a: Any, *, context: Context | None = None) -> Matrix:
     return _made(lib.purlin_matrix_pattern, matrix.context, matrix.handle)
 
 
+def drop_zeros(a: Any, threshold: float = 0.0, *, context: Context | None = None) -> Matrix:
+    """Without the entries whose modulus is at most `threshold`: with 0 without stored zeros."""
+    matrix = of(a, context)
+    return _made(lib.purlin_matrix_drop_zeros, matrix.context, matrix.handle, threshold)
+
+
+def copy_to(a: Any, place: Literal["host", "device"], *, context: Context | None = None) -> Matrix:
+    """A copy in the library's own memory: on the host, where functions that make matrices of others need it, or on the
+    context's GPU, where products and solvers read it in place."""
+    matrix = of(a, context)
+    where = choice("place", place, {"host": c.HOST, "device": c.DEVICE})
+    return _made(lib.purlin_matrix_copy_to, matrix.context, matrix.handle, where)
+
+
 def transpose(a: Any, *, conjugate: bool = False, context: Context | None = None) -> Matrix:
     """A^T, or with `conjugate` A^H."""
     matrix = of(a, context)
@@ -325,6 +339,8 @@ def diagonal(a: Any, *, context: Context | None = None) -> Array:
 
 __all__ = [
     "canonical",
+    "copy_to",
+    "drop_zeros",
     "diagonal",
     "from_coordinates",
     "from_dense",

@@ -67,6 +67,7 @@ class Info:
     seconds: float
     order: str
     kind: str
+    degree: int
 
 
 class _Lent:
@@ -102,7 +103,10 @@ class Plan(Handle):
     vectors go into it and back in each product.
 
     With a `kind` products are those with the operator that it makes of A, plus `shift` times the identity; neither is formed.
-    A need not be symmetric: D has A's row sums. "gram", "outer_gram" and "augmented" keep a copy of the adjoint."""
+    A need not be symmetric: D has A's row sums. "gram", "outer_gram" and "augmented" keep a copy of the adjoint.
+
+    With a `degree` d products are with the Chebyshev filter T_d((2 Op - (lower + upper) I) / (upper - lower)) of that operator.
+    A may be a `LinearOperator`, or by `graph.operator_of_image`, too."""
 
     def __init__(
         self,
@@ -114,6 +118,9 @@ class Plan(Handle):
         order: Literal["none", "degree", "cuthill_mckee"] = "none",
         kind: Kind = "matrix",
         shift: float = 0.0,
+        degree: int = 0,
+        lower: float = 0.0,
+        upper: float = 0.0,
         context: Context | None = None,
     ) -> None:
         matrix = of(a, context)
@@ -124,6 +131,7 @@ class Plan(Handle):
         options.order = choice("order", order, ORDERS)
         options.kind = choice("kind", kind, _OPERATORS)
         options.shift = shift
+        options.degree, options.lower, options.upper = degree, lower, upper
         # Asked for before the call, whose message another one would take away.
         (rows, cols), dtype = matrix.shape, matrix.dtype
         made = c_void_p()
@@ -227,7 +235,7 @@ class Plan(Handle):
                 )
             finally:
                 self._lent.append(lent)
-            self.context.finish(status)
+            self._finish(status)
             return
         made: Any = Tensor.borrow if axes == 1 else Matrix.dense
         function = lib.purlin_spmv_apply if axes == 1 else lib.purlin_spmv_apply_block
@@ -242,7 +250,11 @@ class Plan(Handle):
                 beta_.ctypes.data,
                 target.handle,
             )
-            self.context.finish(status)
+            self._finish(status)
+
+    def _finish(self, status: int) -> None:
+        self.matrix.raise_caught()
+        self.context.finish(status)
 
     def _factor(self, value: complex) -> Any:
         if value == 1:
