@@ -193,6 +193,118 @@ static void densities(void) {
         purlin_graph_density_trace(4, points, weights, 16, nothing, NULL, &trace));
 }
 
+/* Filters by their interval, plans of an image's graph, copies, and what contexts would share. */
+static void filters(void) {
+  const int64_t row[] = {0, 0, 1, 2}, col[] = {1, 2, 1, 0};
+  const double values[] = {2, 0, -3, 4}, x[] = {1, 2, 3};
+  double y[3];
+  purlin_matrix *a = coordinates(context, 3, 3, 4, row, col, values), *b = NULL;
+  purlin_tensor *tx = vector_of(context, PURLIN_F64, 3, (void *)x), *ty = vector_of(context, PURLIN_F64, 3, y);
+  purlin_spmv_options o;
+  purlin_spmv_info info;
+  purlin_spmv *plan = NULL;
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  CHECK(o.degree == 0 && o.lower == 0 && o.upper == 0);
+  o.degree = 2, o.lower = -2, o.upper = 2;
+  OK(purlin_spmv_create(a, &o, &plan));
+  OK(purlin_spmv_info_init(&info, sizeof info));
+  OK(purlin_spmv_properties(plan, &info));
+  CHECK(info.degree == 2);
+  OK(purlin_spmv_apply(plan, NULL, NULL, a, tx, NULL, ty));
+  /* With B = A / 2 this is 2 B B x - x: B x = (2, -3, 2), B B x = (-3, 4.5, 4). */
+  CHECK(near(y[0], -7, 1e-14) && near(y[1], 7, 1e-14) && near(y[2], 5, 1e-14));
+  OK(purlin_spmv_destroy(plan));
+  o.upper = -2;
+  BAD_ARGUMENT("upper: is -2, more than lower = -2 is needed", purlin_spmv_create(a, &o, &plan));
+  o.upper = 2, o.degree = 20001;
+  BAD_ARGUMENT("degree: is 20001, outside 0 to 20000", purlin_spmv_create(a, &o, &plan));
+  o.degree = -1;
+  BAD_ARGUMENT("degree: is -1", purlin_spmv_create(a, &o, &plan));
+  o.degree = 0;
+  BAD_ARGUMENT("lower: is -2 without a filter", purlin_spmv_create(a, &o, &plan));
+
+  OK(purlin_matrix_drop_zeros(a, 0, &b));
+  CHECK(matrix_info(b).nnz == 3);
+  OK(purlin_matrix_destroy(b));
+  OK(purlin_matrix_drop_zeros(a, 2, &b));
+  CHECK(matrix_info(b).nnz == 2 && at(b, 2, 0) == 4);
+  OK(purlin_matrix_destroy(b));
+  BAD_ARGUMENT("threshold: is NaN", purlin_matrix_drop_zeros(a, NAN, &b));
+  BAD_ARGUMENT("matrix: is NULL", purlin_matrix_drop_zeros(a, 0, NULL));
+  OK(purlin_matrix_copy_to(a, PURLIN_HOST, &b));
+  CHECK(matrix_info(b).nnz == 4 && at(b, 0, 1) == 2 && matrix_info(b).data != matrix_info(a).data);
+  OK(purlin_matrix_destroy(b));
+  BAD_ARGUMENT("location: is 2", purlin_matrix_copy_to(a, 2, &b));
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "location: ", purlin_matrix_copy_to(a, PURLIN_DEVICE, &b));
+  BAD_HANDLE("a: is NULL", purlin_matrix_copy_to(NULL, PURLIN_HOST, &b));
+  OK(purlin_tensor_destroy(ty));
+  OK(purlin_tensor_destroy(tx));
+  OK(purlin_matrix_destroy(a));
+}
+
+static void images(void) {
+  const float pixels[] = {0, 1, 0.5F, 0.25F, 1, 0.75F}, x[] = {1, -1, 2, 0, 3, 0.5F};
+  float y[2][6];
+  purlin_matrix *image = NULL, *graph[2] = {NULL, NULL};
+  purlin_spmv_options o;
+  int k, i;
+  OK(purlin_matrix_borrow(context, PURLIN_F32, PURLIN_READ_ONLY | PURLIN_ROW_MAJOR, 2, 3, 3, (void *)pixels, &image));
+  OK(purlin_graph_of_image(context, image, 1.5, 0.5, INFINITY, 0.125, &graph[0]));
+  OK(purlin_graph_operator_of_image(context, image, 1.5, 0.5, INFINITY, 0.125, &graph[1]));
+  CHECK(matrix_info(graph[0]).dtype == PURLIN_F32 && matrix_info(graph[1]).dtype == PURLIN_F32);
+  OK(purlin_spmv_options_init(&o, sizeof o));
+  o.kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN;
+  for (k = 0; k < 2; k++) {
+    purlin_tensor *tx = vector_of(context, PURLIN_F32, 6, (void *)x), *ty = vector_of(context, PURLIN_F32, 6, y[k]);
+    purlin_spmv *plan = NULL;
+    OK(purlin_spmv_create(graph[k], &o, &plan));
+    OK(purlin_spmv_apply(plan, NULL, NULL, graph[k], tx, NULL, ty));
+    if (k == 1)
+      BAD_ARGUMENT("a: is sparse, the plan is for an operator",
+                   purlin_spmv_apply(plan, NULL, NULL, graph[0], tx, NULL, ty));
+    OK(purlin_spmv_destroy(plan));
+    OK(purlin_tensor_destroy(ty));
+    OK(purlin_tensor_destroy(tx));
+  }
+  for (i = 0; i < 6; i++) CHECK(near(y[0][i], y[1][i], 1e-6));
+  o.algorithm = PURLIN_SPMV_ALGORITHM_MERGE;
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "algorithm: is Merge", purlin_spmv_create(graph[1], &o, &(purlin_spmv *){NULL}));
+  for (k = 0; k < 2; k++) OK(purlin_matrix_destroy(graph[k]));
+  OK(purlin_matrix_destroy(image));
+}
+
+static void shares(void) {
+  purlin_matrix *a = ring(NULL);
+  purlin_context *other = cpu_context(1);
+  const purlin_context *further[1];
+  purlin_lanczos_options o;
+  purlin_lanczos_info before, after;
+  double value = 0, vector[N];
+  purlin_tensor *found = vector_of(context, PURLIN_F64, N, vector);
+  further[0] = other;
+  OK(purlin_lanczos_info_init(&before, sizeof before));
+  OK(purlin_lanczos_info_init(&after, sizeof after));
+  OK(purlin_lanczos_partition(a, NULL, &before));
+  CHECK(before.contexts == 1 && before.part_rows == N && before.part_entries == 2 * N && before.halo == 0);
+  OK(purlin_lanczos_options_init(&o, sizeof o));
+  CHECK(o.check_symmetry == 0);
+  o.contexts = further, o.contexts_count = 1;
+  OK(purlin_lanczos_partition(a, &o, &before));
+  CHECK(before.contexts == 2 && before.halo > 0 && before.products == 0 && before.seconds == 0);
+  OK(purlin_graph_fiedler(a, NULL, 0, &o, &value, found, &after));
+  CHECK(after.contexts == 2 && after.halo == before.halo && after.product_bytes == before.product_bytes);
+  /* The vertex without edges is a component of its own. */
+  CHECK(near(value, 0, 1e-12));
+  further[0] = context;
+  BAD_ARGUMENT("contexts[0]: ", purlin_lanczos_partition(a, &o, &before));
+  BAD_ARGUMENT("info: is NULL", purlin_lanczos_partition(a, &o, NULL));
+  o.check_symmetry = 2;
+  BAD_ARGUMENT("check_symmetry: is 2", purlin_lanczos_partition(a, &o, &before));
+  OK(purlin_tensor_destroy(found));
+  OK(purlin_context_destroy(other));
+  OK(purlin_matrix_destroy(a));
+}
+
 int main(void) {
   context = cpu_context(2);
   squares();
@@ -200,6 +312,9 @@ int main(void) {
   refusals();
   scaled();
   densities();
+  filters();
+  images();
+  shares();
   OK(purlin_context_destroy(context));
   return finish();
 }

@@ -12,6 +12,7 @@ function run_tests(golden, volume)
   test_rpca();
   test_spectra(golden);
   test_sparse();
+  test_operators();
   test_tt();
   test_tt_contraction();
   purlin.release();

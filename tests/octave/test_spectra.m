@@ -133,7 +133,9 @@ function test_spectra(golden)
   [E, vertices] = purlin.read_edges(fullfile(folder, 'e.txt'));
   check(isequal(full(E), [0, 1; 1, 0]) && isequal(vertices, [70; 9]), 'an edge that is listed twice is one');
   E = purlin.read_edges(fullfile(folder, 'e.txt'), true);
-  check(isequal(size(E), [71, 71]) && E(71, 10) == 6, 'values are added');
+  check(isequal(size(E), [71, 71]) && E(71, 10) == 2, 'the first value stays');
+  E = purlin.read_edges(fullfile(folder, 'e.txt'), 'weighted', true, 'duplicates', 'sum');
+  check(E(71, 10) == 6, 'values are added');
   check_error('purlin:io', '', @() purlin.read_edges(fullfile(folder, 'e.txt'), 'weighted', true, 'duplicates', 'refuse'));
   check_error('purlin:invalidArgument', 'duplicates', @() purlin.read_edges(fullfile(folder, 'e.txt'), 'duplicates', 'least'));
   check_error('purlin:io', '', @() purlin.read_edges(fullfile(folder, 'nothing')));

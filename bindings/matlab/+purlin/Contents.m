@@ -75,6 +75,9 @@
 %   graph_density_histogram - Shares of a spectrum in parts of an interval, from that.
 %   graph_of_image         - The graph of neighbouring pixels of an image.
 %   graph_operator_of_image - That graph, never formed.
+%   lanczos_partition      - How several GPUs would share the rows of a sparse matrix.
+%   order                  - An order of the vertices that brings neighbours together.
+%   from_coordinates       - A sparse matrix from its entries, several at one place included.
 %   symmetrise             - A symmetric matrix from a square one.
 %   scale                  - Rows and columns of a sparse matrix multiplied by numbers.
 %   check                  - Refuses a sparse matrix that is not as asked for.

@@ -7,6 +7,10 @@ classdef SpmvPlan < handle
 %              'normalised_laplacian', 'random_walk_laplacian', 'signless_laplacian', 'normalised_adjacency', 'modularity',
 %              'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'  added to the diagonal of that
+%     'degree', 'lower', 'upper'  with a degree d the Chebyshev filter T_d((2*Op - (lower + upper)*I) / (upper - lower)) of that:
+%              within 1 where its spectrum is between lower and upper, and large beyond
+%     'precision'  'single' for a copy of a sparse A in single precision; X and Y are then single, too
+%   A may be what purlin.graph_operator_of_image made, too, which is never formed.
 %
 %   apply(P, X) is A*X, and apply(P, X, alpha, beta, Y) alpha*A*X + beta*Y. update(P, B) has products with B, of A's structure, from
 %   then on: new values, say. describe(P) tells what was found and chosen, delete(P) gives the memory back. Copies of the variable
@@ -25,11 +29,17 @@ classdef SpmvPlan < handle
     key = uint64(0)
     matrix
     ownsMatrix = false
+    precision = 'double'
   end
   methods
     function obj = SpmvPlan(A, varargin)
-      opts = purlin.internal.options({'algorithm', 'order', 'op', 'symmetric', 'kind', 'shift'}, varargin);
-      [obj.matrix, obj.ownsMatrix] = taken(A);
+      names = {'algorithm', 'order', 'op', 'symmetric', 'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
+      opts = purlin.internal.options(names, varargin);
+      if isfield(opts, 'precision')
+        obj.precision = opts.precision;
+        opts = rmfield(opts, 'precision');
+      end
+      [obj.matrix, obj.ownsMatrix] = taken(A, obj.precision);
       obj.key = purlin_mex('spmv_create', obj.matrix.key, opts);
     end
 
@@ -47,7 +57,7 @@ classdef SpmvPlan < handle
         error('purlin:invalidArgument', 'beta: needs Y');
       end
       told = describe(obj.matrix);
-      given = {double(X), double(alpha), double(beta), double(Y)};
+      given = cellfun(str2func(told.class), {X, alpha, beta, Y}, 'UniformOutput', false);
       if told.complex
         given = cellfun(@complex, given, 'UniformOutput', false);
       elseif ~all(cellfun(@isreal, given))
@@ -65,7 +75,7 @@ classdef SpmvPlan < handle
     end
 
     function update(obj, A)
-      [other, owned] = taken(A);
+      [other, owned] = taken(A, obj.precision);
       try
         purlin_mex('spmv_update', obj.key, other.key);
       catch problem
@@ -95,9 +105,11 @@ classdef SpmvPlan < handle
   end
 end
 
-function [matrix, owned] = taken(A)
-  owned = issparse(A);
-  if owned
+function [matrix, owned] = taken(A, precision)
+  owned = issparse(A) || isstruct(A);
+  if issparse(A)
+    matrix = purlin.Matrix(A, 'class', precision);
+  elseif isstruct(A)
     matrix = purlin.Matrix(A);
   elseif isa(A, 'purlin.Matrix')
     matrix = A;

@@ -2,8 +2,8 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %GRAPH_CLUSTER  Clusters of a graph by its eigenvectors.
 %   labels = purlin.graph_cluster(W, k) has a number from 1 to K for each vertex of the graph of the symmetric weights W.
 %   [labels, inertia, info] = purlin.graph_cluster(W, k, name, value, ...) also has the sum of squared distances from the
-%   centres, and tells of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start', 'solve'
-%   and 'devices', and
+%   centres, and tells of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start' and
+%   'solve', and
 %     'how'     'k_means' or 'pivoted_qr'
 %     'starts'  of k-means, of which the best stays: 10
 %
@@ -14,7 +14,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   Example
 %     labels = purlin.graph_cluster(W, 4, 'seed', 1);
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'how', 'starts'});
+  opts = purlin.internal.lanczos_options(varargin, {'how', 'starts', 'devices'});
   [labels, inertia, info] = purlin_mex('graph_cluster', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
   purlin.internal.solved(info, 'graph_cluster');
 end

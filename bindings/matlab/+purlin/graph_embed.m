@@ -3,7 +3,7 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalised Laplacian of the
 %   symmetric weights W.
 %   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and tells of the solve. Names
-%   are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start', 'solve' and 'devices', and 'scaling': 'none',
+%   are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start' and 'solve', and 'scaling': 'none',
 %   'unit_rows' (Ng, Jordan, Weiss) or 'degrees' (Shi, Malik).
 %
 %   Errors: as purlin.lanczos.
@@ -14,7 +14,7 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %     X = purlin.graph_embed(W, 3);
 %     plot(X(:, 2), X(:, 3), '.');
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'scaling'});
+  opts = purlin.internal.lanczos_options(varargin, {'scaling', 'devices'});
   [X, values, info] = purlin_mex('graph_embed', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
   purlin.internal.solved(info, 'graph_embed');
 end

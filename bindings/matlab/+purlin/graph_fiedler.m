@@ -11,7 +11,7 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %
 %   Example
 %     sides = purlin.graph_bisect(W, purlin.graph_fiedler(W));
-  opts = purlin.internal.lanczos_options(varargin, {'normalised'});
+  opts = purlin.internal.lanczos_options(varargin, {'normalised', 'devices'});
   normalised = isfield(opts, 'normalised') && opts.normalised;
   [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalised, opts);
   purlin.internal.solved(info, 'graph_fiedler');

@@ -1,7 +1,7 @@
 function W = graph_of_image(image, varargin)
 %GRAPH_OF_IMAGE  The graph of neighbouring pixels of an image.
 %   W = purlin.graph_of_image(image) joins each pixel to the 4 beside it with weight exp(-(difference / 0.1)^2); vertices are
-%   numbered as image(:).
+%   numbered as image(:). Weights of an image of class single have its precision.
 %   W = purlin.graph_of_image(image, name, value, ...) takes
 %     'radius'     pixels up to this distance are neighbours: 1 for 4, 1.5 for 8
 %     'intensity'  difference at which the weight has fallen to 1/e: 0.1
@@ -20,7 +20,7 @@ function W = graph_of_image(image, varargin)
   for n = 1:numel(names)
     given.(names{n}) = opts.(names{n});
   end
-  [rows, cols, values, m, n] = purlin_mex('graph_of_image', double(image), given.radius, given.intensity, ...
+  [rows, cols, values, m, n] = purlin_mex('graph_of_image', purlin.internal.real_class(image), given.radius, given.intensity, ...
                                           given.distance, given.floor);
-  W = sparse(rows, cols, values, m, n);
+  W = sparse(rows, cols, double(values), m, n);
 end

@@ -9,5 +9,5 @@ function [labels, inertia] = graph_pivoted_qr(points)
 %
 %   Example
 %     labels = purlin.graph_pivoted_qr(purlin.graph_embed(W, 3));
-  [labels, inertia] = purlin_mex('graph_pivoted_qr', purlin.internal.matrix(double(points), 'points'));
+  [labels, inertia] = purlin_mex('graph_pivoted_qr', purlin.internal.matrix(purlin.internal.real_class(points), 'points'));
 end

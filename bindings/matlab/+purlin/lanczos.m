@@ -20,6 +20,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'order'      'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then tells the
 %                  most rows and entries of one, and what goes from one to another in a product
+%     'precision'  'single': a sparse A is copied, and iterated with, in single precision
+%     'check_symmetry'  true: two products are to show that A is symmetric, as for one that is known by its products
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
 %     'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
@@ -38,7 +40,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
     which = 'largest';
   end
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order', 'devices'});
+  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order', 'devices', 'precision', 'check_symmetry'});
   opts.which = which;
   given = {[], [], []};
   names = {'start', 'known', 'solve'};
@@ -50,6 +52,13 @@ function [V, D, info] = lanczos(A, k, which, varargin)
   end
   if ~isempty(given{3})
     given{3} = purlin.internal.matrix(given{3}, 'solve');
+  end
+  if isfield(opts, 'precision')
+    if issparse(A)
+      A = purlin.Matrix(A, 'class', opts.precision);
+      gone = onCleanup(@() delete(A));
+    end
+    opts = rmfield(opts, 'precision');
   end
   if isfield(opts, 'kind') && any(strcmp(opts.kind, {'gram', 'outer_gram', 'augmented'}))
     matrix = purlin.internal.matrix(A, 'A');

@@ -6,7 +6,7 @@ function [A, vertices] = read_edges(path, varargin)
 %   [A, vertices] = purlin.read_edges(...) numbers the vertices in the order in which they first come: row k is the vertex that
 %   the file calls vertices(k). The way for numbers with gaps.
 %   purlin.read_edges(path, name, value, ...): 'weighted', false by default, and 'duplicates', what becomes of the values of an
-%   edge that is listed several times: 'sum' (default), 'first', 'last', 'max' or 'refuse'.
+%   edge that is listed several times: 'first' (default), 'sum', 'last', 'max' or 'refuse'.
 %
 %   Errors: purlin:io (the line of what is malformed is named), purlin:invalidArgument.
 %
@@ -23,7 +23,7 @@ function [A, vertices] = read_edges(path, varargin)
     opts.weighted = false;
   end
   if ~isfield(opts, 'duplicates')
-    opts.duplicates = 'sum';
+    opts.duplicates = 'first';
   end
   [rows, cols, values, m, n, vertices] = ...
     purlin_mex('read_edges', path, opts.weighted, opts.duplicates, nargout > 1);

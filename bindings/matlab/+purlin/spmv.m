@@ -5,7 +5,7 @@ function Y = spmv(A, X, varargin)
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
 %   Y = purlin.spmv(A, X, 'order', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
 %   Y = purlin.spmv(A, X, 'kind', name) multiplies by what purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
-%   identity, never formed.
+%   identity, never formed; 'degree', 'lower', 'upper' and 'precision' are as there.
 %   A logical A is a pattern whose entries are 1.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
@@ -14,11 +14,12 @@ function Y = spmv(A, X, varargin)
 %
 %   Example
 %     y = purlin.spmv(A, ones(size(A, 2), 1), 'algorithm', 'merge');
-  opts = purlin.internal.options({'algorithm', 'order', 'kind', 'shift'}, varargin);
-  if ~issparse(A)
+  planned = {'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
+  opts = purlin.internal.options([{'algorithm', 'order'}, planned], varargin);
+  if ~issparse(A) && ~isstruct(A)
     error('purlin:invalidArgument', 'A: is not sparse');
   end
-  if isfield(opts, 'kind') || isfield(opts, 'shift')
+  if isstruct(A) || any(isfield(opts, planned))
     plan = purlin.SpmvPlan(A, opts);
     gone = onCleanup(@() delete(plan));
     Y = apply(plan, X);

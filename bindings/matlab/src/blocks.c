@@ -73,8 +73,7 @@ static purlin_flags order_of(const mxArray *value, const purlin_source *source) 
   return order & PURLIN_ROW_MAJOR;
 }
 
-/* The graph of an image that is never formed; of `pixels`, and the numbers of purlin.graph_operator_of_image. */
-static purlin_matrix *pixel_graph(const mxArray *value) {
+purlin_matrix *pixel_graph(const mxArray *value) {
   double radius = 1, intensity = 0.1, distance = mxGetInf(), floor = 0;
   purlin_matrix *made = NULL;
   read_double(value, "radius", &radius);

@@ -3,6 +3,8 @@
 
 #include "gateway.h"
 
+static const choice real_classes[] = {{"double", 0}, {"single", 1}, {NULL, 0}};
+
 mxArray *key_of(const void *handle) {
   mxArray *key = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
   *(uint64_t *)mxGetData(key) = (uint64_t)(uintptr_t)handle;
@@ -124,13 +126,29 @@ static void tensor_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   (void)nrhs;
 }
 
-/* matrix_create(array, options{location}): a full array, or the transpose of a sparse one, whose
- * compressed columns are the rows wanted */
+/* The values of a sparse matrix of class double in single precision. */
+static const void *in_single(const mxArray *array, int32_t dtype, int64_t count) {
+  const double *from = elements_of(array, dtype);
+  int64_t numbers = is_complex(dtype) ? 2 * count : count;
+  float *to = mxCalloc((size_t)numbers + 1, sizeof *to);
+  for (int64_t k = 0; k < numbers; k++) to[k] = (float)from[k];
+  return to;
+}
+
+/* matrix_create(array, options{location, class}): a full array; the transpose of a sparse one, whose compressed columns are the
+ * rows wanted; or a struct that describes the graph of an image */
 static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *array = prhs[0];
-  int32_t location = PURLIN_HOST, dtype;
+  int32_t location = PURLIN_HOST, dtype, single = 0;
   purlin_matrix *own = NULL, *source = NULL;
   read_choice(prhs[1], "location", locations, &location);
+  read_choice(prhs[1], "class", real_classes, &single);
+  if (mxIsStruct(array)) {
+    plhs[0] = key_of(pixel_graph(array));
+    (void)nlhs;
+    (void)nrhs;
+    return;
+  }
   if (mxIsSparse(array)) {
     int64_t rows = (int64_t)mxGetN(array), cols = (int64_t)mxGetM(array);
     const mwIndex *starts = mxGetJc(array), *indices = mxGetIr(array);
@@ -139,8 +157,11 @@ static void matrix_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
     if (!mxIsLogical(array) && !mxIsDouble(array))
       fail("invalidArgument", "array: is sparse and not of class double or logical");
     dtype = mxIsLogical(array) ? PURLIN_F64 : dtype_of(array);
+    const void *values = NULL;
+    if (!mxIsLogical(array)) values = single ? in_single(array, dtype, (int64_t)starts[rows]) : elements_of(array, dtype);
+    if (single) dtype = is_complex(dtype) ? PURLIN_CF32 : PURLIN_F32;
     check(purlin_matrix_copy_csr(gateway_context(), dtype, 0, rows, cols, (int64_t)starts[rows], index_type, starts,
-                                 index_type, indices, mxIsLogical(array) ? NULL : elements_of(array, dtype), &own));
+                                 index_type, indices, values, &own));
     plhs[0] = key_of(own);
     (void)nlhs;
     (void)nrhs;
@@ -242,9 +263,10 @@ static void matrix_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray
   add_number(plhs[0], "nnz", (double)info.nnz);
   add_number(plhs[0], "bytes", (double)info.bytes);
   add_number(plhs[0], "complex", is_complex(info.dtype));
+  add_word(plhs[0], "class", real_classes, info.dtype == PURLIN_F32 || info.dtype == PURLIN_CF32);
   add_number(plhs[0], "pattern", info.storage == PURLIN_CSR && info.data == 0);
   (void)mxAddField(plhs[0], "storage");
-  mxSetField(plhs[0], 0, "storage", mxCreateString(info.storage == PURLIN_CSR ? "csr" : "dense"));
+  mxSetField(plhs[0], 0, "storage", mxCreateString(info.storage == PURLIN_CSR ? "csr" : info.storage == PURLIN_OPERATOR ? "operator" : "dense"));
   (void)mxAddField(plhs[0], "location");
   mxSetField(plhs[0], 0, "location", mxCreateString(info.location == PURLIN_DEVICE ? "device" : "host"));
   (void)nlhs;

@@ -21,6 +21,50 @@ static void symmetrise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   (void)nrhs;
 }
 
+/* [i, j, values, rows, cols] = from_coordinates(i, j, values, rows, cols, duplicates): lists that count from 1; `values` empty
+ * for ones */
+static void from_coordinates(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int64_t count = (int64_t)mxGetNumberOfElements(prhs[0]), *lists[2];
+  int pattern = mxIsEmpty(prhs[2]) && count > 0;
+  int32_t dtype = pattern ? PURLIN_F64 : dtype_of(prhs[2]);
+  purlin_matrix *made = NULL;
+  for (int n = 0; n < 2; n++) {
+    const double *from = mxGetData(prhs[n]);
+    if (!mxIsDouble(prhs[n]) || mxIsComplex(prhs[n]) || mxIsSparse(prhs[n]) ||
+        (int64_t)mxGetNumberOfElements(prhs[n]) != count)
+      fail("invalidArgument", "%s: is not a list of %.0f real numbers of class double", n == 0 ? "i" : "j", (double)count);
+    lists[n] = mxCalloc((size_t)count + 1, sizeof *lists[n]);
+    for (int64_t k = 0; k < count; k++) {
+      if (!(from[k] >= 1 && from[k] <= 9007199254740992.0 && from[k] == (double)(int64_t)from[k]))
+        fail("invalidArgument", "%s: element %.0f is %g, a whole number from 1 on is needed", n == 0 ? "i" : "j",
+             (double)k + 1, from[k]);
+      lists[n][k] = (int64_t)from[k];
+    }
+  }
+  if (!pattern && (mxIsSparse(prhs[2]) || (int64_t)mxGetNumberOfElements(prhs[2]) != count))
+    fail("invalidArgument", "values: is not a list of %.0f numbers", (double)count);
+  check(purlin_matrix_from_coordinates(gateway_context(), dtype, 1, integer_argument("m", prhs[3], 0, INT64_MAX),
+                                       integer_argument("n", prhs[4], 0, INT64_MAX), count, PURLIN_I64, lists[0], lists[1],
+                                       pattern ? NULL : elements_of(prhs[2], dtype),
+                                       choice_argument("duplicates", prhs[5], policies), &made));
+  hand_over_rows(made, nlhs, plhs);
+  (void)nrhs;
+}
+
+/* list = matrix_order(A, how): a permutation that counts from 1 */
+static void order(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]);
+  int64_t n = matrix_properties_of(a).rows, *list = mxCalloc((size_t)n + 1, sizeof *list);
+  purlin_tensor *target = NULL;
+  check(purlin_tensor_borrow(gateway_context(), PURLIN_I64, 0, 1, &n, NULL, list, &target));
+  (void)temporary(target);
+  check(purlin_matrix_order(a, choice_argument("how", prhs[1], reorderings), target));
+  plhs[0] = mxCreateDoubleMatrix((mwSize)n, 1, mxREAL);
+  for (int64_t k = 0; k < n; k++) ((double *)mxGetData(plhs[0]))[k] = (double)list[k] + 1;
+  (void)nlhs;
+  (void)nrhs;
+}
+
 /* [i, j, values, rows, cols] = matrix_scale(A, rows, cols): lists of the class of A, or empty */
 static void scale(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *made = NULL;
@@ -107,6 +151,8 @@ static void write_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 
 const command sparse_commands[] = {
   {"symmetrise", 2, 2, symmetrise},
+  {"from_coordinates", 6, 6, from_coordinates},
+  {"matrix_order", 2, 2, order},
   {"matrix_scale", 3, 3, scale},
   {"matrix_check", 4, 4, check_entries},
   {"read_market", 1, 1, read_market},

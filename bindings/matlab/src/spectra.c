@@ -42,6 +42,7 @@ purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count,
   read_choice(options, "filter", filters, &o.filter);
   read_int64(options, "degree", &o.degree);
   read_choice(options, "order", reorderings, &o.order);
+  read_flag(options, "check_symmetry", &o.check_symmetry);
   read_devices(options, &o.contexts, &o.contexts_count);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
@@ -109,6 +110,20 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   if (nlhs > 1) plhs[1] = finish_output(&vectors);
   if (nlhs > 2) plhs[2] = left;
   if (nlhs > 3) plhs[3] = lanczos_report(&info);
+  (void)nrhs;
+}
+
+/* info = lanczos_partition(A, options) */
+static void partition(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_lanczos_info info = fresh_lanczos_info();
+  watch w;
+  purlin_lanczos_options o = lanczos_options_of(prhs[1], 1, &w);
+  check_watched(&w, purlin_lanczos_partition(matrix_of("A", prhs[0]), &o, &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+#define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
+  NUMBER(contexts); NUMBER(part_rows); NUMBER(part_entries); NUMBER(halo); NUMBER(halo_bytes); NUMBER(product_bytes);
+#undef NUMBER
+  (void)nlhs;
   (void)nrhs;
 }
 
@@ -195,6 +210,7 @@ static void tridiagonal(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 
 const command spectra_commands[] = {
   {"lanczos_solve", 6, 6, solve},
+  {"lanczos_partition", 2, 2, partition},
   {"lanczos_singular", 3, 3, singular},
   {"lanczos_tridiagonalise", 3, 3, tridiagonalise},
   {"lanczos_filter", 4, 4, filter},

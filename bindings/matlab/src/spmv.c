@@ -47,6 +47,9 @@ static void plan_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   read_flag(prhs[1], "symmetric", &o.symmetric);
   read_choice(prhs[1], "kind", kinds, &o.kind);
   read_double(prhs[1], "shift", &o.shift);
+  read_int64(prhs[1], "degree", &o.degree);
+  read_double(prhs[1], "lower", &o.lower);
+  read_double(prhs[1], "upper", &o.upper);
   check(purlin_spmv_create(matrix_of("A", prhs[0]), &o, &plan));
   plhs[0] = key_of(plan);
   (void)nlhs;
@@ -80,7 +83,7 @@ static void plan_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   if (!mxIsEmpty(prhs[5])) {
     if (dtype_of(prhs[5]) != shape.dtype || (int64_t)mxGetM(prhs[5]) != rows || (int64_t)mxGetN(prhs[5]) != cols)
       fail("invalidArgument", "Y: is not %.0f x %.0f of the class of A", (double)rows, (double)cols);
-    memcpy(y.space, elements_of(prhs[5], shape.dtype), (size_t)(rows * cols) * (is_complex(shape.dtype) ? 16 : 8));
+    memcpy(y.space, elements_of(prhs[5], shape.dtype), (size_t)(rows * cols) * (shape.dtype == PURLIN_CF64 ? 16 : shape.dtype == PURLIN_F32 ? 4 : 8));
   }
   check(purlin_spmv_apply_block(plan, NULL, elements_of(prhs[3], shape.dtype), a, x, elements_of(prhs[4], shape.dtype),
                                 y.matrix));
@@ -109,6 +112,7 @@ static void plan_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
 #define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
   NUMBER(group); NUMBER(rows); NUMBER(nnz); NUMBER(longest); NUMBER(empty); NUMBER(mean); NUMBER(deviation);
   NUMBER(short_rows); NUMBER(beyond_32); NUMBER(beyond_1024); NUMBER(tiles); NUMBER(bytes); NUMBER(seconds);
+  NUMBER(degree);
 #undef NUMBER
   (void)mxAddField(plhs[0], "reason");
   mxSetField(plhs[0], 0, "reason", mxCreateString(info.reason));

@@ -1,0 +1,14 @@
+function list = order(A, how)
+%ORDER  An order of the vertices of a graph that brings together what products gather.
+%   list = purlin.order(A, 'degree') has the vertices with the longest rows of the sparse matrix A first, for power-law graphs;
+%   purlin.order(A, 'cuthill_mckee') gives neighbours near numbers, for meshes. A(list, list) is in that order.
+%
+%   Errors: purlin:invalidArgument, purlin:outOfMemory.
+%
+%   See also purlin.SpmvPlan, symrcm.
+%
+%   Example
+%     list = purlin.order(A, 'cuthill_mckee');
+%     spy(A(list, list));
+  list = purlin_mex('matrix_order', purlin.internal.matrix(A, 'A'), how);
+end

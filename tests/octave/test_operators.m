@@ -1,0 +1,104 @@
+function test_operators()
+% TEST_OPERATORS  Filters, plans of operators, single precision, entries with duplicates, orders, and what did not converge.
+  purlin.configure('backend', 'cpu');
+  before = purlin.live_handles();
+  n = 40;
+  W = sprand(n, n, 0.15);
+  X = rand(n, 2);
+  I = speye(n);
+
+  % Filters are polynomials: T_3(t) = 4 t^3 - 3 t.
+  t = (2 * (W' + 0.5 * I) - (3 - 1) * I) / (3 + 1);
+  want = 4 * (t * (t * (t * X))) - 3 * (t * X);
+  plan = purlin.SpmvPlan(W, 'op', 'transpose', 'shift', 0.5, 'degree', 3, 'lower', -1, 'upper', 3);
+  check(max(max(abs(apply(plan, X) - want))) < 1e-12 * n, 'a filter');
+  check(max(max(abs(apply(plan, X, 2, -1, X) - (2 * want - X)))) < 1e-12 * n, 'and what was there');
+  check(describe(plan).degree == 3, 'its degree');
+  delete(plan);
+  flat = purlin.spmv(W, X, 'degree', 1, 'lower', -1, 'upper', 1);
+  check(max(max(abs(flat - W * X))) < 1e-13 * n, 'of degree 1 over -1 to 1 the matrix itself');
+  check_error('purlin:invalidArgument', 'upper: is 0', @() purlin.SpmvPlan(W, 'degree', 2));
+
+  % The graph of an image, formed and not.
+  image = rand(5, 8);
+  formed = purlin.graph_of_image(image, 'radius', 1.5, 'floor', 1e-3);
+  unformed = purlin.graph_operator_of_image(image, 'radius', 1.5, 'floor', 1e-3);
+  for kind = {'matrix', 'laplacian', 'random_walk_laplacian', 'modularity'}
+    a = purlin.spmv(formed, X, 'kind', kind{1});
+    b = purlin.spmv(unformed, X, 'kind', kind{1});
+    check(max(max(abs(a - b))) < 1e-13, kind{1});
+  end
+  plan = purlin.SpmvPlan(unformed);
+  check(max(max(abs(apply(plan, X) - formed * X))) < 1e-13 && describe(plan).nnz == 0, 'a plan of an operator');
+  delete(plan);
+  single_one = purlin.graph_of_image(single(image), 'radius', 1.5, 'floor', 1e-3);
+  check(max(max(abs(single_one - formed))) < 1e-6 && ~isequal(single_one, formed), 'in single precision');
+
+  % Single precision of matrices that MATLAB keeps in double.
+  for S = {W, W + 1i * sprand(W)}
+    plan = purlin.SpmvPlan(S{1}, 'precision', 'single');
+    Y = apply(plan, X);
+    check(isa(Y, 'single') && max(max(abs(double(Y) - S{1} * X))) < 1e-5, 'single products');
+    check(max(max(abs(double(apply(plan, X, 2, 1, X)) - 2 * S{1} * X - X))) < 1e-5, 'and what was there');
+    delete(plan);
+  end
+  A = W + W';
+  d = purlin.lanczos(A, 2, 'largest', 'precision', 'single');
+  e = purlin.lanczos(A, 2);
+  check(max(abs(d - e)) < 1e-4 * abs(e(1)) && ~isequal(d, e), 'single eigenvalues');
+  labels = purlin.graph_k_means(single([rand(20, 2); 5 + rand(20, 2)]), 2);
+  check(all(labels(1:20) == labels(1)) && all(labels(21:40) ~= labels(1)), 'single points');
+
+  % A matrix that is known by its products is tested when asked.
+  for off = [0, 1e-3]
+    B = full(A);
+    B(1, 7) = B(1, 7) + off;
+    own = struct('apply', @(V, adjoint) pick(adjoint, B', B) * V, 'size', [n, n], 'class', 'double');
+    if off == 0
+      check(abs(purlin.lanczos(own, 1, 'largest', 'check_symmetry', true) - e(1)) < 1e-9, 'a symmetric one passes');
+    else
+      check_error('purlin:invalidArgument', 'not symmetric', @() purlin.lanczos(own, 1, 'largest', 'check_symmetry', true));
+    end
+  end
+
+  % Entries that come twice, and orders.
+  i = [1; 1; 2];
+  j = [2; 2; 3];
+  v = [5; -7; 3];
+  kept = {'sum', -2; 'first', 5; 'last', -7; 'max', 5};
+  for k = 1:size(kept, 1)
+    check(full(purlin.from_coordinates(i, j, v, 3, 4, kept{k, 1})(1, 2)) == kept{k, 2}, kept{k, 1});
+  end
+  check(isequal(purlin.from_coordinates(i, j, v, 3, 4), sparse(i, j, v, 3, 4)), 'sums by default');
+  check(full(purlin.from_coordinates(i, j, [], 3, 4, 'first')(1, 2)) == 1, 'ones');
+  check_error('purlin:invalidArgument', 'are both', @() purlin.from_coordinates(i, j, v, 3, 4, 'refuse'));
+  check_error('purlin:invalidArgument', 'i: element 2', @() purlin.from_coordinates([1; 0.5; 2], j, v, 3, 4));
+  P = A(randperm(n), :)(:, randperm(n));
+  P = P + P' > 0;
+  for how = {'degree', 'cuthill_mckee'}
+    list = purlin.order(P, how{1});
+    check(isequal(sort(list), (1:n)'), how{1});
+  end
+  lengths = full(sum(P(purlin.order(P, 'degree'), :), 2));
+  check(all(diff(lengths) <= 0), 'long rows first');
+  told = purlin.lanczos_partition(A);
+  check(told.contexts == 1 && told.part_rows == n && told.part_entries == nnz(A) && told.halo == 0, 'one context has all');
+
+  % What did not converge is handed over.
+  m = 400;
+  path = spdiags(ones(m, 2), [-1, 1], m, m);
+  warning('off', 'purlin:noConvergence', 'local');
+  [coordinates, values, info] = purlin.graph_embed(path, 3, 'basis', 7, 'restarts', 1);
+  check(info.converged < 3 && isequal(size(coordinates), [m, 3]) && abs(norm(coordinates(:, 1)) - 1) < 1e-8, 'coordinates');
+  [vector, value, info] = purlin.graph_fiedler(path, 'basis', 7, 'restarts', 1);
+  check(info.converged == 0 && abs(norm(vector) - 1) < 1e-8 && value > 0, 'a vector');
+  check(numel(values) == 3 && numel(purlin.graph_cluster(path, 3, 'basis', 7, 'restarts', 1)) == m, 'labels');
+  check(purlin.live_handles() == before, 'no handle is left');
+end
+
+function value = pick(yes, a, b)
+  value = b;
+  if yes
+    value = a;
+  end
+end
