@@ -95,32 +95,45 @@ pub struct Web<'a> {
     pub matrix: &'a Matrix,
     /// The eigenvalue of vertices without edges, if that is known of what is iterated with.
     pub isolated: Option<f64>,
+    /// How far from that eigenvalues of other components may lie, in units of the largest sum of moduli of their rows.
+    pub reach: f64,
 }
 
 impl Web<'_> {
     /// Whether there is another component that may have one of the values, or a vertex without edges.
     fn may_hide_copies(&self, which: Which, values: &[f64]) -> Result<bool> {
-        let Pieces { joined, isolated } = pieces_kept(self.matrix)?;
+        let Pieces { joined, isolated, beyond } = pieces_kept(self.matrix)?;
+        if joined < 2 && isolated == 0 {
+            return Ok(false);
+        }
+        let far = if joined > 1 { self.reach * beyond } else { 0.0 };
         // What every value beats is not among them.
-        let reaches = match which {
-            Which::Largest | Which::Smallest | Which::LargestMagnitude => {
-                self.isolated.is_none_or(|isolated| values.iter().any(|v| !beats(which, *v, isolated)))
-            }
-            Which::BothEnds | Which::Nearest => true,
+        let Some(middle) = self.isolated else { return Ok(true) };
+        let limit = match which {
+            Which::Largest => middle + far,
+            Which::Smallest => middle - far,
+            Which::LargestMagnitude => middle.abs() + far,
+            Which::BothEnds | Which::Nearest => return Ok(true),
         };
-        Ok(joined > 1 || isolated > 0 && reaches)
+        Ok(!values.iter().all(|v| beats(which, *v, limit)))
     }
 }
 
-/// The components of a matrix's graph, which are found once: no call changes where its entries are.
+/// The components of a matrix's graph, kept where its values are known to stay, or do not matter.
 fn pieces_kept(a: &Matrix) -> Result<Pieces> {
     let Storage::Csr(csr) = a.storage() else { return pieces(a) };
     let any = |_: &Pieces| true;
-    if let Some((_, found)) = csr.kept().find(any) {
-        return Ok(*found);
+    let stays = |found: &Pieces| a.is_settled() || found.beyond == 0.0 || found.beyond == f64::INFINITY;
+    match csr.kept().find(any) {
+        Some((version, found)) if stays(&found) && (version == csr.version() || !found.beyond.is_normal()) => {
+            return Ok(*found);
+        }
+        _ => {}
     }
     let found = pieces(a)?;
-    csr.kept().put(csr.version(), &Arc::new(found), any)?;
+    if stays(&found) {
+        csr.kept().put(csr.version(), &Arc::new(found), any)?;
+    }
     Ok(found)
 }
 

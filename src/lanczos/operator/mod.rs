@@ -216,7 +216,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     pub(super) fn web(&self) -> Option<Web<'a>> {
         match &self.products {
             Products::Sparse { matrix, .. } if self.kind.is_of_square() => {
-                Some(Web { matrix, isolated: Some(self.shift) })
+                Some(Web { matrix, isolated: Some(self.shift), reach: reach(self.kind) })
             }
             _ => None,
         }
@@ -388,6 +388,16 @@ fn finish<T: Scalar>(step: Affine, shift: f64, terms: &Terms<T::Part>) -> Finish
         shift: real(step.scale * (shift - step.center)),
         diagonal: terms.diagonal.as_deref(),
         weight: real(step.scale),
+    }
+}
+
+/// How far from the shift eigenvalues of an operator lie at most, in units of the largest sum of moduli of a row of its matrix
+/// (Gershgorin); infinite where that says nothing.
+pub(super) fn reach(kind: Kind) -> f64 {
+    match kind {
+        Kind::Matrix => 1.0,
+        Kind::Laplacian | Kind::SignlessLaplacian => 2.0,
+        _ => f64::INFINITY,
     }
 }
 

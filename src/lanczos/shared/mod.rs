@@ -25,7 +25,7 @@ use super::cpu::CpuPart;
 use super::gpu::GpuPart;
 use super::info::Pairs;
 use super::krylov::Columns;
-use super::operator::{Kind, Symmetric, UNSYMMETRIC, symmetric};
+use super::operator::{Kind, Symmetric, UNSYMMETRIC, reach, symmetric};
 use super::options::Options;
 use super::solve::{Given, run_job};
 use crate::alloc;
@@ -72,7 +72,7 @@ pub fn eigenpairs_over<T: Scalar>(
     a.expect_dtype("a", T::DTYPE)?;
     let is_elsewhere = expect_matrix::<T>(a, kind)?;
     let job = Job::new(options, a.rows(), given.start, given.deflate, given.solve.is_some())?;
-    let job = job.with_web(Some(Web { matrix: a, isolated: Some(shift) }));
+    let job = job.with_web(Some(Web { matrix: a, isolated: Some(shift), reach: reach(kind) }));
     let inverse = given.solve.map(|solve| Symmetric::new(context, solve, Kind::Matrix, 0.0)).transpose()?;
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != a.rows()) {
         return Err(Error::invalid("solve", format!("is of order {found}, {} is needed", a.rows())));

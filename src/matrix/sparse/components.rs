@@ -1,5 +1,6 @@
 //! Connected components.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,9 +10,11 @@ use super::index::{Indices, Rows};
 use super::transform::select;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Csr, Matrix};
+use crate::scalar::{Scalar, with_scalar};
 use crate::shape::to_i64;
 
 /// The connected components of a graph, numbered by their lowest vertex.
@@ -112,12 +115,28 @@ pub fn components(a: &Matrix) -> Result<Components> {
 }
 
 /// How the vertices of an undirected graph hang together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pieces {
     /// Components with entries.
     pub joined: usize,
     /// Vertices without any.
     pub isolated: usize,
+    /// Largest sum of moduli of a row outside of one large component: no eigenvalue of what is there is larger. Infinite where
+    /// the values are on a device.
+    pub beyond: f64,
+}
+
+/// What sums the moduli of a row's entries.
+fn sums<'a>(a: &Matrix, from: &'a Csr) -> Result<Box<dyn Fn(Range<usize>) -> f64 + 'a>> {
+    match &from.parts().values {
+        None => Ok(Box::new(|row| row.len() as f64)),
+        Some(Memory::Device(_)) => Ok(Box::new(|row| if row.is_empty() { 0.0 } else { f64::INFINITY })),
+        Some(Memory::Host(held)) => with_scalar!(a.dtype(), "a", T => {
+            let values = held.as_slice::<T>()?;
+            let sum = move |row: Range<usize>| values[row].iter().map(|v| v.re().hypot(v.im())).sum::<f64>();
+            Ok(Box::new(sum) as Box<dyn Fn(Range<usize>) -> f64 + 'a>)
+        }),
+    }
 }
 
 /// Counts the components of the graph of a symmetric matrix. Of a graph of which most hangs together only a few edges of each
@@ -139,6 +158,7 @@ pub fn pieces(a: &Matrix) -> Result<Pieces> {
             usize::from(row.len() > at && forest.join(i, rows.col(row.start + at)))
         });
     }
+    let mut beyond = 0.0;
     if trees > isolated + 1 {
         // The tree that most of some vertices are in is the largest, or any other: its edges lead to it from the other side too.
         let step = n.div_ceil(1 << 10).max(1);
@@ -149,8 +169,12 @@ pub fn pieces(a: &Matrix) -> Result<Pieces> {
             true => 0,
             false => rows.row(i).skip(FIRST).filter(|&k| forest.join(i, rows.col(k))).count(),
         });
+        let most = forest.root(most);
+        let sum = sums(a, from)?;
+        let outside = (0..n).filter(|&i| forest.root(i) != most);
+        beyond = if trees > isolated + 1 { outside.map(|i| sum(rows.row(i))).fold(0.0, f64::max) } else { 0.0 };
     }
-    Ok(Pieces { joined: trees - isolated, isolated })
+    Ok(Pieces { joined: trees - isolated, isolated, beyond })
 }
 
 /// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole
