@@ -48,6 +48,33 @@ impl Space {
     pub fn is_rounding(&self, rest: f64) -> bool {
         rest <= 10.0 * self.epsilon * self.norm
     }
+
+    /// Steps up to the first that left rounding alone, or what is not finite: what was computed from it has no meaning.
+    pub(super) fn sound(mut self, mut steps: Vec<Projection>) -> Vec<Projection> {
+        let end = steps.iter().position(|step| {
+            self.norm = self.norm.max(step.before);
+            step.after.is_nan() || self.is_rounding(step.after)
+        });
+        if let Some(end) = end {
+            steps.truncate(end + 1);
+        }
+        steps
+    }
+}
+
+/// What a step of blocks of b vectors found: coefficients of the products along the columns before the new block, column-major,
+/// and the norms of what was left, then the block's triangle; and both again of what had become of it.
+pub struct BlockStep<W> {
+    /// Coefficients.
+    pub along: Vec<W>,
+    /// Norms after it.
+    pub rest: Vec<f64>,
+    /// The triangle, b-by-b.
+    pub first: Vec<W>,
+    /// Coefficients of the second time.
+    pub again: Vec<W>,
+    /// The triangle of the second time.
+    pub second: Vec<W>,
 }
 
 /// Double precision of the numbers of a backend.
@@ -93,20 +120,43 @@ pub trait Krylov {
 
     /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made orthogonal to
     /// all before it, and of norm 1. Ends early after a step that leaves rounding alone, whose column is then of no use.
-    fn extend(&mut self, mut space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
-        let mut steps = alloc::with_capacity("Lanczos steps", to - from)?;
-        for j in space.locked + from..space.locked + to {
-            self.apply(j, j + 1)?;
-            let step = self.orthogonalise(j + 1, j + 1)?;
-            steps.push(step);
-            space.norm = space.norm.max(step.before);
-            // What is not finite ends the steps too.
-            if step.after.is_nan() || space.is_rounding(step.after) {
-                break;
-            }
-            self.scale(j + 1, 1.0 / step.after)?;
-        }
-        Ok(steps)
+    fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+        extend_once(self, space, from, to)
+    }
+
+    /// Whether [`Krylov::defer`] is there: where to wait for each step takes longer than the step.
+    fn defers(&self) -> bool {
+        false
+    }
+
+    /// Makes column `column` orthogonal to all before it and of norm 1, and waits for nothing: what was found is told by
+    /// [`Krylov::deferred`] as that of step `at`. After one that left rounding alone columns are of no use.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] where [`Krylov::defers`] says no.
+    fn defer(&mut self, _column: usize, _at: usize) -> Result<()> {
+        Err(Error::NotSupported("steps whose figures come later, on this backend".into()))
+    }
+
+    /// What steps 0 to `steps` found, of which step j made column `first + j` orthogonal.
+    ///
+    /// # Errors
+    /// As [`Krylov::defer`].
+    fn deferred(&mut self, _first: usize, _steps: usize) -> Result<Vec<Projection>> {
+        Err(Error::NotSupported("steps whose figures come later, on this backend".into()))
+    }
+
+    /// Steps of the block process with blocks of `b` columns, from the block at column `locked + from` on: each block's products
+    /// come after all columns before them, are made orthogonal to these and among themselves, twice, and there is one block more
+    /// for each until column `locked + to`. None where the backend leaves that to the method. From a step on in which a column
+    /// was left with rounding alone what is told, and what is in the columns, is of no use.
+    fn extend_block(
+        &mut self,
+        _locked: usize,
+        (_from, _to): (usize, usize),
+        _b: usize,
+    ) -> Result<Vec<BlockStep<Wide<Self>>>> {
+        Ok(Vec::new())
     }
 
     /// Steps `from .. m` of a space without columns before it, whose orthogonality an estimate watches as `partial` has it; `t`
@@ -204,6 +254,28 @@ pub trait Krylov {
 
     /// Fills a column from host memory, n numbers.
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
+}
+
+/// The steps of [`Krylov::extend`], one after another.
+pub(super) fn extend_once<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    mut space: Space,
+    from: usize,
+    to: usize,
+) -> Result<Vec<Projection>> {
+    let mut steps = alloc::with_capacity("Lanczos steps", to - from)?;
+    for j in space.locked + from..space.locked + to {
+        krylov.apply(j, j + 1)?;
+        let step = krylov.orthogonalise(j + 1, j + 1)?;
+        steps.push(step);
+        space.norm = space.norm.max(step.before);
+        // What is not finite ends the steps too.
+        if step.after.is_nan() || space.is_rounding(step.after) {
+            break;
+        }
+        krylov.scale(j + 1, 1.0 / step.after)?;
+    }
+    Ok(steps)
 }
 
 /// Step `j` of the plain recurrence, as [`Krylov::recur`] has it, by what every backend has: in two columns, where each new

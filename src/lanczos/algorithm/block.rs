@@ -4,7 +4,7 @@
 //! Every block is made orthogonal to all before it, and what it is made of is kept: T = V^H A V comes from there, whatever a
 //! restart has done to its shape. A column that depends on others is replaced by a random one with which nothing is coupled.
 
-use super::super::krylov::{Krylov, Wide};
+use super::super::krylov::{BlockStep, Krylov, Wide};
 use super::restart::{Counts, Found, Report, Search, fresh, modulus, pick, projected};
 use super::{Small, finite};
 use crate::alloc;
@@ -105,42 +105,82 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
     /// Fills the space from column `from` on; whether it is invariant with nothing outside.
     fn cycle(&mut self, from: usize) -> Result<bool> {
         let (o, m, b) = (self.search.locked, self.m, self.b);
+        let mut next = from;
+        let steps = self.krylov.extend_block(o, (from, m), b)?;
+        for step in steps {
+            if !self.take(next, &step)? {
+                break;
+            }
+            next += b;
+        }
+        // What is left over was not told, or has a column that must be replaced.
         let mut exhausted = false;
-        for j in (from..m).step_by(b) {
-            let count = j + b;
-            self.krylov.apply_block(o + j, o + count, b)?;
-            self.counts.products += b;
-            let mut h = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
-            let rest = self.krylov.project(0, o + count, o + count, b, &mut h)?;
-            for (c, rest) in rest.iter().enumerate() {
-                // ||A v||: the sum of what was taken and what is left.
-                let before = h[c * (o + count)..(c + 1) * (o + count)].iter().fold(*rest, |s, x| s.hypot(modulus(*x)));
-                self.counts.norm = self.counts.norm.max(finite(before, "the norm of a product")?);
-            }
-            // A second pass, after the block has been made orthonormal in itself, or short columns would stay what they are.
-            let (first, _) = self.triangle(o + count, None)?;
-            let mut again = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
-            self.krylov.project(0, o + count, o + count, b, &mut again)?;
-            let (second, broken) = self.triangle(o + count, Some(&first))?;
-            exhausted = broken;
-            for c in 0..b {
-                for i in 0..count {
-                    let more = (0..=c)
-                        .fold(Wide::<K>::default(), |s, l| s + again[l * (o + count) + o + i] * first[c * b + l]);
-                    let entry = h[c * (o + count) + o + i] + more;
-                    self.t[(j + c) * m + i] = entry;
-                    self.t[i * m + j + c] = entry.conjugate();
-                }
-            }
-            // R = R2 R1.
-            for c in 0..b {
-                for i in 0..b {
-                    self.out[c * b + i] =
-                        (i..=c).fold(Wide::<K>::default(), |s, l| s + second[l * b + i] * first[c * b + l]);
-                }
-            }
+        for j in (next..m).step_by(b) {
+            exhausted = self.step(j)?;
         }
         Ok(exhausted)
+    }
+
+    /// Takes a step that the backend has made; whether it is one that all columns have come through.
+    fn take(&mut self, j: usize, step: &BlockStep<Wide<K>>) -> Result<bool> {
+        let (b, floor) = (self.b, 10.0 * self.search.settings.epsilon);
+        let norm = self.norm_of(self.counts.norm, &step.along, &step.rest)?;
+        let lives = |r: &[Wide<K>], unit: f64| (0..b).all(|c| r[c * b + c].re() > floor * unit);
+        if !lives(&step.first, norm) || !lives(&step.second, 1.0) {
+            return Ok(false);
+        }
+        self.counts.products += b;
+        self.counts.norm = norm;
+        self.fill(j, &step.along, &step.first, &step.again, &step.second);
+        Ok(true)
+    }
+
+    /// The largest of `norm` and ||A v||, the sum of what was taken and what is left.
+    fn norm_of(&self, norm: f64, along: &[Wide<K>], rest: &[f64]) -> Result<f64> {
+        let mut norm = norm;
+        for (taken, rest) in along.chunks_exact(along.len() / self.b).zip(rest) {
+            let before = taken.iter().fold(*rest, |s, x| s.hypot(modulus(*x)));
+            norm = norm.max(finite(before, "the norm of a product")?);
+        }
+        Ok(norm)
+    }
+
+    /// Columns j to j + b of the projected matrix, and what leads out of the space: R = R2 R1.
+    fn fill(&mut self, j: usize, h: &[Wide<K>], first: &[Wide<K>], again: &[Wide<K>], second: &[Wide<K>]) {
+        let (o, m, b) = (self.search.locked, self.m, self.b);
+        let count = j + b;
+        let sum = |terms: std::ops::RangeInclusive<usize>, term: &dyn Fn(usize) -> Wide<K>| {
+            terms.fold(Wide::<K>::default(), |s, l| s + term(l))
+        };
+        for c in 0..b {
+            for i in 0..count {
+                let more = sum(0..=c, &|l| again[l * (o + count) + o + i] * first[c * b + l]);
+                let entry = h[c * (o + count) + o + i] + more;
+                self.t[(j + c) * m + i] = entry;
+                self.t[i * m + j + c] = entry.conjugate();
+            }
+            for i in 0..b {
+                self.out[c * b + i] = sum(i..=c, &|l| second[l * b + i] * first[c * b + l]);
+            }
+        }
+    }
+
+    /// The step of the block at column `j`, with columns replaced where they must be; whether one could not be.
+    fn step(&mut self, j: usize) -> Result<bool> {
+        let (o, b) = (self.search.locked, self.b);
+        let count = j + b;
+        self.krylov.apply_block(o + j, o + count, b)?;
+        self.counts.products += b;
+        let mut h = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
+        let rest = self.krylov.project(0, o + count, o + count, b, &mut h)?;
+        self.counts.norm = self.norm_of(self.counts.norm, &h, &rest)?;
+        // A second pass, after the block has been made orthonormal in itself, or short columns would stay what they are.
+        let (first, _) = self.triangle(o + count, None)?;
+        let mut again = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
+        self.krylov.project(0, o + count, o + count, b, &mut again)?;
+        let (second, broken) = self.triangle(o + count, Some(&first))?;
+        self.fill(j, &h, &first, &again, &second);
+        Ok(broken)
     }
 
     /// Makes the block at `column` orthonormal in itself: its triangle R, b-by-b, and whether a column could not be replaced.

@@ -1,6 +1,6 @@
 //! An operator's inverse, or a polynomial of it, in its place: what is found with it is turned into pairs of the operator.
 
-use super::super::krylov::{Affine, Krylov, Projection, Wide};
+use super::super::krylov::{Affine, Krylov, Projection, Space, Wide, extend_once};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
@@ -123,6 +123,18 @@ impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
 
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
         self.inner.orthogonalise(count, column)
+    }
+
+    fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+        if !self.inner.defers() {
+            return extend_once(self, space, from, to);
+        }
+        let first = space.locked + from;
+        for j in 0..to - from {
+            self.polynomial(first + j, first + j + 1)?;
+            self.inner.defer(first + j + 1, j)?;
+        }
+        Ok(space.sound(self.inner.deferred(first + 1, to - from)?))
     }
 
     fn project(

@@ -9,9 +9,11 @@
 //! | `operator` | operators on vectors in device memory |
 //! | `order` | columns in an order of their own |
 //! | `part` | rows of one context of several |
+//! | `blocks` | the steps of a cycle of blocks |
 //! | `passes` | readings of a space, and what they find |
 //! | `steps` | the steps of a cycle |
 
+mod blocks;
 mod operator;
 mod order;
 mod part;
@@ -23,7 +25,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::krylov::{Affine, Krylov, Projection, Space, recur_once};
+use super::krylov::{Affine, BlockStep, Krylov, Projection, Space, recur_once};
 use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
@@ -117,7 +119,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
             gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?)?;
         let numbers = parts::<T>() * columns + 2;
         let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
-        let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::record(columns), columns)?)?;
+        let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::most_totals(columns), columns)?)?;
         // An inverse knows the matrix's order alone, in which vectors are on their way to the host.
         let is_reordered = operator.renumbering().is_some();
         let operator = Source::new(gpu, stream, operator, false)?;
@@ -266,7 +268,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         found.first().copied().ok_or_else(|| Error::Internal("a step without a record".into()))
     }
 
-    fn extend(&mut self, mut space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+    fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
         if self.steps.is_some() {
             return self.march(space, (from, to), None);
         }
@@ -274,17 +276,25 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         for j in from..to {
             let v = space.locked + j;
             self.apply(v, v + 1)?;
-            self.enqueue((0, v + 1), v + 1, j - from, true)?;
+            self.defer(v + 1, j - from)?;
         }
-        let mut steps = self.records(first + 1, to - from)?;
-        let end = steps.iter().position(|step| {
-            space.norm = space.norm.max(step.before);
-            step.after.is_nan() || space.is_rounding(step.after)
-        });
-        if let Some(end) = end {
-            steps.truncate(end + 1);
-        }
-        Ok(steps)
+        Ok(space.sound(self.records(first + 1, to - from)?))
+    }
+
+    fn defers(&self) -> bool {
+        true
+    }
+
+    fn defer(&mut self, column: usize, at: usize) -> Result<()> {
+        self.enqueue((0, column), column, at, true)
+    }
+
+    fn deferred(&mut self, first: usize, steps: usize) -> Result<Vec<Projection>> {
+        self.records(first, steps)
+    }
+
+    fn extend_block(&mut self, locked: usize, (from, to): (usize, usize), b: usize) -> Result<Vec<BlockStep<T::Wide>>> {
+        self.block_steps(locked, (from, to), b)
     }
 
     fn extend_watched(
