@@ -174,11 +174,18 @@ impl Entered<'_> {
     /// # Errors
     /// [`crate::error::Error::Cuda`].
     pub(super) fn beside_graphs<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
+        /// Sets the thread's mode back, also while a panic unwinds. A driver that refuses that has failed for good, which the
+        /// next call says: what `work` made must not be lost for it.
+        struct Back<'e, 'a>(&'e Entered<'a>, c_uint);
+        impl Drop for Back<'_, '_> {
+            fn drop(&mut self) {
+                let _ = self.0.exchange_capture_mode(&mut self.1);
+            }
+        }
         let mut mode = RELAXED;
         self.exchange_capture_mode(&mut mode)?;
-        let done = work();
-        self.exchange_capture_mode(&mut mode)?;
-        Ok(done)
+        let _back = Back(self, mode);
+        Ok(work())
     }
 
     fn exchange_capture_mode(&self, mode: &mut c_uint) -> Result<()> {

@@ -355,9 +355,12 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
     let kernel = kernel::<T>(gpu, "step")?;
     let own = step.rows.div_ceil(step.blocks.max(1)).next_multiple_of(32);
     let (sums, rows) = (step_shared::<T>(columns), product("rows", &[own, size_of::<T>()])?.next_multiple_of(8));
-    let is_held = sums.saturating_add(rows) <= kernel.most_shared();
+    // All blocks have to be there at once, with what they hold too.
+    let held = sums.saturating_add(rows);
+    let is_held = held <= kernel.most_shared()
+        && kernel.resident_blocks(c::LANCZOS_STEP_THREADS.unsigned_abs(), held)? >= blocks(step.blocks)?;
     parameters.held = i64::from(is_held);
-    let shared = if is_held { sums + rows } else { sums };
+    let shared = if is_held { held } else { sums };
     let grid = Grid::row(blocks(step.blocks)?, c::LANCZOS_STEP_THREADS.unsigned_abs(), shared);
     // SAFETY: every array was checked against the kernel's extents.
     unsafe { launch_together(&kernel, stream, grid, &parameters) }
