@@ -154,7 +154,7 @@ void eigenpairs(const context& on) {
   EXPECT(near(purlin::lanczos::values(on, a, shared)[2], values[2], 1e-10));
   purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, shared);
   EXPECT(report.contexts == 2 && report.halo == 2 && report.halo_bytes == 16 && report.part_rows >= 100);
-  EXPECT_ERROR(purlin::graph::fiedler(on, a, false, shared), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::graph::density(on, a, 10, 2, shared), PURLIN_ERROR_INVALID_ARGUMENT);
   std::vector<double> rest(3);
   purlin::lanczos::given before;
   before.known = &found;

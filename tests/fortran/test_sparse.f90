@@ -125,8 +125,8 @@ contains
     full = entries(b, 2, 3)
     call check(info%nnz == 3 .and. ieee_is_nan(full(1, 1)), 'NaN stays')
     call a%csr(context, 3_c_int64_t, row_ptr, col_idx)
-    call purlin_drop_zeros(a, b, 7.0_c_double)
-    call check(is_pattern(b, PURLIN_F64, 5_c_int64_t), 'a pattern loses nothing')
+    call purlin_drop_zeros(a, b, 0.5_c_double)
+    call check(is_pattern(b, PURLIN_F64, 5_c_int64_t), 'entries of a pattern are 1')
     text = ''
     call purlin_drop_zeros(a, b, -1.0_c_double, stat, text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'threshold: ') == 1, 'a threshold below 0')

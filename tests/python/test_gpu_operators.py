@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import lanczos, rsvd
+from purlin import graph, lanczos, rsvd, sparse, spmv
 
 pytestmark = pytest.mark.skipif(not purlin.devices(), reason="no GPU")
 N = 700
@@ -107,3 +107,71 @@ def test_what_a_product_there_raises(gpu: purlin.Context, cpu: purlin.Context, c
         lanczos.solve(purlin.Matrix.from_device_operator(skewed, skewed, (300, 300), context=gpu), 3)
     with pytest.raises(purlin.NotSupported, match="location: needs a context on a GPU"):
         purlin.Matrix.from_device_operator(fails, fails, (300, 300), context=cpu)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_filters_and_images_are_multiplied_there(gpu: purlin.Context, cpu: purlin.Context, cupy: Any, dtype: str) -> None:
+    random = np.random.default_rng(3)
+    image = random.random((23, 31)).astype(dtype)
+    x = random.standard_normal((image.size, 3)).astype(dtype)
+    given: dict[str, Any] = {"radius": 2.5, "intensity": 0.3, "floor": 1e-3}
+    on = {c: graph.operator_of_image(image, context=c, **given) for c in (cpu, gpu)}
+    formed = graph.of_image(image, context=gpu, **given)
+    eps = np.finfo(dtype).eps
+    for kind in ("matrix", "normalised_laplacian", "random_walk_laplacian", "modularity"):
+        for degree in (0, 5):
+            how: dict[str, Any] = {"kind": kind, "shift": 0.25}
+            if degree:
+                how.update(degree=degree, lower=-1.0, upper=20.0)
+            want = spmv.Plan(on[cpu], **how) @ x
+            for w in (on[gpu], formed):
+                plan = spmv.Plan(w, **how)
+                for block in (x, np.asfortranarray(x), x[:, 0].copy()):
+                    near = want if block.ndim == 2 else want[:, 0]
+                    assert np.abs(plan @ block - near).max() < 300 * eps * np.abs(want).max()
+                    there = cupy.asnumpy(plan @ cupy.asarray(block)) if block.flags.c_contiguous else near
+                    assert np.abs(there - near).max() < 300 * eps * np.abs(want).max()
+
+
+def test_functions_on_the_host_are_planned_in_a_context_on_a_gpu(gpu: purlin.Context, cupy: Any) -> None:
+    full = np.random.default_rng(6).standard_normal((40, 30))
+    a = purlin.Matrix.from_operator(lambda x: full @ x, lambda x: full.T @ x, full.shape, np.float64, context=gpu)
+    x = np.random.default_rng(7).standard_normal((30, 2))
+    plan, gram = spmv.Plan(a), spmv.Plan(a, kind="gram", shift=2.0)
+    for given in (x, cupy.asarray(x)):
+        np.testing.assert_allclose(cupy.asnumpy(cupy.asarray(plan @ given)), full @ x, rtol=1e-12)
+        want = full.T @ (full @ x) + 2 * x
+        np.testing.assert_allclose(cupy.asnumpy(cupy.asarray(gram @ given)), want, rtol=1e-12, atol=1e-12)
+
+
+def test_copies_go_there_and_back(gpu: purlin.Context) -> None:
+    full = np.where(np.random.default_rng(9).random((50, 50)) < 0.2, 1.5, 0.0)
+    full = full + full.T
+    a = sparse.from_dense(full, context=gpu)
+    there = sparse.copy_to(a, "device")
+    np.testing.assert_allclose(spmv.Plan(there) @ np.ones(50), full.sum(1))
+    np.testing.assert_allclose(lanczos.solve(there, 2).values, np.linalg.eigvalsh(full)[::-1][:2], rtol=1e-10)
+    with pytest.raises(purlin.NotSupported):
+        sparse.transpose(there)
+    back = sparse.copy_to(there, "host")
+    np.testing.assert_array_equal(sparse.to_dense(sparse.transpose(back)), full.T)
+    sparse.set_values(there, 2 * np.asarray(back.arrays()[2]))
+    np.testing.assert_allclose(spmv.Plan(there) @ np.ones(50), 2 * full.sum(1))
+
+
+def test_graphs_in_single_precision_and_symmetry(gpu: purlin.Context, cpu: purlin.Context) -> None:
+    n = 200
+    i = np.arange(n - 1)
+    path = [
+        sparse.from_coordinates(
+            np.r_[i, i + 1], np.r_[i + 1, i], np.ones(2 * n - 2, dtype), (n, n), context=gpu
+        )
+        for dtype in (np.float32, np.float64)
+    ]
+    single, wide = (graph.embed(w, 2, basis=60).values for w in path)
+    assert np.abs(single - wide).max() < 1e-5
+    own = purlin.Matrix.from_operator(
+        lambda x: np.triu(np.ones((9, 9))) @ x, lambda x: np.tril(np.ones((9, 9))) @ x, (9, 9), np.float64, context=gpu
+    )
+    with pytest.raises(purlin.InvalidArgument, match="a: is not symmetric"):
+        lanczos.solve(own, 1, check_symmetry=True)
