@@ -9068,6 +9068,26 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
                                    struct purlin_lanczos_info *info);
 
 /**
+ * How the rows of a sparse matrix would be shared out by purlin_lanczos_solve over its context and the further ones of
+ * `options`, and what a product would move: the cost of a solve before it. With settled values (purlin_matrix_copy_csr,
+ * patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz).
+ *
+ * @param      a        sparse, square.
+ * @param      options  `contexts` and `contexts_count` are used; NULL for a's context alone.
+ * @param[out] info     `contexts`, `part_rows`, `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is
+ *                      0; initialise it with purlin_lanczos_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
+ * out of range, a matrix that is not square, a further context that is there already or on another kind of device),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
+                                       const struct purlin_lanczos_options *options,
+                                       struct purlin_lanczos_info *info);
+
+/**
  * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
  * those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
  * memory, one product a step.
@@ -9420,26 +9440,6 @@ purlin_status purlin_graph_density_histogram(int64_t count,
                                              double to,
                                              int64_t bins,
                                              double *shares);
-
-/**
- * How the rows of a sparse matrix would be shared out by purlin_lanczos_solve over its context and the further ones of
- * `options`, and what a product would move: the cost of a solve before it. With settled values (purlin_matrix_copy_csr,
- * patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz).
- *
- * @param      a        sparse, square.
- * @param      options  `contexts` and `contexts_count` are used; NULL for a's context alone.
- * @param[out] info     `contexts`, `part_rows`, `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is
- *                      0; initialise it with purlin_lanczos_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
- * out of range, a matrix that is not square, a further context that is there already or on another kind of device),
- * `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
- *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
- */
-PURLIN_MUST_USE
-purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
-                                       const struct purlin_lanczos_options *options,
-                                       struct purlin_lanczos_info *info);
 
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.

@@ -135,8 +135,7 @@ pub fn run<K: Krylov + ?Sized>(
         run.krylov.rotate(o, size, &picked, keep)?;
         run.krylov.copy(o + size, o + keep)?;
         if run.loss.is_some() {
-            let rest = run.krylov.orthogonalise(o + keep, o + keep)?;
-            run.normalise(o + keep, rest.after)?;
+            run.renew(o + keep)?;
         }
         run.t.fill(Wide::<K>::default());
         for (at, &i) in order[..keep].iter().enumerate() {
@@ -219,6 +218,15 @@ pub fn beats(which: Which, value: f64, limit: f64) -> bool {
 impl<K: Krylov + ?Sized> Run<'_, K> {
     fn normalise(&mut self, column: usize, norm: f64) -> Result<()> {
         self.krylov.scale(column, 1.0 / finite(norm, "a norm")?)
+    }
+
+    /// Makes a column orthogonal to all before it, and of norm 1. Of one that is not finite the next step tells.
+    fn renew(&mut self, column: usize) -> Result<()> {
+        if self.krylov.defers() {
+            return self.krylov.defer(column, 0);
+        }
+        let rest = self.krylov.orthogonalise(column, column)?;
+        self.normalise(column, rest.after)
     }
 
     /// A random unit vector in column `column`, orthogonal to all before it; false if there is none.

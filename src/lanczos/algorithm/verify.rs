@@ -119,19 +119,20 @@ impl Web<'_> {
     }
 }
 
-/// The components of a matrix's graph, kept where its values are known to stay, or do not matter.
+/// The components of a matrix's graph, kept where its values are known to stay, or do not matter: those of a single component, and
+/// those that nobody looked at.
 fn pieces_kept(a: &Matrix) -> Result<Pieces> {
     let Storage::Csr(csr) = a.storage() else { return pieces(a) };
     let any = |_: &Pieces| true;
-    let stays = |found: &Pieces| a.is_settled() || found.beyond == 0.0 || found.beyond == f64::INFINITY;
+    let is_of_structure = |found: &Pieces| found.joined < 2 || found.beyond == f64::INFINITY;
     match csr.kept().find(any) {
-        Some((version, found)) if stays(&found) && (version == csr.version() || !found.beyond.is_normal()) => {
+        Some((version, found)) if is_of_structure(&found) || (a.is_settled() && version == csr.version()) => {
             return Ok(*found);
         }
         _ => {}
     }
     let found = pieces(a)?;
-    if stays(&found) {
+    if is_of_structure(&found) || a.is_settled() {
         csr.kept().put(csr.version(), &Arc::new(found), any)?;
     }
     Ok(found)

@@ -25,7 +25,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::krylov::{Affine, BlockStep, Krylov, Projection, Space, recur_once};
+use super::krylov::{Affine, BlockStep, Krylov, Projection, Space, extend_once, recur_once};
 use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
@@ -269,6 +269,9 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+        if !self.defers() {
+            return extend_once(self, space, from, to);
+        }
         if self.steps.is_some() {
             return self.march(space, (from, to), None);
         }
@@ -282,7 +285,9 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn defers(&self) -> bool {
-        true
+        // A function of the caller's must not be asked for products with what follows a column of rounding.
+        let is_there = matches!(self.operator, Source::Device(_));
+        is_there && !matches!(self.inverse, Some(Source::Host(_)))
     }
 
     fn defer(&mut self, column: usize, at: usize) -> Result<()> {
@@ -294,6 +299,9 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn extend_block(&mut self, locked: usize, (from, to): (usize, usize), b: usize) -> Result<Vec<BlockStep<T::Wide>>> {
+        if !self.defers() {
+            return Ok(Vec::new());
+        }
         self.block_steps(locked, (from, to), b)
     }
 
@@ -305,8 +313,8 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         t: &[T::Wide],
     ) -> Result<Option<Vec<Projection>>> {
         match self.steps {
-            Some(_) => self.march(space, (from, m), Some(t)).map(Some),
-            None => Ok(None),
+            Some(_) if self.defers() => self.march(space, (from, m), Some(t)).map(Some),
+            _ => Ok(None),
         }
     }
 
