@@ -15,7 +15,7 @@ pub fn on_host() -> Vec<Case> {
         Case { name: "purlin_matrix_from_coordinates, transpose, symmetrise", allocations: 8, prepare: make },
         Case { name: "purlin_matrix_select, component, row_sums, scale", allocations: 8, prepare: cut },
         Case { name: "purlin_matrix_from_columns, canonical, permute", allocations: 8, prepare: convert },
-        Case { name: "purlin_matrix_from_dense, to_dense, set_values", allocations: 4, prepare: fill },
+        Case { name: "purlin_matrix_from_dense, to_dense, set_values, drop_zeros", allocations: 4, prepare: fill },
         Case { name: "Matrix Market and edges", allocations: 8, prepare: |f| files(f, "graph") },
     ]
 }
@@ -92,13 +92,14 @@ fn fill(f: &Fixture) -> Call {
     let values = f.on_host(PURLIN_F64, &[nnz], |k| k as f64);
     Box::new(move || {
         let mut made = Made::none();
-        let [a, dense, again, ..] = &mut made.matrices;
+        let [a, dense, again, clean] = &mut made.matrices;
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_matrix_set_values(*a, values),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, N, &raw mut *dense),
             purlin_matrix_to_dense(*a, *dense),
             purlin_matrix_from_dense(*dense, 0.5, &raw mut *again),
+            purlin_matrix_drop_zeros(*again, 3.0, &raw mut *clean),
         );
         made.end(status)
     })

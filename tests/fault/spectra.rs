@@ -17,6 +17,7 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
         Case { name: "purlin_spmv_apply_block", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_AUTO) },
         Case { name: "purlin_spmv_create, apply, kind", allocations: 6, prepare: operate },
+        Case { name: "purlin_spmv_create, apply, filter, operator", allocations: 6, prepare: filter },
         Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
         Case { name: "purlin_lanczos_solve, contexts", allocations: 8, prepare: share },
         Case { name: "purlin_lanczos_solve, block", allocations: 8, prepare: |f| way(f, |o| o.block = 2) },
@@ -37,6 +38,7 @@ pub fn on_any_backend() -> Vec<Case> {
 pub fn on_gpu() -> Vec<Case> {
     vec![
         Case { name: "purlin_matrix_borrow_csr_device, lanczos", allocations: 3, prepare: resident },
+        Case { name: "purlin_matrix_copy_to, spmv", allocations: 3, prepare: there_and_back },
         Case { name: "purlin_spmv, sweeps", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_SWEEPS) },
     ]
 }
@@ -237,6 +239,46 @@ fn operate(f: &Fixture) -> Call {
         let text = message();
         assert_eq!(purlin_spmv_destroy(gram), purlin_status::PURLIN_SUCCESS);
         made.end_with(status, &text)
+    })
+}
+
+/// Filters of a graph, and of an image's graph that is not formed.
+fn filter(f: &Fixture) -> Call {
+    let (context, x, y) = (f.context, f.vector(N), f.vector(N));
+    Box::new(move || {
+        let (mut made, mut of_image) = (Made::none(), null_mut());
+        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        (o.kind, o.degree, o.lower, o.upper) = (PURLIN_LANCZOS_NORMALISED_LAPLACIAN, 3, 0.5, 2.0);
+        let [a, image, unformed, ..] = &mut made.matrices;
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_spmv_create(*a, &raw const o, &raw mut made.plan),
+            purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
+            purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N / 10, 10, &raw mut *image),
+            purlin_graph_operator_of_image(context, *image, 1.5, 0.1, 4.0, 1e-6, &raw mut *unformed),
+            purlin_spmv_create(*unformed, &raw const o, &raw mut of_image),
+            purlin_spmv_apply(of_image, null(), null(), *unformed, x, null(), y),
+        );
+        let text = message();
+        assert_eq!(purlin_spmv_destroy(of_image), purlin_status::PURLIN_SUCCESS);
+        made.end_with(status, &text)
+    })
+}
+
+/// A copy on the device, products with it, and its copy on the host.
+fn there_and_back(f: &Fixture) -> Call {
+    let (context, x, y) = (f.context, f.vector(N), f.vector(N));
+    Box::new(move || {
+        let mut made = Made::none();
+        let [a, there, back, ..] = &mut made.matrices;
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_matrix_copy_to(*a, PURLIN_DEVICE, &raw mut *there),
+            purlin_spmv_create(*there, null(), &raw mut made.plan),
+            purlin_spmv_apply(made.plan, null(), null(), *there, x, null(), y),
+            purlin_matrix_copy_to(*there, PURLIN_HOST, &raw mut *back),
+        );
+        made.end(status)
     })
 }
 
