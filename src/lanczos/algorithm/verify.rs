@@ -102,13 +102,13 @@ pub struct Web<'a> {
 impl Web<'_> {
     /// Whether there is another component that may have one of the values, or a vertex without edges.
     fn may_hide_copies(&self, which: Which, values: &[f64]) -> Result<bool> {
-        let Pieces { joined, isolated, beyond } = pieces_kept(self.matrix)?;
-        if joined < 2 && isolated == 0 {
+        let pieces = pieces_kept(self.matrix)?;
+        if pieces.joined < 2 && pieces.isolated == 0 {
             return Ok(false);
         }
-        let far = if joined > 1 { self.reach * beyond } else { 0.0 };
         // What every value beats is not among them.
         let Some(middle) = self.isolated else { return Ok(true) };
+        let far = if pieces.joined > 1 { self.reach * pieces.beyond(self.matrix)? } else { 0.0 };
         let limit = match which {
             Which::Largest => middle + far,
             Which::Smallest => middle - far,
@@ -119,22 +119,15 @@ impl Web<'_> {
     }
 }
 
-/// The components of a matrix's graph, kept where its values are known to stay, or do not matter: those of a single component, and
-/// those that nobody looked at.
-fn pieces_kept(a: &Matrix) -> Result<Pieces> {
-    let Storage::Csr(csr) = a.storage() else { return pieces(a) };
+/// The components of a matrix's graph, which are found once: no call changes where its entries are.
+fn pieces_kept(a: &Matrix) -> Result<Arc<Pieces>> {
+    let Storage::Csr(csr) = a.storage() else { return pieces(a).map(Arc::new) };
     let any = |_: &Pieces| true;
-    let is_of_structure = |found: &Pieces| found.joined < 2 || found.beyond == f64::INFINITY;
-    match csr.kept().find(any) {
-        Some((version, found)) if is_of_structure(&found) || (a.is_settled() && version == csr.version()) => {
-            return Ok(*found);
-        }
-        _ => {}
+    if let Some((_, found)) = csr.kept().find(any) {
+        return Ok(found);
     }
-    let found = pieces(a)?;
-    if is_of_structure(&found) || a.is_settled() {
-        csr.kept().put(csr.version(), &Arc::new(found), any)?;
-    }
+    let found = Arc::new(pieces(a)?);
+    csr.kept().put(csr.version(), &found, any)?;
     Ok(found)
 }
 

@@ -1,6 +1,5 @@
 //! Connected components.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +12,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::{Csr, Matrix};
+use crate::matrix::Matrix;
 use crate::scalar::{Scalar, with_scalar};
 use crate::shape::to_i64;
 
@@ -114,29 +113,18 @@ pub fn components(a: &Matrix) -> Result<Components> {
     Ok(Components { labels, sizes })
 }
 
+/// Rows outside of a large component that are listed.
+const MOST_OUTSIDE: usize = 1 << 12;
+
 /// How the vertices of an undirected graph hang together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pieces {
     /// Components with entries.
     pub joined: usize,
     /// Vertices without any.
     pub isolated: usize,
-    /// Largest sum of moduli of a row outside of one large component: no eigenvalue of what is there is larger. Infinite where
-    /// the values are on a device.
-    pub beyond: f64,
-}
-
-/// What sums the moduli of a row's entries.
-fn sums<'a>(a: &Matrix, from: &'a Csr) -> Result<Box<dyn Fn(Range<usize>) -> f64 + 'a>> {
-    match &from.parts().values {
-        None => Ok(Box::new(|row| row.len() as f64)),
-        Some(Memory::Device(_)) => Ok(Box::new(|row| if row.is_empty() { 0.0 } else { f64::INFINITY })),
-        Some(Memory::Host(held)) => with_scalar!(a.dtype(), "a", T => {
-            let values = held.as_slice::<T>()?;
-            let sum = move |row: Range<usize>| values[row].iter().map(|v| v.re().hypot(v.im())).sum::<f64>();
-            Ok(Box::new(sum) as Box<dyn Fn(Range<usize>) -> f64 + 'a>)
-        }),
-    }
+    /// Rows with entries that are not of one large component; `None` for more than [`MOST_OUTSIDE`].
+    pub outside: Option<Vec<usize>>,
 }
 
 /// Counts the components of the graph of a symmetric matrix. Of a graph of which most hangs together only a few edges of each
@@ -158,7 +146,7 @@ pub fn pieces(a: &Matrix) -> Result<Pieces> {
             usize::from(row.len() > at && forest.join(i, rows.col(row.start + at)))
         });
     }
-    let mut beyond = 0.0;
+    let mut outside = Some(Vec::new());
     if trees > isolated + 1 {
         // The tree that most of some vertices are in is the largest, or any other: its edges lead to it from the other side too.
         let step = n.div_ceil(1 << 10).max(1);
@@ -170,11 +158,49 @@ pub fn pieces(a: &Matrix) -> Result<Pieces> {
             false => rows.row(i).skip(FIRST).filter(|&k| forest.join(i, rows.col(k))).count(),
         });
         let most = forest.root(most);
-        let sum = sums(a, from)?;
-        let outside = (0..n).filter(|&i| forest.root(i) != most);
-        beyond = if trees > isolated + 1 { outside.map(|i| sum(rows.row(i))).fold(0.0, f64::max) } else { 0.0 };
+        let mut listed = (0..n).filter(|&i| !rows.row(i).is_empty() && forest.root(i) != most);
+        let mut list = alloc::with_capacity(WHAT, MOST_OUTSIDE)?;
+        list.extend(listed.by_ref().take(MOST_OUTSIDE));
+        outside = if listed.next().is_none() { Some(list) } else { None };
     }
-    Ok(Pieces { joined: trees - isolated, isolated, beyond })
+    Ok(Pieces { joined: trees - isolated, isolated, outside })
+}
+
+impl Pieces {
+    /// Largest sum of moduli of a row outside of the large component, of the matrix that the pieces are of: no eigenvalue of what
+    /// is there is larger (Gershgorin). Infinite where these rows are not listed.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] for values on a device.
+    pub fn beyond(&self, a: &Matrix) -> Result<f64> {
+        let from = csr("a", a)?;
+        let Some(outside) = &self.outside else { return Ok(f64::INFINITY) };
+        let rows = Rows::new(from)?;
+        let Some(values) = &from.parts().values else {
+            return Ok(outside.iter().map(|&i| rows.row(i).len() as f64).fold(0.0, f64::max));
+        };
+        with_scalar!(a.dtype(), "a", T => {
+            let mut most = 0.0f64;
+            let mut copy = Vec::new();
+            for &i in outside {
+                let row = rows.row(i);
+                let entries = match values {
+                    Memory::Host(held) => &held.as_slice::<T>()?[row],
+                    Memory::Device(there) => {
+                        copy.clear();
+                        copy.try_reserve(row.len()).map_err(|_| alloc::out_of_memory(WHAT, row.len()))?;
+                        copy.resize(row.len(), T::default());
+                        let gpu = a.context().gpu("a")?;
+                        gpu.load_numbers(gpu.default_stream(), there, row.start * size_of::<T>(), &mut copy)?;
+                        &copy[..]
+                    }
+                };
+                let sum: f64 = entries.iter().map(|v| v.re().hypot(v.im())).sum();
+                most = if sum.is_nan() { f64::INFINITY } else { most.max(sum) };
+            }
+            Ok(most)
+        })
+    }
 }
 
 /// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole

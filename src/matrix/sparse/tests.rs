@@ -344,19 +344,21 @@ fn components_do_not_depend_on_threads_and_are_counted_alike() {
         assert!(*label <= next);
         next += usize::from(*label == next);
     }
-    // Two stretches of the chain and the vertex between them, one ring, 500 pairs and 50 loops; three values a row at most
-    // outside of the longer stretch.
-    assert_eq!(counted, Pieces { joined: 2 + 1 + 500 + 50, isolated: n - 34_050 + 1, beyond: counted.beyond });
-    assert!(counted.beyond >= 2.0 && counted.beyond < 2000.0);
+    // Two stretches of the chain and the vertex between them, one ring, 500 pairs and 50 loops.
+    let want = Pieces { joined: 2 + 1 + 500 + 50, isolated: n - 34_050 + 1, outside: None };
+    assert_eq!(counted, want);
     assert_eq!(found.sizes.len(), counted.joined + counted.isolated);
     let c = context(2);
     let none = coordinates(&c, (0, 0), &[], Duplicates::Refuse).unwrap();
-    assert_eq!(pieces(&none).unwrap(), Pieces { joined: 0, isolated: 0, beyond: 0.0 });
+    assert_eq!(pieces(&none).unwrap(), Pieces { joined: 0, isolated: 0, outside: Some(vec![]) });
     // A heavy pair beside a light triangle: which of them is the largest does not matter.
     let entries = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, -1.0), (3, 4, 9.0), (3, 3, -2.0)];
     let two = coordinates(&c, (6, 6), &entries, Duplicates::Refuse).unwrap();
     let two = symmetrise(&c, &two, Symmetrise::Mirror).unwrap();
-    assert_eq!(pieces(&two).unwrap(), Pieces { joined: 2, isolated: 1, beyond: 11.0 });
+    let found = pieces(&two).unwrap();
+    assert_eq!((found.joined, found.isolated, found.outside.as_deref()), (2, 1, Some(&[3, 4][..])));
+    assert_eq!(found.beyond(&two).unwrap(), 11.0);
+    assert_eq!(found.beyond(&pattern(&c, &two).unwrap()).unwrap(), 2.0);
     assert!(pieces(&coordinates(&c, (2, 3), &[], Duplicates::Refuse).unwrap()).is_err());
 }
 
