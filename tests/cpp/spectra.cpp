@@ -351,10 +351,10 @@ void operators(const context& on) {
   const auto shear = [&](double off) {
     return matrix::from_operator<double>(
         on, 3, 3,
-        [off](bool, const purlin::const_matrix_view<double>& x, const purlin::matrix_view<double>& y) {
-          for (std::int64_t j = 0; j < x.cols; ++j) {
-            const double* from = x.data + j * x.ld;
-            double* to = y.data + j * y.ld;
+        [off](bool, const purlin::const_matrix_view<double>& given, const purlin::matrix_view<double>& made) {
+          for (std::int64_t j = 0; j < given.cols; ++j) {
+            const double* from = given.data + j * given.ld;
+            double* to = made.data + j * made.ld;
             to[0] = 2.0 * from[0] + off * from[2], to[1] = from[1], to[2] = from[0] + 3.0 * from[2];
           }
         });

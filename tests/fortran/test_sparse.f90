@@ -153,7 +153,7 @@ contains
     full = entries(b, 2, 3)
     call check(abs(sum(full) - 15) <= 0, 'and takes others')
     call purlin_copy_to(a, b, PURLIN_DEVICE, stat)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'there is no device')
+    call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'there is no device')
     call purlin_copy_to(a, b, 7_c_int32_t, stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'an unknown place')
   end subroutine

@@ -251,6 +251,29 @@ fn graphs_have_the_recorded_eigenvalues() {
     }
 }
 
+/// Pairs of vertices beside a large graph: their bound is that of their values, which are on the device.
+#[test]
+#[ignore = "needs a GPU"]
+fn components_are_looked_for_where_they_may_hold_a_value() {
+    let c = gpu();
+    for (heavy, recovered) in [(1.0, 0), (50.0, 1)] {
+        let mut list: Vec<_> = (0..600).map(|i| (i, (i * i + 1) % 600, 3.0)).filter(|(i, j, _)| i < j).collect();
+        list.extend((1..600).map(|i| (0, i, 1.0)));
+        // The second pair has the value of the first.
+        list.extend([(600, 601, heavy), (602, 603, heavy)]);
+        let a = all_on_device::<f64>(&c, &symmetric(&c, 604, &list));
+        let of = |verify| Options { count: 2, verify, ..Options::default() };
+        let [auto, off] = [Verify::Auto, Verify::Off].map(|v| solved::<f64>(&c, &a, Kind::Matrix, &of(v)));
+        if recovered == 0 {
+            assert_eq!((auto.info.products, auto.info.recovered), (off.info.products, 0));
+            near(&auto.values, &off.values, 1e-12, "light pairs");
+        } else {
+            assert!(auto.info.products > off.info.products);
+            near(&auto.values, &[50.0; 2], 1e-9, "heavy pairs");
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn copies_are_found_and_operators_are_the_hosts() {

@@ -9,6 +9,8 @@ use super::index::{Indices, Rows};
 use super::transform::select;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::gpu::DeviceMemory;
+use crate::backend::gpu::kernels::spmv::pick;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -168,39 +170,66 @@ pub fn pieces(a: &Matrix) -> Result<Pieces> {
 
 impl Pieces {
     /// Largest sum of moduli of a row outside of the large component, of the matrix that the pieces are of: no eigenvalue of what
-    /// is there is larger (Gershgorin). Infinite where these rows are not listed.
+    /// is there is larger (Gershgorin). Infinite where these rows are not listed, and
+    /// for more than 2^32 values on a device.
     ///
     /// # Errors
     /// [`Error::Cuda`] for values on a device.
     pub fn beyond(&self, a: &Matrix) -> Result<f64> {
         let from = csr("a", a)?;
         let Some(outside) = &self.outside else { return Ok(f64::INFINITY) };
+        if u32::try_from(from.nnz()).is_err() && matches!(from.parts().values, Some(Memory::Device(_))) {
+            return Ok(f64::INFINITY);
+        }
         let rows = Rows::new(from)?;
         let Some(values) = &from.parts().values else {
             return Ok(outside.iter().map(|&i| rows.row(i).len() as f64).fold(0.0, f64::max));
         };
         with_scalar!(a.dtype(), "a", T => {
+            let lengths = outside.iter().map(|&i| rows.row(i).len());
+            let entries = outside.iter().flat_map(|&i| rows.row(i));
+            let mut numbers: Vec<T> = alloc::with_capacity(WHAT, lengths.clone().sum())?;
+            match values {
+                Memory::Host(held) => {
+                    let held = held.as_slice::<T>()?;
+                    numbers.extend(entries.map(|k| held[k]));
+                }
+                Memory::Device(there) => numbers = picked(a.context(), there, entries, from.nnz())?,
+            }
+            let mut rest = &numbers[..];
             let mut most = 0.0f64;
-            let mut copy = Vec::new();
-            for &i in outside {
-                let row = rows.row(i);
-                let entries = match values {
-                    Memory::Host(held) => &held.as_slice::<T>()?[row],
-                    Memory::Device(there) => {
-                        copy.clear();
-                        copy.try_reserve(row.len()).map_err(|_| alloc::out_of_memory(WHAT, row.len()))?;
-                        copy.resize(row.len(), T::default());
-                        let gpu = a.context().gpu("a")?;
-                        gpu.load_numbers(gpu.default_stream(), there, row.start * size_of::<T>(), &mut copy)?;
-                        &copy[..]
-                    }
-                };
-                let sum: f64 = entries.iter().map(|v| v.re().hypot(v.im())).sum();
+            for length in lengths {
+                let (row, others) = rest.split_at(length.min(rest.len()));
+                let sum: f64 = row.iter().map(|v| v.re().hypot(v.im())).sum();
                 most = if sum.is_nan() { f64::INFINITY } else { most.max(sum) };
+                rest = others;
             }
             Ok(most)
         })
     }
+}
+
+/// Some of `count` numbers on a device.
+fn picked<T: Scalar>(
+    context: &Context,
+    there: &DeviceMemory,
+    entries: impl Iterator<Item = usize>,
+    count: usize,
+) -> Result<Vec<T>> {
+    let gpu = context.gpu("a")?;
+    let stream = gpu.default_stream();
+    let mut list = Vec::new();
+    for k in entries {
+        let place =
+            u32::try_from(k).map_err(|_| Error::NotSupported("a: has entries beyond 2^32 on a device".into()))?;
+        alloc::push(WHAT, &mut list, place)?;
+    }
+    let places = gpu.upload_numbers(stream, WHAT, &list)?;
+    let copy = gpu.allocate_uninitialised_on(stream, WHAT, size_of::<T>() * list.len())?;
+    pick::<T>(gpu, stream, places.whole(), (list.len(), count), there.whole(), copy.whole())?;
+    let mut numbers = alloc::filled(WHAT, list.len(), T::default())?;
+    gpu.load_numbers(stream, &copy, 0, &mut numbers)?;
+    Ok(numbers)
 }
 
 /// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole
