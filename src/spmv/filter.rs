@@ -3,7 +3,6 @@
 //! T_d stays within 1 where the spectrum lies between `lower` and `upper`, and grows like cosh(d acosh |t|) beyond (Zhou and
 //! Saad, SIAM J. Matrix Anal. Appl. 29, 2007). The middle of the interval is taken away by the plan's shift.
 
-use super::cpu::Finish;
 use super::options::Options;
 use super::plan::Plan;
 use crate::alloc;
@@ -81,10 +80,14 @@ impl Plan {
             self.once(a, (real(2.0 / options.half()), real(-1.0)), width, &here, &mut there)?;
             std::mem::swap(&mut here, &mut there);
         }
-        let made = Finish { shift: alpha, ..Finish::plain(T::default(), beta) };
-        let pool = self.context().pool();
-        pool.run_here(|| {
-            y.iter_mut().zip(&here).for_each(|(y, t)| *y = made.rest_of(0, || *t, *y));
+        self.context().pool().run_here(|| {
+            let each = y.iter_mut().zip(&here);
+            // With beta = 0 nothing of y is read: nobody may have written it.
+            if beta == T::default() {
+                each.for_each(|(y, t)| *y = alpha * *t);
+            } else {
+                each.for_each(|(y, t)| *y = beta * *y + alpha * *t);
+            }
         });
         Ok(())
     }
