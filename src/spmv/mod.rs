@@ -10,7 +10,7 @@
 //! | [`product`] | the calls |
 //! | [`operator`] | products with operators that are never formed |
 //! | [`filter`] | polynomials of them |
-//! | [`known`] | matrices that are known by their products alone |
+//! | `known` | matrices that are known by their products alone |
 //! | [`cpu`] | the algorithms on threads |
 //! | [`gpu`] | the algorithms on a GPU |
 

@@ -125,7 +125,7 @@ pub struct Pieces {
     pub joined: usize,
     /// Vertices without any.
     pub isolated: usize,
-    /// Rows with entries that are not of one large component; `None` for more than [`MOST_OUTSIDE`].
+    /// Rows with entries that are not of one large component; `None` for more than 4096.
     pub outside: Option<Vec<usize>>,
 }
 
