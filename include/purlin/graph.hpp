@@ -197,9 +197,13 @@ inline spectrum density(const context& on, const matrix& a, std::int64_t steps =
   const tensor points = tensor::borrow(on, found.points);
   const tensor weights = tensor::borrow(on, found.weights);
   std::int64_t count = 0;
-  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
-    return purlin_graph_density(a.get(), queue.get(), raw, steps, vectors, points.get(), weights.get(), &count);
-  });
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_lanczos_options raw = lanczos::detail::raw(settings, relay);
+  const purlin_status status =
+      purlin_graph_density(a.get(), queue.get(), &raw, steps, vectors, points.get(), weights.get(), &count);
+  relay.rethrow();
+  a.rethrow();
+  on.finish(status);
   found.points.resize(purlin::detail::size(count));
   found.weights.resize(purlin::detail::size(count));
   return found;

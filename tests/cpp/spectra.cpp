@@ -417,6 +417,17 @@ void operators(const context& on) {
     thrown = std::string(problem.what()) == "no";
   }
   EXPECT(thrown);
+  const matrix failing = matrix::from_operator<double>(
+      on, 9, 9, [](bool, const purlin::const_matrix_view<double>&, const purlin::matrix_view<double>&) {
+        throw stop("mine");
+      });
+  thrown = false;
+  try {
+    purlin::graph::density(on, failing, 5, 2);
+  } catch (const stop&) {
+    thrown = true;
+  }
+  EXPECT(thrown);
 }
 
 void tests() {

@@ -40,6 +40,13 @@ mxClassID class_of(int32_t dtype) {
 
 int is_complex(int32_t dtype) { return dtype == PURLIN_CF32 || dtype == PURLIN_CF64; }
 
+#if !MX_HAS_INTERLEAVED_COMPLEX
+/* Of a sparse array the elements that it stores, of which there may be far fewer than it has. */
+static size_t stored_elements(const mxArray *array) {
+  return mxIsSparse(array) ? (size_t)mxGetJc(array)[mxGetN(array)] : mxGetNumberOfElements(array);
+}
+#endif
+
 void *elements_of(const mxArray *array, int32_t dtype) {
   static double nothing;
   if (mxGetNumberOfElements(array) == 0) return &nothing;
@@ -48,8 +55,8 @@ void *elements_of(const mxArray *array, int32_t dtype) {
   if (dtype == PURLIN_CF32) return mxGetComplexSingles(array);
 #else
   if (is_complex(dtype)) {
-    size_t n = mxGetNumberOfElements(array), size = dtype == PURLIN_CF64 ? 8 : 4;
-    char *woven = mxMalloc(2 * n * size);
+    size_t n = stored_elements(array), size = dtype == PURLIN_CF64 ? 8 : 4;
+    char *woven = mxMalloc(2 * n * size + 1);
     const char *re = mxGetData(array), *im = mxGetImagData(array);
     for (size_t i = 0; i < n; i++) {
       memcpy(woven + 2 * i * size, re + i * size, size);
