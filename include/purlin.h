@@ -1261,7 +1261,7 @@ enum purlin_status
    */
   PURLIN_ERROR_BUSY = -3,
   /**
-   * Host memory is not to be had, the context's limit included.
+   * Host memory is not to be had, the context's limit included, or the system refused to start a thread.
    */
   PURLIN_ERROR_OUT_OF_MEMORY = -4,
   /**

@@ -38,6 +38,18 @@ pub enum Error {
         /// The context's limit, where that refused it.
         limit: Option<u64>,
     },
+    /// The system refused to start a thread.
+    #[error("{what}: thread {number} of {count} could not be started: {problem}")]
+    ThreadRefused {
+        /// What the threads were for.
+        what: &'static str,
+        /// Which of them, from 1.
+        number: usize,
+        /// How many were wanted.
+        count: usize,
+        /// The system's words.
+        problem: String,
+    },
     /// Device memory, the context's limit included.
     #[error("{what}: {bytes} bytes of device memory are not to be had{}", limit_text(*.limit))]
     OutOfDeviceMemory {

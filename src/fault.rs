@@ -24,6 +24,8 @@ pub enum Kind {
     Load = 32,
     /// A call of one of NVIDIA's numerical libraries.
     Library = 64,
+    /// The start of a thread.
+    Thread = 128,
 }
 
 static REMAINING: AtomicI64 = AtomicI64::new(-1);

@@ -48,6 +48,7 @@ pub mod spmv;
 pub mod sshopm;
 pub mod stream;
 pub mod tensor;
+pub mod thread;
 pub mod tt;
 
 /// How the library was built, in one line.

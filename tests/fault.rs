@@ -203,6 +203,51 @@ fn every_file_operation_fails_once() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
+/// Each thread is refused once. A call works without it or says which thread could not be started.
+#[test]
+fn every_thread_start_fails_once() {
+    let _alone = alone();
+    let least = HashMap::from([
+        ("purlin_context_create", 2),
+        ("purlin_tt_inner, sandwich, with progress", 3),
+        ("purlin_fdk_reconstruct, callbacks", 2),
+        ("raw file to raw file", 2),
+        ("purlin_rsvd_compute, a reader", 1),
+        ("robust PCA, .npy to raw files", 1),
+    ]);
+    let mut found = 0;
+    for case in cases::all().into_iter().chain(cases::on_files()) {
+        let mut starts = 0;
+        for sticky in [false, true] {
+            let objects = Fixture::on_cpu(7);
+            let call = (case.prepare)(&objects);
+            let checked: Call = Box::new(move || {
+                let status = call();
+                let text = fixture::message();
+                // Cases that destroy what they made have cleared the message.
+                let is_told = text.contains("could not be started: Resource temporarily unavailable");
+                assert!(text.is_empty() || is_told, "{status:?}: {text}");
+                status
+            });
+            let allowed = &[purlin_status::PURLIN_SUCCESS, purlin_status::PURLIN_ERROR_OUT_OF_MEMORY];
+            let trial = Trial { case: &case, kinds: Kind::Thread as u32, allowed, sticky };
+            (starts, _) = trial.on_same(&objects, &checked);
+            if starts == 0 {
+                break;
+            }
+        }
+        if starts > 0 {
+            println!("{:<44} {starts:>3} threads", case.name);
+        }
+        if let Some(least) = least.get(case.name) {
+            found += 1;
+            assert!(starts >= *least, "{}: only {starts} threads", case.name);
+        }
+    }
+    assert!(found >= least.len(), "{found} of the calls that start threads");
+    assert_eq!(ffi::purlin_live_handles(), 0);
+}
+
 /// A new slot of the handle table needs memory, which fails before the object is lost.
 #[test]
 fn the_handle_table_cannot_grow() {
@@ -266,7 +311,7 @@ fn every_large_allocation_is_refused_once() {
 const CUDA: &[purlin_status] = &[purlin_status::PURLIN_ERROR_CUDA];
 
 /// What each kind of failure is answered with. Page-locked memory is allocated by the driver and is the host's.
-const ANSWERS: [(Kind, &[purlin_status]); 5] = [
+const ANSWERS: [(Kind, &[purlin_status]); 6] = [
     (Kind::HostMemory, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY]),
     (
         Kind::DeviceMemory,
@@ -275,6 +320,7 @@ const ANSWERS: [(Kind, &[purlin_status]); 5] = [
     (Kind::Copy, CUDA),
     (Kind::Launch, CUDA),
     (Kind::Library, CUDA),
+    (Kind::Thread, &[purlin_status::PURLIN_ERROR_OUT_OF_MEMORY, purlin_status::PURLIN_SUCCESS]),
 ];
 
 /// Fails every operation of a case, kind by kind; prints how many there are of each.
@@ -292,10 +338,10 @@ fn fail_on_a_gpu(given: &OnGpu, make: fn(i64) -> Fixture, is_resident: bool) {
             (*points, _) = Trial { case, kinds: *kind as u32, allowed, sticky }.on_same(&objects, &call);
         }
     }
-    let [host, memory, copies, launches, libraries] = points;
+    let [host, memory, copies, launches, libraries, threads] = points;
     println!(
         "{:<38} {place:<6} tensors: {host:>4} host and {memory:>3} device allocations, {copies:>3} copies, \
-         {launches:>2} launches of {loads} modules, {libraries:>2} calls of libraries",
+         {launches:>2} launches of {loads} modules, {libraries:>2} calls of libraries, {threads} threads",
         case.name
     );
     let is_used = memory + copies + launches > 0;

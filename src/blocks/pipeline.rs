@@ -5,10 +5,10 @@
 //! the others back instead of filling memory.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::thread;
 
 /// Time that each stage was at work, waiting left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,11 +26,6 @@ fn timed<R>(total: &mut Duration, work: impl FnOnce() -> Result<R>) -> Result<R>
     let result = work();
     *total += start.elapsed();
     result
-}
-
-fn spawn_error(e: &std::io::Error) -> Error {
-    let _ = e;
-    Error::OutOfMemory { what: "thread of a pipeline", bytes: 0, limit: None }
 }
 
 /// Runs `work` on items 0 to `items`, read ahead by `read` on a thread of its own into `buffers`, which go round.
@@ -53,25 +48,23 @@ pub fn read_ahead<B: Send>(
         let _ = free_in.send(buffer);
     }
     std::thread::scope(|scope| {
-        let reader = Builder::new()
-            .name("purlin-read".into())
-            .spawn_scoped(scope, move || {
-                let mut busy = Duration::ZERO;
-                for item in 0..items {
-                    // The worker gave up: so does the reader.
-                    let Ok(mut buffer) = free_out.recv() else { break };
-                    let outcome = timed(&mut busy, || read(item, &mut buffer)).map(|()| (item, buffer));
-                    let failed = outcome.is_err();
-                    if full_in.send(outcome).is_err() || failed {
-                        break;
-                    }
+        let reads = move || {
+            let mut busy = Duration::ZERO;
+            for item in 0..items {
+                // The worker gave up: so does the reader.
+                let Ok(mut buffer) = free_out.recv() else { break };
+                let outcome = timed(&mut busy, || read(item, &mut buffer)).map(|()| (item, buffer));
+                let failed = outcome.is_err();
+                if full_in.send(outcome).is_err() || failed {
+                    break;
                 }
-                busy
-            })
-            .map_err(|e| spawn_error(&e))?;
+            }
+            busy
+        };
+        let reader = thread::spawn_scoped(scope, "purlin-read", (1, 1), reads).map_err(|refused| refused.error)?;
         let outcome = drain(&full_out, &free_in, &mut times.work, &mut work);
         drop((full_out, free_in));
-        times.read = reader.join().map_err(|_| Error::Internal("the reading thread panicked".into()))?;
+        times.read = reader.join()?;
         outcome
     })?;
     Ok(times)
@@ -107,25 +100,23 @@ pub fn write_behind<B: Send, R>(
         let _ = free_in.send(Ok(buffer));
     }
     std::thread::scope(|scope| {
-        let thread = Builder::new()
-            .name("purlin-write".into())
-            .spawn_scoped(scope, move || {
-                let mut busy = Duration::ZERO;
-                while let Ok((item, mut buffer)) = full_out.recv() {
-                    let outcome = timed(&mut busy, || write(item, &mut buffer)).map(|()| buffer);
-                    let failed = outcome.as_ref().err().cloned();
-                    let _ = free_in.send(outcome);
-                    if let Some(error) = failed {
-                        return Err(error);
-                    }
+        let writes = move || {
+            let mut busy = Duration::ZERO;
+            while let Ok((item, mut buffer)) = full_out.recv() {
+                let outcome = timed(&mut busy, || write(item, &mut buffer)).map(|()| buffer);
+                let failed = outcome.as_ref().err().cloned();
+                let _ = free_in.send(outcome);
+                if let Some(error) = failed {
+                    return Err(error);
                 }
-                Ok(busy)
-            })
-            .map_err(|e| spawn_error(&e))?;
+            }
+            Ok(busy)
+        };
+        let thread = thread::spawn_scoped(scope, "purlin-write", (1, 1), writes).map_err(|refused| refused.error)?;
         let writer = Writer { full: full_in, free: free_out };
         let outcome = body(&writer);
         drop(writer);
-        let written = thread.join().map_err(|_| Error::Internal("the writing thread panicked".into()))?;
+        let written = thread.join()?;
         // An error of the writer is the cause of the body's, not the other way round.
         match (outcome, written) {
             (_, Err(error)) => Err(error),

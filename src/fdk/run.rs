@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::algorithm::{Share, Times, reconstruct, steps};
@@ -26,6 +25,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress};
 use crate::shape::to_i64;
+use crate::thread;
 
 /// What all runs of a reconstruction share.
 pub struct Setting {
@@ -267,7 +267,7 @@ impl<'s> Whole<'_, 's> {
             let (working, all_done) = channel::<()>();
             for (part, context) in parts.zip(&self.contexts[1..]) {
                 let (setting, done, stop, working) = (self.setting, &done, &stop, working.clone());
-                let spawned = Builder::new().name("purlin-fdk".into()).spawn_scoped(scope, move || {
+                let work = move || {
                     let outcome = run_on(setting, context, None, part, &mut |views| {
                         done.fetch_add(views, Ordering::Relaxed);
                         Ok(())
@@ -277,9 +277,10 @@ impl<'s> Whole<'_, 's> {
                     }
                     drop(working);
                     outcome
-                });
-                let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
-                others.push(spawned.map_err(refused));
+                };
+                let number = (others.len() + 1, count - 1);
+                let spawned = thread::spawn_scoped(scope, "purlin-fdk", number, work);
+                others.push(spawned.map_err(|refused| refused.error));
             }
             let is_whole = others.iter().all(Result::is_ok);
             let own = if is_whole {
@@ -304,9 +305,7 @@ impl<'s> Whole<'_, 's> {
                 }
             }
             let mut outcomes = vec![own, reported.map(|()| Default::default())];
-            outcomes.extend(others.into_iter().map(|other| {
-                other?.join().unwrap_or_else(|_| Err(Error::Internal("the thread of a device panicked".into())))
-            }));
+            outcomes.extend(others.into_iter().map(|other| other?.join()?));
             outcomes
         });
         let total = gather(outcomes)?;

@@ -16,7 +16,7 @@ pub enum purlin_status {
     PURLIN_ERROR_INVALID_HANDLE = -2,
     /// An object is in use by another call.
     PURLIN_ERROR_BUSY = -3,
-    /// Host memory is not to be had, the context's limit included.
+    /// Host memory is not to be had, the context's limit included, or the system refused to start a thread.
     PURLIN_ERROR_OUT_OF_MEMORY = -4,
     /// Device memory is not to be had, the context's limit included.
     PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
@@ -46,7 +46,7 @@ impl From<&Error> for purlin_status {
             Error::InvalidArgument { .. } => Self::PURLIN_ERROR_INVALID_ARGUMENT,
             Error::InvalidHandle { .. } => Self::PURLIN_ERROR_INVALID_HANDLE,
             Error::Busy { .. } => Self::PURLIN_ERROR_BUSY,
-            Error::OutOfMemory { .. } => Self::PURLIN_ERROR_OUT_OF_MEMORY,
+            Error::OutOfMemory { .. } | Error::ThreadRefused { .. } => Self::PURLIN_ERROR_OUT_OF_MEMORY,
             Error::OutOfDeviceMemory { .. } => Self::PURLIN_ERROR_OUT_OF_DEVICE_MEMORY,
             Error::NoConvergence(_) => Self::PURLIN_ERROR_NO_CONVERGENCE,
             Error::Cancelled => Self::PURLIN_ERROR_CANCELLED,

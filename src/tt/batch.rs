@@ -20,6 +20,7 @@ use crate::progress::{CancelFlag, Progress, ProgressFn};
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
+use crate::thread;
 
 /// Which train, which other, and where their product goes.
 type Place = (usize, usize, usize);
@@ -259,16 +260,23 @@ fn many(
     let machines = machines.iter_mut().take(shares);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(shares);
+        let mut here = Vec::new();
         let mut all = Ok(());
         for (i, ((machine, items), sums)) in machines.zip(items.chunks(share)).zip(sums.chunks_mut(share)).enumerate() {
-            if i + 1 < shares {
-                threads.push(scope.spawn(move || machine.many(stream, items, cancel, sums)));
-            } else {
-                all = machine.many(stream, items, cancel, sums);
+            let work = move || machine.many(stream, items, cancel, sums);
+            if i + 1 == shares {
+                here.push(work);
+                break;
+            }
+            match thread::spawn_scoped(scope, "purlin-tt", (i + 1, shares - 1), work) {
+                Ok(thread) => threads.push(thread),
+                Err(refused) => here.push(refused.work),
             }
         }
-        let panicked = || Err(Error::Internal("a thread of a batch panicked".into()));
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|_| panicked())).fold(all, Result::and)
+        for mut work in here {
+            all = all.and(work());
+        }
+        threads.into_iter().map(|thread| thread.join().and_then(|outcome| outcome)).fold(all, Result::and)
     })
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::progress::{CancelFlag, Progress};
+use crate::thread;
 
 /// What a call's threads see of it: whether it was cancelled, and counters of its steps.
 #[derive(Debug, Clone)]
@@ -45,7 +46,8 @@ impl Watch {
     }
 }
 
-/// Runs `run`; with `reports` in a thread of its own, while this one reports how far it is.
+/// Runs `run`; with `reports` in a thread of its own, while this one reports how far it is. Where that thread cannot be
+/// started, `run` runs on this one, and only its end is reported.
 pub(super) fn watched<R: Send>(
     progress: &Progress<'_>,
     reports: bool,
@@ -58,7 +60,10 @@ pub(super) fn watched<R: Send>(
         return run(&watch);
     }
     let result = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| run(&watch));
+        let worker = match thread::spawn_scoped(scope, "purlin-tt", (1, 1), || run(&watch)) {
+            Ok(worker) => worker,
+            Err(refused) => return (refused.work)(),
+        };
         while !worker.is_finished() {
             // The worker wakes this thread by nothing: short calls are met by short waits.
             let wait = if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
@@ -69,7 +74,7 @@ pub(super) fn watched<R: Send>(
                 break;
             }
         }
-        worker.join().unwrap_or_else(|_| Err(Error::Internal("a thread of a contraction panicked".into())))
+        worker.join()?
     })?;
     let steps = watch.so_far().1;
     progress.report(steps, steps, 0.0)?;

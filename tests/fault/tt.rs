@@ -1,5 +1,7 @@
 //! Tensor trains: contractions, operators, environments and algebra, all objects made on the way.
 
+use std::cell::RefCell;
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use purlin::ffi::*;
@@ -19,6 +21,7 @@ pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_tt_inner, norm, distance", allocations: 8, prepare: |f| contract(f, &OPEN) },
         Case { name: "purlin_tt_inner of rings", allocations: 8, prepare: |f| contract(f, &RING) },
+        Case { name: "purlin_tt_inner, sandwich, with progress", allocations: 8, prepare: reported },
         Case { name: "purlin_tt_inner_batch, gram", allocations: 8, prepare: lists },
         Case { name: "purlin_tt_add, apply, full", allocations: 8, prepare: combine },
         Case { name: "purlin_tt_round, svd, canonicalise", allocations: 8, prepare: truncate },
@@ -120,6 +123,36 @@ fn contract(f: &Fixture, ranks: &'static [i64]) -> Call {
             purlin_tt_norm(made.contraction, null(), *x, out.as_mut_ptr(), null_mut()),
             purlin_tt_distance(made.contraction, null(), *x, *y, out.as_mut_ptr(), null_mut()),
         );
+        made.end(status)
+    })
+}
+
+unsafe extern "C" fn go_on(_: i64, _: i64, _: f64, _: *mut c_void) -> i32 {
+    0
+}
+
+/// Calls with a progress function run on threads of their own. Their values are the same where those cannot be started.
+fn reported(f: &Fixture) -> Call {
+    let (context, at) = (f.context, place_of(f));
+    let values = RefCell::new(None);
+    Box::new(move || {
+        let (mut made, mut out) = (Made::none(), [0.0; 6]);
+        let mut options = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+        options.progress = Some(go_on);
+        let [x, y, ..] = &mut made.trains;
+        let (to, last) = (out.as_mut_ptr(), null_mut());
+        let status = in_turn!(
+            random(at, &OPEN, 1, &raw mut *x),
+            random(at, &RING, 2, &raw mut *y),
+            purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 1, 1.0, 0.5, &raw mut made.matrix),
+            purlin_tt_contraction_create(context, &raw const options, &raw mut made.contraction),
+            purlin_tt_inner(made.contraction, null(), *x, *y, to, last),
+            purlin_tt_distance(made.contraction, null(), *x, *y, to.wrapping_add(2), last),
+            purlin_tt_sandwich(made.contraction, null(), *x, made.matrix, *y, to.wrapping_add(4), last),
+        );
+        if status == purlin_status::PURLIN_SUCCESS {
+            assert_eq!(*values.borrow_mut().get_or_insert(out), out);
+        }
         made.end(status)
     })
 }

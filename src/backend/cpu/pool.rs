@@ -1,5 +1,6 @@
 //! The context's thread pool.
 
+use std::error::Error as _;
 use std::mem::ManuallyDrop;
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::thread::JoinHandle;
 use super::parallel::Work;
 use super::parallel::here::{self, Team};
 use crate::error::{Error, Result};
-use crate::shape::to_u64;
+use crate::thread;
 
 /// Threads that belong to one context. The global rayon pool belongs to the host program and is never used.
 ///
@@ -32,13 +33,23 @@ impl Pool {
         let mut handles = Vec::new();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
-            .spawn_handler(|thread| {
-                let name = format!("purlin-{}", thread.index());
-                handles.push(std::thread::Builder::new().name(name).spawn(|| thread.run())?);
+            .spawn_handler(|worker| {
+                let name = format!("purlin-{}", worker.index());
+                handles.push(thread::spawn(name, || worker.run())?);
                 Ok(())
             })
-            .build()
-            .map_err(|_| Error::OutOfMemory { what: "thread pool", bytes: to_u64(threads), limit: None })?;
+            .build();
+        let pool = match pool {
+            Ok(pool) => pool,
+            Err(problem) => {
+                // Rayon has told those that were started to end.
+                let started = handles.len();
+                handles.into_iter().for_each(|handle: JoinHandle<()>| drop(handle.join()));
+                let problem = problem.source().map_or_else(|| problem.to_string(), ToString::to_string);
+                let (what, number) = ("thread pool", started + 1);
+                return Err(Error::ThreadRefused { what, number, count: threads, problem });
+            }
+        };
         Ok(Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() })
     }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::member::Share;
 use crate::error::{Error, Result};
+use crate::thread;
 
 /// The rows of each of `count` devices, nearly as many on each and whole blocks of `grain` rows. Devices that nothing is
 /// left for have none.
@@ -38,18 +39,17 @@ pub(super) fn together<J: Send, R: Send>(
     let Some(first) = jobs.next() else { return Ok(Vec::new()) };
     let outcomes: Vec<Result<R>> = std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(jobs.len());
+        let count = jobs.len();
         for job in jobs {
-            let thread = std::thread::Builder::new().name("purlin-device".into());
-            let thread = thread.spawn_scoped(scope, move || guarded(job));
+            let number = (threads.len() + 1, count);
+            let thread = thread::spawn_scoped(scope, "purlin-device", number, move || guarded(job));
             if thread.is_err() {
                 stop.fetch_add(1, Ordering::Relaxed);
             }
-            threads.push(thread);
+            threads.push(thread.map_err(|refused| refused.error));
         }
-        let lost = || Error::Internal("a device's thread panicked".into());
-        let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
         let mut outcomes = vec![guarded(first)];
-        let others = threads.into_iter().map(|t| t.map_err(refused)?.join().map_err(|_| lost())?);
+        let others = threads.into_iter().map(|thread| thread?.join()?);
         outcomes.extend(others);
         outcomes
     });

@@ -1,6 +1,7 @@
 //! The passes over the data.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Block, Entries, Sum, is_flipped, stored};
 use super::feed::{Moved, Watch};
@@ -18,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::rsvd::ops::Local;
 use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
+use crate::thread;
 
 /// Bytes of converted rows that a Gram matrix is summed from at a time.
 const WIDE_BYTES: usize = 64 << 20;
@@ -68,20 +70,31 @@ impl<T: Scalar> GpuOps<'_, T> {
             return Ok((loads, moved));
         }
         let body = &body;
+        let (abandoned, count) = (Arc::new(AtomicU64::new(0)), loads.len());
+        let mut refused = None;
         let outcomes: Vec<Result<Moved>> = std::thread::scope(|scope| {
             let mut threads = Vec::with_capacity(loads.len());
             for (part, load) in self.parts.iter_mut().zip(&mut loads) {
-                let flag = flag.clone();
+                let flag = flag.clone().and(&abandoned);
                 let work = move || {
                     let watch = Watch { flag, tick: None };
                     part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block))
                 };
-                threads.push(std::thread::Builder::new().name("purlin-device".into()).spawn_scoped(scope, work));
+                match thread::spawn_scoped(scope, "purlin-device", (threads.len() + 1, count), work) {
+                    Ok(thread) => threads.push(thread),
+                    Err(thread::Refused { error, .. }) => {
+                        // The devices at work stop at their next block.
+                        abandoned.fetch_add(1, Ordering::Relaxed);
+                        refused = Some(error);
+                        break;
+                    }
+                }
             }
-            let lost = || Error::Internal("a device's thread panicked".into());
-            let refused = |_| Error::OutOfMemory { what: "thread of a device", bytes: 0, limit: None };
-            threads.into_iter().map(|t| t.map_err(refused)?.join().map_err(|_| lost())?).collect()
+            threads.into_iter().map(|thread| thread.join()?).collect()
         });
+        if let Some(error) = refused {
+            return Err(error);
+        }
         for outcome in outcomes {
             moved.push(outcome?);
         }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
+use crate::thread;
 use crate::tt::ops::{ContractOps, Work};
 use crate::tt::options::Algorithm;
 use crate::tt::scaled::Scaled;
@@ -51,14 +52,22 @@ fn in_shares(
     };
     let mut rest = partials;
     std::thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(count);
+        let mut threads = Vec::with_capacity(count);
+        let mut here = Vec::new();
         for (i, machine) in machines.iter_mut().take(count).enumerate() {
             let range = share(i);
             let (mine, others) = std::mem::take(&mut rest).split_at_mut(range.len());
             rest = others;
-            handles.push(scope.spawn(move || machine.pairs(work, range, mine)));
+            let pairs = move || machine.pairs(work, range, mine);
+            match thread::spawn_scoped(scope, "purlin-tt", (i + 1, count), pairs) {
+                Ok(thread) => threads.push(thread),
+                Err(refused) => here.push(refused.work),
+            }
         }
-        let panicked = || Err(Error::Internal("a thread of a contraction panicked".into()));
-        handles.into_iter().map(|h| h.join().unwrap_or_else(|_| panicked())).fold(Ok(()), Result::and)
+        let mut all = Ok(());
+        for pairs in here {
+            all = all.and(pairs());
+        }
+        threads.into_iter().map(|thread| thread.join().and_then(|outcome| outcome)).fold(all, Result::and)
     })
 }

@@ -1,0 +1,136 @@
+//! Starts threads, which the system may refuse: `std::thread::Scope::spawn` would panic.
+//!
+//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook knows them.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
+
+use crate::error::{Error, Result};
+
+/// A thread of a scope.
+pub struct Started<'scope, T> {
+    handle: ScopedJoinHandle<'scope, Option<T>>,
+    name: &'static str,
+}
+
+/// The system refused to start a thread.
+pub struct Refused<F> {
+    /// Says which thread, and the system's reason.
+    pub error: Error,
+    /// The work it was meant for, which the caller may run itself.
+    pub work: F,
+}
+
+impl<T> Started<'_, T> {
+    /// Whether the thread has ended.
+    pub fn is_finished(&self) -> bool {
+        self.handle.is_finished()
+    }
+
+    /// Waits for the thread and returns its result.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the thread panicked.
+    pub fn join(self) -> Result<T> {
+        let lost = || Error::Internal(format!("the thread {} panicked", self.name));
+        self.handle.join().ok().flatten().ok_or_else(lost)
+    }
+}
+
+/// Starts thread `number` of `count`, both from 1, of a scope.
+///
+/// # Errors
+/// [`Refused`], which returns the work, if the system cannot start it.
+#[cfg_attr(feature = "fault-injection", track_caller)]
+pub fn spawn_scoped<'scope, F, T>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &'static str,
+    (number, count): (usize, usize),
+    work: F,
+) -> std::result::Result<Started<'scope, T>, Refused<F>>
+where
+    F: FnOnce() -> T + Send + 'scope,
+    T: Send + 'scope,
+{
+    let refused = |problem: &io::Error, work| Refused { error: refusal(name, number, count, problem), work };
+    if let Err(problem) = fault_point(name) {
+        return Err(refused(&problem, work));
+    }
+    // std drops the closure of a thread that it cannot start, so the work stays outside of it.
+    let shared = Arc::new(Mutex::new(Some(work)));
+    let theirs = Arc::clone(&shared);
+    let take = |shared: &Mutex<Option<F>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let start = Builder::new().name(name.into()).spawn_scoped(scope, move || {
+        let work = take(&theirs);
+        drop(theirs);
+        work.map(|work| work())
+    });
+    match (start, shared) {
+        (Ok(handle), _) => Ok(Started { handle, name }),
+        (Err(problem), shared) => match take(&shared) {
+            Some(work) => Err(refused(&problem, work)),
+            // A thread that was not started has taken nothing.
+            None => unreachable!("the work of a thread that was refused is gone"),
+        },
+    }
+}
+
+/// Starts a thread that outlives the call.
+///
+/// # Errors
+/// As the system says.
+#[cfg_attr(feature = "fault-injection", track_caller)]
+pub fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    fault_point("purlin-")?;
+    Builder::new().name(name).spawn(work)
+}
+
+/// The error of thread `number` of `count` that was refused.
+pub fn refusal(what: &'static str, number: usize, count: usize, problem: &io::Error) -> Error {
+    Error::ThreadRefused { what, number, count, problem: problem.to_string() }
+}
+
+/// Where the start of a thread can be made to fail by a test, as it does when there are too many.
+#[cfg(feature = "fault-injection")]
+#[track_caller]
+fn fault_point(what: &'static str) -> io::Result<()> {
+    let fails = crate::fault::fails(crate::fault::Kind::Thread, what);
+    if fails { Err(io::Error::from_raw_os_error(libc::EAGAIN)) } else { Ok(()) }
+}
+
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+fn fault_point(_: &'static str) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_returns_its_result_and_its_panic_is_an_error() {
+        let own = std::thread::current().id();
+        std::thread::scope(|scope| {
+            let work = || (std::thread::current().id(), std::thread::current().name() == Some("purlin-test"));
+            let Ok(thread) = spawn_scoped(scope, "purlin-test", (1, 1), work) else { panic!("refused") };
+            let (id, is_named) = thread.join().unwrap();
+            assert!(id != own && is_named);
+            let Ok(thread) = spawn_scoped(scope, "purlin-test", (1, 1), || panic!("on purpose")) else {
+                panic!("refused")
+            };
+            let error = thread.join().map(|()| 0).unwrap_err();
+            assert_eq!(error, Error::Internal("the thread purlin-test panicked".into()));
+        });
+    }
+
+    #[test]
+    fn a_refusal_names_the_thread_and_the_reason() {
+        let e = refusal("purlin-read", 2, 3, &io::Error::from_raw_os_error(libc::EAGAIN));
+        assert_eq!(
+            e.to_string(),
+            "purlin-read: thread 2 of 3 could not be started: Resource temporarily unavailable (os error 11)"
+        );
+    }
+}
