@@ -9,7 +9,7 @@ PREFIX ?= $(CURDIR)/target/prefix
 SHELL := /bin/bash
 export PREFIX
 
-.PHONY: help deps build install demo test bench gpu-bundle docs clean
+.PHONY: help deps build install demo test hunt bench gpu-bundle docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -29,6 +29,9 @@ demo: ## build and install, then fibre directions of a real diffusion MRI volume
 
 test: ## every test in every language; the last line counts them
 	@tools/test.sh
+
+hunt: ## an hour of random attacks on the installed library; HUNT_SECONDS bounds it
+	@tools/install.sh && tools/hunt.sh
 
 bench: ## benches, one JSON a run under benches/results/<device>
 	@tools/bench.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs, on a machine with a GPU, what `make gpu-bundle` packed: tests, sanitizer, fault loop, benches with peers.
 #
-#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault python benches peers sanitizer (default: all, in this order)
+#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault python hunt benches peers sanitizer (default: all, in this order)
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
 # of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
@@ -12,7 +12,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
 [ $# -gt 0 ] && shift
-wanted=" ${*:-environment tests fault python benches peers sanitizer} "
+wanted=" ${*:-environment tests fault python hunt benches peers sanitizer} "
 limit=${STEP_SECONDS:-600}
 budget=${BUDGET_SECONDS:-1000000}
 mkdir -p "$out"
@@ -128,6 +128,11 @@ fi
 
 if has python; then
     step "python tests" python3 -m pytest -q -p no:cacheprovider tests/python
+fi
+
+# Random attacks with a new seed, which the log has.
+if has hunt; then
+    step "hunt" python3 tests/hunt/run.py --backend cuda --seconds "${HUNT_SECONDS:-120}"
 fi
 
 if has benches; then

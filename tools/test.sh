@@ -35,6 +35,7 @@ cpp         | tools/checks/consumers.sh cpp
 fortran     | tools/checks/consumers.sh fortran
 octave      | tools/checks/consumers.sh octave
 python      | tools/checks/python.sh
+hunt        | tools/hunt.sh --cases 4 --seed 20
 readme      | tools/checks/readme.sh
 package     | tools/checks/package.sh
 abi         | tools/checks/abi.sh
@@ -55,6 +56,8 @@ for a, b, c in re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+
     p, f, s = p + int(a), f + int(b), s + int(c)
 for b, total in re.findall(r"^\d+% tests passed, (\d+) tests failed out of (\d+)", text, re.M):
     f, p = f + int(b), p + int(total) - int(b)
+for a, b in re.findall(r"^(\d+) passed, (\d+) failed$", text, re.M):
+    p, f = p + int(a), f + int(b)
 for line in re.findall(r"^=*\s*((?:\d+ \w+(?:, )?)+) in [\d.]+s(?: \([^)]*\))?\s*=*$", text, re.M):
     n = {word.rstrip("s"): int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
     p, f, s = p + n.get("passed", 0), f + n.get("failed", 0) + n.get("error", 0), s + n.get("skipped", 0)

@@ -1,0 +1,227 @@
+"""Attacks on eigenpairs of symmetric tensors. Oracles: closed forms of forms with symmetry, roots of polynomials in two
+dimensions, the form itself evaluated from its monomials."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+import numpy as np
+import purlin
+
+from attack import REAL, Bench, epsilon, pick, require
+
+
+def monomials(order: int, n: int) -> np.ndarray:
+    """Exponents of the packed entries in the library's order."""
+    return np.asarray(purlin.symmetric.exponents(order, n))
+
+
+def multinomial(exponents: np.ndarray) -> np.ndarray:
+    return np.array([factorial(int(sum(e))) / np.prod([factorial(int(k)) for k in e]) for e in exponents])
+
+
+def packed(order: int, n: int, powers: list[tuple[float, np.ndarray]]) -> np.ndarray:
+    """The tensor of sum w (v . x)^order, packed: each entry is w times a product of components."""
+    exponents = monomials(order, n)
+    entries = np.zeros(len(exponents))
+    for weight, v in powers:
+        entries += weight * np.prod(v[None, :] ** exponents, axis=1)
+    return entries
+
+
+def polynomial(order: int, n: int, coefficients: dict[tuple[int, ...], float]) -> np.ndarray:
+    """The tensor of a form given by its monomials' coefficients."""
+    exponents = monomials(order, n)
+    counts = multinomial(exponents)
+    return np.array([coefficients.get(tuple(int(k) for k in e), 0.0) / c for e, c in zip(exponents, counts)])
+
+
+def form(entries: np.ndarray, order: int, x: np.ndarray) -> np.ndarray:
+    """A x^m at points (.., n)."""
+    exponents = monomials(order, x.shape[-1])
+    weights = entries * multinomial(exponents)
+    return np.sum(weights * np.prod(x[..., None, :] ** exponents, axis=-1), axis=-1)
+
+
+def gradient(entries: np.ndarray, order: int, x: np.ndarray) -> np.ndarray:
+    """A x^(m-1) at one point (n,)."""
+    n = len(x)
+    exponents = monomials(order, n)
+    weights = entries * multinomial(exponents)
+    result = np.zeros(n)
+    for i in range(n):
+        lower = exponents.copy()
+        lower[:, i] -= 1
+        valid = lower[:, i] >= 0
+        result[i] = np.sum(weights[valid] * exponents[valid, i] * np.prod(x[None, :] ** lower[valid], axis=1)) / order
+    return result
+
+
+def directions(n: int, rng: np.random.Generator, count: int = 4000) -> np.ndarray:
+    x = rng.standard_normal((count, n))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def check_listed(entries: np.ndarray, order: int, n: int, found: Any, t: int, dtype: Any, label: str) -> None:
+    """Every listed pair is an eigenpair of norm 1."""
+    scale = max(np.abs(entries).max() * len(entries), np.finfo(np.float64).tiny)
+    limit = (1e-6 if epsilon(dtype) < 1e-10 else 5e-3) * scale
+    for i in range(int(found.count[t])):
+        x, value = found.vectors[t, i].astype(float), float(found.values[t, i])
+        require(abs(np.linalg.norm(x) - 1) < 1e-3, f"{label}: vector {i} has norm {np.linalg.norm(x)}")
+        residual = np.linalg.norm(gradient(entries, order, x) - value * x)
+        require(residual <= limit, f"{label}: pair {i} has residual {residual:.2e}, lambda {value}")
+
+
+def complete(found: Any, t: int) -> bool:
+    return int(found.status[t]) == purlin.TENSOR_OK and int(found.morse_sum[t]) == int(found.morse_expected[t])
+
+
+def axisymmetric(rng: np.random.Generator, bench: Bench) -> None:
+    """Forms that depend on the angle to an axis only: the extrema over the angle must be among all pairs."""
+    n = int(pick(rng, 2, 3, 3, 3, 4))
+    order = int(pick(rng, 2, 4, 6, 8) if n < 4 else pick(rng, 2, 4))
+    axis = rng.standard_normal(n)
+    axis /= np.linalg.norm(axis)
+    coefficients = rng.standard_normal(order // 2 + 1)
+    if rng.random() < 0.3:
+        coefficients = np.zeros(order // 2 + 1)
+        coefficients[-1] = 1.0  # one straight fibre
+    # sum c_k (a.x)^(2k) |x|^(order-2k), packed by interpolation of powers: fit on random points
+    x = directions(n, rng, 40 * len(monomials(order, n)))
+    values = sum(c * (x @ axis) ** (2 * k) for k, c in enumerate(coefficients))
+    design = np.prod(x[:, None, :] ** monomials(order, n)[None], axis=2) * multinomial(monomials(order, n))
+    entries = np.linalg.lstsq(design, values, rcond=None)[0]
+    dtype = pick(rng, *REAL)
+    label = f"axisymmetric order={order} n={n} {np.dtype(dtype).name} {np.round(coefficients, 3)}"
+    found = bench.call(
+        purlin.sshopm.all, entries[None].astype(dtype), 64, order=order, dimension=n, context=bench.context,
+        seed=int(rng.integers(1 << 30)), allowed=(purlin.NoConvergence, purlin.NotSupported),
+    )
+    check_listed(entries.astype(dtype).astype(float), order, n, found, 0, dtype, label)
+    z = np.linspace(-1, 1, 20001)
+    profile = sum(c * z ** (2 * k) for k, c in enumerate(coefficients))
+    scale = np.abs(profile).max() + 1e-300
+    limit = (1e-6 if epsilon(dtype) < 1e-10 else 2e-3) * scale
+    listed = found.values[0, : int(found.count[0])].astype(float)
+    if not complete(found, 0):
+        bench.outcomes["reported incomplete"] += 1
+    for name, extreme in (("maximum", profile.max()), ("minimum", profile.min())):
+        require(
+            listed.size and np.abs(listed - extreme).min() <= limit,
+            f"{label}: the {name} {extreme} is missing from {listed} (status {int(found.status[0])})",
+        )
+    bench.outcomes["solved"] += 1
+
+
+def plane(rng: np.random.Generator, bench: Bench) -> None:
+    """In two dimensions all real pairs are roots of a polynomial in the angle."""
+    order = int(rng.integers(2, 9))
+    exponents = monomials(order, 2)
+    entries = rng.standard_normal(len(exponents))
+    dtype = np.float64
+    label = f"plane order={order}"
+    found = bench.call(
+        purlin.sshopm.all, entries[None].astype(dtype), 64, order=order, dimension=2, context=bench.context,
+        seed=int(rng.integers(1 << 30)), allowed=(purlin.NoConvergence, purlin.NotSupported),
+    )
+    check_listed(entries, order, 2, found, 0, dtype, label)
+    theta = np.linspace(0, np.pi, 20001)
+    x = np.stack([np.cos(theta), np.sin(theta)], axis=1)
+    # Extrema of f(theta): f' = 0. Sign changes of the tangential gradient over half a turn.
+    tangential = np.array([gradient(entries, order, point) @ np.array([-point[1], point[0]]) for point in x[::20]])
+    sign = -1.0 if order % 2 else 1.0
+    signs = np.sign(tangential)
+    signs[-1] = sign * signs[0] * (1 if order % 2 == 0 else 1)
+    changes = int(np.sum(signs[:-2] * signs[1:-1] < 0)) + int(signs[-2] * (np.sign(tangential[0]) * (-1) ** order) < 0)
+    if complete(found, 0):
+        require(int(found.count[0]) == changes, f"{label}: {int(found.count[0])} pairs listed as all, {changes} sign changes")
+        bench.outcomes["complete"] += 1
+    else:
+        bench.outcomes["reported incomplete"] += 1
+
+
+def decomposable(rng: np.random.Generator, bench: Bench) -> None:
+    """Sums of powers of orthogonal vectors: these vectors are the maxima."""
+    order, n = int(rng.integers(3, 7)), int(rng.integers(2, 6))
+    q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    weights = rng.random(n) + 0.2
+    weights[: int(rng.integers(0, n))] = 1.0  # equal ones
+    entries = packed(order, n, [(w, q[:, i]) for i, w in enumerate(weights)])
+    scale = 10.0 ** float(pick(rng, 0, 0, -30, 30, -150, 150))
+    dtype = np.float64
+    label = f"decomposable order={order} n={n} scale={scale:g}"
+    found = bench.call(
+        purlin.sshopm.solve, (scale * entries)[None], 2 * n + 2, order=order, dimension=n, starts=300, context=bench.context,
+        seed=int(rng.integers(1 << 30)), allowed=(purlin.NoConvergence, purlin.NotSupported, purlin.Numerical, purlin.InvalidArgument),
+    )
+    check_listed(scale * entries, order, n, found, 0, dtype, label)
+    values = found.values[0, : int(found.count[0])] / scale
+    if int(found.status[0]) == purlin.TENSOR_OK:
+        for w in weights:
+            require(np.abs(values - w).min(initial=np.inf) <= 1e-6, f"{label}: maximum {w} is missing from {values}")
+    bench.outcomes["solved"] += 1
+
+
+def goals(rng: np.random.Generator, bench: Bench) -> None:
+    """What is listed as a maximum is one: no nearby direction has a larger value; likewise minima; both parities of order."""
+    order, n = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+    exponents = monomials(order, n)
+    kind = pick(rng, "random", "nearly isotropic", "integers")
+    entries = rng.standard_normal(len(exponents))
+    if kind == "integers":
+        entries = rng.integers(-2, 3, len(exponents)).astype(float)
+    if kind == "nearly isotropic" and order % 2 == 0:
+        entries = purlin.symmetric.identity(order, n) + 1e-4 * entries
+    goal = pick(rng, "maxima", "minima", "both")
+    label = f"goals {kind} order={order} n={n} {goal}"
+    found = bench.call(
+        purlin.sshopm.solve, entries[None], 20, order=order, dimension=n, goal=goal, context=bench.context,
+        seed=int(rng.integers(1 << 30)), allowed=(purlin.NoConvergence, purlin.NotSupported),
+    )
+    check_listed(entries, order, n, found, 0, np.float64, label)
+    scale = np.abs(entries).max(initial=0) + 1e-300
+    seen: list[tuple[float, np.ndarray]] = []
+    for i in range(int(found.count[0])):
+        x, value, class_ = found.vectors[0, i], float(found.values[0, i]), int(found.classes[0, i])
+        near = x + 1e-3 * directions(n, rng, 200)
+        near /= np.linalg.norm(near, axis=1, keepdims=True)
+        around = form(entries, order, near)
+        if goal == "maxima" and class_ == purlin.PAIR_NEGATIVE_STABLE:
+            require(around.max() <= value + 1e-9 * scale, f"{label}: {value} is no maximum: {around.max()} is near")
+        if goal == "minima" and class_ == purlin.PAIR_POSITIVE_STABLE:
+            require(around.min() >= value - 1e-9 * scale, f"{label}: {value} is no minimum: {around.min()} is near")
+        for other, y in seen:
+            same = min(np.linalg.norm(x - y), np.linalg.norm(x + y))
+            require(same > 1e-6, f"{label}: a pair is listed twice: {value} and {other}")
+        seen.append((value, x))
+    bench.outcomes["solved"] += 1
+
+
+def not_finite(rng: np.random.Generator, bench: Bench) -> None:
+    """A tensor with NaN or infinity is reported, and the others of its batch are solved as without it."""
+    order, n, count = 4, 3, 5
+    entries = rng.standard_normal((count, len(monomials(order, n))))
+    bad = int(rng.integers(count))
+    clean = bench.call(purlin.sshopm.solve, entries, 3, order=order, context=bench.context)
+    spoilt = entries.copy()
+    spoilt[bad, int(rng.integers(entries.shape[1]))] = pick(rng, np.nan, np.inf, -np.inf)
+    found = bench.call(
+        purlin.sshopm.solve, spoilt, 3, order=order, context=bench.context, allowed=(purlin.InvalidArgument, purlin.Numerical)
+    )
+    require(int(found.status[bad]) != purlin.TENSOR_OK, f"tensor {bad} is not finite and has status OK")
+    others = [t for t in range(count) if t != bad]
+    require(
+        np.array_equal(found.values[others], clean.values[others], equal_nan=True), "a tensor that is not finite changed others"
+    )
+    bench.outcomes["solved"] += 1
+
+
+ATTACKS = {
+    "axisymmetric": axisymmetric,
+    "plane": plane,
+    "decomposable": decomposable,
+    "goals": goals,
+    "not_finite": not_finite,
+}

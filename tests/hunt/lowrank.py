@@ -1,0 +1,207 @@
+"""Attacks on randomized SVD, PCA and robust PCA. Oracles: dense LAPACK through NumPy, sums known by construction."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+import purlin
+
+from attack import ALL, Bench, Finding, epsilon, orthonormal, pick, random_orthogonal, require
+
+
+def spectrum(rng: np.random.Generator, r: int, double: bool) -> tuple[str, np.ndarray]:
+    kind = pick(rng, "fast", "flat", "step", "zero", "deficient", "graded", "equal pairs")
+    return kind, {
+        "fast": 10.0 ** -np.linspace(0, 12, r),
+        "flat": np.ones(r),
+        "step": np.where(np.arange(r) < max(r // 3, 1), 1.0, 1e-6),
+        "zero": np.zeros(r),
+        "deficient": np.where(np.arange(r) < max(r // 4, 1), np.linspace(2, 1, r), 0.0),
+        "graded": 10.0 ** -np.linspace(0, 300 if double else 30, r),
+        "equal pairs": 1.0 / (1 + np.arange(r) // 2),
+    }[kind]
+
+
+def random_matrix(rng: np.random.Generator) -> tuple[str, np.ndarray]:
+    m, n = (int(pick(rng, 1, 2, 7, 40, 97, 200)) for _ in range(2))
+    dtype = pick(rng, *ALL)
+    complex_ = np.dtype(dtype).kind == "c"
+    r = min(m, n)
+    kind, s = spectrum(rng, r, epsilon(dtype) < 1e-10)
+    u, v = random_orthogonal(rng, m, complex_)[:, :r], random_orthogonal(rng, n, complex_)[:, :r]
+    scale = 10.0 ** float(pick(rng, 0, 0, 0, -15, 15))
+    a = (scale * (u * s) @ v.conj().T).astype(dtype)
+    return f"{kind} {m}x{n} {np.dtype(dtype).name} scale={scale:g}", np.asfortranarray(a) if rng.random() < 0.5 else a
+
+
+METHODS = tuple(purlin.rsvd.METHODS) if hasattr(purlin.rsvd, "METHODS") else ("auto",)
+
+
+def fixed_rank(rng: np.random.Generator, bench: Bench) -> None:
+    """Factors are orthonormal, values decrease, and with power iterations they are close to LAPACK's."""
+    name, a = random_matrix(rng)
+    r = min(a.shape)
+    k = int(rng.integers(1, min(r, 20) + 1))
+    options: dict[str, Any] = {"seed": int(rng.integers(1 << 30))}
+    if rng.random() < 0.6:
+        options["method"] = pick(rng, *METHODS)
+    if rng.random() < 0.5:
+        options["power_iterations"] = int(rng.integers(0, 5))
+    if rng.random() < 0.3:
+        options["block_rows"] = int(rng.integers(1, 50))
+    label = f"fixed rank {name} k={k} {options}"
+    found = bench.call(
+        purlin.rsvd.compute, a, k, context=bench.context,
+        allowed=(purlin.InvalidArgument, purlin.NotSupported, purlin.Numerical, purlin.NoConvergence), **options,
+    )
+    eps = epsilon(a.dtype)
+    U, s, Vt = np.asarray(found.U), np.asarray(found.s), np.asarray(found.Vt)
+    require(np.isfinite(U).all() and np.isfinite(s).all() and np.isfinite(Vt).all(), f"{label}: not finite")
+    orthonormal(U, 1e4 * eps, f"{label}: U")
+    orthonormal(Vt.conj().T, 1e4 * eps, f"{label}: V")
+    require((np.diff(s) <= 1e3 * eps * max(s.max(initial=0), 0)).all() and (s >= 0).all(), f"{label}: values {s}")
+    exact = np.linalg.svd(a.astype(np.complex128), compute_uv=False)
+    require((s <= exact[:k] + 2e3 * eps * (exact[0] + 1e-300)).all(), f"{label}: values {s} beyond LAPACK's {exact[:k]}")
+    if k == r:
+        error = np.linalg.norm(a - (U * s) @ Vt)
+        require(error <= 1e4 * eps * np.linalg.norm(a) + 1e-300, f"{label}: full rank, error {error:.2e}")
+    bench.outcomes["solved"] += 1
+
+
+def tolerance(rng: np.random.Generator, bench: Bench) -> None:
+    """A relative error that was asked for is kept, or the call says that it is not."""
+    name, a = random_matrix(rng)
+    requested = 10.0 ** -float(rng.integers(1, 6 if epsilon(a.dtype) > 1e-10 else 12))
+    options: dict[str, Any] = {"seed": int(rng.integers(1 << 30)), "tolerance": requested}
+    label = f"tolerance {name} {requested:g}"
+    found = bench.call(
+        purlin.rsvd.compute, a, context=bench.context,
+        allowed=(purlin.InvalidArgument, purlin.NotSupported, purlin.Numerical, purlin.NoConvergence), **options,
+    )
+    norm = np.linalg.norm(a.astype(np.complex128))
+    error = np.linalg.norm(a.astype(np.complex128) - (np.asarray(found.U) * found.s) @ np.asarray(found.Vt))
+    require(error <= 1.05 * requested * norm + 100 * epsilon(a.dtype) * norm, f"{label}: relative error {error / max(norm, 1e-300):.2e}")
+    bench.outcomes["solved"] += 1
+
+
+def same_bits(rng: np.random.Generator, bench: Bench) -> None:
+    """One thread and several give the same bits."""
+    name, a = random_matrix(rng)
+    k = int(rng.integers(1, min(a.shape) + 1))
+    seed = int(rng.integers(1 << 30))
+    results = []
+    for threads in (1, int(rng.integers(2, 5))):
+        with purlin.Context(bench.backend, threads=threads) as context:
+            results.append(
+                bench.call(purlin.rsvd.compute, a, k, seed=seed, context=context, allowed=(purlin.NotSupported, purlin.Numerical))
+            )
+    require(all(np.array_equal(p, q) for p, q in zip(*results)), f"same bits {name} k={k}: threads change the result")
+    bench.outcomes["solved"] += 1
+
+
+def limits(rng: np.random.Generator, bench: Bench) -> None:
+    """What a plan accepts under a memory limit runs under it."""
+    m, n = (int(pick(rng, 50, 400, 3000)) for _ in range(2))
+    dtype = pick(rng, np.uint8, np.int16, np.float32, np.float64)
+    a = rng.integers(0, 100, (m, n)).astype(dtype)
+    limit = int(10.0 ** rng.uniform(4.5, 8))
+    k = int(rng.integers(1, 20))
+    method = pick(rng, "auto", "auto", *METHODS)
+    label = f"limits {m}x{n} {np.dtype(dtype).name} limit={limit} k={k} {method}"
+    path = tempfile.NamedTemporaryFile(suffix=".npy", delete=False).name
+    np.save(path, np.asfortranarray(a) if rng.random() < 0.5 else a)
+    try:
+        with purlin.Context(bench.backend, threads=2, host_memory_limit=limit) as context:
+            source = bench.call(purlin.blocks.Source.from_npy, path, context=context, allowed=(purlin.OutOfMemory,))
+            session = bench.call(
+                purlin.rsvd.Rsvd, k, method=method, dtype=np.float64, context=context,
+                allowed=(purlin.InvalidArgument, purlin.OutOfMemory, purlin.NotSupported),
+            )
+            with session, source:
+                plan = bench.call(session.plan, source, allowed=(purlin.OutOfMemory, purlin.InvalidArgument, purlin.NotSupported))
+                try:
+                    session.compute(source)
+                except purlin.OutOfMemory as error:
+                    raise Finding(f"{label}: planned {plan.host_bytes} bytes, then {error}") from error
+                used = session.info.host_bytes_used
+                require(used <= limit, f"{label}: {used} bytes were used")
+    finally:
+        os.unlink(path)
+    bench.outcomes["solved"] += 1
+
+
+def principal_components(rng: np.random.Generator, bench: Bench) -> None:
+    """PCA against the SVD of centred data."""
+    m, n = (int(v) for v in rng.integers(2, 120, 2))
+    offset = 10.0 ** float(pick(rng, 0, 3, 6))
+    x = rng.standard_normal((m, n)) * (1.0 / (1 + np.arange(n))) + offset
+    k = int(rng.integers(1, min(m, n) + 1))
+    label = f"PCA {m}x{n} k={k} offset={offset:g}"
+    model = purlin.pca.PCA(k, context=bench.context, power_iterations=4, seed=int(rng.integers(1 << 30)))
+    with model:
+        bench.call(model.fit, x, allowed=(purlin.InvalidArgument, purlin.Numerical))
+        centred = x - x.mean(axis=0)
+        exact = np.linalg.svd(centred, compute_uv=False)
+        require(np.abs(model.mean_ - x.mean(axis=0)).max() <= 1e-12 * offset * 10, f"{label}: mean")
+        limit = 1e-2 * exact[0] + 1e-10 * offset * np.sqrt(m * n)
+        require(np.abs(model.singular_values_ - exact[:k]).max() <= limit, f"{label}: {model.singular_values_[:4]}, exact {exact[:4]}")
+        total = (exact**2).sum() / (m - 1)
+        require(abs(model.total_variance_ - total) <= 1e-6 * total + 1e-9 * offset**2, f"{label}: total variance {model.total_variance_}, exact {total}")
+        scores = np.asarray(bench.call(model.transform, x))
+        error = np.abs(scores - centred @ model.components_.T).max()
+        require(error <= 1e-9 * offset * n, f"{label}: transform differs by {error:.2e}")
+    bench.outcomes["solved"] += 1
+
+
+def robust(rng: np.random.Generator, bench: Bench) -> None:
+    """M = L + S is split so that the parts add up."""
+    m, n = (int(v) for v in rng.integers(5, 80, 2))
+    rank = int(rng.integers(0, 3))
+    low = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n))
+    sparse = (rng.random((m, n)) < 0.05) * rng.standard_normal((m, n)) * 10
+    matrix = low + sparse
+    scale = 10.0 ** float(pick(rng, 0, -10, 10))
+    found = bench.call(
+        purlin.rpca.compute, scale * matrix, context=bench.context,
+        allowed=(purlin.NoConvergence, purlin.InvalidArgument, purlin.Numerical),
+    )
+    error = np.linalg.norm(scale * matrix - found.low_rank - found.sparse)
+    norm = scale * np.linalg.norm(matrix)
+    require(error <= 1e-5 * norm + 1e-300, f"robust {m}x{n} rank {rank} scale {scale:g}: L + S misses M by {error / max(norm, 1e-300):.2e}")
+    bench.outcomes["solved"] += 1
+
+
+def not_finite(rng: np.random.Generator, bench: Bench) -> None:
+    """NaN or infinity in the input never gives a plain success."""
+    m, n = (int(v) for v in rng.integers(1, 60, 2))
+    a = rng.standard_normal((m, n)).astype(pick(rng, np.float32, np.float64))
+    a[int(rng.integers(m)), int(rng.integers(n))] = pick(rng, np.nan, np.inf, -np.inf)
+    call = pick(rng, "rsvd", "pca", "rpca")
+    try:
+        if call == "rsvd":
+            result: Any = purlin.rsvd.compute(a, 1, context=bench.context)
+        elif call == "pca":
+            with purlin.pca.PCA(1, context=bench.context) as model:
+                result = model.fit(a).singular_values_
+        else:
+            result = purlin.rpca.compute(a, context=bench.context)
+    except purlin.InternalError as error:
+        raise Finding(f"{call} of {m}x{n} that is not finite: internal error {error}") from error
+    except purlin.Error:
+        bench.outcomes["refused"] += 1
+        return
+    raise Finding(f"{call} of {m}x{n} that is not finite: success, {result}")
+
+
+ATTACKS = {
+    "fixed_rank": fixed_rank,
+    "tolerance": tolerance,
+    "same_bits": same_bits,
+    "limits": limits,
+    "principal_components": principal_components,
+    "robust": robust,
+    "not_finite": not_finite,
+}
