@@ -37,6 +37,7 @@ pub mod graph;
 pub mod lanczos;
 pub mod log;
 pub mod matrix;
+mod message;
 pub mod progress;
 pub mod rng;
 pub mod rpca;

@@ -3,6 +3,7 @@
 use std::sync::{OnceLock, PoisonError, RwLock, TryLockError};
 
 use crate::error::{Error, Result};
+use crate::message::Message;
 
 /// How important a message is. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,15 +62,11 @@ impl Log {
     pub fn log(&self, level: Level, message: impl FnOnce() -> String) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         match &inner.1 {
-            Some(sink) if level <= inner.0 => sink(level, &one_line(message())),
-            None if level <= environment_level() => write_stderr(level, &one_line(message())),
+            Some(sink) if level <= inner.0 => sink(level, Message::of(&message()).as_str()),
+            None if level <= environment_level() => write_stderr(level, Message::of(&message()).as_str()),
             _ => {}
         }
     }
-}
-
-fn one_line(text: String) -> String {
-    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
 }
 
 fn environment_level() -> Level {
@@ -102,6 +99,9 @@ mod tests {
         log.log(Level::Warn, || "a\nb".into());
         log.log(Level::Debug, || unreachable!("nobody listens"));
         assert_eq!(*seen.lock().unwrap(), [(Level::Warn, "a b".to_owned())]);
+        log.log(Level::Warn, || "x".repeat(300_000));
+        let seen = seen.lock().unwrap();
+        assert!(seen[1].1.len() == crate::message::LIMIT && seen[1].1.ends_with("xx..."));
     }
 
     #[test]

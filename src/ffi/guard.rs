@@ -1,22 +1,37 @@
 //! Nothing unwinds across the boundary, and every call leaves its message behind.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::ffi::CString;
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
+use super::cancellation::Blocked;
 use super::environment::Standard;
 use super::status::purlin_status;
 use crate::error::Result;
+use crate::message::{LIMIT, Message};
 
 thread_local! {
-    static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
+    /// The last message, ended by a NUL. It has no destructor: the C library keeps it until the thread has ended, so that it
+    /// can be read from the destructors of other thread-local objects and from `atexit` handlers.
+    static LAST: UnsafeCell<[u8; LIMIT + 1]> = const { UnsafeCell::new([0; LIMIT + 1]) };
     static INSIDE: Cell<u32> = const { Cell::new(0) };
     static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// Cannot be reached any more once the thread's Rust destructors have begun to run.
+    static ALIVE: Alive = const { Alive };
+}
+
+/// Has a destructor, so that the standard library notes when it ran.
+struct Alive;
+
+impl Drop for Alive {
+    fn drop(&mut self) {}
 }
 
 /// Runs `body`, records its error for this thread, and lets no panic out.
+///
+/// A thread that ends, or a process that exits, destroys what Rust code keeps for each thread before the host's last
+/// destructors and `atexit` handlers run. A call from there runs on a thread of its own.
 pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
     let mut body = Some(body);
     run_once(&mut || body.take().map_or(Ok(()), |body| body()))
@@ -25,42 +40,78 @@ pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
 /// Compiled once, not for each function of the interface.
 fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
     silence_own_panics();
+    // A call inside of a callback is protected already.
+    let _cancellation = if INSIDE.get() == 0 { Some(Blocked::enter()) } else { None };
+    let outcome = if ALIVE.try_with(|_| ()).is_ok() { attempt(body) } else { elsewhere(body) };
+    match outcome {
+        Ok(()) => {
+            set_last(None);
+            purlin_status::PURLIN_SUCCESS
+        }
+        Err((status, message)) => {
+            set_last(Some(&message));
+            status
+        }
+    }
+}
+
+/// What a call that fails leaves behind.
+type Failure = (purlin_status, Box<Message>);
+
+fn attempt(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
     let _environment = Standard::enter();
     INSIDE.set(INSIDE.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(body));
     INSIDE.set(INSIDE.get() - 1);
     match outcome {
-        Ok(Ok(())) => {
-            set_last(None);
-            purlin_status::PURLIN_SUCCESS
-        }
-        Ok(Err(e)) => {
-            set_last(Some(e.to_string()));
-            purlin_status::from(&e)
-        }
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(e)) => Err((purlin_status::from(&e), Box::new(Message::of(&e)))),
         Err(payload) => {
-            let place = PANIC_PLACE.take().map_or_else(String::new, |p| format!(" at {p}"));
-            set_last(Some(format!("internal error: {}{place}", text_of(&*payload))));
+            let place =
+                PANIC_PLACE.try_with(RefCell::take).ok().flatten().map_or_else(String::new, |p| format!(" at {p}"));
+            let text = Message::of(&format_args!("internal error: {}{place}", text_of(&*payload)));
             // The payload's own Drop could panic too.
             let _ = catch_unwind(AssertUnwindSafe(move || drop(payload))).map_err(std::mem::forget);
-            purlin_status::PURLIN_ERROR_INTERNAL
+            Err((purlin_status::PURLIN_ERROR_INTERNAL, Box::new(text)))
         }
+    }
+}
+
+/// [`attempt`] on a new thread, whose thread-local objects are alive; here if there is no new thread to be had.
+fn elsewhere(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
+    struct Call<'a>(*mut (dyn FnMut() -> Result<()> + 'a));
+    // SAFETY: the calling thread waits meanwhile, so that one thread at a time uses what the call borrows.
+    unsafe impl Send for Call<'_> {}
+    impl Call<'_> {
+        fn attempt(&mut self) -> std::result::Result<(), Failure> {
+            // SAFETY: the body lives until the thread has been joined, and nobody else uses it until then.
+            attempt(unsafe { &mut *self.0 })
+        }
+    }
+    let call = Call(body);
+    // SAFETY: the lifetime alone is changed; the thread is joined below, before what it borrows goes.
+    let mut call: Call<'static> = unsafe { std::mem::transmute(call) };
+    match std::thread::Builder::new().name("purlin-late".into()).spawn(move || call.attempt()) {
+        Ok(thread) => thread.join().unwrap_or_else(|_| {
+            Err((purlin_status::PURLIN_ERROR_INTERNAL, Box::new(Message::of(&"internal error: a thread died"))))
+        }),
+        Err(_) => attempt(body),
     }
 }
 
 /// The message of this thread's last call, valid until its next.
 pub(super) fn last_message() -> *const std::ffi::c_char {
-    LAST.with_borrow(|last| last.as_deref().unwrap_or(c"").as_ptr())
+    LAST.with(|last| last.get().cast_const().cast())
 }
 
-fn set_last(text: Option<String>) {
-    // A message with a NUL inside ends there; it still names the argument.
-    let text = text.map(|t| {
-        let line = t.replace(['\n', '\r'], " ");
-        let end = line.find('\0').unwrap_or(line.len());
-        CString::new(&line[..end]).unwrap_or_default()
+fn set_last(message: Option<&Message>) {
+    let text = message.map_or("", Message::as_str);
+    LAST.with(|last| {
+        // SAFETY: this thread alone uses its message, and no reference to it outlives this function.
+        let last = unsafe { &mut *last.get() };
+        last[..text.len()].copy_from_slice(text.as_bytes());
+        last[text.len()] = 0;
     });
-    LAST.with_borrow_mut(|last| *last = text);
 }
 
 fn text_of(payload: &(dyn Any + Send)) -> &str {
@@ -92,7 +143,8 @@ fn silence_own_panics() {
 /// The thread's last message as text, for tests.
 #[cfg(test)]
 pub(super) fn last_text() -> String {
-    LAST.with_borrow(|last| last.as_ref().map_or_else(String::new, |c: &CString| c.to_string_lossy().into_owned()))
+    // SAFETY: ended by a NUL, and nobody writes to it meanwhile.
+    unsafe { std::ffi::CStr::from_ptr(last_message()) }.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -124,5 +176,48 @@ mod tests {
         assert_eq!(last_text(), "cancelled");
         assert_eq!(run(|| Ok(())), purlin_status::PURLIN_SUCCESS);
         assert_eq!(last_text(), "");
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        let status = run(|| Err(Error::invalid("path", "y".repeat(300_000))));
+        assert_eq!(status, purlin_status::PURLIN_ERROR_INVALID_ARGUMENT);
+        let text = last_text();
+        assert!(text.len() == LIMIT && text.starts_with("path: yyy") && text.ends_with("yyy..."), "{text}");
+    }
+
+    #[test]
+    fn a_call_after_the_threads_destructors_runs_on_another_thread() {
+        use std::sync::Mutex;
+        static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        static LATE: Mutex<Vec<(purlin_status, String)>> = Mutex::new(Vec::new());
+        extern "C" fn late(_: *mut std::ffi::c_void) {
+            let note = |status| LATE.lock().unwrap().push((status, last_text()));
+            note(run(|| {
+                // All of these need what the thread has lost.
+                std::thread::scope(|scope| scope.spawn(|| ()).join()).unwrap();
+                SEEN.lock().unwrap().push(std::thread::current().name().unwrap_or_default().to_owned());
+                Ok(())
+            }));
+            note(run(|| Err(Error::invalid("late", "is refused"))));
+            note(run(|| panic!("late")));
+            note(run(|| Ok(())));
+        }
+        let mut key = 0;
+        // SAFETY: a new key, whose destructor runs at the end of the thread below, after Rust's.
+        assert_eq!(unsafe { libc::pthread_key_create(&raw mut key, Some(late)) }, 0);
+        std::thread::spawn(move || {
+            assert_eq!(run(|| Ok(())), purlin_status::PURLIN_SUCCESS);
+            // SAFETY: the key of above and any value but null.
+            assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) }, 0);
+        })
+        .join()
+        .unwrap();
+        let late = LATE.lock().unwrap();
+        assert_eq!(SEEN.lock().unwrap().as_slice(), ["purlin-late"]);
+        assert_eq!(late[0], (purlin_status::PURLIN_SUCCESS, String::new()));
+        assert_eq!(late[1], (purlin_status::PURLIN_ERROR_INVALID_ARGUMENT, "late: is refused".to_owned()));
+        assert!(late[2].0 == purlin_status::PURLIN_ERROR_INTERNAL && late[2].1.starts_with("internal error: late at "));
+        assert_eq!(late[3], late[0]);
     }
 }

@@ -10,6 +10,7 @@
 
 mod array;
 mod callback;
+mod cancellation;
 mod context;
 mod device;
 mod dlpack;
