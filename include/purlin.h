@@ -3917,7 +3917,12 @@ const char *purlin_status_string(int32_t status);
 
 /**
  * What went wrong in this thread's last call: one line of UTF-8 that names the argument, what was found and what was
- * expected; "" after a success. Never NULL; valid until this thread's next purlin call.
+ * expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL; valid
+ * until this thread's next purlin call.
+ *
+ * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
+ * thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included. A call
+ * delays `pthread_cancel` (with the deferred type) until it has returned.
  */
 PURLIN_MUST_USE
 const char *purlin_last_error_message(void);
@@ -9440,6 +9445,9 @@ purlin_status purlin_graph_density_histogram(int64_t count,
                                              double to,
                                              int64_t bins,
                                              double *shares);
+
+extern int pthread_setcancelstate(int state,
+                                  int *before);
 
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.

@@ -50,7 +50,12 @@ pub extern "C" fn purlin_status_string(status: i32) -> *const c_char {
 }
 
 /// What went wrong in this thread's last call: one line of UTF-8 that names the argument, what was found and what was
-/// expected; "" after a success. Never NULL; valid until this thread's next purlin call.
+/// expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL; valid
+/// until this thread's next purlin call.
+///
+/// All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
+/// thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included. A call
+/// delays `pthread_cancel` (with the deferred type) until it has returned.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_last_error_message() -> *const c_char {
