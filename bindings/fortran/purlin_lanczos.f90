@@ -161,8 +161,9 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Without places for singular vectors the values alone.
-  subroutine singular_objects(context, a, values, u, v, residuals, options, info, stream, stat, errmsg)
+  !> Without places for singular vectors the values alone. `start` is a start vector of min(rows, cols) elements of A's type: a
+  !> right singular vector if cols <= rows, else a left one.
+  subroutine singular_objects(context, a, values, u, v, residuals, options, info, stream, stat, errmsg, start)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), contiguous, target :: values(:)
@@ -171,6 +172,7 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_tensor), intent(in), optional :: start
     type(purlin_lanczos_options) :: settings
     type(purlin_tensor) :: found, left
     integer(c_int32_t), intent(out), optional :: stat
@@ -179,6 +181,7 @@ contains
     call purlin_init(settings)
     if (present(options)) settings = options
     settings%count = size(values, kind=c_int64_t)
+    if (present(start)) settings%start = start%handle()
     if (present(info)) call purlin_init(info)
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
@@ -188,7 +191,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_r32(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
+  subroutine singular_r32(context, a, u, values, v, residuals, options, info, stream, stat, errmsg, start)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_float), intent(inout), target :: u(:, :), v(:, :)
@@ -197,6 +200,7 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -204,11 +208,11 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stream, o%status, o%message)
+      stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_r64(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
+  subroutine singular_r64(context, a, u, values, v, residuals, options, info, stream, stat, errmsg, start)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     real(c_double), intent(inout), target :: u(:, :), v(:, :)
@@ -217,6 +221,7 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -224,11 +229,11 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stream, o%status, o%message)
+      stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_c32(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
+  subroutine singular_c32(context, a, u, values, v, residuals, options, info, stream, stat, errmsg, start)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     complex(c_float_complex), intent(inout), target :: u(:, :), v(:, :)
@@ -237,6 +242,7 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -244,11 +250,11 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stream, o%status, o%message)
+      stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine singular_c64(context, a, u, values, v, residuals, options, info, stream, stat, errmsg)
+  subroutine singular_c64(context, a, u, values, v, residuals, options, info, stream, stat, errmsg, start)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     complex(c_double_complex), intent(inout), target :: u(:, :), v(:, :)
@@ -257,6 +263,7 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_tensor), intent(in), optional :: start
     type(purlin_matrix) :: left, right
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -264,7 +271,7 @@ contains
     call left%borrow(context, u, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
-      stream, o%status, o%message)
+      stream, o%status, o%message, start)
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -295,6 +295,8 @@ module purlin_types
     !> c_loc of an array of the handles, context%handle(), of further contexts, and their number.
     type(c_ptr) :: contexts
     integer(c_int64_t) :: contexts_count
+    !> Of purlin_lanczos_singular alone, which sets it to its own `start`.
+    type(c_ptr) :: start
   end type
 
   type, bind(c) :: purlin_lanczos_info

@@ -68,11 +68,14 @@ inline void solve(const context& on, const matrix& a, const tensor& values, cons
   on.finish(status);
 }
 
-/// Singular values, and vectors and residuals where there is a place for them, as purlin_lanczos_singular.
+/// Singular values, and vectors and residuals where there is a place for them, as purlin_lanczos_singular. `start` is a start
+/// vector of min(rows, cols) elements: a right singular vector if cols <= rows, else a left one.
 inline void singular(const context& on, const matrix& a, const matrix& u, const tensor& values, const matrix& v,
-                     const tensor& residuals, info& report, const options& settings = {}, const stream& queue = {}) {
+                     const tensor& residuals, info& report, const options& settings = {}, const stream& queue = {},
+                     const tensor& start = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = detail::raw(settings, relay);
+  purlin_lanczos_options raw = detail::raw(settings, relay);
+  raw.start = start.get();
   const purlin_status status = purlin_lanczos_singular(a.get(), queue.get(), &raw, u.get(), values.get(), v.get(),
                                                        residuals.get(), &report);
   relay.rethrow();

@@ -59,6 +59,7 @@ unsafe fn with_options<R>(
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", source) }?;
     let request = read_options(&o)?;
+    request.expect_no_start()?;
     request.expect_no_order()?;
     let report = callback::progress(o.progress, o.progress_user);
     let mut contexts = vec![Arc::clone(graph.context())];
@@ -423,6 +424,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         let o = unsafe { options::read("options", options) }?;
         let request = read_options(&o)?;
         request.expect_alone()?;
+        request.expect_no_start()?;
         let steps = shape::size("steps", steps, 1)?;
         let vectors = starts("vectors", vectors)?;
         let room = shape::product("vectors", steps, vectors as usize)?;

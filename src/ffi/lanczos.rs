@@ -65,9 +65,19 @@ pub(super) struct Request {
     pub(super) order: Option<Ordering>,
     /// Whether there are further contexts.
     is_shared: bool,
+    /// Whether there is a start vector of singular triplets.
+    has_start: bool,
 }
 
 impl Request {
+    /// Refuses the start vector of singular triplets.
+    pub(super) fn expect_no_start(&self) -> Result<()> {
+        if !self.has_start {
+            return Ok(());
+        }
+        Err(Error::invalid("options->start", "is set, it is of purlin_lanczos_singular alone"))
+    }
+
     /// Refuses further contexts.
     pub(super) fn expect_alone(&self) -> Result<()> {
         if !self.is_shared {
@@ -104,7 +114,14 @@ pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
         check_symmetry: options::flag("check_symmetry", o.check_symmetry)?,
     };
     let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
-    Ok(Request { options, kind, shift: o.shift, order, is_shared: o.contexts_count != 0 })
+    Ok(Request {
+        options,
+        kind,
+        shift: o.shift,
+        order,
+        is_shared: o.contexts_count != 0,
+        has_start: !o.start.is_null(),
+    })
 }
 
 impl purlin_lanczos_info {
@@ -324,6 +341,7 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let request = read_options(&o)?;
+        request.expect_no_start()?;
         let wanted = request.options.count;
         let outputs = ranges(
             &[("vectors", vectors.as_deref())],

@@ -40,7 +40,7 @@ pub unsafe extern "C" fn purlin_lanczos_partition(
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::check("info", info) }?;
-        read_options(&o)?;
+        read_options(&o)?.expect_no_start()?;
         let mut contexts = vec![Arc::clone(a.context())];
         // SAFETY: the caller promises as many as it says.
         contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);

@@ -60,6 +60,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         let o = unsafe { options::read("options", options) }?;
         let request = read_options(&o)?;
         request.expect_alone()?;
+        request.expect_no_start()?;
         let steps = shape::size("steps", steps, 1)?;
         let report = callback::progress(o.progress, o.progress_user);
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));

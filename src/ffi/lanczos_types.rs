@@ -6,6 +6,7 @@ use super::callback::purlin_progress_fn;
 use super::context::purlin_context;
 use super::options::versioned;
 use super::sparse_measures::PURLIN_ORDER_NONE;
+use super::tensor::purlin_tensor;
 
 /// The largest, in descending order.
 pub const PURLIN_LANCZOS_LARGEST: i32 = 0;
@@ -133,6 +134,9 @@ pub struct purlin_lanczos_options {
     pub contexts: *const *const purlin_context,
     /// Number of `contexts`; default 0.
     pub contexts_count: i64,
+    /// Of purlin_lanczos_singular alone: the start vector, min(rows, cols) elements of a's type on the host: a right singular
+    /// vector if cols <= rows, else a left one. Default NULL, for a random one.
+    pub start: *const purlin_tensor,
 }
 
 versioned!(
@@ -161,6 +165,7 @@ versioned!(
         check_symmetry: 0,
         contexts: std::ptr::null(),
         contexts_count: 0,
+        start: std::ptr::null(),
     }
 );
 

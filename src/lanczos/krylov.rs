@@ -313,14 +313,18 @@ pub(super) fn combine<K: Krylov + ?Sized>(
 
 /// Makes the entry of largest modulus real and positive, the first of those that are about as large.
 pub(super) fn orient<T: Scalar>(v: &mut [T]) {
+    let turn = phase(v);
+    v.iter_mut().for_each(|v| *v = turn * *v);
+}
+
+/// The number of modulus 1 that makes the entry of largest modulus real and positive, the first of those that are about as
+/// large; 1 for a vector that is 0.
+pub(super) fn phase<T: Scalar>(v: &[T]) -> T {
     let size = |x: &T| if T::IS_COMPLEX { x.re().hypot(x.im()) } else { x.re().abs() };
     let largest = v.iter().map(size).fold(0.0, f64::max);
     let near = largest * (1.0 - 8.0 * T::Part::EPSILON.to_f64());
-    if let Some(&x) = v.iter().find(|x| size(x) >= near) {
-        let modulus = size(&x);
-        if modulus > 0.0 {
-            let turn = T::from_parts(x.re() / modulus, -x.im() / modulus);
-            v.iter_mut().for_each(|v| *v = turn * *v);
-        }
+    match v.iter().map(|x| (x, size(x))).find(|(_, size)| *size >= near && *size > 0.0) {
+        Some((x, modulus)) => T::from_parts(x.re() / modulus, -x.im() / modulus),
+        None => T::from_parts(1.0, 0.0),
     }
 }

@@ -8,7 +8,7 @@
 //! | file | subject |
 //! |---|---|
 //! | [`options`], [`info`] | which eigenvalues and how; what came of it |
-//! | [`krylov`] | what the methods need of a backend |
+//! | [`krylov`], [`sides`] | what the methods need of a backend |
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
@@ -24,6 +24,7 @@ pub mod krylov;
 pub mod operator;
 pub mod options;
 pub mod shared;
+pub mod sides;
 pub mod singular;
 pub mod solve;
 #[cfg(test)]

@@ -1,142 +1,358 @@
 //! Singular values of sparse matrices and of those known by their products.
+//!
+//! A^H A squares the singular values: of those below sqrt(eps) ||A|| its eigenvalues and eigenvectors say nothing. So its
+//! eigenvectors are the beginning alone: a Rayleigh-Ritz step on both sides follows, the residuals of both equations are
+//! computed, and where they are too large Golub-Kahan-Lanczos, which squares nothing, finds the triplets.
 
 use std::sync::Arc;
 
-use super::info::Info;
+use super::algorithm::bidiagonal::{self, SmallSvd};
+use super::algorithm::restart::Counts;
+use super::algorithm::triplets::{allowed, complete, residuals, rotate};
+use super::cpu::CpuSides;
+use super::gpu::GpuSides;
+use super::info::{Info, Pairs, Reason};
 use super::operator::{Kind, Symmetric};
-use super::options::{Options, Which};
+use super::options::{Filter, Method, Options, Orthogonality, Settings, Verify, Which};
+use super::shared::Shares;
+use super::sides::{Side, Sides};
 use super::solve::{Given, eigenpairs};
 use crate::alloc;
+use crate::backend::Backend;
 use crate::choice::numbered;
 use crate::context::Context;
+use crate::dense::Algebra;
+use crate::dense::cpu::CpuAlgebra;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
-use crate::scalar::{Real, Scalar};
+use crate::scalar::Scalar;
+use crate::shape::{product, to_i64};
 
 const WHAT: &str = "singular vectors";
 
-/// The Hermitian operator whose eigenpairs singular triplets are made of. The numbers are those of the C interface.
+/// Order up to which the smallest values are found by a bidiagonalisation of the whole matrix, which misses none.
+const WHOLE: usize = 256;
+
+/// Numbers of the long side's vectors up to which that is so.
+const WHOLE_NUMBERS: usize = 1 << 22;
+
+/// The Hermitian operator whose eigenvectors are tried first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Through {
-    /// A^H A or A A^H, the smaller: small vectors, and values accurate to eps ||A||^2 / s.
-    Gram = 0,
-    /// [0 A; A^H 0]: vectors of both sizes together, and every value accurate to eps ||A||.
-    Augmented = 1,
+    /// A^H A or A A^H, the smaller, for the largest values; none for the smallest.
+    Auto = 0,
+    /// A^H A or A A^H, the smaller.
+    Gram = 1,
+    /// [0 A; A^H 0], for the largest values: vectors of both sizes together.
+    Augmented = 2,
 }
 
-numbered!(Through, Gram, Augmented);
+numbered!(Through, Auto, Gram, Augmented);
+
+/// What is asked for beside the options.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a, T> {
+    /// The operator that is tried first.
+    pub through: Through,
+    /// Start vector of min(rows, cols) numbers: a right vector if cols <= rows, else a left one. Random if there is none.
+    pub start: Option<&'a [T]>,
+    /// Whether left and right vectors are returned.
+    pub vectors: [bool; 2],
+}
+
+impl<T> Default for Request<'_, T> {
+    fn default() -> Self {
+        Self { through: Through::Auto, start: None, vectors: [true; 2] }
+    }
+}
 
 /// Singular triplets A v = s u.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Triplets<T> {
     /// Singular values, the largest (of [`Which::Smallest`] the smallest) first.
     pub values: Vec<f64>,
-    /// u, rows-by-k, column-major; of norm 1, or 0 where the value is nothing but rounding.
+    /// u, rows-by-k, column-major, orthonormal; empty if not asked for.
     pub left: Vec<T>,
-    /// v, cols-by-k, column-major; as u.
+    /// v, cols-by-k, column-major, orthonormal; empty if not asked for.
     pub right: Vec<T>,
-    /// The larger of ||A v - s u|| and ||A^H u - s v|| of each.
+    /// The larger of ||A v - s u|| and ||A^H u - s v|| of each, computed from the vectors.
     pub residuals: Vec<f64>,
-    /// Figures of the solve; a product is one with the Hermitian operator.
+    /// Figures of the solve; a product is one with A and one with A^H, and the norm is that of A.
     pub info: Info,
 }
 
-/// The k largest singular triplets of a matrix, or with [`Which::Smallest`] the smallest, by the eigenpairs of an operator
-/// that is not formed. `options` say how; `which` is [`Which::Largest`] or [`Which::Smallest`].
+/// The sides of a matrix, and which of its singular vectors they hold.
+struct Shape {
+    kind: Kind,
+    /// Numbers of a column on the short and on the long side.
+    lengths: [usize; 2],
+    /// Whether right vectors are on the short side.
+    is_tall: bool,
+}
+
+impl Shape {
+    fn of(a: &Matrix) -> Self {
+        let (rows, cols) = (a.rows(), a.cols());
+        let is_tall = cols <= rows;
+        let kind = if is_tall { Kind::Gram } else { Kind::OuterGram };
+        Self { kind, lengths: [rows.min(cols), rows.max(cols)], is_tall }
+    }
+}
+
+/// The k largest singular triplets of a matrix, or with [`Which::Smallest`] the smallest. `options` say how; `which` is
+/// [`Which::Largest`] or [`Which::Smallest`].
+///
+/// A triplet has converged when both its residuals are at most twice the tolerance times its value, or 64 eps ||A|| where that
+/// is more. [`Options::block`], `filter`, `method` and `orthogonality` are those of the eigenvectors of A^H A, with which the
+/// search then begins whatever `which` says.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for another `which`, or more values than the matrix has; [`Error::NotSupported`] for the
-/// smallest through [`Through::Augmented`], where they lie in the middle of the spectrum; else as [`eigenpairs`].
+/// [`Error::InvalidArgument`] for another `which`, more values than the matrix has, or a start vector that is 0, not finite or of
+/// another length; [`Error::NotSupported`] for the smallest through [`Through::Augmented`], where they lie in the middle of the
+/// spectrum; else as [`eigenpairs`].
 pub fn singular_triplets<T: Scalar>(
     context: &Arc<Context>,
     a: &Matrix,
-    through: Through,
+    request: Request<'_, T>,
     options: &Options,
     progress: &Progress<'_>,
 ) -> Result<Triplets<T>> {
-    let (rows, cols) = (a.rows(), a.cols());
+    let shape = Shape::of(a);
+    let [short, _] = shape.lengths;
     if !matches!(options.which, Which::Largest | Which::Smallest) {
         return Err(Error::invalid("which", format!("is {:?}, Largest or Smallest is needed", options.which)));
     }
-    if options.count > rows.min(cols) {
-        let problem = format!("is {}, outside 1 to {}", options.count, rows.min(cols));
-        return Err(Error::invalid("count", problem));
+    if options.count > short {
+        return Err(Error::invalid("count", format!("is {}, outside 1 to {short}", options.count)));
     }
-    let kind = match through {
-        Through::Augmented if options.which == Which::Smallest => {
-            let problem = "which: the smallest singular values through the augmented matrix, Gram is needed";
-            return Err(Error::NotSupported(problem.into()));
+    if request.through == Through::Augmented && options.which == Which::Smallest {
+        let problem = "which: the smallest singular values through the augmented matrix, Gram is needed";
+        return Err(Error::NotSupported(problem.into()));
+    }
+    if let Some(start) = request.start {
+        check_start(start, short)?;
+    }
+    let call = Call { context, a, shape: &shape, request, options, progress };
+    let is_of_eigenpairs = options.method != Method::ThickRestart
+        || options.filter != Filter::Off
+        || options.block > 1
+        || options.orthogonality != Orthogonality::Full;
+    let mut earlier = Info::default();
+    if request.through != Through::Auto || options.which == Which::Largest || is_of_eigenpairs {
+        let (found, has_ended) = call.by_eigenvectors()?;
+        if found.info.converged == options.count || (options.restarts > 0 && !has_ended) {
+            return Ok(found);
         }
-        Through::Augmented => Kind::Augmented,
-        Through::Gram if cols <= rows => Kind::Gram,
-        Through::Gram => Kind::OuterGram,
-    };
-    let mut operator = Symmetric::<T>::new(context, a, kind, 0.0)?;
-    let pairs = eigenpairs(context, &mut operator, options, &Given::default(), progress)?;
-    let count = pairs.values.len();
-    let zeros = |n: usize| alloc::filled(WHAT, n * count, T::default());
-    let mut made = Triplets {
-        values: alloc::with_capacity(WHAT, count)?,
-        left: zeros(rows)?,
-        right: zeros(cols)?,
-        residuals: alloc::with_capacity(WHAT, count)?,
-        info: pairs.info,
-    };
-    let mut image = alloc::filled(WHAT, rows.max(cols), T::default())?;
-    // What a value has to exceed for its vectors to follow from it.
-    let floor = T::Part::EPSILON.to_f64() * (rows + cols) as f64;
-    for (i, x) in pairs.vectors.chunks_exact(operator.order()).enumerate() {
-        let (u, v) = (&mut made.left[i * rows..(i + 1) * rows], &mut made.right[i * cols..(i + 1) * cols]);
-        let value = match kind {
-            Kind::Augmented => {
-                u.copy_from_slice(&x[..rows]);
-                v.copy_from_slice(&x[rows..]);
-                normalise(u);
-                normalise(v);
-                pairs.values[i].max(0.0)
-            }
-            _ => {
-                let (from, to, op) = match kind {
-                    Kind::Gram => (&mut *v, &mut *u, crate::dense::Op::Plain),
-                    _ => (&mut *u, &mut *v, crate::dense::Op::Adjoint),
-                };
-                from.copy_from_slice(x);
-                operator.factor(op, from, to)?;
-                // Norms of A v keep digits that the root of an eigenvalue has lost.
-                let value = normalise(to);
-                if value <= floor * pairs.info.norm.sqrt() {
-                    to.fill(T::default());
-                }
-                value
-            }
+        earlier = found.info;
+    }
+    let mut found = call.by_bidiagonalisation()?;
+    let info = &mut found.info;
+    info.products += earlier.products;
+    info.restarts += earlier.restarts;
+    info.breakdowns += earlier.breakdowns;
+    info.recovered += earlier.recovered;
+    info.seconds += earlier.seconds;
+    Ok(found)
+}
+
+fn check_start<T: Scalar>(start: &[T], n: usize) -> Result<()> {
+    if start.len() != n {
+        return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
+    }
+    if let Some(i) = start.iter().position(|x| !(x.re().is_finite() && x.im().is_finite())) {
+        return Err(Error::invalid("start", format!("element {i} is not finite")));
+    }
+    if start.iter().all(|x| *x == T::default()) {
+        return Err(Error::invalid("start", "is 0"));
+    }
+    Ok(())
+}
+
+/// A call.
+struct Call<'a, T> {
+    context: &'a Arc<Context>,
+    a: &'a Matrix,
+    shape: &'a Shape,
+    request: Request<'a, T>,
+    options: &'a Options,
+    progress: &'a Progress<'a>,
+}
+
+impl<T: Scalar> Call<'_, T> {
+    /// Triplets from the eigenvectors of the operator that was asked for, and whether these had all converged.
+    fn by_eigenvectors(&self) -> Result<(Triplets<T>, bool)> {
+        let begin = std::time::Instant::now();
+        let [n, long] = self.shape.lengths;
+        let (augmented, kind) = match self.request.through {
+            Through::Augmented => (true, Kind::Augmented),
+            _ => (false, self.shape.kind),
         };
-        operator.factor(crate::dense::Op::Plain, v, &mut image[..rows])?;
-        let one = distance(&image[..rows], value, u);
-        operator.factor(crate::dense::Op::Adjoint, u, &mut image[..cols])?;
-        made.residuals.push(one.max(distance(&image[..cols], value, v)));
-        made.values.push(value);
+        let order = if augmented { n + long } else { n };
+        // The right vectors are the last numbers of the augmented matrix's.
+        let first = if augmented && self.shape.is_tall { long } else { 0 };
+        let mut padded = alloc::filled(WHAT, if self.request.start.is_some() { order } else { 0 }, T::default())?;
+        if let Some(start) = self.request.start {
+            padded[first..first + n].copy_from_slice(start);
+        }
+        let given = Given { start: self.request.start.map(|_| &*padded), ..Given::default() };
+        // Copies are looked for unless the caller says not to: the plain recurrence has none to look with.
+        let looks = self.options.verify == Verify::Auto && self.options.method == Method::ThickRestart;
+        let options = Options { verify: if looks { Verify::On } else { self.options.verify }, ..*self.options };
+        let pairs = {
+            let mut operator = Symmetric::<T>::new(self.context, self.a, kind, 0.0)?;
+            eigenpairs(self.context, &mut operator, &options, &given, self.progress)?
+        };
+        let Pairs { values, vectors, info, .. } = pairs;
+        let has_ended = info.converged == self.options.count;
+        let count = values.len();
+        let settings = Options { count: count.max(1), ..self.search() }.settle(n, 0, T::DTYPE)?;
+        let mut made = self.between(count + 1, &mut |sides| {
+            let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
+            for (j, x) in vectors.chunks_exact(order).enumerate() {
+                sides.side(Side::Short).write(&x[first..first + n], j)?;
+                if augmented {
+                    let size = sides.side(Side::Short).distance(j, 0.0, j)?;
+                    let factor = if size > 0.0 { 1.0 / size } else { 1.0 };
+                    sides.side(Side::Short).scale(j, factor)?;
+                }
+            }
+            complete(sides, count, &settings, &mut counts)?;
+            self.finish(sides, count, &settings, (info, counts.norm))
+        })?;
+        made.info.converged = made.info.converged.min(info.converged);
+        made.info.seconds = begin.elapsed().as_secs_f64();
+        Ok((made, has_ended))
     }
-    Ok(made)
+
+    /// Triplets by Golub-Kahan-Lanczos.
+    fn by_bidiagonalisation(&self) -> Result<Triplets<T>> {
+        let begin = std::time::Instant::now();
+        let [n, long] = self.shape.lengths;
+        let mut options = self.search();
+        let numbers = product(WHAT, n, long)?;
+        if options.basis == 0 && options.which == Which::Smallest && n <= WHOLE && numbers <= WHOLE_NUMBERS {
+            options.basis = n;
+        }
+        let settings = options.settle(n, 0, T::DTYPE)?;
+        let mut algebra = CpuAlgebra::new(self.context);
+        let mut svd = |order: usize, b: &[f64]| small_svd(&mut algebra, order, b);
+        let svd: &mut SmallSvd<'_> = &mut svd;
+        let wanted = to_i64(settings.count);
+        let mut report = |converged: usize, worst: f64| {
+            self.progress.report(to_i64(converged), wanted, worst)?;
+            self.progress.check()
+        };
+        let mut made = self.between(bidiagonal::columns(&settings), &mut |sides| {
+            if let Some(start) = self.request.start {
+                let short = sides.side(Side::Short);
+                short.write(start, 0)?;
+                let size = short.distance(0, 0.0, 0)?;
+                short.scale(0, 1.0 / size)?;
+            }
+            let solved = bidiagonal::solve(sides, &settings, self.request.start.is_some(), svd, &mut report)?;
+            let info = Info {
+                reason: solved.reason,
+                converged: solved.converged,
+                products: solved.counts.products,
+                restarts: solved.counts.restarts,
+                breakdowns: solved.counts.breakdowns,
+                recovered: solved.recovered,
+                basis: settings.basis,
+                degree: 0,
+                norm: solved.counts.norm,
+                seconds: 0.0,
+                shares: Shares::default(),
+            };
+            self.finish(sides, solved.values.len(), &settings, (info, solved.counts.norm))
+        })?;
+        made.info.seconds = begin.elapsed().as_secs_f64();
+        Ok(made)
+    }
+
+    /// The options of a search for triplets, which has no more.
+    fn search(&self) -> Options {
+        Options {
+            method: Method::ThickRestart,
+            filter: Filter::Off,
+            degree: 0,
+            block: 1,
+            orthogonality: Orthogonality::Full,
+            basis: if self.options.method == Method::Plain { 0 } else { self.options.basis },
+            ..*self.options
+        }
+    }
+
+    /// Runs `work` between columns of both sides.
+    fn between(
+        &self,
+        columns: usize,
+        work: &mut dyn FnMut(&mut dyn Sides<T>) -> Result<Triplets<T>>,
+    ) -> Result<Triplets<T>> {
+        let (context, columns) = (self.context, columns.max(3));
+        let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
+        let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
+        match context.backend() {
+            Backend::Cpu => work(&mut CpuSides::new(context, &mut operator, &mut longer, columns)?),
+            Backend::Gpu(_) => work(&mut GpuSides::new(context, &mut operator, &mut longer, columns)?),
+        }
+    }
+
+    /// Triplets of the spaces of the first `count` columns, judged by both residuals.
+    fn finish(
+        &self,
+        sides: &mut dyn Sides<T>,
+        count: usize,
+        settings: &Settings,
+        (info, norm): (Info, f64),
+    ) -> Result<Triplets<T>> {
+        let values = rotate(sides, count, settings.which, count)?;
+        let residuals = residuals(sides, &values, count)?;
+        let norm = values.iter().fold(norm, |most, v| most.max(*v));
+        let good = residuals.iter().zip(&values).take_while(|(r, v)| **r <= allowed(settings, **v, norm)).count();
+        let converged = good.min(info.converged);
+        let reason = match info.reason {
+            Reason::Converged if converged < settings.count => Reason::Restarts,
+            reason => reason,
+        };
+        let [left, right] = self.read(sides, count)?;
+        Ok(Triplets { values, left, right, residuals, info: Info { converged, reason, norm, ..info } })
+    }
+
+    /// Left and right vectors, the entry of largest modulus of each on the short side real and positive.
+    fn read(&self, sides: &mut dyn Sides<T>, count: usize) -> Result<[Vec<T>; 2]> {
+        let [wants_left, wants_right] = self.request.vectors;
+        let wanted = if self.shape.is_tall { [wants_right, wants_left] } else { [wants_left, wants_right] };
+        let [n, long] = self.shape.lengths;
+        let memory = |n: usize, is_wanted: bool| {
+            alloc::filled(WHAT, if is_wanted { product(WHAT, n, count)? } else { 0 }, T::default())
+        };
+        let (mut near, mut far) = (memory(n, wanted[0])?, memory(long, wanted[1])?);
+        if wanted != [false; 2] {
+            let mut x = alloc::filled(WHAT, n, T::default())?;
+            for j in 0..count {
+                sides.side(Side::Short).read(j, &mut x)?;
+                let phase = super::krylov::phase(&x);
+                let turn = |v: &mut [T]| v.iter_mut().for_each(|v| *v = phase * *v);
+                if let Some(to) = near.get_mut(j * n..(j + 1) * n) {
+                    to.copy_from_slice(&x);
+                    turn(to);
+                }
+                if let Some(to) = far.get_mut(j * long..(j + 1) * long) {
+                    sides.side(Side::Long).read(j, to)?;
+                    turn(to);
+                }
+            }
+        }
+        Ok(if self.shape.is_tall { [far, near] } else { [near, far] })
+    }
 }
 
-/// Divides a vector by its norm, which it returns.
-fn normalise<T: Scalar>(x: &mut [T]) -> f64 {
-    let norm = distance(x, 0.0, x);
-    if norm > 0.0 {
-        let inverse = T::from_parts(1.0 / norm, 0.0);
-        x.iter_mut().for_each(|x| *x = inverse * *x);
-    }
-    norm
-}
-
-/// ||x - s y||.
-fn distance<T: Scalar>(x: &[T], s: f64, y: &[T]) -> f64 {
-    let s = T::from_parts(s, 0.0);
-    let square = |(x, y): (&T, &T)| {
-        let d = *x - s * *y;
-        d.re() * d.re() + d.im() * d.im()
-    };
-    x.iter().zip(y).map(square).sum::<f64>().sqrt()
+/// P, s and Q of a real matrix, on the host.
+fn small_svd(algebra: &mut CpuAlgebra, order: usize, b: &[f64]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+    let held: <CpuAlgebra as Algebra<f64>>::Matrix = algebra.upload("projected matrix", order, order, b, order)?;
+    let found = Algebra::<f64>::svd(algebra, &held)?;
+    let copy = |m: &<CpuAlgebra as Algebra<f64>>::Matrix| alloc::copied("projected matrix", m.slice()?);
+    Ok((copy(&found.u)?, found.s, copy(&found.v)?))
 }

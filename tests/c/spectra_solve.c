@@ -376,6 +376,60 @@ static void solve_refusals(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* A start vector of singular triplets is taken, or refused by name. */
+static void start_of_triplets(purlin_matrix *a, purlin_lanczos_options *o, purlin_tensor *values, const double *largest) {
+  enum { LEAST = ROWS < COLS ? ROWS : COLS };
+  double start[LEAST] = {0}, *found = NULL;
+  purlin_tensor *vector = vector_of(context, PURLIN_F64, LEAST, start);
+  purlin_tensor_info shape;
+  OK(purlin_tensor_info_init(&shape, sizeof shape));
+  OK(purlin_tensor_properties(values, &shape));
+  found = (double *)(uintptr_t)shape.data;
+  o->start = vector;
+  BAD_ARGUMENT("start: is 0", purlin_lanczos_singular(a, NULL, o, NULL, values, NULL, NULL, NULL));
+  start[0] = NAN;
+  BAD_ARGUMENT("start: element 0 is not finite", purlin_lanczos_singular(a, NULL, o, NULL, values, NULL, NULL, NULL));
+  start[0] = 1;
+  OK(purlin_lanczos_singular(a, NULL, o, NULL, values, NULL, NULL, NULL));
+  CHECK(near(found[0], largest[0], 1e-12));
+  BAD_ARGUMENT("options->start: is set", purlin_lanczos_solve(a, NULL, o, NULL, NULL, NULL, values, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(vector));
+}
+
+/* Singular values 1, 1e-1, ..: none is squared on the way, and vectors are orthonormal also where values are rounding. */
+static void graded(void) {
+  enum { N = 30, K = 12 };
+  static double u[K][N + 10], v[K][N];
+  int64_t row[N], col[N];
+  double values[N], found[K], residuals[K];
+  purlin_matrix *a = NULL, *mu = NULL, *mv = NULL;
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, K, found), *tr = vector_of(context, PURLIN_F64, K, residuals);
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info;
+  int i, j, k;
+  for (i = 0; i < N; i++) row[i] = N + 9 - i, col[i] = i, values[i] = pow(10, -i);
+  a = coordinates(context, N + 10, N, N, row, col, values);
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N + 10, K, N + 10, u, &mu));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, K, N, v, &mv));
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_lanczos_singular(a, NULL, &o, mu, tv, mv, tr, &info));
+  CHECK(info.converged == K && near(info.norm, 1, 1e-9));
+  for (k = 0; k < K; k++) {
+    CHECK(fabs(found[k] - values[k]) <= 1e-15 && residuals[k] <= 2e-10 * found[k] + 2e-14);
+    for (j = 0; j < K; j++) {
+      double left = 0, right = 0;
+      for (i = 0; i < N + 10; i++) left += u[k][i] * u[j][i];
+      for (i = 0; i < N; i++) right += v[k][i] * v[j][i];
+      CHECK(fabs(left - (j == k)) <= 1e-13 && fabs(right - (j == k)) <= 1e-13);
+    }
+  }
+  OK(purlin_tensor_destroy(tr));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(mv));
+  OK(purlin_matrix_destroy(mu));
+  OK(purlin_matrix_destroy(a));
+}
+
 /* The triplets of the random matrix, the largest both ways and the smallest. */
 static void singular(void) {
   enum { K = 4 };
@@ -428,6 +482,8 @@ static void singular(void) {
   o.kind = PURLIN_LANCZOS_GRAM;
   o.shift = 1;
   BAD_ARGUMENT("shift: is 1", purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  start_of_triplets(a, &o, tv, largest);
   o = lanczos(K, PURLIN_LANCZOS_BOTH_ENDS, PURLIN_LANCZOS_GRAM);
   BAD_ARGUMENT("which: is BothEnds", purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_AUGMENTED);
@@ -576,6 +632,7 @@ int main(void) {
   multiplicities();
   solve_refusals();
   singular();
+  graded();
   tridiagonal();
   applications();
   OK(purlin_context_destroy(foreign));

@@ -380,6 +380,9 @@ void operators(const context& on) {
   EXPECT(near(values[0], 7.0, 1e-12) && near(values[1], 5.0, 1e-12) && residuals[0] < 1e-12 && residuals[1] < 1e-12);
   EXPECT(near(std::abs(u[0]), 1.0, 1e-12) && near(u[0] * v[2], -1.0, 1e-12));
   EXPECT(near(u[3] * v[3], 0.6, 1e-12) && near(u[3] * v[4], 0.8, 1e-12));
+  const std::vector<double> lead = {1.0, 1.0};
+  purlin::lanczos::singular(on, wide, {}, tensor::borrow(on, values), {}, {}, report, one, {}, tensor::borrow(on, lead));
+  EXPECT(near(values[0], 7.0, 1e-12) && near(values[1], 5.0, 1e-12));
 
   const matrix w = cliques(on, 20);
   const context other = context::on(PURLIN_BACKEND_CPU);

@@ -26,7 +26,16 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_lanczos_solve, plain", allocations: 8, prepare: |f| way(f, plain) },
         Case { name: "purlin_lanczos_solve, nearest, solve", allocations: 8, prepare: nearest },
         Case { name: "purlin_spmv_create, purlin_lanczos_solve, order", allocations: 8, prepare: ordered },
-        Case { name: "purlin_lanczos_singular", allocations: 8, prepare: singular },
+        Case {
+            name: "purlin_lanczos_singular",
+            allocations: 8,
+            prepare: |f| singular(f, |o| o.kind = PURLIN_LANCZOS_GRAM),
+        },
+        Case {
+            name: "purlin_lanczos_singular, smallest",
+            allocations: 8,
+            prepare: |f| singular(f, |o| o.which = PURLIN_LANCZOS_SMALLEST),
+        },
         Case { name: "purlin_lanczos_tridiagonalise, filter, histogram", allocations: 4, prepare: recurrence },
         Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
         Case { name: "purlin_graph_embed, k_means, pivoted_qr", allocations: 8, prepare: embedding },
@@ -421,11 +430,12 @@ fn resident(f: &Fixture) -> Call {
     })
 }
 
-fn singular(f: &Fixture) -> Call {
+fn singular(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
     let (context, values, residuals) = (f.context, f.vector(2), f.vector(2));
     Box::new(move || {
         let (mut made, mut o) = (Made::none(), options());
-        (o.kind, o.basis) = (PURLIN_LANCZOS_GRAM, 40);
+        o.basis = 40;
+        set(&mut o);
         let [a, u, v, ..] = &mut made.matrices;
         let status = in_turn!(
             graph(context, &raw mut *a),

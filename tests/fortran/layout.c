@@ -41,7 +41,7 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_tt_scaled, phase_im),
     ROW(purlin_spmv_options, upper),
     ROW(purlin_spmv_info, degree),
-    ROW(purlin_lanczos_options, contexts_count),
+    ROW(purlin_lanczos_options, start),
     ROW(purlin_lanczos_info, product_bytes),
     ROW(purlin_lanczos_accepted, copies),
   };

@@ -361,6 +361,9 @@ contains
     call check(abs(rest(2) - rest(1)) < 1e-9 .and. abs(norm2(right(:, 1)) - 1) < 1e-12, 'a pair of them')
     call purlin_lanczos_singular(context, a, rest, options=options)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9, 'singular values alone')
+    rest = 0
+    call purlin_lanczos_singular(context, a, rest, options=options, start=start)
+    call check(abs(rest(1) - 2 * cos(angle)) < 1e-9, 'singular values from a start vector')
     call purlin_lanczos_tridiagonalise(a, alpha, beta, steps)
     call purlin_lanczos_filter(alpha(:steps), beta(:steps), accepted, count)
     call check(steps >= 200 .and. count > 0, 'the plain recurrence')

@@ -39,6 +39,12 @@ function test_spectra(golden)
   check(max(abs(diag(S) - e(1:4))) < 1e-9 && norm(W * V - U * S) < 1e-7, 'singular triplets');
   check(info.converged == 4 && all(info.residuals < 1e-7) && norm(U' * U - eye(4)) < 1e-7, 'their report');
   check(max(abs(purlin.lanczos_svd(W.', 2, 'largest', 'kind', 'augmented') - e(1:2))) < 1e-9, 'the augmented matrix');
+  check(norm(purlin.lanczos_svd(W, 4, 'largest', 'start', ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a start vector');
+  check_error('purlin:invalidArgument', 'start: is not', @() purlin.lanczos_svd(W, 4, 'largest', 'start', 1));
+  [U, S, V, graded] = purlin.lanczos_svd(sparse(1:20, 20:-1:1, 10.^-(0:19)), 12);
+  check(max(abs(diag(S) - 10.^-(0:11)')) < 1e-15 && norm(U' * U - eye(12)) < 1e-13 && norm(V' * V - eye(12)) < 1e-13, ...
+        'singular values below the root of roundoff');
+  check(graded.converged == 12 && max(graded.residuals) < 2e-10, 'their residuals');
   check_error('purlin:invalidArgument', 'k: is 51', @() purlin.lanczos_svd(W, 51));
   [text, identifier] = lastwarn('');
   state = warning('off', 'purlin:noConvergence');

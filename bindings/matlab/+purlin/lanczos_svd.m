@@ -2,10 +2,12 @@ function varargout = lanczos_svd(A, k, which, varargin)
 %LANCZOS_SVD  Some singular values and vectors of a sparse matrix, to full accuracy.
 %   s = purlin.lanczos_svd(A) is a column of the 6 largest singular values of A.
 %   s = purlin.lanczos_svd(A, k, which) has K of them: WHICH is 'largest' or 'smallest' (ascending).
-%   [U, S, V] = purlin.lanczos_svd(...) has A*V = U*S with S diagonal, as svds does.
+%   [U, S, V] = purlin.lanczos_svd(...) has A*V = U*S with S diagonal, as svds does; the columns of U and V are orthonormal.
 %   [U, S, V, info] = purlin.lanczos_svd(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
-%     'kind'   what is worked with: 'gram' (default), A'*A or A*A', whichever is smaller; or 'augmented', [0 A; A' 0], for
-%              the largest alone, with values accurate to eps*norm(A)
+%     'kind'   what is tried first: 'matrix' (default), A'*A or A*A', whichever is smaller, for the largest values; 'gram',
+%              that for the smallest too; or 'augmented', [0 A; A' 0], for the largest alone. Golub-Kahan-Lanczos follows
+%              where the residuals are too large, and takes the smallest values of 'matrix': all are accurate to eps*norm(A)
+%     'start'  start vector, min(size(A)) elements of the class of A: of V if A has no more columns than rows, else of U
 %     'tolerance', 'basis', 'restarts', 'verify', 'seed', 'method', 'block', 'orthogonality', 'filter', 'degree', 'progress'
 %              as of purlin.lanczos
 %   A is sparse, or known by its products: see purlin.rsvd.
@@ -23,12 +25,18 @@ function varargout = lanczos_svd(A, k, which, varargin)
     which = 'largest';
   end
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'kind'});
+  opts = purlin.internal.lanczos_options(varargin, {'kind', 'start'});
+  start = [];
+  if isfield(opts, 'start')
+    start = opts.start;
+    opts = rmfield(opts, 'start');
+  end
   opts.which = which;
   if isnumeric(A) && ~issparse(A)
     A = sparse(double(A));
   end
-  [s, U, V, residuals, info] = purlin_mex('lanczos_singular', purlin.internal.matrix(A, 'A'), k, opts);
+  [s, U, V, residuals, info] = purlin_mex('lanczos_singular', purlin.internal.matrix(A, 'A'), k, opts, start, ...
+                                                double(nargout > 1));
   purlin.internal.solved(info, 'lanczos_svd');
   n = 1:info.count;
   info.residuals = residuals(n);

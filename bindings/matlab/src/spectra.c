@@ -149,25 +149,34 @@ static purlin_status run_singular(void *a[]) {
   return purlin_lanczos_singular(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6]);
 }
 
-/* [values, U, V, residuals, info] = lanczos_singular(A, k, options) */
+/* [values, U, V, residuals, info] = lanczos_singular(A, k, options, start, wants_vectors) */
 static void singular(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
   purlin_matrix_info shape = matrix_properties_of(a);
   int64_t k = integer_argument("k", prhs[1], 1, INT64_MAX), least = shape.rows < shape.cols ? shape.rows : shape.cols;
   purlin_lanczos_info info = fresh_lanczos_info();
-  purlin_tensor *values = NULL, *residuals = NULL;
+  int wants = scalar_argument("vectors", prhs[4]) != 0;
+  purlin_tensor *values = NULL, *residuals = NULL, *start = NULL;
   output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
   mxArray *left;
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   if (k > least) fail("invalidArgument", "k: is %.0f, more than %.0f", (double)k, (double)least);
+  if (!mxIsEmpty(prhs[3])) {
+    if (dtype_of(prhs[3]) != shape.dtype || (int64_t)mxGetNumberOfElements(prhs[3]) != least)
+      fail("invalidArgument", "start: is not a vector of %.0f elements of the class of A", (double)least);
+    check(purlin_tensor_borrow(gateway_context(), shape.dtype, PURLIN_READ_ONLY, 1, &least, NULL,
+                               elements_of(prhs[3], shape.dtype), &start));
+    (void)temporary(start);
+    o.start = start;
+  }
   plhs[0] = new_column(PURLIN_F64, k, &values);
   left = new_column(PURLIN_F64, k, &residuals);
-  if (nlhs > 1) u = new_matrix(shape.dtype, shape.rows, k);
-  if (nlhs > 2) v = new_matrix(shape.dtype, shape.cols, k);
+  if (nlhs > 1 && wants) u = new_matrix(shape.dtype, shape.rows, k);
+  if (nlhs > 2 && wants) v = new_matrix(shape.dtype, shape.cols, k);
   check_lanczos(&w, call_library(&w, run_singular, (void *[]){a, &o, u.matrix, values, v.matrix, residuals, &info}));
-  if (nlhs > 1) plhs[1] = finish_output(&u);
-  if (nlhs > 2) plhs[2] = finish_output(&v);
+  if (nlhs > 1) plhs[1] = wants ? finish_output(&u) : mxCreateDoubleMatrix(0, 0, mxREAL);
+  if (nlhs > 2) plhs[2] = wants ? finish_output(&v) : mxCreateDoubleMatrix(0, 0, mxREAL);
   if (nlhs > 3) plhs[3] = left;
   if (nlhs > 4) plhs[4] = lanczos_report(&info);
   (void)nrhs;
@@ -211,7 +220,7 @@ static void tridiagonal(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 const command spectra_commands[] = {
   {"lanczos_solve", 6, 6, solve},
   {"lanczos_partition", 2, 2, partition},
-  {"lanczos_singular", 3, 3, singular},
+  {"lanczos_singular", 5, 5, singular},
   {"lanczos_tridiagonalise", 3, 3, tridiagonalise},
   {"lanczos_filter", 4, 4, filter},
   {"tridiagonal_eigenvalues", 2, 2, tridiagonal},

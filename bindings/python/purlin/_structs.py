@@ -379,6 +379,7 @@ class LanczosOptions(Structure):
         *_fields(c_int32, "order check_symmetry"),
         ("contexts", c_void_p),
         ("contexts_count", c_int64),
+        ("start", c_void_p),
     ]
 
 

@@ -65,6 +65,7 @@ _KINDS = {
     "outer_gram": c.LANCZOS_OUTER_GRAM,
     "augmented": c.LANCZOS_AUGMENTED,
 }
+_THROUGH = {"auto": c.LANCZOS_MATRIX, "gram": c.LANCZOS_GRAM, "augmented": c.LANCZOS_AUGMENTED}
 _REASONS = {
     "converged": c.LANCZOS_CONVERGED,
     "restarts": c.LANCZOS_RESTARTS,
@@ -313,11 +314,11 @@ def partition(
 
 
 class Triplets(NamedTuple):
-    """Singular triplets A v = s u, with the vectors as columns."""
+    """Singular triplets A v = s u, with the vectors as orthonormal columns; None where they were not asked for."""
 
-    u: Array
+    u: Array | None
     values: Array
-    v: Array
+    v: Array | None
 
 
 @dataclass(frozen=True)
@@ -334,7 +335,9 @@ def singular(
     k: int = 6,
     which: Literal["largest", "smallest"] = "largest",
     *,
-    through: Literal["gram", "augmented"] = "gram",
+    through: Literal["auto", "gram", "augmented"] = "auto",
+    start: npt.ArrayLike | None = None,
+    vectors: bool = True,
     progress: Progress | None = None,
     context: Context | None = None,
     stream: Stream | None = None,
@@ -342,34 +345,39 @@ def singular(
 ) -> SingularSolution:
     """k singular triplets of a sparse matrix or a `LinearOperator`, the largest first, or the smallest.
 
-    `through="gram"` works with A^H A or A A^H, whichever is smaller, and has values accurate to eps ||A||^2 / s;
-    "augmented", for the largest alone, with [0 A; A^H 0], and has all to eps ||A||. Raises `Unfinished` if not all have
-    converged."""
+    The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`through="gram"`: the smallest too), or with
+    "augmented", for the largest alone, of [0 A; A^H 0]. Where the residuals of A v = s u and A^H u = s v are too large, and for
+    the smallest at once, Golub-Kahan-Lanczos follows: values are accurate to about eps ||A||, and u and v are orthonormal also
+    where values are 0. `start` is a start vector of min(rows, cols) numbers, a right singular vector if cols <= rows, else a
+    left one. Without `vectors` the values and residuals alone. Raises `Unfinished` if not all have converged."""
     matrix = of(a, context)
     context = matrix.context
     call = Call(k, which, progress, options)
-    call.options.kind = choice("through", through, {name: _KINDS[name] for name in ("gram", "augmented")})
+    call.options.kind = choice("through", through, _THROUGH)
     rows, cols = matrix.shape
     count = max(k, 0)
     values, residuals = np.zeros(count), np.zeros(count)
-    u, v = (np.zeros((n, count), matrix.dtype, order="F") for n in (rows, cols))
+    u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in (rows, cols))
+    first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
+    call.options.start = first.handle if first else None
     lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
-    places = [Matrix.dense(u, context=context), Matrix.dense(v, context=context)]
+    places = [None if each is None else Matrix.dense(each, context=context) for each in (u, v)]
     with call.relay:
         status = lib.purlin_lanczos_singular(
             matrix.handle,
             stream.handle if stream else None,
             ctypes.byref(call.options),
-            places[0].handle,
+            places[0].handle if places[0] else None,
             lists[0].handle,
-            places[1].handle,
+            places[1].handle if places[1] else None,
             lists[1].handle,
             ctypes.byref(call.report),
         )
     matrix.raise_caught()
 
     def solution(m: int) -> SingularSolution:
-        return SingularSolution(Triplets(u[:, :m], values[:m], v[:, :m]), residuals[:m], call.info())
+        cut = [None if each is None else each[:, :m] for each in (u, v)]
+        return SingularSolution(Triplets(cut[0], values[:m], cut[1]), residuals[:m], call.info())
 
     made: SingularSolution = call.finish(context, status, solution)
     return made

@@ -7,18 +7,23 @@
 //! | `block` | the same with blocks |
 //! | `verify` | the search and the check for copies of multiple eigenvalues |
 //! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
+//! | `bidiagonal`, `triplets` | Golub-Kahan-Lanczos for singular triplets; triplets of a pair of spaces |
+//! | `jacobi` | singular values of small matrices, each accurate to its own size |
 //! | `symmetry` | a test of operators without entries |
 //! | `cullum`, `plain` | the plain recurrence with its test; eigenpairs from it |
 
+pub mod bidiagonal;
 pub mod block;
 pub mod cullum;
 pub mod filter;
+pub mod jacobi;
 pub mod pairs;
 mod partial;
 pub mod plain;
 pub mod restart;
 pub mod symmetry;
 pub mod transform;
+pub mod triplets;
 pub mod verify;
 
 use crate::error::{Error, Result};

@@ -32,7 +32,7 @@ pub struct Solved {
 }
 
 /// Least vectors of a check's space: it looks for one pair, whatever the space of the search.
-const CHECK: usize = 30;
+pub(super) const CHECK: usize = 30;
 
 /// Columns that a solve needs, `known` vectors that are deflated included.
 pub fn columns(settings: &Settings, known: usize) -> usize {

@@ -5,6 +5,7 @@
 
 mod panel;
 mod part;
+mod sides;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::spmv::renumber::Way;
 use panel::Panel;
 
 pub(super) use part::CpuPart;
+pub(super) use sides::CpuSides;
 
 const WHAT: &str = "Krylov space";
 

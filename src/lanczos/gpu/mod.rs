@@ -10,6 +10,7 @@
 //! | `order` | columns in an order of their own |
 //! | `part` | rows of one context of several |
 //! | `blocks` | the steps of a cycle of blocks |
+//! | `sides` | left and right singular vectors |
 //! | `passes` | readings of a space, and what they find |
 //! | `steps` | the steps of a cycle |
 
@@ -18,6 +19,7 @@ mod operator;
 mod order;
 mod part;
 mod passes;
+mod sides;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -47,6 +49,7 @@ use operator::{DeviceOperator, Ends};
 use steps::Steps;
 
 pub(super) use part::GpuPart;
+pub(super) use sides::GpuSides;
 
 const WHAT: &str = "Krylov space";
 

@@ -254,6 +254,16 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         Ok(())
     }
 
+    /// As [`Symmetric::factors`].
+    pub(super) fn factors(&self) -> [Op; 2] {
+        if self.kind == Kind::Gram { [Op::Plain, Op::Adjoint] } else { [Op::Adjoint, Op::Plain] }
+    }
+
+    /// y = op(A) x with the matrix that the operator is made of, in stream order.
+    pub(super) fn factor(&self, op: Op, Ends { x, y }: Ends<'_>) -> Result<()> {
+        self.products.multiply::<T>(&self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
+    }
+
     /// y = scale (A - center) x + keep y, in stream order.
     pub(super) fn affine(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
         let (gpu, stream) = (&self.gpu, &self.stream);

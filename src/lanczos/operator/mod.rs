@@ -159,6 +159,20 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(made)
     }
 
+    /// No operator: for the long sides of singular vectors, `n` numbers each.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for n = 0.
+    pub(super) fn columns_alone(context: &Arc<Context>, n: usize) -> Result<Self> {
+        Self::bare(context, Products::Nothing, Kind::Matrix, (n, n), 0.0)
+    }
+
+    /// How the matrix that a [`Kind::Gram`] or [`Kind::OuterGram`] operator is made of takes vectors from the shorter side to
+    /// the longer, and back.
+    pub(super) fn factors(&self) -> [Adjoint; 2] {
+        if self.kind == Kind::Gram { [Adjoint::Plain, Adjoint::Adjoint] } else { [Adjoint::Adjoint, Adjoint::Plain] }
+    }
+
     fn bare(
         context: &Arc<Context>,
         products: Products<'a, T>,

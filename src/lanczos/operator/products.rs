@@ -32,9 +32,15 @@ pub trait Adjacency<T: Scalar>: Send + Sync {
 
 /// Where products come from.
 pub(super) enum Products<'a, T: Scalar> {
-    Sparse { matrix: &'a Matrix, plan: Arc<Plan>, adjoint: Option<Arc<Plan>> },
+    Sparse {
+        matrix: &'a Matrix,
+        plan: Arc<Plan>,
+        adjoint: Option<Arc<Plan>>,
+    },
     Own(OperatorGuard<'a, T>),
     Graph(Box<dyn Adjacency<T> + 'a>),
+    /// None: columns without an operator.
+    Nothing,
 }
 
 impl<'a, T: Scalar> Products<'a, T> {
@@ -59,7 +65,7 @@ impl<'a, T: Scalar> Products<'a, T> {
     pub(super) fn on_device(&self) -> Result<Option<&dyn OnDevice>> {
         match self {
             Self::Own(own) => Ok(own.view()?.on_device()),
-            Self::Sparse { .. } | Self::Graph(_) => Ok(None),
+            Self::Sparse { .. } | Self::Graph(_) | Self::Nothing => Ok(None),
         }
     }
 
@@ -79,6 +85,7 @@ impl<'a, T: Scalar> Products<'a, T> {
                 plan.compute(matrix, finish, gathered, x, y)
             }
             Self::Graph(graph) => graph.compute(context, finish, gathered, x, y),
+            Self::Nothing => Err(Error::Internal("a product of columns without an operator".into())),
             Self::Own(own) => {
                 let own = own.operator()?;
                 if finish.is_plain() && finish.alpha == T::from_parts(1.0, 0.0) {

@@ -96,7 +96,13 @@ on_both_backends! {
     ;
     singular:
         singular_values_come_through_either_operator
-        values_of_a_deficient_matrix_are_zero_and_their_vectors_too
+        graded_values_are_accurate_to_the_norm
+        a_thousandth_in_single_precision_is_not_squared
+        every_copy_of_a_singular_value_is_found
+        values_of_a_deficient_matrix_are_zero_and_their_vectors_orthonormal
+        start_vectors_and_wishes_for_vectors_are_heeded
+        arguments_of_singular_values_are_named
+        a_search_that_is_cut_short_says_so
     ;
 }
 

@@ -1,10 +1,48 @@
-//! Singular triplets against those of a dense matrix.
+//! Singular triplets against those of a dense matrix, and against values that are known.
 
 use super::operators::{rectangular, whole};
 use super::*;
 use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
-use crate::lanczos::singular::{Through, singular_triplets};
+use crate::lanczos::singular::{Request, Through, Triplets, singular_triplets};
+
+/// Triplets whose vectors are orthonormal and whose residuals are true.
+fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, options: &Options) -> Triplets<T> {
+    let found = singular_triplets::<T>(c, a, request, options, &Progress::none()).unwrap();
+    let (rows, cols) = (a.rows(), a.cols());
+    let eps = T::Part::EPSILON.to_f64();
+    for (vectors, n) in [(&found.left, rows), (&found.right, cols)] {
+        let columns: Vec<Vec<Complex<f64>>> =
+            vectors.chunks_exact(n).map(|x| x.iter().map(|x| Complex::new(x.re(), x.im())).collect()).collect();
+        assert_eq!(columns.len(), options.count);
+        for (i, x) in columns.iter().enumerate() {
+            for (j, y) in columns.iter().enumerate() {
+                let dot: Complex<f64> = x.iter().zip(y).map(|(x, y)| x.conj() * y).sum();
+                let want = f64::from(u8::from(i == j));
+                assert!((dot - want).norm() < 100.0 * eps, "vectors {i} and {j} of {n} numbers: {dot}");
+            }
+        }
+    }
+    let dense = whole::<T>(c, a);
+    let norm = dense.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt();
+    for (k, s) in found.values.iter().enumerate() {
+        let wide = |v: &[T]| v.iter().map(|v| Complex::new(v.re(), v.im())).collect::<Vec<_>>();
+        let (u, v) = (wide(&found.left[k * rows..(k + 1) * rows]), wide(&found.right[k * cols..(k + 1) * cols]));
+        let (mut one, mut two) = (0.0f64, 0.0f64);
+        for i in 0..rows {
+            let sum: Complex<f64> = (0..cols).map(|j| dense[j * rows + i] * v[j]).sum();
+            one += (sum - s * u[i]).norm_sqr();
+        }
+        for j in 0..cols {
+            let sum: Complex<f64> = (0..rows).map(|i| dense[j * rows + i].conj() * u[i]).sum();
+            two += (sum - s * v[j]).norm_sqr();
+        }
+        let residual = one.max(two).sqrt();
+        assert!((residual - found.residuals[k]).abs() <= 100.0 * eps * norm, "{residual}, not {}", found.residuals[k]);
+    }
+    assert_eq!(found.info.converged, options.count, "{:?}", found.info);
+    found
+}
 
 fn check<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), through: Through, which: Which, accuracy: f64) {
     let a = rectangular::<T>(c, rows, cols, 4);
@@ -16,46 +54,247 @@ fn check<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), through: Thr
     if which == Which::Smallest {
         want.reverse();
     }
-    let options = Options { count: 4, which, verify: Verify::On, basis: 40.min(rows.min(cols)), ..Options::default() };
-    let found = singular_triplets::<T>(c, &a, through, &options, &Progress::none()).unwrap();
+    let options = Options { count: 4, which, verify: Verify::On, ..Options::default() };
+    let found = found_by::<T>(c, &a, Request { through, ..Request::default() }, &options);
     near(&found.values, &want[..4], accuracy * norm, "singular values");
-    assert!(found.residuals.iter().all(|r| *r <= 10.0 * accuracy * norm), "{:?}", found.residuals);
-    for (vectors, n) in [(&found.left, rows), (&found.right, cols)] {
-        for x in vectors.chunks_exact(n) {
-            let norm: f64 = x.iter().map(|x| x.re() * x.re() + x.im() * x.im()).sum();
-            assert!((norm - 1.0).abs() < 1e3 * T::Part::EPSILON.to_f64());
+    let limit = (10.0 * accuracy).max(2e-10) * norm;
+    assert!(found.residuals.iter().all(|r| *r <= limit), "{:?}", found.residuals);
+}
+
+pub(super) fn singular_values_come_through_either_operator(c: &Arc<Context>) {
+    for through in [Through::Auto, Through::Gram] {
+        check::<f64>(c, (180, 110), through, Which::Largest, 1e-10);
+        check::<f64>(c, (110, 180), through, Which::Largest, 1e-10);
+        check::<Complex<f64>>(c, (90, 120), through, Which::Largest, 1e-10);
+        check::<f32>(c, (150, 90), through, Which::Largest, 1e-5);
+        check::<f64>(c, (50, 40), through, Which::Smallest, 1e-14);
+    }
+    check::<f64>(c, (180, 110), Through::Augmented, Which::Largest, 1e-10);
+    check::<Complex<f64>>(c, (90, 120), Through::Augmented, Which::Largest, 1e-10);
+    check::<f64>(c, (60, 60), Through::Auto, Which::Smallest, 1e-14);
+    check::<Complex<f64>>(c, (40, 70), Through::Auto, Which::Smallest, 1e-14);
+    check::<Complex<f32>>(c, (70, 40), Through::Auto, Which::Smallest, 1e-6);
+    // Longer than what is bidiagonalised as a whole.
+    check::<f64>(c, (400, 300), Through::Auto, Which::Smallest, 1e-10);
+}
+
+/// A = H diag(values) G with reflections H and G, of which the values are the singular values to rounding.
+fn of_values<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), values: &[f64]) -> Matrix {
+    let unit = |n: usize, of: f64| -> Vec<f64> {
+        let raw: Vec<f64> = (0..n).map(|i| (of * (i as f64 + 1.0)).sin()).collect();
+        let norm = raw.iter().map(|v| v * v).sum::<f64>().sqrt();
+        raw.iter().map(|v| v / norm).collect()
+    };
+    let (h, g) = (unit(rows, 0.7), unit(cols, 1.3));
+    let part = |v: &[f64], i: usize, k: usize| f64::from(u8::from(i == k)) - 2.0 * v[i] * v[k];
+    let mut entries = Vec::new();
+    for i in 0..rows {
+        for j in 0..cols {
+            let sum: f64 = values.iter().enumerate().map(|(k, s)| part(&h, i, k) * s * part(&g, j, k)).sum();
+            // A unitary diagonal on either side changes no singular value.
+            let (sin, cos) = if T::IS_COMPLEX { (0.3 * i as f64 + 0.2 * j as f64).sin_cos() } else { (0.0, 1.0) };
+            entries.push((i, j, T::from_parts(sum * cos, sum * sin)));
+        }
+    }
+    from_entries(c, (rows, cols), &entries)
+}
+
+pub(super) fn graded_values_are_accurate_to_the_norm(c: &Arc<Context>) {
+    let decades: Vec<f64> = (0..60).map(|j| 10f64.powi(-j)).collect();
+    for shape in [(80, 60), (60, 80), (60, 60)] {
+        let a = of_values::<f64>(c, shape, &decades);
+        let options = Options { count: 10, ..Options::default() };
+        let found = found_by::<f64>(c, &a, Request::default(), &options);
+        for (k, s) in found.values.iter().enumerate() {
+            // As SciPy's svds or better: the matrix itself holds a value to eps, and 1e-8 thus to 2e-8 of it.
+            assert!((s - decades[k]).abs() <= 2e-15 * decades[k] + 3e-17, "{k}: {s}");
+        }
+        assert!(found.residuals.iter().all(|r| *r < 1e-14), "{:?}", found.residuals);
+        let options = Options { which: Which::Smallest, ..options };
+        let found = found_by::<f64>(c, &a, Request::default(), &options);
+        assert!(found.values.iter().all(|s| *s < 2e-15), "{:?}", found.values);
+    }
+    let decades: Vec<f64> = (0..50).map(|j| 10f64.powf(-0.2 * j as f64)).collect();
+    for which in [Which::Largest, Which::Smallest] {
+        let options = Options { count: 5, which, ..Options::default() };
+        let want = |k: usize| if which == Which::Largest { decades[k] } else { decades[49 - k] };
+        let a = of_values::<Complex<f64>>(c, (70, 50), &decades);
+        for (k, s) in found_by::<Complex<f64>>(c, &a, Request::default(), &options).values.iter().enumerate() {
+            assert!((s - want(k)).abs() <= 1e-15, "{k}: {s}, not {}", want(k));
+        }
+        let a = of_values::<f32>(c, (50, 70), &decades);
+        for (k, s) in found_by::<f32>(c, &a, Request::default(), &options).values.iter().enumerate() {
+            assert!((s - want(k)).abs() <= 5e-7, "{k}: {s}, not {}", want(k));
         }
     }
 }
 
-pub(super) fn singular_values_come_through_either_operator(c: &Arc<Context>) {
-    check::<f64>(c, (180, 110), Through::Gram, Which::Largest, 1e-10);
-    check::<f64>(c, (110, 180), Through::Gram, Which::Largest, 1e-10);
-    check::<f64>(c, (180, 110), Through::Augmented, Which::Largest, 1e-10);
-    check::<Complex<f64>>(c, (90, 120), Through::Gram, Which::Largest, 1e-10);
-    check::<Complex<f64>>(c, (90, 120), Through::Augmented, Which::Largest, 1e-10);
-    check::<f32>(c, (150, 90), Through::Gram, Which::Largest, 1e-4);
-    check::<f64>(c, (50, 40), Through::Gram, Which::Smallest, 1e-8);
+pub(super) fn a_thousandth_in_single_precision_is_not_squared(c: &Arc<Context>) {
+    let values: Vec<f64> = (0..40).map(|j| 10f64.powi(-(j.min(4)))).collect();
+    let a = of_values::<f32>(c, (50, 40), &values);
+    let found = found_by::<f32>(c, &a, Request::default(), &Options { count: 8, ..Options::default() });
+    for (s, want) in found.values.iter().zip(&values) {
+        assert!((s - want).abs() <= 2e-7, "{s}, not {want}");
+    }
 }
 
-pub(super) fn values_of_a_deficient_matrix_are_zero_and_their_vectors_too(c: &Arc<Context>) {
-    // One column in four is empty.
+pub(super) fn every_copy_of_a_singular_value_is_found(c: &Arc<Context>) {
+    for which in [Which::Largest, Which::Smallest] {
+        let options = Options { count: 7, which, ..Options::default() };
+        for shape in [(40, 40), (60, 40), (40, 60)] {
+            let one = of_values::<f64>(c, shape, &[1.0; 40]);
+            near(&found_by::<f64>(c, &one, Request::default(), &options).values, &[1.0; 7], 1e-14, "isometry");
+        }
+        // Two equal blocks, larger than what is bidiagonalised as a whole.
+        let (rows, cols) = (320, 290);
+        let block = |i: usize, j: usize| (i, j, if i == j { 2.0 + (i as f64 / 7.0).sin() } else { 0.25 });
+        let one: Vec<_> = (0..cols / 2).flat_map(|j| [block(j, j), block(j + 5, j)]).collect();
+        let both = one.iter().flat_map(|&(i, j, v)| [(i, j, v), (i + rows / 2, j + cols / 2, v)]);
+        let a = from_entries(c, (rows, cols), &both.collect::<Vec<_>>());
+        let found = found_by::<f64>(c, &a, Request::default(), &Options { count: 6, ..options });
+        let half = from_entries(c, (rows / 2, cols / 2), &one);
+        let once = found_by::<f64>(c, &half, Request::default(), &Options { count: 3, ..options });
+        for (k, s) in found.values.iter().enumerate() {
+            assert!((s - once.values[k / 2]).abs() < 1e-9, "{which:?}: {:?}, {:?}", found.values, once.values);
+        }
+    }
+}
+
+pub(super) fn values_of_a_deficient_matrix_are_zero_and_their_vectors_orthonormal(c: &Arc<Context>) {
+    for (rows, cols) in [(30, 20), (20, 30), (25, 25), (1, 1), (1, 5), (7, 2)] {
+        let least: usize = rows.min(cols);
+        for rank in [0, 1, least / 2] {
+            let values: Vec<f64> = (0..rank.min(least)).map(|k| 2.0 - k as f64 / least as f64).collect();
+            let a = of_values::<f64>(c, (rows, cols), &values);
+            for through in [Through::Auto, Through::Gram, Through::Augmented] {
+                for which in [Which::Largest, Which::Smallest] {
+                    if through == Through::Augmented && which == Which::Smallest {
+                        continue;
+                    }
+                    let options = Options { count: least, which, ..Options::default() };
+                    let found = found_by::<f64>(c, &a, Request { through, ..Request::default() }, &options);
+                    let mut want = values.clone();
+                    want.resize(least, 0.0);
+                    if which == Which::Smallest {
+                        want.reverse();
+                    }
+                    near(&found.values, &want, 1e-14, "deficient matrix");
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn start_vectors_and_wishes_for_vectors_are_heeded(c: &Arc<Context>) {
+    for (rows, cols) in [(60, 45), (45, 60)] {
+        let a = rectangular::<f64>(c, rows, cols, 4);
+        let options = Options { count: 3, ..Options::default() };
+        let whole = found_by::<f64>(c, &a, Request::default(), &options);
+        let exact = if cols <= rows { &whole.right } else { &whole.left };
+        for which in [Which::Largest, Which::Smallest] {
+            let options = Options { which, ..options };
+            let plain = found_by::<f64>(c, &a, Request::default(), &options);
+            for through in [Through::Auto, Through::Augmented] {
+                if (through, which) == (Through::Augmented, Which::Smallest) {
+                    continue;
+                }
+                let request = Request { through, start: Some(&exact[..45]), ..Request::default() };
+                let found = found_by::<f64>(c, &a, request, &options);
+                near(&found.values, &plain.values, 1e-12, "with a start vector");
+            }
+            for vectors in [[false, false], [true, false], [false, true]] {
+                let request = Request { vectors, ..Request::default() };
+                let found = singular_triplets::<f64>(c, &a, request, &options, &Progress::none()).unwrap();
+                assert_eq!((&found.values, &found.residuals), (&plain.values, &plain.residuals));
+                let lengths = [if vectors[0] { 3 * rows } else { 0 }, if vectors[1] { 3 * cols } else { 0 }];
+                assert_eq!([found.left.len(), found.right.len()], lengths);
+            }
+        }
+    }
+    // A start vector made of the vectors wanted needs no restart.
+    let a = rectangular::<f64>(c, 600, 450, 4);
+    let options = Options { count: 3, basis: 8, verify: Verify::Off, ..Options::default() };
+    let plain = found_by::<f64>(c, &a, Request::default(), &options);
+    let sum: Vec<f64> = (0..450).map(|i| (0..3).map(|k| plain.right[450 * k + i]).sum()).collect();
+    let led = found_by::<f64>(c, &a, Request { start: Some(&sum), ..Request::default() }, &options);
+    near(&led.values, &plain.values, 1e-9, "with a start vector");
+    assert!(plain.info.restarts > 2 && led.info.restarts <= 1, "{:?} {:?}", plain.info, led.info);
+}
+
+pub(super) fn arguments_of_singular_values_are_named(c: &Arc<Context>) {
     let a = rectangular::<f64>(c, 30, 4, 1);
     let options = Options { count: 4, ..Options::default() };
-    let found = singular_triplets::<f64>(c, &a, Through::Gram, &options, &Progress::none()).unwrap();
-    let dense = whole::<f64>(c, &a);
-    let filled = dense.chunks_exact(30).filter(|column| column.iter().any(|v| v.norm() > 0.0)).count();
-    let positive = found.values.iter().filter(|v| **v > 1e-12).count();
-    assert_eq!(positive, filled);
-    assert!(
-        found.values.iter().zip(found.left.chunks_exact(30)).all(|(s, u)| *s > 1e-12 || u.iter().all(|x| *x == 0.0))
-    );
-    assert!(found.residuals.iter().all(|r| *r < 1e-12));
-    let refused =
-        |o: Options, t: Through| singular_triplets::<f64>(c, &a, t, &o, &Progress::none()).unwrap_err().to_string();
-    assert_eq!(refused(Options { count: 5, ..options }, Through::Gram), "count: is 5, outside 1 to 4");
+    let refused = |o: Options, request: Request<'_, f64>| {
+        singular_triplets::<f64>(c, &a, request, &o, &Progress::none()).unwrap_err().to_string()
+    };
+    let none = Request::default();
+    assert_eq!(refused(Options { count: 5, ..options }, none), "count: is 5, outside 1 to 4");
     let both = Options { which: Which::BothEnds, ..options };
-    assert_eq!(refused(both, Through::Gram), "which: is BothEnds, Largest or Smallest is needed");
-    assert!(refused(Options { which: Which::Smallest, ..options }, Through::Augmented).contains("Gram is needed"));
-    assert!(Through::from_code("through", 2).is_err());
+    assert_eq!(refused(both, none), "which: is BothEnds, Largest or Smallest is needed");
+    let augmented = Request { through: Through::Augmented, ..none };
+    assert!(refused(Options { which: Which::Smallest, ..options }, augmented).contains("Gram is needed"));
+    let started = |start| Request { start: Some(start), ..none };
+    assert_eq!(refused(options, started(&[1.0; 30])), "start: has 30 elements, 4 are needed");
+    assert_eq!(refused(options, started(&[0.0; 4])), "start: is 0");
+    assert_eq!(refused(options, started(&[1.0, f64::NAN, 0.0, 0.0])), "start: element 1 is not finite");
+    assert!(Through::from_code("through", 3).is_err());
+    let a = from_entries::<f64>(c, (6, 5), &[(1, 1, 1.0), (2, 2, f64::NAN)]);
+    for which in [Which::Largest, Which::Smallest] {
+        let options = Options { count: 2, which, ..Options::default() };
+        let found = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none());
+        assert!(matches!(found, Err(Error::Numerical(_))), "{found:?}");
+    }
+}
+
+pub(super) fn a_search_that_is_cut_short_says_so(c: &Arc<Context>) {
+    let a = rectangular::<f64>(c, 400, 300, 4);
+    for which in [Which::Largest, Which::Smallest] {
+        let options = Options { count: 6, basis: 10, restarts: 1, which, ..Options::default() };
+        let found = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap();
+        assert!(found.info.converged < 6 && found.info.reason == Reason::Restarts, "{:?}", found.info);
+        assert!(found.info.restarts <= 1);
+    }
+}
+
+#[test]
+fn singular_triplets_do_not_depend_on_the_number_of_threads() {
+    for which in [Which::Largest, Which::Smallest] {
+        let bits = |threads: usize| {
+            let c = cpu(threads);
+            let a = rectangular::<f64>(&c, 5000, 400, 3);
+            let options = Options { count: 3, which, tolerance: 1e-4, restarts: 3, ..Options::default() };
+            let found = singular_triplets::<f64>(&c, &a, Request::default(), &options, &Progress::none()).unwrap();
+            found.left.iter().chain(&found.right).chain(&found.values).map(|v| v.to_bits()).collect::<Vec<_>>()
+        };
+        assert!(bits(1) == bits(3), "{which:?}");
+    }
+}
+
+#[test]
+fn jacobi_keeps_the_digits_of_graded_columns() {
+    use crate::lanczos::algorithm::jacobi::decompose;
+    let k = 6;
+    // Columns of sizes 1, 1e-40, ... that are far from orthogonal.
+    let at = |i: usize, j: usize| (1.0 + ((i * k + j) as f64).sin()) * 10f64.powi(-40 * j as i32);
+    let a: Vec<Complex<f64>> = (0..k * k)
+        .map(|e| {
+            Complex::new(
+                at(e % k, e / k),
+                0.5 * at(e / k, e % k) * 10f64.powi(40 * (e % k) as i32 - 40 * (e / k) as i32),
+            )
+        })
+        .collect();
+    let found = decompose(k, a.clone()).unwrap();
+    for j in 0..k {
+        for i in 0..k {
+            let entry: Complex<f64> =
+                (0..k).map(|l| found.left[l * k + i] * found.values[l] * found.right[l * k + j].conj()).sum();
+            let size = a[j * k..(j + 1) * k].iter().map(|v| v.norm()).fold(0.0, f64::max);
+            assert!((entry - a[j * k + i]).norm() <= 1e-14 * size, "{i} {j}");
+        }
+    }
+    let zero = decompose(3, vec![0.0f64; 9]).unwrap();
+    assert_eq!(zero.values, [0.0; 3]);
+    assert_eq!(zero.left, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    assert!(decompose(1, vec![f64::NAN]).is_err() && decompose(0, Vec::<f64>::new()).unwrap().values.is_empty());
 }

@@ -1,0 +1,229 @@
+//! Golub-Kahan-Lanczos with thick restart (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005): A V = U B and A^H U = V B^H +
+//! beta v e^T with orthonormal U and V, so that no singular value is squared and each is accurate to eps ||A||.
+
+use super::super::info::Reason;
+use super::super::options::{Settings, Verify, Which};
+use super::super::sides::{Side, Sides};
+use super::restart::{Counts, Found, Report, Search, beats, fresh, pick};
+use super::triplets::unit;
+use super::verify::{CHECK, Solved};
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+const WHAT: &str = "bidiagonalisation";
+
+/// Residual, in units of roundoff times the norm, below which no value's relative one is asked for.
+const FLOOR: f64 = 4.0;
+
+/// P, s and Q of B = P diag(s) Q^T for a real matrix of some order, column-major.
+pub type SmallSvd<'a> = dyn FnMut(usize, &[f64]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> + 'a;
+
+/// Columns of either side that a solve needs.
+pub fn columns(settings: &Settings) -> usize {
+    // The vectors found stay while the check has a space of its own.
+    settings.count + settings.basis.max(CHECK) + 1
+}
+
+/// A run in progress.
+struct Run<'a, T: Scalar> {
+    sides: &'a mut dyn Sides<T>,
+    search: &'a Search<'a>,
+    counts: &'a mut Counts,
+    /// B, m-by-m, column-major: upper bidiagonal, after a restart with values on the diagonal and one full column.
+    b: Vec<f64>,
+    m: usize,
+}
+
+/// How a cycle ended.
+struct Cycle {
+    /// Vectors of the space.
+    size: usize,
+    /// The coupling to the next vector.
+    beta: f64,
+    /// Whether there is no next vector.
+    is_whole: bool,
+}
+
+impl<T: Scalar> Run<'_, T> {
+    /// Steps `from .. m`.
+    fn cycle(&mut self, from: usize) -> Result<Cycle> {
+        let (o, m) = (self.search.locked, self.m);
+        let order = self.sides.side(Side::Short).order();
+        for j in from..m {
+            self.counts.products += 1;
+            self.sides.cross(Side::Short, o + j, o + j)?;
+            let Some(alpha) = unit(self.sides.side(Side::Long), o + j, self.search.settings, self.counts)? else {
+                return Ok(Cycle { size: j, beta: 0.0, is_whole: true });
+            };
+            self.b[j * m + j] = alpha;
+            if o + j + 1 >= order {
+                return Ok(Cycle { size: j + 1, beta: 0.0, is_whole: true });
+            }
+            self.sides.cross(Side::Long, o + j, o + j + 1)?;
+            let next = unit(self.sides.side(Side::Short), o + j + 1, self.search.settings, self.counts)?;
+            let Some(beta) = next else { return Ok(Cycle { size: j + 1, beta: 0.0, is_whole: true }) };
+            if j + 1 == m {
+                return Ok(Cycle { size: m, beta, is_whole: false });
+            }
+            self.b[(j + 1) * m + j] = beta;
+        }
+        Ok(Cycle { size: m, beta: 0.0, is_whole: false })
+    }
+
+    /// P, s and Q of the leading part of B.
+    fn decomposed(&self, size: usize, svd: &mut SmallSvd<'_>) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+        let mut leading = alloc::with_capacity(WHAT, size * size)?;
+        for column in self.b.chunks_exact(self.m).take(size) {
+            leading.extend_from_slice(&column[..size]);
+        }
+        if leading.iter().all(|v| *v == 0.0) {
+            (0..size).for_each(|i| leading[i * size + i] = 1.0);
+            let again = alloc::copied(WHAT, &leading)?;
+            return Ok((leading, alloc::filled(WHAT, size, 0.0)?, again));
+        }
+        svd(size, &leading)
+    }
+
+    /// Rotates the spaces to triplets, the first of `order`.
+    fn rotate(&mut self, order: &[usize], size: usize, left: &[f64], right: &[f64]) -> Result<()> {
+        for (side, turn) in [(Side::Short, right), (Side::Long, left)] {
+            let picked = pick_wide::<T>(order, turn, size)?;
+            self.sides.side(side).rotate(self.search.locked, size, &picked, order.len())?;
+        }
+        Ok(())
+    }
+}
+
+fn pick_wide<T: Scalar>(order: &[usize], y: &[f64], size: usize) -> Result<Vec<T::Wide>> {
+    let picked = pick(order, y, size)?;
+    let mut wide = alloc::with_capacity(WHAT, picked.len())?;
+    wide.extend(picked.iter().map(|v| T::Wide::from_parts(*v, 0.0)));
+    Ok(wide)
+}
+
+/// Finds triplets of the matrix on the complement of the locked columns of both sides, which are left as they are.
+///
+/// # Errors
+/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend reports.
+pub fn run<T: Scalar>(
+    sides: &mut dyn Sides<T>,
+    search: &Search<'_>,
+    counts: &mut Counts,
+    svd: &mut SmallSvd<'_>,
+    report: &mut Report<'_>,
+) -> Result<Found> {
+    let (m, o, settings) = (search.basis, search.locked, search.settings);
+    let b = alloc::filled(WHAT, m * m, 0.0)?;
+    if !search.started && !fresh(sides.side(Side::Short), settings.seed, counts, o)? {
+        return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false });
+    }
+    let mut run = Run { sides, search, counts, b, m };
+    let (mut kept, mut restart) = (0, 0);
+    loop {
+        let Cycle { size, beta, is_whole } = run.cycle(kept)?;
+        let (left, values, right) = run.decomposed(size, svd)?;
+        let order = search.which.order(&values);
+        let residual = |i: usize| if is_whole { 0.0 } else { beta * left[i * size + size - 1].abs() };
+        let floor = FLOOR * settings.epsilon * run.counts.norm;
+        let near = |i: usize| match residual(i) {
+            0.0 => 0.0,
+            rest => rest / (settings.tolerance * values[i]).max(floor),
+        };
+        let wanted = search.count.min(size);
+        let converged = order[..wanted].iter().take_while(|&&i| near(i) <= 1.0).count();
+        let worst = order[..wanted].iter().map(|&i| near(i)).fold(0.0, f64::max);
+        report(converged, worst)?;
+        let stopped = search.stop.is_some_and(|limit| {
+            let Some(&best) = order.first() else { return true };
+            let reach = match search.which {
+                Which::Smallest => values[best] - residual(best),
+                _ => values[best] + residual(best),
+            };
+            // What is settled to a hundredth of its distance from the limit will not come to lie beyond it.
+            residual(best) < 1e-2 / 1.01 * (reach - limit).abs() && !beats(search.which, reach, limit)
+        });
+        let done = converged == wanted || is_whole || stopped;
+        if done || restart >= settings.restarts {
+            run.rotate(&order[..wanted], size, &left, &right)?;
+            let values = order[..wanted].iter().map(|&i| values[i]).collect();
+            return Ok(Found { values, converged, exhausted: is_whole, stopped });
+        }
+        run.counts.restarts += 1;
+        restart += 1;
+        // More than are wanted: markedly fewer products than to keep those alone.
+        let keep = (search.count + 1).max(converged + (m - converged) / 2).min(m.saturating_sub(3)).max(1);
+        run.rotate(&order[..keep], size, &left, &right)?;
+        let short = run.sides.side(Side::Short);
+        short.copy(o + size, o + keep)?;
+        let rest = short.orthogonalise(o + keep, o + keep)?;
+        short.scale(o + keep, 1.0 / super::finite(rest.after, "a norm")?)?;
+        run.b.fill(0.0);
+        for (at, &i) in order[..keep].iter().enumerate() {
+            run.b[at * m + at] = values[i];
+            run.b[keep * m + at] = beta * left[i * size + size - 1];
+        }
+        kept = keep;
+    }
+}
+
+/// Finds the triplets that `settings` ask for, into the first columns of both sides, and looks for copies of multiple values;
+/// with `started` column 0 of the short side holds a start vector of norm 1.
+///
+/// # Errors
+/// As [`run`].
+pub fn solve<T: Scalar>(
+    sides: &mut dyn Sides<T>,
+    settings: &Settings,
+    started: bool,
+    svd: &mut SmallSvd<'_>,
+    report: &mut Report<'_>,
+) -> Result<Solved> {
+    let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
+    let (count, which) = (settings.count, settings.which);
+    let search = Search { locked: 0, count, which, basis: settings.basis, stop: None, started, settings };
+    let Found { mut values, converged, exhausted, .. } = run(sides, &search, &mut counts, svd, report)?;
+    let complete = converged == count && values.len() == count;
+    let mut recovered = 0;
+    if complete && !exhausted && settings.verify != Verify::Off {
+        recovered = check(sides, settings, &mut values, &mut counts, svd, report)?;
+    }
+    let reason = match (complete, exhausted) {
+        (_, true) => Reason::Exhausted,
+        (true, _) => Reason::Converged,
+        (false, _) => Reason::Restarts,
+    };
+    Ok(Solved { values, converged, reason, recovered, counts })
+}
+
+/// Looks for values that are wanted more than the last of those found, in what is orthogonal to their vectors; how many were
+/// found.
+fn check<T: Scalar>(
+    sides: &mut dyn Sides<T>,
+    settings: &Settings,
+    values: &mut [f64],
+    counts: &mut Counts,
+    svd: &mut SmallSvd<'_>,
+    report: &mut Report<'_>,
+) -> Result<usize> {
+    let (locked, which) = (values.len(), settings.which);
+    let basis = (sides.side(Side::Short).order() - locked).min(settings.basis.max(CHECK));
+    let mut found = 0;
+    while let Some(&last) = which.order(values).last().filter(|_| basis > 0) {
+        let margin = (10.0 * settings.tolerance * values[last]).max(10.0 * settings.epsilon * counts.norm);
+        let limit = if which == Which::Smallest { values[last] - margin } else { values[last] + margin };
+        let search = Search { locked, count: 1, which, basis, stop: Some(limit), started: false, settings };
+        let one = run(sides, &search, counts, svd, report)?;
+        match one.values.first() {
+            Some(&value) if one.converged == 1 && beats(which, value, limit) => {
+                for side in Side::BOTH {
+                    sides.side(side).copy(locked, last)?;
+                }
+                values[last] = value;
+                found += 1;
+            }
+            _ => break,
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,111 @@
+//! Singular triplets of a pair of spaces: the Rayleigh-Ritz step on both sides, and residuals of both equations.
+
+use super::super::options::{Settings, Which};
+use super::super::sides::{Side, Sides};
+use super::finite;
+use super::jacobi::decompose;
+use super::restart::{Counts, fresh, pick};
+use crate::alloc;
+use crate::error::Result;
+use crate::lanczos::krylov::Columns;
+use crate::scalar::Scalar;
+
+const WHAT: &str = "singular triplets";
+
+/// In units of roundoff times the norm: residuals of products with rounded vectors.
+const RESIDUAL: f64 = 64.0;
+
+/// The largest residual of a triplet that has converged.
+pub fn allowed(settings: &Settings, value: f64, norm: f64) -> f64 {
+    // Once for the estimate that ends the iteration, once for what the rotation adds.
+    (2.0 * settings.tolerance * value).max(RESIDUAL * settings.epsilon * norm)
+}
+
+/// Makes a column orthogonal to all before it and of norm 1; the norm that was left. Where that is rounding alone, a random
+/// unit vector is put in its place and 0 returned; `None` where there is none.
+pub fn unit<T: Scalar>(
+    krylov: &mut Columns<'_, T>,
+    column: usize,
+    settings: &Settings,
+    counts: &mut Counts,
+) -> Result<Option<f64>> {
+    let p = krylov.orthogonalise(column, column)?;
+    counts.norm = counts.norm.max(finite(p.before, "the norm of a product")?);
+    let rest = finite(p.after, "a coefficient")?;
+    let rounding = settings.epsilon * counts.norm;
+    if rest > rounding {
+        krylov.scale(column, 1.0 / rest)?;
+        if rest > 1e3 * rounding {
+            return Ok(Some(rest));
+        }
+        // A short remainder is orthogonal only to its own size.
+        let again = krylov.orthogonalise(column, column)?;
+        if again.after > 0.5 {
+            krylov.scale(column, 1.0 / again.after)?;
+            return Ok(Some(rest * again.after));
+        }
+    }
+    counts.breakdowns += 1;
+    Ok(fresh(krylov, settings.seed, counts, column)?.then_some(0.0))
+}
+
+/// Makes the first `count` columns of the long side an orthonormal basis that holds the images of those of the short side,
+/// which are made orthonormal.
+///
+/// # Errors
+/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend reports.
+pub fn complete<T: Scalar>(
+    sides: &mut dyn Sides<T>,
+    count: usize,
+    settings: &Settings,
+    counts: &mut Counts,
+) -> Result<()> {
+    let mut bases = Counts { norm: 1.0, drawn: counts.drawn, ..Counts::default() };
+    for j in 0..count {
+        unit(sides.side(Side::Short), j, settings, &mut bases)?;
+    }
+    counts.drawn = bases.drawn;
+    for j in 0..count {
+        sides.cross(Side::Short, j, j)?;
+        unit(sides.side(Side::Long), j, settings, counts)?;
+    }
+    Ok(())
+}
+
+/// Rotates the first `count` columns of both sides, which are orthonormal, so that U^H A V is diagonal and not negative, in the
+/// order of `which`; its diagonal. Column `work` of the long side is written to.
+///
+/// # Errors
+/// As [`complete`].
+pub fn rotate<T: Scalar>(sides: &mut dyn Sides<T>, count: usize, which: Which, work: usize) -> Result<Vec<f64>> {
+    let mut projected = alloc::filled(WHAT, count * count, T::Wide::default())?;
+    for (j, h) in projected.chunks_exact_mut(count.max(1)).enumerate() {
+        sides.cross(Side::Short, j, work)?;
+        sides.side(Side::Long).project(0, count, work, 1, h)?;
+    }
+    let found = decompose(count, projected)?;
+    let order = which.arrange(&found.values);
+    for (side, turn) in [(Side::Short, &found.right), (Side::Long, &found.left)] {
+        sides.side(side).rotate(0, count, &pick(&order, turn, count)?, count)?;
+    }
+    let mut values = alloc::with_capacity(WHAT, count)?;
+    values.extend(order.iter().map(|&i| found.values[i]));
+    Ok(values)
+}
+
+/// The larger of ||A v - s u|| and ||A^H u - s v|| of the first columns. Column `work` of both sides is written to.
+///
+/// # Errors
+/// As [`complete`].
+pub fn residuals<T: Scalar>(sides: &mut dyn Sides<T>, values: &[f64], work: usize) -> Result<Vec<f64>> {
+    let mut residuals = alloc::with_capacity(WHAT, values.len())?;
+    for (j, &value) in values.iter().enumerate() {
+        let mut worst = 0.0f64;
+        for (from, to) in [(Side::Short, Side::Long), (Side::Long, Side::Short)] {
+            sides.cross(from, j, work)?;
+            worst = worst.max(finite(sides.side(to).distance(work, value, j)?, "a residual")?);
+        }
+        residuals.push(worst);
+    }
+    Ok(residuals)
+}
