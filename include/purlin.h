@@ -2617,7 +2617,7 @@ typedef struct purlin_rsvd_options {
    */
   int64_t power_iterations;
   /**
-   * With a tolerance, the largest rank; 0, the default, for min(m, n).
+   * With a tolerance, the largest rank; 0, the default, for min(m, n). Refused without one.
    */
   int64_t max_rank;
   /**
@@ -2633,7 +2633,7 @@ typedef struct purlin_rsvd_options {
    */
   int64_t resident_rows;
   /**
-   * MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l.
+   * MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l. Refused for other methods.
    */
   int64_t merge_width;
   /**
@@ -2650,7 +2650,8 @@ typedef struct purlin_rsvd_options {
    */
   double tolerance;
   /**
-   * Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0.
+   * Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0. Refused
+   * for other methods and with a tolerance.
    */
   double smallest_ratio;
   /**
@@ -2659,8 +2660,8 @@ typedef struct purlin_rsvd_options {
    */
   int32_t dtype;
   /**
-   * One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu,
-   * Gu, Li, SIMAX 39, 2018), nor by purlin_rsvd_range.
+   * One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
+   * 39, 2018), AUTO or RANGE. Not used by purlin_rsvd_range.
    */
   int32_t method;
   /**
@@ -2719,6 +2720,11 @@ typedef struct purlin_rsvd_options {
    * 0.
    */
   int32_t reserved;
+  /**
+   * Bytes a second that a matrix that is read in blocks is delivered at, for AUTO and `seconds_predicted`: a slow reader
+   * is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory.
+   */
+  double read_rate;
 } purlin_rsvd_options;
 
 /**
@@ -2825,7 +2831,8 @@ typedef struct purlin_rsvd_info {
    */
   int64_t device_bytes;
   /**
-   * Planned peak of host memory of each context, bytes.
+   * Planned peak of host memory of each context, bytes. On the CPU of a run whose columns stay independent, which
+   * `host_bytes_used` meets within a tenth; rank-deficient data may take more, up to the context's limit.
    */
   int64_t host_bytes;
   /**
@@ -5244,16 +5251,16 @@ purlin_status purlin_source_from_mapped_file(const struct purlin_context *contex
                                              struct purlin_source **source);
 
 /**
- * A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first,
- * as those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag
- * PURLIN_ROW_MAJOR in purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source
+ * A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. 64-bit integers are read as F64, and
+ * refused beyond 2^53 when they are read. Its axes are given fastest first, as those of every source: an array of shape
+ * (r, c) in C order has the dimensions [c, r] and the flag PURLIN_ROW_MAJOR in purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source
  * with that flag, either is the r x c matrix.
  *
  * @param      context  the context it belongs to.
  * @param      path     the file.
  * @param[out] source   the source; destroy it with purlin_source_destroy. It keeps the file open.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
- * `PURLIN_ERROR_IO` (no such file, no .npy file, elements that are objects, structures, text, 64-bit integers or long
+ * `PURLIN_ERROR_IO` (no such file, no .npy file, elements that are objects, structures, text or long
  * doubles, no or more than 4 axes, too short), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `path` is NULL or a terminated string, `source` is NULL or valid for writing.
@@ -6405,7 +6412,8 @@ purlin_status purlin_pca_components(const struct purlin_pca *pca,
 
 /**
  * Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard
- * deviations where scores are whitened. One pass over `x`, 2 count features rank operations.
+ * deviations where scores are whitened. One pass over `x`, 2 count features rank operations. May be called from several
+ * threads at a time.
  *
  * @param      pca     the analysis.
  * @param      stream  NULL for the context's own.
@@ -6425,7 +6433,8 @@ purlin_status purlin_pca_transform(struct purlin_pca *pca,
                                    struct purlin_rsvd_info *info);
 
 /**
- * Brings scores back to samples: the inverse of purlin_pca_transform within the components' span.
+ * Brings scores back to samples: the inverse of purlin_pca_transform within the components' span. May be called from
+ * several threads at a time.
  *
  * @param pca     the analysis.
  * @param stream  NULL for the context's own.

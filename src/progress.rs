@@ -19,6 +19,8 @@ pub struct Progress<'a> {
     report: Option<&'a ProgressFn<'a>>,
     flag: CancelFlag,
     last: Cell<Option<Instant>>,
+    /// When the caller's function was called between the parts of a step, or the call began.
+    repeated: Cell<Instant>,
 }
 
 /// What worker threads see of a call's cancellation: counters, and where they stood when the call began.
@@ -50,7 +52,7 @@ impl<'a> Progress<'a> {
     /// Progress of a call that starts now. `epoch` is the context's cancel counter.
     pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
         let flag = CancelFlag { epochs: vec![(Arc::clone(epoch), epoch.load(Ordering::Relaxed))] };
-        Self { report, flag, last: Cell::new(None) }
+        Self { report, flag, last: Cell::new(None), repeated: Cell::new(Instant::now()) }
     }
 
     /// The same, also cancelled when `epoch` is no longer `start`: an object's own counter, or another context's.
@@ -92,6 +94,26 @@ impl<'a> Progress<'a> {
     }
 }
 
+impl Progress<'_> {
+    /// Between the parts of a step: asks for cancellation and calls the caller's function again, if it was not called for
+    /// some time.
+    ///
+    /// # Errors
+    /// As [`Progress::report`].
+    pub fn repeat(&self, (step, steps, measure): (i64, i64, f64)) -> Result<()> {
+        self.flag.check()?;
+        let Some(report) = self.report else { return Ok(()) };
+        let now = Instant::now();
+        let before = self.repeated.get().max(self.last.get().unwrap_or(self.repeated.get()));
+        if now.duration_since(before) < INTERVAL {
+            return Ok(());
+        }
+        // Apart from the reports of steps, none of which this is to suppress.
+        self.repeated.set(now);
+        if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +131,27 @@ mod tests {
             p.report(i, 1000, 0.0).unwrap();
         }
         assert!((2..100).contains(&count.get()), "{}", count.get());
+    }
+
+    #[test]
+    fn the_parts_of_a_long_step_report_it_again_and_suppress_no_step() {
+        let steps = std::cell::RefCell::new(Vec::new());
+        let f = |step: i64, _: i64, _: f64| {
+            steps.borrow_mut().push(step);
+            true
+        };
+        let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&f));
+        p.repeat((0, 2, 0.0)).unwrap();
+        assert!(steps.borrow().is_empty(), "a short step is not reported again");
+        std::thread::sleep(INTERVAL);
+        p.repeat((0, 2, 0.0)).unwrap();
+        p.repeat((0, 2, 0.0)).unwrap();
+        p.report(1, 2, 0.0).unwrap();
+        assert_eq!(*steps.borrow(), [0, 1]);
+        let no = |_: i64, _: i64, _: f64| false;
+        let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&no));
+        std::thread::sleep(INTERVAL);
+        assert_eq!(p.repeat((0, 1, 0.0)), Err(Error::Cancelled));
     }
 
     #[test]

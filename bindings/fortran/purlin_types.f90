@@ -169,6 +169,7 @@ module purlin_types
     type(c_funptr) :: progress
     type(c_ptr) :: progress_user
     integer(c_int32_t) :: iteration_precision, reserved
+    real(c_double) :: read_rate
   end type
 
   type, bind(c) :: purlin_rsvd_info

@@ -1,7 +1,7 @@
 //! NumPy's .npy files: a header of text in front of an array's elements (NEP 1, and versions 2 and 3 of the format).
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block, MAX_AXES};
 use super::number::{Endianness, Number};
@@ -18,12 +18,45 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 pub struct NpySource {
     file: FileSource,
     order: Order,
+    /// 64-bit integers of the file, which are delivered as F64.
+    integers: Option<Integers>,
+    path: PathBuf,
+}
+
+/// Integers of 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Integers {
+    Signed,
+    Unsigned,
+}
+
+/// Integers up to this are numbers of F64.
+const LARGEST_INTEGER: u64 = 1 << 53;
+
+impl Integers {
+    /// Replaces integers in the machine's byte order by the same numbers as F64.
+    fn convert(self, path: &Path, bytes: &mut [u8]) -> Result<()> {
+        for word in bytes.chunks_exact_mut(8) {
+            let mut copy = [0u8; 8];
+            copy.copy_from_slice(word);
+            let (value, size) = match self {
+                Self::Signed => (i64::from_ne_bytes(copy) as f64, i64::from_ne_bytes(copy).unsigned_abs()),
+                Self::Unsigned => (u64::from_ne_bytes(copy) as f64, u64::from_ne_bytes(copy)),
+            };
+            if size > LARGEST_INTEGER {
+                return Err(bad(path, format!("holds an integer of magnitude {size}, more than F64 holds exactly")));
+            }
+            word.copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    }
 }
 
 /// What a header says.
 #[derive(Debug, PartialEq)]
 struct Header {
     number: Number,
+    integers: Option<Integers>,
     endianness: Endianness,
     fortran_order: bool,
     shape: Vec<usize>,
@@ -34,11 +67,11 @@ fn bad(path: &Path, problem: impl Into<String>) -> Error {
 }
 
 impl NpySource {
-    /// Opens a file of version 1, 2 or 3.
+    /// Opens a file of version 1, 2 or 3. Integers of 64 bits are delivered as F64.
     ///
     /// # Errors
-    /// [`Error::Io`] for a file that is missing, no .npy file or too short, and for elements that are no numbers or
-    /// 64-bit integers, or an array of no or more than [`MAX_AXES`] axes.
+    /// [`Error::Io`] for a file that is missing, no .npy file or too short, and for elements that are no numbers, or an
+    /// array of no or more than [`MAX_AXES`] axes.
     pub fn open(path: &Path) -> Result<Self> {
         file_fault(path, "open")?;
         let mut file = std::fs::File::open(path).map_err(|e| io_error(path, "open", &e))?;
@@ -82,7 +115,7 @@ impl NpySource {
         }
         let info = ArrayInfo::new(header.number, &dims).map_err(|e| bad(path, e.to_string()))?;
         let file = FileSource::open(path, crate::shape::to_u64(offset), header.endianness, info)?;
-        Ok(Self { file, order })
+        Ok(Self { file, order, integers: header.integers, path: path.to_owned() })
     }
 
     /// Whether the file's first index runs fastest (`fortran_order`) or its last. The axes of [`Source::info`] are
@@ -98,7 +131,11 @@ impl Source for NpySource {
     }
 
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
-        self.file.read(block, out)
+        self.file.read(block, out)?;
+        match self.integers {
+            None => Ok(()),
+            Some(integers) => integers.convert(&self.path, &mut out[..block.elements() * 8]),
+        }
     }
 }
 
@@ -125,6 +162,11 @@ fn parse(text: &str) -> std::result::Result<Header, String> {
         Some(b'|' | b'=') => (Endianness::NATIVE, &kind[1..]),
         _ => (Endianness::NATIVE, kind),
     };
+    let integers = match name {
+        "i8" => Some(Integers::Signed),
+        "u8" => Some(Integers::Unsigned),
+        _ => None,
+    };
     let number = match name {
         "b1" | "u1" => Number::U8,
         "i1" => Number::I8,
@@ -134,7 +176,8 @@ fn parse(text: &str) -> std::result::Result<Header, String> {
         "i4" => Number::I32,
         "f2" => Number::F16,
         "f4" => Number::F32,
-        "f8" => Number::F64,
+        // Integers of 64 bits are delivered as F64.
+        "f8" | "i8" | "u8" => Number::F64,
         "c8" => Number::Cf32,
         "c16" => Number::Cf64,
         _ => return Err(format!("holds elements of type {kind:?}, which are not supported")),
@@ -158,7 +201,7 @@ fn parse(text: &str) -> std::result::Result<Header, String> {
         .map(|s| s.trim_end_matches('L').parse())
         .collect::<std::result::Result<Vec<usize>, _>>()
         .map_err(|_| format!("has the shape ({inner}), which are no sizes"))?;
-    Ok(Header { number, endianness, fortran_order, shape })
+    Ok(Header { number, integers, endianness, fortran_order, shape })
 }
 
 #[cfg(test)]
@@ -208,6 +251,29 @@ mod tests {
     }
 
     #[test]
+    fn integers_of_64_bits_are_read_as_f64_or_refused() {
+        let read = |descr: &str, bytes: Vec<u8>| {
+            let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}");
+            let scratch = file("integers", 1, &header, &bytes);
+            let mut source = NpySource::open(&scratch.0).unwrap();
+            assert_eq!(source.info().number, Number::F64);
+            let (mut out, mut values) = ([0u8; 24], [0f64; 3]);
+            source.read(&Block::whole(&source.info().clone()), &mut out).map(|()| {
+                decode(Number::F64, &out, &mut values);
+                values
+            })
+        };
+        let signed = |v: [i64; 3]| v.into_iter().flat_map(i64::to_le_bytes).collect::<Vec<u8>>();
+        assert_eq!(read("<i8", signed([-5, 0, 1 << 53])).unwrap(), [-5.0, 0.0, 9007199254740992.0]);
+        assert_eq!(
+            read(">u8", [1u64, 2, 3].into_iter().flat_map(u64::to_be_bytes).collect()).unwrap(),
+            [1.0, 2.0, 3.0]
+        );
+        let e = read("<i8", signed([1, i64::MIN, 2])).unwrap_err().to_string();
+        assert!(e.contains("integer of magnitude 9223372036854775808"), "{e}");
+    }
+
+    #[test]
     fn what_is_no_array_of_numbers_is_refused() {
         let problem = |version, header: &str, data: &[u8]| {
             let scratch = file("bad", version, header, data);
@@ -217,7 +283,7 @@ mod tests {
             problem(1, &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"), &[0; 64])
         };
         assert!(with("'|O'", "(2,)").contains("holds elements of type \"|O\""));
-        assert!(with("'<i8'", "(2,)").contains("holds elements of type \"<i8\""));
+        assert!(with("'<f16'", "(2,)").contains("holds elements of type \"<f16\""));
         assert!(with("[('x', '<f4')]", "(2,)").contains("holds structures"));
         assert!(with("'<f8'", "()").contains("has 0 axes"));
         assert!(with("'<f8'", "(1, 1, 1, 1, 1)").contains("has 5 axes"));

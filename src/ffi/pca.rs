@@ -261,7 +261,8 @@ pub extern "C" fn purlin_pca_components(
 }
 
 /// Brings samples into the components' coordinates: (x - mean) / scale times the components, over the standard
-/// deviations where scores are whitened. One pass over `x`, 2 count features rank operations.
+/// deviations where scores are whitened. One pass over `x`, 2 count features rank operations. May be called from several
+/// threads at a time.
 ///
 /// @param      pca     the analysis.
 /// @param      stream  NULL for the context's own.
@@ -283,7 +284,7 @@ pub unsafe extern "C" fn purlin_pca_transform(
     info: *mut purlin_rsvd_info,
 ) -> purlin_status {
     guard::run(|| {
-        let mut pca = handle::exclusive::<Pca, _>("pca", pca)?;
+        let pca = handle::shared::<Pca, _>("pca", pca)?;
         pca.context().check_alive()?;
         let stream = stream::get(stream)?;
         let x = matrix::input("x", x)?;
@@ -297,7 +298,8 @@ pub unsafe extern "C" fn purlin_pca_transform(
     })
 }
 
-/// Brings scores back to samples: the inverse of purlin_pca_transform within the components' span.
+/// Brings scores back to samples: the inverse of purlin_pca_transform within the components' span. May be called from
+/// several threads at a time.
 ///
 /// @param pca     the analysis.
 /// @param stream  NULL for the context's own.
@@ -317,7 +319,7 @@ pub extern "C" fn purlin_pca_inverse_transform(
     x: *mut purlin_matrix,
 ) -> purlin_status {
     guard::run(|| {
-        let mut pca = handle::exclusive::<Pca, _>("pca", pca)?;
+        let pca = handle::shared::<Pca, _>("pca", pca)?;
         pca.context().check_alive()?;
         let stream = stream::get(stream)?;
         let scores = matrix::input("scores", scores)?;

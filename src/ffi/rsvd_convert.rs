@@ -111,6 +111,7 @@ pub(super) unsafe fn read_options(o: &purlin_rsvd_options) -> Result<Options> {
         error: ErrorKind::from_code("error", o.error)?,
         one_pass: flag("one_pass", o.one_pass)?,
         restart_path,
+        read_rate: o.read_rate,
         iteration_precision: IterationPrecision::from_code("iteration_precision", o.iteration_precision)?,
     };
     if o.reserved != 0 {

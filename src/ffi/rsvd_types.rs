@@ -106,7 +106,7 @@ pub struct purlin_rsvd_options {
     pub oversampling: i64,
     /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4.
     pub power_iterations: i64,
-    /// With a tolerance, the largest rank; 0, the default, for min(m, n).
+    /// With a tolerance, the largest rank; 0, the default, for min(m, n). Refused without one.
     pub max_rank: i64,
     /// With a tolerance, columns that are added at a time; 0, the default, for 16.
     pub block_columns: i64,
@@ -114,7 +114,7 @@ pub struct purlin_rsvd_options {
     pub block_rows: i64,
     /// Of these, how many stay on the device between passes; -1, the default, for as many as fit.
     pub resident_rows: i64,
-    /// MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l.
+    /// MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l. Refused for other methods.
     pub merge_width: i64,
     /// Vectors that an error is estimated with; 0 for 10; default 10.
     pub probes: i64,
@@ -123,13 +123,14 @@ pub struct purlin_rsvd_options {
     /// Relative error ||A - A_k||_F / ||A||_F to go on to, less than 1; small ones are confirmed by probes; 0, the
     /// default, for the fixed rank `rank`.
     pub tolerance: f64,
-    /// Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0.
+    /// Least s_k / s_1 that has to be resolved, where it is known: AUTO leaves out methods that cannot; default 0. Refused
+    /// for other methods and with a tolerance.
     pub smallest_ratio: f64,
     /// Type that is computed with, and of the factors: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or
     /// PURLIN_DTYPE_AUTO, the default.
     pub dtype: i32,
-    /// One of PURLIN_RSVD_METHOD_*; default AUTO. Not used with a tolerance, where the rank grows block by block (Yu,
-    /// Gu, Li, SIMAX 39, 2018), nor by purlin_rsvd_range.
+    /// One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
+    /// 39, 2018), AUTO or RANGE. Not used by purlin_rsvd_range.
     pub method: i32,
     /// One of PURLIN_RSVD_ORTH_*; default AUTO.
     pub orthonormalization: i32,
@@ -161,11 +162,14 @@ pub struct purlin_rsvd_options {
     pub iteration_precision: i32,
     /// 0.
     pub reserved: i32,
+    /// Bytes a second that a matrix that is read in blocks is delivered at, for AUTO and `seconds_predicted`: a slow reader
+    /// is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory.
+    pub read_rate: f64,
 }
 
 versioned!(
     purlin_rsvd_options,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, read_rate),
     Self {
         struct_size: size_of::<Self>(),
         rank: 0,
@@ -195,6 +199,7 @@ versioned!(
         progress_user: std::ptr::null_mut(),
         iteration_precision: PURLIN_RSVD_PRECISION_FULL,
         reserved: 0,
+        read_rate: 0.0,
     }
 );
 
@@ -253,7 +258,8 @@ pub struct purlin_rsvd_info {
     pub bytes_predicted: i64,
     /// Planned peak of device memory of each context, bytes.
     pub device_bytes: i64,
-    /// Planned peak of host memory of each context, bytes.
+    /// Planned peak of host memory of each context, bytes. On the CPU of a run whose columns stay independent, which
+    /// `host_bytes_used` meets within a tenth; rank-deficient data may take more, up to the context's limit.
     pub host_bytes: i64,
     /// Measured peak of device memory, of the context that took most, bytes.
     pub device_bytes_used: i64,

@@ -272,16 +272,16 @@ pub unsafe extern "C" fn purlin_source_from_mapped_file(
     unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, MappedSource::open) }
 }
 
-/// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. Its axes are given fastest first,
-/// as those of every source: an array of shape (r, c) in C order has the dimensions [c, r] and the flag
-/// PURLIN_ROW_MAJOR in purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source
+/// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. 64-bit integers are read as F64, and
+/// refused beyond 2^53 when they are read. Its axes are given fastest first, as those of every source: an array of shape
+/// (r, c) in C order has the dimensions [c, r] and the flag PURLIN_ROW_MAJOR in purlin_source_info, one in Fortran order [r, c] and no flag. Handed to purlin_matrix_from_source
 /// with that flag, either is the r x c matrix.
 ///
 /// @param      context  the context it belongs to.
 /// @param      path     the file.
 /// @param[out] source   the source; destroy it with purlin_source_destroy. It keeps the file open.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
-/// `PURLIN_ERROR_IO` (no such file, no .npy file, elements that are objects, structures, text, 64-bit integers or long
+/// `PURLIN_ERROR_IO` (no such file, no .npy file, elements that are objects, structures, text or long
 /// doubles, no or more than 4 axes, too short), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety

@@ -206,15 +206,19 @@ impl Case {
         link.max(products).max(memory) + bases / machine.flops + small / machine.small
     }
 
-    /// The method to take, what it costs, and why.
-    pub fn choose(&self, machine: &Machine) -> (Method, f64, String) {
+    /// The method to take that is not `excluded`, what it costs, and why; `None` if all are.
+    pub fn choose(&self, machine: &Machine, excluded: &[Method]) -> Option<(Method, f64, String)> {
         let least = self.rows.min(self.columns);
-        if 2 * self.width >= least {
+        let smaller = match excluded {
+            [] => String::new(),
+            _ => format!("; {excluded:?} need more memory than the limit leaves"),
+        };
+        if 2 * self.width >= least && !excluded.contains(&Method::Direct) {
             let reason = format!("l = {} is half of min(m, n) = {least} or more: a direct SVD", self.width);
-            return (Method::Direct, self.cost(Method::Direct, machine), reason);
+            return Some((Method::Direct, self.cost(Method::Direct, machine), reason));
         }
         // By accuracy: of methods within a tenth of the least time the first is taken.
-        let mut candidates = Vec::with_capacity(4);
+        let mut candidates = Vec::with_capacity(5);
         if self.has_blocks && self.blocks > 1 {
             candidates.push(Method::Merge);
         }
@@ -224,16 +228,20 @@ impl Case {
         if self.has_blocks && self.columns <= GRAM_COLUMNS && gram_bytes <= self.gram_room && !self.is_delicate {
             candidates.push(Method::Gram);
         }
+        candidates.retain(|c| !excluded.contains(c));
+        if candidates.is_empty() && !excluded.contains(&Method::RowFused) {
+            // Less accurate by half a power, and the one that needs least memory.
+            candidates.push(Method::RowFused);
+        }
         let costs: Vec<(Method, f64)> = candidates.into_iter().map(|c| (c, self.cost(c, machine))).collect();
         let fastest = costs.iter().fold(f64::INFINITY, |t, (_, c)| t.min(*c));
         let chosen = costs.iter().find(|(_, c)| *c <= 1.1 * fastest);
-        // One of them is the fastest itself.
-        let (method, cost) = chosen.copied().unwrap_or((Method::Fused, self.cost(Method::Fused, machine)));
+        let (method, cost) = *chosen?;
         let others: Vec<String> = costs
             .iter()
             .filter(|(other, _)| *other != method)
             .map(|(other, c)| format!("{other:?} {c:.2e} s"))
             .collect();
-        (method, cost, format!("{cost:.2e} s foretold; {}", others.join(", ")))
+        Some((method, cost, format!("{cost:.2e} s foretold; {}{smaller}", others.join(", "))))
     }
 }

@@ -83,4 +83,6 @@ pub struct Setting {
     pub tall_columns: usize,
     /// Elements of the other matrices together at the most, for planning.
     pub small_elements: usize,
+    /// Rows that the CPU multiplies at once, 0 to choose.
+    pub panel_rows: usize,
 }

@@ -59,7 +59,7 @@ pub struct Info {
     pub bytes_predicted: i64,
     /// Planned peak of device memory.
     pub device_bytes: i64,
-    /// Planned peak of host memory.
+    /// Planned peak of host memory; on the CPU of a run whose columns stay independent.
     pub host_bytes: i64,
     /// Measured peak of device memory.
     pub device_bytes_used: i64,
@@ -151,6 +151,7 @@ impl Info {
         self.columns = to_i64(plan.width);
         self.power_iterations = to_i64(plan.iterations);
         self.seconds_predicted = plan.seconds;
+        self.host_bytes = number(plan.host_bytes);
         self.bytes_predicted = 0;
         self.passes = to_i64(passes(plan.method, plan.iterations, plan.one_pass));
     }

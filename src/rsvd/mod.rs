@@ -10,6 +10,7 @@
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | what a backend offers |
 //! | [`cpu`], [`gpu`] | that on the CPU, and on one GPU or several |
+//! | [`memory`] | host memory of a run, before it starts |
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
 //! | [`restart`] | the state of a run in a file |
@@ -22,6 +23,7 @@ pub mod cpu;
 pub mod data;
 pub mod gpu;
 pub mod info;
+pub mod memory;
 pub mod open;
 pub mod ops;
 pub mod options;

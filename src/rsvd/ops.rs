@@ -5,14 +5,21 @@
 //! where a device has no room. Centring and scaling are in the data: every pass acts as if A were (A - 1 mu^T) D^-1,
 //! without forming it.
 
+use std::sync::Arc;
+
 use super::options::IterationPrecision;
 use super::statistics::Statistics;
 use super::traffic::Traffic;
+use crate::alloc;
+use crate::backend::memory::Charge;
+use crate::context::Context;
 use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Step};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
+use crate::shape::{Order, product};
+use crate::tensor::Location;
 
 /// How the blocks of a block method are treated.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +53,52 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
 
     /// Between two passes: asks for cancellation and reports progress; `measure` as the caller's function gets it.
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()>;
+
+    /// Bytes of an element.
+    fn element_bytes(&self) -> usize {
+        size_of::<T>()
+    }
+
+    /// Charges host memory that is allocated beside the backend's matrices.
+    fn charge(&self, context: &Context, what: &'static str, bytes: usize) -> Result<Charge> {
+        context.host_budget().charge_host(what, bytes)
+    }
+
+    /// The first columns of the identity, `rows`-by-`columns`.
+    fn identity(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Self::Matrix> {
+        let mut data = alloc::filled(what, product(what, rows, columns)?, T::from_parts(0.0, 0.0))?;
+        data.iter_mut().step_by(rows + 1).take(columns.min(rows)).for_each(|x| *x = T::from_parts(1.0, 0.0));
+        self.upload(what, rows, columns, &data, rows.max(1))
+    }
+
+    /// A tall matrix of one with as many rows.
+    fn tall_of(&mut self, context: &Arc<Context>, m: &Self::Matrix) -> Result<Self::Tall> {
+        let (rows, columns) = self.shape(m);
+        let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
+        self.write(m, &mut host, false, false)?;
+        self.tall_read("tall copy", &host, false, false)
+    }
+
+    /// A matrix of a tall one.
+    fn matrix_of(&mut self, context: &Arc<Context>, what: &'static str, p: &Self::Tall) -> Result<Self::Matrix> {
+        let (rows, columns) = (self.rows(), self.tall_width(p));
+        let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
+        self.tall_write(p, &mut host, false, false)?;
+        self.read(what, &host, false, false)
+    }
+
+    /// The first columns of the identity as a tall matrix.
+    fn tall_identity(&mut self, context: &Arc<Context>, columns: usize) -> Result<Self::Tall> {
+        let eye = self.identity("identity", self.rows(), columns)?;
+        self.tall_of(context, &eye)
+    }
+
+    /// A tall matrix of one column of ones.
+    fn tall_ones(&mut self, context: &Arc<Context>) -> Result<Self::Tall> {
+        let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, self.rows(), 1)?;
+        host.dense_mut("ones")?.memory.host_mut("ones")?.as_mut_slice::<T>()?.fill(T::from_parts(1.0, 0.0));
+        self.tall_read("ones", &host, false, false)
+    }
 
     /// How the products of [`RsvdOps::pass_multiply`], [`RsvdOps::pass_adjoint`] and [`RsvdOps::pass_fused`] are computed
     /// from now on; in full at first. Returns whether the backend knows a faster way for these data.

@@ -24,7 +24,8 @@ numbered!(IterationPrecision, Full, Fast);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Method {
-    /// The cost model chooses among `Gram`, `Fused`, `Merge`, `Krylov` and `Direct`.
+    /// The cost model chooses among `Gram`, `Fused`, `Merge`, `Krylov` and `Direct`, or takes `RowFused` where none of them
+    /// fits into memory.
     Auto = 0,
     /// Published: W = orth(A^H A W) q times, then A W; 2q + 1 passes over the data.
     Basic = 1,
@@ -223,6 +224,8 @@ pub struct Options {
     pub restart_path: Option<PathBuf>,
     /// How the products inside power iterations are computed.
     pub iteration_precision: IterationPrecision,
+    /// Bytes a second that a source delivers, for the cost model; 0 if unknown.
+    pub read_rate: f64,
 }
 
 impl Default for Options {
@@ -252,6 +255,7 @@ impl Default for Options {
             one_pass: false,
             restart_path: None,
             iteration_precision: IterationPrecision::Full,
+            read_rate: 0.0,
         }
     }
 }
@@ -284,6 +288,11 @@ impl Options {
         };
         within("tolerance", self.tolerance, 1.0)?;
         within("smallest_ratio", self.smallest_ratio, 1.0)?;
+        if !self.read_rate.is_finite() || self.read_rate < 0.0 {
+            let problem = format!("is {}, a finite number of at least 0 is needed", self.read_rate);
+            return Err(Error::invalid("read_rate", problem));
+        }
+        self.check_effects()?;
         if self.block_columns == 0 {
             return Err(Error::invalid("block_columns", "is 0, at least 1 is needed"));
         }
@@ -303,6 +312,27 @@ impl Options {
         }
         if self.tolerance > 0.0 && self.restart_path.is_some() {
             return Err(Error::NotSupported("restart_path: with a tolerance".into()));
+        }
+        Ok(())
+    }
+
+    /// Refuses options that have no effect beside the others.
+    fn check_effects(&self) -> Result<()> {
+        let by_tolerance = self.tolerance > 0.0;
+        let method = self.method;
+        if by_tolerance && !matches!(method, Method::Auto | Method::Range) {
+            return Err(Error::invalid("method", format!("is {method:?} with a tolerance, AUTO or RANGE is needed")));
+        }
+        if !by_tolerance && self.max_rank > 0 {
+            return Err(Error::invalid("max_rank", format!("is {}, which needs a tolerance", self.max_rank)));
+        }
+        if self.merge_width > 0 && !matches!(method, Method::Auto | Method::Merge) {
+            let problem = format!("is {} for method {method:?}, MERGE or AUTO is needed", self.merge_width);
+            return Err(Error::invalid("merge_width", problem));
+        }
+        if self.smallest_ratio > 0.0 && (method != Method::Auto || by_tolerance) {
+            let problem = format!("is {}, which needs method AUTO without a tolerance", self.smallest_ratio);
+            return Err(Error::invalid("smallest_ratio", problem));
         }
         Ok(())
     }

@@ -17,6 +17,13 @@ pub struct Outputs<'a> {
     pub v: Option<&'a mut Matrix>,
 }
 
+impl Outputs<'_> {
+    /// The same for a while.
+    pub(super) fn reborrow(&mut self) -> Outputs<'_> {
+        Outputs { u: self.u.as_deref_mut(), s: self.s.as_deref_mut(), v: self.v.as_deref_mut() }
+    }
+}
+
 /// Refuses a tensor that is not a vector of `length` numbers on the host.
 pub(super) fn check_vector(argument: &str, tensor: &Tensor, length: usize) -> Result<()> {
     tensor.expect_dims(argument, &[length])?;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::algorithm::passes;
 use super::choose::{Case, Machine};
 use super::data::{Center, Resident, Setting};
+use super::memory::{Planned, Wanted};
 use super::options::{Centering, Method, Options};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::scalar::DType;
-use crate::shape::Order;
+use crate::shape::{Order, to_u64};
 
 /// What a call computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,10 @@ pub enum Goal {
     Basis(usize),
     /// Eigenpairs.
     Symmetric,
-    /// Products with given matrices of so many columns.
+    /// Products with given matrices of so many columns, and their errors.
     Products(usize),
+    /// One product with a matrix of so many columns, and the same row added to all of its rows.
+    Map(usize),
 }
 
 /// A problem that is set up.
@@ -57,6 +60,8 @@ pub struct Plan {
     pub passes: Option<usize>,
     /// How the data are read.
     pub setting: Setting,
+    /// Peak of the host memory of a run on the CPU whose columns stay independent, 0 on a GPU.
+    pub host_bytes: u64,
 }
 
 /// Bytes of a block that the estimate of what stays on a device reckons with.
@@ -101,15 +106,65 @@ pub struct Request<'a> {
     pub given: Option<&'a Matrix>,
     /// Whether the columns are to be the axis that is cut, where that is not to be chosen.
     pub transposed: Option<bool>,
+    /// The factors that are wanted.
+    pub wanted: Wanted,
+    /// Columns of the data's type, as long as the longer side, that the call allocates for its results.
+    pub results: usize,
+    /// Methods that `AUTO` does not choose, as they do not fit into memory.
+    pub excluded: &'a [Method],
 }
 
 impl Plan {
-    /// The plan for a matrix.
+    /// The plan for a matrix. `AUTO` passes over methods that do not fit into the host memory that is left.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what does not fit the matrix.
+    /// [`Error::InvalidArgument`] naming what does not fit the matrix; [`Error::OutOfMemory`] with the bytes that the run
+    /// needs on the CPU, where the context's limit leaves fewer.
     pub fn new(request: Request<'_>) -> Result<Self> {
-        let Request { options, matrix, goal, given, transposed, .. } = request;
+        let mut excluded = crate::alloc::copied("methods", request.excluded)?;
+        let mut refusal: Option<Error> = None;
+        loop {
+            let found = Self::with(&Request { excluded: &excluded, ..request });
+            let mut plan = match found {
+                Ok(plan) => plan,
+                // No method is left: the least need is what is told.
+                Err(e) => return Err(refusal.unwrap_or(e)),
+            };
+            match plan.fit(&request) {
+                Ok(()) => return Ok(plan),
+                Err(e @ Error::OutOfMemory { .. }) if plan.is_chosen(&request) => {
+                    refusal = Some(refusal.filter(|before| bytes_of(before) <= bytes_of(&e)).unwrap_or(e));
+                    crate::alloc::push("methods", &mut excluded, plan.method)?;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Whether the cost model chose the method.
+    pub fn is_chosen(&self, request: &Request<'_>) -> bool {
+        let Request { options, goal, .. } = request;
+        *goal == Goal::Decompose && options.method == Method::Auto && options.tolerance == 0.0
+    }
+
+    /// Blocks and panels that fit into the host memory of the CPU.
+    fn fit(&mut self, request: &Request<'_>) -> Result<()> {
+        let context = &request.contexts[0];
+        if self.rows == 0 || self.columns == 0 || !matches!(context.backend(), Backend::Cpu) {
+            return Ok(());
+        }
+        let own = self.clone();
+        let planned = Planned::new(context, &own, request);
+        let results = to_u64(self.rows.max(self.columns).saturating_mul(request.results))
+            .saturating_mul(to_u64(self.dtype.size()));
+        let fit = planned.fit(context.host_budget().available().saturating_sub(results))?;
+        self.host_bytes = planned.expected(&fit, request.wanted)?;
+        fit.apply(&mut self.setting);
+        Ok(())
+    }
+
+    fn with(request: &Request<'_>) -> Result<Self> {
+        let Request { options, matrix, goal, given, transposed, .. } = *request;
         let (m, n) = (matrix.rows(), matrix.cols());
         let least = m.min(n);
         let dtype = computing_type(options, matrix.dtype());
@@ -147,6 +202,7 @@ impl Plan {
             factor: 1.0,
             tall_columns: 0,
             small_elements: 0,
+            panel_rows: 0,
         };
         let mut plan = Self {
             dtype,
@@ -163,8 +219,9 @@ impl Plan {
             seconds: f64::NAN,
             passes: None,
             setting,
+            host_bytes: 0,
         };
-        plan.choose(&request)?;
+        plan.choose(request)?;
         plan.passes = plan.passes(options, goal);
         plan.set_sizes(options, goal);
         Ok(plan)
@@ -174,8 +231,15 @@ impl Plan {
         let Request { options, contexts, matrix, goal, given, .. } = *request;
         let has_blocks = matches!(matrix.storage(), Storage::Dense { .. } | Storage::Streamed(_));
         let context = &contexts[0];
-        let machine =
-            Machine::of(context, contexts.len(), self.dtype, matches!(matrix.storage(), Storage::Streamed(_)));
+        let is_source = matches!(matrix.storage(), Storage::Streamed(_));
+        if options.read_rate > 0.0 && !is_source {
+            let problem = format!("is {}, for a matrix that is not read in blocks", options.read_rate);
+            return Err(Error::invalid("read_rate", problem));
+        }
+        let mut machine = Machine::of(context, contexts.len(), self.dtype, is_source);
+        if options.read_rate > 0.0 {
+            machine.link = machine.link.min(options.read_rate);
+        }
         match goal {
             Goal::Symmetric => {
                 self.method = match options.method {
@@ -185,7 +249,7 @@ impl Plan {
                 };
             }
             Goal::Basis(_) => self.method = Method::Range,
-            Goal::Products(_) => self.method = Method::Direct,
+            Goal::Products(_) | Goal::Map(_) => self.method = Method::Direct,
             Goal::Decompose if options.tolerance > 0.0 => {
                 self.method = Method::Range;
                 "asked for by its tolerance: blocks of the range form".clone_into(&mut self.reason);
@@ -211,7 +275,12 @@ impl Plan {
             case.blocks = 1;
         }
         if self.method == Method::Auto {
-            let (method, cost, reason) = case.choose(&machine);
+            let chosen = case.choose(&machine, request.excluded);
+            let (method, cost, reason) = chosen.ok_or(Error::OutOfMemory {
+                what: "a decomposition by any method",
+                bytes: 0,
+                limit: context.host_budget().limit(),
+            })?;
             (self.method, self.seconds, self.reason) = (method, cost, reason);
         } else {
             self.seconds = case.cost(self.method, &machine);
@@ -225,7 +294,7 @@ impl Plan {
         let is_fixed = match goal {
             Goal::Decompose => options.tolerance == 0.0,
             Goal::Symmetric => true,
-            Goal::Basis(_) | Goal::Products(_) => false,
+            Goal::Basis(_) | Goal::Products(_) | Goal::Map(_) => false,
         };
         // Means and deviations of columns take a pass of their own before all others.
         let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
@@ -298,7 +367,7 @@ impl Plan {
         let probes = Size(if options.error.is_probed() { options.probes } else { 0 });
         let times = |factor: usize, size: Size| Size(factor) * size;
         let (tall, small) = match (goal, self.method) {
-            (Goal::Products(width), _) => (times(3, Size(width)), n * times(3, Size(width))),
+            (Goal::Products(width) | Goal::Map(width), _) => (times(3, Size(width)), n * times(3, Size(width))),
             (Goal::Decompose, _) if options.tolerance > 0.0 => {
                 let basis = times(2, k + block);
                 (basis, n * basis + times(4, k * k))
@@ -316,6 +385,10 @@ impl Plan {
         self.setting.small_elements = (small + n * times(2, probes)).0;
         self.setting.alternate = self.method == Method::Fifo;
     }
+}
+
+fn bytes_of(error: &Error) -> u64 {
+    if let Error::OutOfMemory { bytes, .. } = error { *bytes } else { u64::MAX }
 }
 
 /// A number of elements that stops at the largest there is.
@@ -342,7 +415,7 @@ fn refused(method: Method, goal: &str, needed: &str) -> Error {
 
 fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {
     match goal {
-        Goal::Products(width) => return Ok(width),
+        Goal::Products(width) | Goal::Map(width) => return Ok(width),
         Goal::Basis(width) if width > least => {
             return Err(Error::invalid("q", format!("has {width} columns, more than min(m, n) = {least}")));
         }
@@ -375,13 +448,13 @@ fn sketch_width(
     goal: Goal,
 ) -> Result<usize> {
     let width = match goal {
-        Goal::Basis(width) | Goal::Products(width) => width,
+        Goal::Basis(width) | Goal::Products(width) | Goal::Map(width) => width,
         _ if options.tolerance > 0.0 => options.block_columns,
         _ => rank.saturating_add(options.oversampling_for(rank)),
     }
     .min(least);
     let Some(given) = given else { return Ok(width) };
-    if matches!(goal, Goal::Products(_)) {
+    if matches!(goal, Goal::Products(_) | Goal::Map(_)) {
         return Ok(width);
     }
     if options.tolerance > 0.0 || matches!(options.method, Method::Brsvd | Method::Merge) {

@@ -19,6 +19,11 @@ const VERSION: u64 = 1;
 /// Words between the magic and the state.
 const WORDS: usize = 14;
 
+/// Bytes of a number of the state in the file.
+pub fn bytes_of_number(is_complex: bool) -> usize {
+    if is_complex { 16 } else { 8 }
+}
+
 /// FNV-1a, 64 bits, continued from `hash`.
 pub fn checksum(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3))

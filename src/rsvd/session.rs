@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Work};
+use super::gpu;
 use super::info::Info;
+use super::memory::Wanted;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request};
@@ -67,19 +69,50 @@ impl Rsvd {
     /// # Errors
     /// As [`Rsvd::compute`] for what does not fit.
     pub fn plan(&self, a: &Matrix) -> Result<Info> {
-        let plan = self.planned(a, Goal::Decompose)?;
-        let mut info = self.planned_info(&plan);
-        if plan.rows > 0 && plan.columns > 0 {
-            with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(&self.contexts, a, &plan, &mut info))?;
+        self.choosing(a, Wanted::ALL, |plan| {
+            let mut info = self.planned_info(plan);
+            if plan.rows > 0 && plan.columns > 0 {
+                with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(&self.contexts, a, plan, &mut info))?;
+            }
+            Ok(info)
+        })
+    }
+
+    /// Plans a decomposition and calls `body` with the plan. Where the device has too little memory for the method that
+    /// was chosen, which shows before the work starts, the next one is taken.
+    fn choosing<R>(&self, a: &Matrix, wanted: Wanted, mut body: impl FnMut(&Plan) -> Result<R>) -> Result<R> {
+        let mut excluded = Vec::new();
+        let mut refusal: Option<Error> = None;
+        loop {
+            let plan = match self.planned_without(a, Goal::Decompose, wanted, &excluded) {
+                Ok(plan) => plan,
+                Err(e) => return Err(refusal.unwrap_or(e)),
+            };
+            let is_chosen = self.options.method == Method::Auto && self.options.tolerance == 0.0;
+            match body(&plan) {
+                Err(
+                    e @ (Error::OutOfDeviceMemory { what: gpu::NO_CUT, .. }
+                    | Error::OutOfMemory { what: gpu::NO_HOST, .. }),
+                ) if is_chosen => {
+                    refusal = refusal.or(Some(e));
+                    crate::alloc::push("methods", &mut excluded, plan.method)?;
+                }
+                outcome => return outcome,
+            }
         }
-        Ok(info)
     }
 
     fn planned(&self, a: &Matrix, goal: Goal) -> Result<Plan> {
+        self.planned_without(a, goal, Wanted::ALL, &[])
+    }
+
+    fn planned_without(&self, a: &Matrix, goal: Goal, wanted: Wanted, excluded: &[Method]) -> Result<Plan> {
         self.check_matrix("a", a)?;
         let given = self.given.as_ref();
         let (options, contexts) = (&self.options, &self.contexts[..]);
-        let plan = Plan::new(Request { options, contexts, matrix: a, goal, given, transposed: None })?;
+        let request =
+            Request { options, contexts, matrix: a, goal, given, transposed: None, wanted, results: 0, excluded };
+        let plan = Plan::new(request)?;
         if let Some(given) = given.filter(|_| !matches!(goal, Goal::Products(_))) {
             given.expect_dtype("omega", plan.dtype)?;
         }
@@ -109,16 +142,21 @@ impl Rsvd {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
         let start = Instant::now();
-        let plan = self.planned(a, Goal::Decompose)?;
-        self.check_outputs(a, &plan, &outputs)?;
-        let mut info = self.planned_info(&plan);
-        if plan.rows == 0 || plan.columns == 0 {
-            return empty(outputs, info);
-        }
-        with_scalar!(plan.dtype, "dtype", T => {
-            let mut work = Decompose::new(&self.options, &plan, self.context(), self.given.as_ref(), outputs);
-            self.call::<T>(stream, a, &plan, report, &mut work, &mut info)?;
-            work.finish()
+        let mut outputs = outputs;
+        let wanted = Wanted { u: outputs.u.is_some(), v: outputs.v.is_some() };
+        let mut info = self.choosing(a, wanted, |plan| {
+            let outputs = outputs.reborrow();
+            self.check_outputs(a, plan, &outputs)?;
+            let mut info = self.planned_info(plan);
+            if plan.rows == 0 || plan.columns == 0 {
+                return empty(outputs, info);
+            }
+            with_scalar!(plan.dtype, "dtype", T => {
+                let mut work = Decompose::new(&self.options, plan, self.context(), self.given.as_ref(), outputs);
+                self.call::<T>(stream, a, plan, report, &mut work, &mut info)?;
+                work.finish()
+            })?;
+            Ok(info)
         })?;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)

@@ -55,6 +55,12 @@ static void creation(void) {
   BAD("error: is 4", o.error = 4);
   BAD("one_pass: is 2", o.one_pass = 2);
   BAD("one_pass: is set for method", o.one_pass = 1);
+  BAD("max_rank: is 3, which needs a tolerance", o.max_rank = 3);
+  BAD("method: is Fused with a tolerance", (o.tolerance = 0.1, o.method = PURLIN_RSVD_METHOD_FUSED));
+  BAD("merge_width: is 30 for method Fused", (o.merge_width = 30, o.method = PURLIN_RSVD_METHOD_FUSED));
+  BAD("smallest_ratio: is 0.5, which needs", (o.smallest_ratio = 0.5, o.method = PURLIN_RSVD_METHOD_GRAM));
+  BAD("read_rate: is -1", o.read_rate = -1);
+  BAD("read_rate: is NaN", o.read_rate = NAN);
   BAD("restart_path: is empty", o.restart_path = "");
   o.restart_path = "state";
   o.tolerance = 0.1;
@@ -275,6 +281,47 @@ static void runs_that_fail(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* What a plan accepts runs inside the context's limit; what it refuses is refused before the data are read. */
+static void limits(void) {
+  int64_t limit, accepted = 0, refused = 0;
+  for (limit = 1 << 10; limit <= 1 << 22; limit *= 2) {
+    purlin_context_options c;
+    purlin_context *small = NULL;
+    purlin_rsvd_options o = rsvd_options();
+    purlin_rsvd_info planned, done;
+    purlin_rsvd *rsvd = NULL;
+    purlin_matrix *a, *mu, *mv;
+    OK(purlin_context_options_init(&c, sizeof c));
+    c.backend = PURLIN_BACKEND_CPU;
+    c.host_memory_limit = limit;
+    OK(purlin_context_create(&c, &small));
+    OK(purlin_rsvd_info_init(&planned, sizeof planned));
+    OK(purlin_rsvd_info_init(&done, sizeof done));
+    OK(purlin_rsvd_create(small, &o, &rsvd));
+    a = over(small, PURLIN_F64, 0, M, N, data);
+    mu = over(small, PURLIN_F64, 0, M, K, u);
+    mv = over(small, PURLIN_F64, 0, N, K, v);
+    if (purlin_rsvd_plan(rsvd, a, &planned) == PURLIN_SUCCESS) {
+      OK(purlin_rsvd_compute(rsvd, NULL, a, mu, NULL, mv, &done));
+      /* These data fall so fast that columns of the sketch depend on each other: more than is planned otherwise. */
+      CHECK(done.method == planned.method && done.host_bytes_used <= limit);
+      CHECK(planned.host_bytes > 0 && planned.host_bytes <= limit && 2 * planned.host_bytes > done.host_bytes_used);
+      accepted++;
+    } else {
+      CHECK(strstr(purlin_last_error_message(), "under the context's limit") != NULL);
+      FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "bytes of host memory",
+            purlin_rsvd_compute(rsvd, NULL, a, mu, NULL, mv, &done));
+      refused++;
+    }
+    OK(purlin_matrix_destroy(a));
+    OK(purlin_matrix_destroy(mu));
+    OK(purlin_matrix_destroy(mv));
+    OK(purlin_rsvd_destroy(rsvd));
+    OK(purlin_context_destroy(small));
+  }
+  CHECK(accepted > 0 && refused > 0);
+}
+
 /* Shapes at the edge: every entry of every factor is a finite number, and columns are orthonormal. */
 static void shapes(void) {
   static const int sizes[][3] = {{1, 1, 1}, {5, 1, 1}, {1, 5, 1}, {7, 7, 7}, {3, 9, 3}, {9, 3, 2}, {0, 4, 1}, {4, 0, 1}};
@@ -313,6 +360,7 @@ int main(void) {
   decompositions();
   others();
   runs_that_fail();
+  limits();
   shapes();
   OK(purlin_context_destroy(foreign));
   OK(purlin_context_destroy(context));

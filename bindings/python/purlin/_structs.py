@@ -224,6 +224,7 @@ class RsvdOptions(Structure):
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
         *_fields(c_int32, "iteration_precision reserved"),
+        ("read_rate", c_double),
     ]
 
 

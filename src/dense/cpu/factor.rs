@@ -40,13 +40,17 @@ fn widen<T: Scalar>(x: MatRef<'_, T>, out: &mut [T::Wide]) {
     }
 }
 
+/// Rows of a partial sum of X^H X. The sums together are no larger than the matrix.
+fn rows_of_a_sum(rows: usize, cols: usize) -> usize {
+    pieces(rows, (2 * cols).max(PANEL))
+}
+
 /// X^H X in double precision, lower triangle, column-major.
 fn gram<T: Scalar>(context: &Context, x: MatRef<'_, T>) -> Result<Vec<T::Wide>> {
     let what = "Gram matrix of a CholeskyQR step";
     let (rows, cols) = x.shape();
     let size = cols * cols;
-    // Partial sums together are no larger than the matrix.
-    let chunk = pieces(rows, (2 * cols).max(PANEL));
+    let chunk = rows_of_a_sum(rows, cols);
     let count = rows.div_ceil(chunk).max(1);
     let _charge = context.host_budget().charge_host(what, size * count * size_of::<T::Wide>())?;
     let mut partial = alloc::filled(what, size * count, T::Wide::default())?;
@@ -334,5 +338,68 @@ fn lower_is_finite<T: Scalar>(a: &CpuMatrix<T>) -> Result<()> {
         Ok(())
     } else {
         Err(Error::Numerical("eigenvalues of a matrix with numbers that are not finite".into()))
+    }
+}
+
+/// Bytes that the functions of this module allocate beside their arguments and results, as they charge them. `W` is the
+/// double-precision type of the elements.
+pub mod working_bytes {
+    use super::{
+        ComputeEigenvectors, ComputeSvdVectors, Par, Scalar, StackReq, cholesky_in_place_scratch, reflections,
+        rows_of_a_sum, self_adjoint_evd_scratch, svd_scratch,
+    };
+
+    fn stack(need: StackReq) -> usize {
+        need.unaligned_bytes_required()
+    }
+
+    fn bytes<W>(elements: &[usize]) -> usize {
+        elements.iter().fold(1, |product: usize, n| product.saturating_mul(*n)).saturating_mul(size_of::<W>())
+    }
+
+    /// Of [`cholesky_step`](super::cholesky_step).
+    pub fn cholesky_step<W: Scalar>(rows: usize, cols: usize) -> usize {
+        if rows == 0 || cols == 0 {
+            return 0;
+        }
+        let sums = rows.div_ceil(rows_of_a_sum(rows, cols)).max(1);
+        bytes::<W>(&[cols, cols, sums]).max(stack(cholesky_in_place_scratch::<W>(cols, Par::Seq, Default::default())))
+    }
+
+    /// Of [`householder`](super::householder).
+    pub fn householder<W: Scalar>(rows: usize, cols: usize) -> usize {
+        if cols == 0 {
+            return 0;
+        }
+        let coefficients = bytes::<W>(&[reflections::coefficient_rows(cols), cols]);
+        [coefficients, bytes::<W>(&[2, rows, cols]), stack(reflections::scratch::<W>(rows, cols))]
+            .into_iter()
+            .fold(0, usize::saturating_add)
+    }
+
+    /// Of [`svd`](super::svd).
+    pub fn svd<W: Scalar>(rows: usize, cols: usize) -> usize {
+        let (long, rank) = (rows.max(cols), rows.min(cols));
+        if rank == 0 {
+            return 0;
+        }
+        let thin = ComputeSvdVectors::Thin;
+        let square = stack(svd_scratch::<W>(rank, rank, thin, thin, Par::Seq, Default::default()));
+        let (both, small) = (bytes::<W>(&[2, long, rank]), bytes::<W>(&[rank, rank]));
+        if long == rank {
+            return both.saturating_add(small).saturating_add(square);
+        }
+        let coefficients = bytes::<W>(&[reflections::coefficient_rows(rank), rank]);
+        let reflections = stack(reflections::scratch::<W>(long, rank));
+        [both, coefficients, small, small, square.max(reflections)].into_iter().fold(0, usize::saturating_add)
+    }
+
+    /// Of [`eigen`](super::eigen).
+    pub fn eigen<W: Scalar>(order: usize) -> usize {
+        if order == 0 {
+            return 0;
+        }
+        let need = self_adjoint_evd_scratch::<W>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+        bytes::<W>(&[2, order, order]).saturating_add(stack(need))
     }
 }

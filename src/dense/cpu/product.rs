@@ -52,6 +52,25 @@ const SMALL: usize = 1 << 18;
 /// Rows or columns of C in a task, at least.
 const BAND: usize = 128;
 
+/// Whether tasks share the inner dimension of a product instead of its result.
+fn is_summed_over_depth(rows: usize, cols: usize, depth: usize) -> bool {
+    depth >= rows.max(cols).max(BAND).saturating_mul(4)
+}
+
+/// Inner dimension of a task. Partial sums together are no larger than the factors.
+fn depth_of_a_task(rows: usize, cols: usize, depth: usize) -> usize {
+    pieces(depth, 2 * rows.max(cols).max(BAND))
+}
+
+/// Elements of the memory that [`multiply`] allocates for a `rows`-by-`depth` factor and a `depth`-by-`cols` one.
+pub fn working_elements(rows: usize, cols: usize, depth: usize) -> usize {
+    let is_small = rows.saturating_mul(cols).saturating_mul(depth) <= SMALL;
+    if is_small || !is_summed_over_depth(rows, cols, depth) {
+        return 0;
+    }
+    rows.saturating_mul(cols).saturating_mul(depth.div_ceil(depth_of_a_task(rows, cols, depth)))
+}
+
 /// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads. Not to be called on one of them.
 pub fn multiply<T: Scalar>(
     context: &Context,
@@ -69,8 +88,7 @@ pub fn multiply<T: Scalar>(
         context.pool().run(|| one_task(alpha, a, b, accumulate, c));
         return Ok(());
     }
-    let side = rows.max(cols);
-    if depth >= 4 * side.max(BAND) {
+    if is_summed_over_depth(rows, cols, depth) {
         return sum_over_depth(context, alpha, a, b, accumulate, c);
     }
     if rows >= cols {
@@ -105,8 +123,7 @@ fn sum_over_depth<T: Scalar>(
     mut c: MatMut<'_, T>,
 ) -> Result<()> {
     let ((rows, depth), cols) = (a.shape(), b.shape().1);
-    // Partial sums together are no larger than the factors.
-    let chunk = pieces(depth, 2 * rows.max(cols).max(BAND));
+    let chunk = depth_of_a_task(rows, cols, depth);
     let count = depth.div_ceil(chunk);
     let what = "partial sums of a product";
     let size = rows * cols;

@@ -59,7 +59,7 @@ impl GpuAlgebra {
         Ok(Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
-            blas: Blas::new(gpu, stream)?,
+            blas: Blas::within(gpu, stream, context.device_budget().available())?,
             solver: None,
             work: Work::default(),
             info: gpu.allocate_on(stream, "outcome of a factorisation", 8)?,

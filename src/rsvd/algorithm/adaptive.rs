@@ -180,3 +180,33 @@ fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsO
     }
     Ok(())
 }
+
+/// Allocates what [`adaptive`] does at the most, for a backend that counts bytes: the basis stands in two blocks, as its
+/// bytes count and not their number.
+pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
+    let (m, n) = (run.ops.rows(), run.ops.columns());
+    let most = run.task.rank.min(m).min(n);
+    let width = run.task.block_columns.min(most);
+    let mut basis = Basis { blocks: Vec::new(), rank: most - width };
+    if basis.rank > 0 {
+        basis.blocks.push((run.ops.tall("Q", basis.rank)?, run.ops.zeros("A^H Q", n, basis.rank)?));
+    }
+    if let Some(block) = next_block(run, &basis, width)? {
+        basis.rank += run.ops.shape(&block.1).1;
+        basis.blocks.push(block);
+    }
+    let rank = basis.rank;
+    let mut all = run.ops.zeros("A^H Q", n, rank)?;
+    let q = run.ops.tall("Q", rank)?;
+    {
+        let _place = run.ops.zeros("place of a block", width, rank)?;
+    }
+    drop(basis);
+    let r = run.orthonormalize(&mut all)?;
+    let Svd { u, v, .. } = run.ops.svd(&r)?;
+    let s = crate::alloc::filled("singular values", rank, 1.0)?;
+    let factors = finish::assemble(run, q, v, s, &all, u)?;
+    drop(all);
+    confirm(run, &factors)?;
+    Ok(factors)
+}

@@ -31,6 +31,7 @@ use crate::dense::orthonormal::Counts;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
+pub use adaptive::rehearse as rehearse_adaptive;
 pub use run::Run;
 pub use symmetric::symmetric;
 

@@ -14,11 +14,10 @@ use crate::matrix::Matrix;
 use crate::rsvd::basis::Tall;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
-use crate::rsvd::restart::Restart;
+use crate::rsvd::restart::{Restart, bytes_of_number};
 use crate::rsvd::statistics::Statistics;
 use crate::scalar::Scalar;
-use crate::shape::{Order, to_i64};
-use crate::tensor::Location;
+use crate::shape::to_i64;
 
 /// A run of a method on a backend.
 pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
@@ -48,6 +47,8 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub measure: f64,
     /// The factor that the data need and do not have, where they are too large or too small to be squared.
     pub rescale: Option<f64>,
+    /// Whether the memory of a state that is saved counts although nothing is saved.
+    pub saves_state: bool,
     passes_restarted: u64,
     element: std::marker::PhantomData<T>,
 }
@@ -77,6 +78,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             columns: task.columns,
             measure: 0.0,
             rescale: None,
+            saves_state: false,
             passes_restarted: 0,
             element: std::marker::PhantomData,
         }
@@ -157,9 +159,12 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     pub fn pass_done(&mut self, state: Option<(usize, &O::Matrix)>) -> Result<()> {
         self.check_range()?;
         let done = self.ops.traffic().passes + self.passes_restarted;
+        let state = state.filter(|_| self.saves_state || self.restart.is_some());
+        let (rows, columns) = state.map_or((0, 0), |(_, w)| self.ops.shape(w));
+        let count = crate::shape::product("restart", rows, columns)?;
+        let number = self.ops.element_bytes() + bytes_of_number(T::IS_COMPLEX);
+        let _charge = self.ops.charge(self.context, "restart state", count.saturating_mul(number))?;
         if let (Some((iteration, w)), Some(restart)) = (state, self.restart.as_mut()) {
-            let (rows, columns) = self.ops.shape(w);
-            let count = crate::shape::product("restart", rows, columns)?;
             let mut data = crate::alloc::filled("restart state", count, T::from_parts(0.0, 0.0))?;
             self.ops.download(w, &mut data, rows)?;
             restart.save(iteration, done, rows, columns, &data)?;
@@ -256,35 +261,18 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     /// The first columns of the identity, `rows`-by-`columns`.
     #[inline(never)]
     pub fn identity(&mut self, rows: usize, columns: usize) -> Result<O::Matrix> {
-        let count = crate::shape::product("identity", rows, columns)?;
-        let mut data = crate::alloc::filled("identity", count, T::from_parts(0.0, 0.0))?;
-        for j in 0..rows.min(columns) {
-            data[j * rows + j] = T::from_parts(1.0, 0.0);
-        }
-        self.ops.upload("identity", rows, columns, &data, rows.max(1))
-    }
-
-    /// A tall matrix of host memory, column by column.
-    pub fn tall_from(&mut self, data: &[T], columns: usize) -> Result<O::Tall> {
-        let rows = self.ops.rows();
-        let mut host = Matrix::create(self.context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
-        host.dense_mut("tall")?.memory.host_mut("tall")?.as_mut_slice::<T>()?.copy_from_slice(data);
-        self.ops.tall_read("tall copy", &host, false, false)
+        self.ops.identity("identity", rows, columns)
     }
 
     /// The first columns of the identity as a tall matrix.
     pub fn tall_identity(&mut self, columns: usize) -> Result<O::Tall> {
-        let eye = self.identity(self.ops.rows(), columns)?;
-        self.tall_of(&eye)
+        self.ops.tall_identity(self.context, columns)
     }
 
     /// A tall matrix of one with as many rows.
     #[inline(never)]
     pub fn tall_of(&mut self, m: &O::Matrix) -> Result<O::Tall> {
-        let (rows, columns) = self.ops.shape(m);
-        let mut host = Matrix::create(self.context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
-        self.ops.write(m, &mut host, false, false)?;
-        self.ops.tall_read("tall copy", &host, false, false)
+        self.ops.tall_of(self.context, m)
     }
 
     /// What there is to report, with the figures of the error.

@@ -34,6 +34,26 @@ struct Target<'a> {
     adjoint: bool,
 }
 
+/// The task of a decomposition of which U and V are wanted or not.
+pub(in crate::rsvd) fn decompose_task(options: &Options, plan: &Plan, u: bool, v: bool) -> Task {
+    let mut task = task_of(options, plan);
+    task.tolerance = options.tolerance;
+    // The transposed problem's U is V, but for conjugation.
+    (task.left, task.right) = if plan.transposed { (v, u) } else { (u, v) };
+    if options.tolerance > 0.0 || options.error.is_probed() {
+        (task.left, task.right) = (true, true);
+    }
+    task.phase = match (options.sign, plan.transposed) {
+        (Sign::None, _) => Phase::Free,
+        (Sign::VMax, false) | (Sign::UMax, true) => Phase::Right,
+        (Sign::VMax, true) | (Sign::UMax, false) => Phase::Left,
+    };
+    if !u && !v {
+        task.phase = Phase::Free;
+    }
+    task
+}
+
 /// Singular values and vectors.
 pub struct Decompose<'a> {
     options: &'a Options,
@@ -54,22 +74,7 @@ impl<'a> Decompose<'a> {
         given: Option<&'a Matrix>,
         outputs: Outputs<'a>,
     ) -> Self {
-        let mut task = task_of(options, plan);
-        task.tolerance = options.tolerance;
-        let (u, v) = (outputs.u.is_some(), outputs.v.is_some());
-        // The transposed problem's U is V, but for conjugation.
-        (task.left, task.right) = if plan.transposed { (v, u) } else { (u, v) };
-        if options.tolerance > 0.0 || options.error.is_probed() {
-            (task.left, task.right) = (true, true);
-        }
-        task.phase = match (options.sign, plan.transposed) {
-            (Sign::None, _) => Phase::Free,
-            (Sign::VMax, false) | (Sign::UMax, true) => Phase::Right,
-            (Sign::VMax, true) | (Sign::UMax, false) => Phase::Left,
-        };
-        if !u && !v {
-            task.phase = Phase::Free;
-        }
+        let task = decompose_task(options, plan, outputs.u.is_some(), outputs.v.is_some());
         Self { options, plan, context, given, outputs, restart: None, task }
     }
 

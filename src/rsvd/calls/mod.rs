@@ -24,9 +24,11 @@ use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::Scalar;
 pub use decompose::Decompose;
+pub(in crate::rsvd) use decompose::decompose_task;
 pub use find_range::FindRange;
 pub use given::{Errors, Residuals};
 pub use symmetric::Symmetric;
+pub(in crate::rsvd) use symmetric::symmetric_task;
 
 /// A call, for every backend.
 pub trait Call<T: Scalar> {
@@ -105,6 +107,7 @@ pub fn run<T: Scalar>(
                 let queue = queue.unwrap_or_else(|| gpu.default_stream());
                 let mut ops = GpuOps::<T>::new(contexts, queue, problem, setting, progress)?;
                 info.set_cut(ops.traffic(), plan, ops.planned_bytes());
+                info.host_bytes = number(ops.planned_host_bytes());
                 let outcome = work.on_gpu(&mut ops, factor, &mut rescale);
                 let outcome = outcome.and_then(|outcome| ops.read_clocks().map(|()| outcome));
                 info.set_traffic(ops.traffic());
@@ -150,6 +153,7 @@ pub fn foretell<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, i
         Backend::Gpu(gpu) => {
             let ops = GpuOps::<T>::new(contexts, gpu.default_stream(), problem, plan.setting, &progress)?;
             info.set_cut(ops.traffic(), plan, ops.planned_bytes());
+            info.host_bytes = number(ops.planned_host_bytes());
         }
         Backend::Cpu => {
             let ops = CpuOps::<T>::new(&contexts[0], problem, plan.setting, &progress)?;

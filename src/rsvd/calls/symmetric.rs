@@ -12,8 +12,14 @@ use crate::rsvd::options::{Options, Sign};
 use crate::rsvd::outputs::write_vector;
 use crate::rsvd::plan::Plan;
 use crate::scalar::Scalar;
-use crate::shape::Order;
-use crate::tensor::{Location, Tensor};
+use crate::tensor::Tensor;
+
+/// The task of eigenpairs.
+pub(in crate::rsvd) fn symmetric_task(options: &Options, plan: &Plan) -> Task {
+    let mut task = task_of(options, plan);
+    task.phase = if options.sign == Sign::None { Phase::Free } else { Phase::Left };
+    task
+}
 
 /// Eigenpairs.
 pub struct Symmetric<'a> {
@@ -34,8 +40,7 @@ impl<'a> Symmetric<'a> {
         lambda: Option<&'a mut Tensor>,
         v: Option<&'a mut Matrix>,
     ) -> Self {
-        let mut task = task_of(options, plan);
-        task.phase = if options.sign == Sign::None { Phase::Free } else { Phase::Left };
+        let task = symmetric_task(options, plan);
         Self { context, given, task, lambda, v }
     }
 }
@@ -55,16 +60,7 @@ impl<T: Scalar> Call<T> for Symmetric<'_> {
         let factors = if run.statistics()?.norm2 == 0.0 { zero_factors(&mut run, factors)? } else { factors };
         let error = match &factors.u {
             Some(u) if run.task.error.is_probed() => {
-                let mut host = Matrix::create(
-                    self.context,
-                    T::DTYPE,
-                    Location::Host,
-                    Order::ColumnMajor,
-                    run.ops.rows(),
-                    factors.s.len(),
-                )?;
-                run.ops.tall_write(u, &mut host, false, false)?;
-                let v = run.ops.read("eigenvectors", &host, false, false)?;
+                let v = run.ops.matrix_of(self.context, "eigenvectors", u)?;
                 estimate::probe(&mut run, u, &factors.s, &v)?
             }
             _ => error_of(&mut run, &factors)?,

@@ -24,7 +24,7 @@ use super::data::{Center, Data, Problem, Setting};
 use super::ops::{Local, RsvdOps};
 use super::statistics::Statistics;
 use super::traffic::Traffic;
-use crate::backend::memory::HostMemory;
+use crate::backend::memory::{Charge, HostMemory};
 use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
@@ -41,6 +41,25 @@ use pass::Work;
 /// Bytes of a block of rows that is read at once, and of one that a block method works on.
 const BLOCK_BYTES: usize = 64 << 20;
 
+pub use operator::PROBES;
+
+/// Rows of a block and of a panel, where nothing limits memory. `size` is the larger of an entry's sizes, as it is read and
+/// as it is computed with.
+pub fn cut_of(rows: usize, columns: usize, size: usize, is_source: bool, setting: &Setting) -> (usize, usize) {
+    let row = columns.saturating_mul(size).max(1);
+    let block = if setting.block_rows > 0 { setting.block_rows } else { (BLOCK_BYTES / row).max(1) };
+    let block = block.min(rows).max(1);
+    let panel = if setting.panel_rows > 0 { setting.panel_rows } else { pass::panel_rows(columns, size) };
+    (block, panel.min(if is_source { block } else { rows.max(1) }))
+}
+
+/// Bytes of the means and deviations of columns, and of what they are found by.
+pub fn moments_bytes(setting: &Setting, columns: usize) -> usize {
+    let is_needed = setting.center == Center::Columns || setting.scale;
+    // Two sums in each of two arrays of moments; a complex mean, a deviation and a factor.
+    if is_needed { columns.saturating_mul(2 * 24 + 32) } else { 0 }
+}
+
 /// The randomized SVD on the threads of a context. [`Setting::resident`] says nothing here: data in memory are where they
 /// are used, and a source is read anew in each pass.
 pub struct CpuOps<'a, T: Scalar> {
@@ -56,6 +75,12 @@ pub struct CpuOps<'a, T: Scalar> {
     columns: Option<sparse::Columns<T>>,
     /// Two blocks of a source, one being read while the other is used.
     buffers: Vec<HostMemory>,
+    /// Where the run is, as it was told last.
+    step: (i64, i64, f64),
+    /// Rows of a panel.
+    panel_rows: usize,
+    /// Memory of means and deviations.
+    moments: Option<Charge>,
     traffic: Traffic,
 }
 
@@ -87,6 +112,9 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
             transform: None,
             columns: None,
             buffers: Vec::new(),
+            step: (0, 0, 0.0),
+            panel_rows: 1,
+            moments: None,
             traffic: Traffic::default(),
         };
         ops.cut()?;
@@ -111,13 +139,8 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         };
         let row = columns.saturating_mul(size).max(1);
         let streamed = matches!(self.problem.data, Data::Streamed { .. });
-        let mut height = if self.setting.block_rows > 0 { self.setting.block_rows } else { (BLOCK_BYTES / row).max(1) };
-        if streamed && self.setting.block_rows == 0 {
-            // Two buffers in a quarter of what the limit leaves; the rest is for tall and other matrices.
-            let room = usize::try_from(self.context.host_budget().available() / 8).unwrap_or(usize::MAX);
-            height = height.min((room / row).max(1));
-        }
-        let height = height.min(rows).max(1);
+        let (height, panel) = cut_of(rows, columns, size.max(size_of::<T>()), streamed, &self.setting);
+        self.panel_rows = panel;
         self.traffic.block_rows = to_u64(height);
         self.traffic.blocks = to_u64(rows.div_ceil(height));
         if streamed {
@@ -153,6 +176,12 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         }
         self.traffic.passes += 1;
         Ok(())
+    }
+
+    fn copied(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<CpuMatrix<T>> {
+        let mut copy = self.zeros_of(what, m.rows(), m.cols())?;
+        copy.slice_mut()?.copy_from_slice(m.slice()?);
+        Ok(copy)
     }
 
     /// A matrix beside the problem's own.
@@ -277,7 +306,36 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
     }
 
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
+        self.step = (step, steps, measure);
         self.progress.report(step, steps, measure)
+    }
+
+    fn identity(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<CpuMatrix<T>> {
+        let mut eye = self.zeros_of(what, rows, columns)?;
+        eye.slice_mut()?
+            .iter_mut()
+            .step_by(rows + 1)
+            .take(columns.min(rows))
+            .for_each(|x| *x = T::from_parts(1.0, 0.0));
+        Ok(eye)
+    }
+
+    fn tall_of(&mut self, _: &Arc<Context>, m: &CpuMatrix<T>) -> Result<CpuMatrix<T>> {
+        self.copied("tall copy", m)
+    }
+
+    fn matrix_of(&mut self, _: &Arc<Context>, what: &'static str, p: &CpuMatrix<T>) -> Result<CpuMatrix<T>> {
+        self.copied(what, p)
+    }
+
+    fn tall_identity(&mut self, _: &Arc<Context>, columns: usize) -> Result<CpuMatrix<T>> {
+        self.identity("identity", self.problem.rows, columns)
+    }
+
+    fn tall_ones(&mut self, _: &Arc<Context>) -> Result<CpuMatrix<T>> {
+        let mut ones = self.zeros_of("ones", self.problem.rows, 1)?;
+        ones.slice_mut()?.fill(T::from_parts(1.0, 0.0));
+        Ok(ones)
     }
 
     fn pass_multiply(&mut self, w: &CpuMatrix<T>, p: &mut CpuMatrix<T>) -> Result<()> {

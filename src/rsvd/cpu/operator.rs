@@ -14,7 +14,7 @@ use crate::rsvd::data::{Center, Data, Operator};
 use crate::scalar::{Complex, Scalar};
 
 /// Probes of the norm.
-const PROBES: usize = 16;
+pub const PROBES: usize = 16;
 
 /// The first column of the probes in their stream: others begin at 0.
 const FIRST: u32 = 1 << 30;

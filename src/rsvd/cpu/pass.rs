@@ -78,7 +78,7 @@ impl<T: Scalar> Work<'_, T> {
 }
 
 /// Rows of a panel of such a matrix.
-fn panel_rows(columns: usize, size: usize) -> usize {
+pub fn panel_rows(columns: usize, size: usize) -> usize {
     (PANEL_BYTES / columns.saturating_mul(size).max(1)).clamp(*PANEL_ROWS.start(), *PANEL_ROWS.end())
 }
 
@@ -86,6 +86,7 @@ fn panel_rows(columns: usize, size: usize) -> usize {
 struct Panels<'w, T: Scalar> {
     context: &'w Context,
     progress: &'w Progress<'w>,
+    step: (i64, i64, f64),
     transform: &'w Transform,
     work: Work<'w, T>,
     /// Rows of a panel.
@@ -113,7 +114,7 @@ impl<T: Scalar> Panels<'_, T> {
     }
 
     fn panel(&mut self, part: Part<'_>, first: usize, count: usize, place: usize) -> Result<()> {
-        self.progress.check()?;
+        self.progress.repeat(self.step)?;
         let context = self.context;
         let x = if part.is_direct::<T>(self.transform) {
             if let Some(survey) = &mut self.survey {
@@ -236,16 +237,13 @@ impl<T: Scalar> CpuOps<'_, T> {
         let transform = self.transform.take().unwrap_or_default();
         let is_direct = transform.is_nothing() && self.dtype() == Some(T::DTYPE);
         let is_gram = work.gram.is_some();
-        // Copies of panels in a quarter of what the limit leaves.
-        let copied = columns * (size_of::<T>() * usize::from(!is_direct) + size_of::<T::Wide>() * usize::from(is_gram));
-        let room = usize::try_from(self.context.host_budget().available() / 4).unwrap_or(usize::MAX);
-        let height = panel_rows(columns, size_of::<T>()).min(self.block_rows_in_memory());
-        let height = height.min(room / copied.max(1)).max(1);
+        let height = self.panel_rows;
         let width = |wanted: bool, width: usize| if wanted { width } else { 0 };
         let drawn = matches!(work.left, Left::Drawn(_));
         let mut panels = Panels {
             context: self.context,
             progress: self.progress,
+            step: self.step,
             transform: &transform,
             height,
             scratch: self.zeros_of("rows of the data", height, width(!is_direct, columns))?,
@@ -277,11 +275,6 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
     }
 
-    /// Rows that lie together: those of a block of a source, or all.
-    fn block_rows_in_memory(&self) -> usize {
-        if matches!(self.problem.data, Data::Streamed { .. }) { self.block_rows() } else { self.problem.rows.max(1) }
-    }
-
     /// Calls `body(part, rows, first row)` for one block of rows after the other: those of a source as they are read, those
     /// of an array in memory `height` at a time. Counts what is read.
     pub(super) fn each_part(
@@ -291,6 +284,7 @@ impl<T: Scalar> CpuOps<'_, T> {
     ) -> Result<()> {
         let (rows, columns) = (self.problem.rows, self.problem.columns);
         let block_rows = self.block_rows();
+        let (step, progress) = (self.step, self.progress);
         let backwards = self.setting.alternate && self.traffic.passes % 2 == 1;
         let turned = |item: usize, items: usize| if backwards { items - 1 - item } else { item };
         match &mut self.problem.data {
@@ -303,7 +297,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                 let items = rows.div_ceil(height);
                 let start = Instant::now();
                 for item in 0..items {
-                    self.progress.check()?;
+                    progress.repeat(step)?;
                     let first = turned(item, items) * height;
                     body(whole.below(first), height.min(rows - first), first)?;
                 }
@@ -321,7 +315,6 @@ impl<T: Scalar> CpuOps<'_, T> {
                 };
                 let axis = if order == Order::RowMajor { 1 } else { 0 };
                 let buffers: Vec<&mut HostMemory> = self.buffers.iter_mut().collect();
-                let progress = self.progress;
                 let flag = progress.flag();
                 let times = read_ahead(
                     items,
@@ -334,7 +327,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                         source.read(&block, &mut buffer.as_mut_slice::<u8>()?[..bytes])
                     },
                     |item, buffer| {
-                        progress.check()?;
+                        progress.repeat(step)?;
                         let (first, count) = place(item);
                         let (row_stride, column_stride) = if axis == 1 { (columns, 1) } else { (1, count) };
                         body(Part { memory: buffer, number, row_stride, column_stride, columns, skip: 0 }, count, first)
@@ -360,9 +353,11 @@ impl<T: Scalar> CpuOps<'_, T> {
         let centred = self.setting.center == Center::Columns;
         let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
         if centred || self.setting.scale {
-            let mut moments = Moments::new(columns)?;
             let context = self.context;
-            let height = panel_rows(columns, 8).min(self.block_rows_in_memory());
+            let bytes = super::moments_bytes(&self.setting, columns);
+            self.moments = Some(context.host_budget().charge_host("means of columns", bytes)?);
+            let mut moments = Moments::new(columns)?;
+            let height = self.panel_rows;
             self.each_part(usize::MAX, &mut |part, rows, _| {
                 for first in (0..rows).step_by(height) {
                     let count = height.min(rows - first);

@@ -13,6 +13,12 @@ pub(super) enum Origin {
     Host,
 }
 
+/// What an error is about whose device has no memory for a plan: nothing was done yet.
+pub const NO_CUT: &str = "blocks of a matrix";
+
+/// The same of page-locked host memory.
+pub const NO_HOST: &str = "page-locked blocks of a matrix";
+
 /// What is to be cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
@@ -226,7 +232,7 @@ impl Task {
     }
 
     fn refused(&self, bytes: u64) -> Error {
-        Error::OutOfDeviceMemory { what: "blocks of a matrix", bytes, limit: self.limit.or(Some(self.room)) }
+        Error::OutOfDeviceMemory { what: NO_CUT, bytes, limit: self.limit.or(Some(self.room)) }
     }
 }
 

@@ -43,6 +43,7 @@ use crate::progress::Progress;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 use cut::{Cut, Origin, Span, Task};
+pub use cut::{NO_CUT, NO_HOST};
 use feed::Feed;
 use implicit::Implicit;
 use input::{Input, Place};
@@ -77,6 +78,7 @@ pub struct GpuOps<'a, T: Scalar> {
     columns_known: Option<(Vec<f64>, Vec<f64>)>,
     traffic: Traffic,
     planned: u64,
+    planned_host: u64,
 }
 
 /// Device memory that factorisations and kernels take beside what is counted.
@@ -129,6 +131,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             columns_known: None,
             traffic: Traffic::default(),
             planned: 0,
+            planned_host: 0,
         };
         ops.divide(sites)?;
         Ok(ops)
@@ -147,7 +150,10 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             first = end;
             let recipe = Recipe::new(&self.setting)?;
             let cut = self.cut(&site, share, &recipe)?;
-            self.planned = self.planned.max(cut.bytes);
+            let slack = self.slack(&site)?;
+            let workspace = site.blas().own_workspace_bytes();
+            self.planned = self.planned.max(cut.bytes.saturating_sub(slack).saturating_add(workspace));
+            self.plan_host(&site, share, &cut)?;
             let feed = Feed::new(&site.gpu, share, cut, recipe)?;
             self.traffic.blocks += to_u64(feed.blocks());
             self.traffic.block_rows =
@@ -185,8 +191,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
         // What is free comes in pieces.
         let room = budget.available().min(free - free / 32);
-        // Work space of small factorisations and of merged blocks.
-        let slack = room / 64;
+        let slack = self.slack(site)?;
         let task = Task {
             rows: share.rows,
             columns: if matches!(self.matrix, Matrix::Implicit(_)) { 0 } else { self.columns },
@@ -202,6 +207,39 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             resident: self.setting.resident,
         };
         task.cut()
+    }
+
+    /// Device memory that is left for the work space of small factorisations and of merged blocks.
+    fn slack(&self, site: &Site) -> Result<u64> {
+        let free = site.gpu.memory_free()?;
+        Ok(site.context.device_budget().available().min(free - free / 32) / 64)
+    }
+
+    /// Counts the page-locked memory of a device's share, and refuses more than its context's limit leaves.
+    fn plan_host(&mut self, site: &Site, share: Span, cut: &Cut) -> Result<()> {
+        let Matrix::Dense(input) = &self.matrix else { return Ok(()) };
+        let copies = match &input.place {
+            Place::Device(..) => 0,
+            Place::Host(..) => feed::PIECE_BYTES * feed::PIECES,
+            Place::Source(_) => {
+                feed::READ_BUFFERS.saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows)))
+            }
+        };
+        let tall = share.rows.saturating_mul(self.setting.tall_columns).saturating_mul(size_of::<T>());
+        let tall = if cut.tall_on_device { 0 } else { tall };
+        let bytes = to_u64(copies).saturating_add(to_u64(tall)).saturating_add(to_u64(site::RING_BYTES * site::RING));
+        let budget = site.context.host_budget();
+        if bytes > budget.available() {
+            let (bytes, limit) = (bytes.saturating_add(budget.used()), budget.limit());
+            return Err(Error::OutOfMemory { what: NO_HOST, bytes, limit });
+        }
+        self.planned_host = self.planned_host.max(bytes);
+        Ok(())
+    }
+
+    /// Bytes of host memory that the plan counts with, for the device that takes most.
+    pub fn planned_host_bytes(&self) -> u64 {
+        self.planned_host
     }
 
     /// Bytes of device memory that the plan counts with, on the device that takes most.

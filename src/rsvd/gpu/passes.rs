@@ -60,10 +60,10 @@ impl<T: Scalar> GpuOps<'_, T> {
         };
         let mut moved = Vec::with_capacity(self.parts.len());
         if let ([part], [load]) = (self.parts.as_mut_slice(), loads.as_mut_slice()) {
-            let (step, steps, measure) = self.step;
+            let step = self.step;
             let progress = self.progress;
             // The last report is not to come twice.
-            let tick = || if step < steps { progress.report(step, steps, measure) } else { progress.check() };
+            let tick = || progress.repeat(step);
             let watch = Watch { flag, tick: Some(&tick) };
             let run = part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
             moved.push(run?);

@@ -35,8 +35,8 @@ pub(super) enum Use {
 
 /// Page-locked buffers, and bytes of each: enough for the link to be busy, and no more, as locking pages takes half a
 /// millisecond a megabyte.
-const RING: usize = 4;
-const RING_BYTES: usize = 4 << 20;
+pub(super) const RING: usize = 4;
+pub(super) const RING_BYTES: usize = 4 << 20;
 
 /// A device at work.
 pub(super) struct Site {

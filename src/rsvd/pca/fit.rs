@@ -11,6 +11,7 @@ use crate::progress::ProgressFn;
 use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, passes};
 use crate::rsvd::calls::{Call, error_of, task_of};
 use crate::rsvd::info::Info;
+use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{Centering, Options};
 use crate::rsvd::plan::{Goal, Plan, Request};
@@ -61,6 +62,10 @@ impl Rsvd {
             goal: Goal::Decompose,
             given: None,
             transposed: Some(by_columns),
+            wanted: Wanted { u: scores.is_some(), v: true },
+            // The components are made beside.
+            results: own.rank,
+            excluded: &[],
         };
         let plan = Plan::new(request)?;
         if let Some(scores) = &scores {

@@ -10,6 +10,7 @@ use crate::progress::ProgressFn;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
 use crate::rsvd::calls::{Call, task_of};
 use crate::rsvd::info::Info;
+use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::plan::{Goal, Plan, Request};
 use crate::scalar::{Element, Scalar, with_scalar};
@@ -21,7 +22,7 @@ impl Pca {
     /// # Errors
     /// As [`crate::rsvd::Rsvd::compute`].
     pub fn transform(
-        &mut self,
+        &self,
         stream: Option<&Stream>,
         x: &Matrix,
         scores: &mut Matrix,
@@ -64,7 +65,7 @@ impl Pca {
     /// # Errors
     /// As [`crate::rsvd::Rsvd::compute`].
     pub fn inverse_transform(
-        &mut self,
+        &self,
         stream: Option<&Stream>,
         scores: &Matrix,
         x: &mut Matrix,
@@ -107,9 +108,12 @@ impl Pca {
             options: self.session.options(),
             contexts: self.session.contexts(),
             matrix: a,
-            goal: Goal::Products(map.offset.len()),
+            goal: Goal::Map(map.offset.len()),
             given: None,
             transposed: Some(map.by_columns),
+            wanted: Wanted::ALL,
+            results: 0,
+            excluded: &[],
         };
         let plan = Plan::new(request)?;
         let mut info = self.session.planned_info(&plan);
@@ -153,8 +157,7 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         run.ops.pass_multiply(&w, &mut p)?;
         // A product needs no squares: the range of the entries does not matter here.
         run.ops.checkpoint(1, 1, 0.0)?;
-        let ones = crate::alloc::filled("ones", run.ops.rows(), T::from_parts(1.0, 0.0))?;
-        let ones = run.tall_from(&ones, 1)?;
+        let ones = run.ops.tall_ones(&context)?;
         let offset = run.ops.upload("offsets", 1, width, &map.offset, 1)?;
         run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)?;
         run.ops.tall_write(&p, map.target, map.by_columns, map.by_columns)?;

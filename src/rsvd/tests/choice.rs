@@ -52,7 +52,7 @@ fn what_was_measured_fastest_is_taken() {
             let ratio = case.cost(method, &machine) / measured;
             assert!((0.9..1.1).contains(&ratio), "{name}: {method:?} takes {ratio:.3} of what was measured");
         }
-        let (method, _, reason) = case.choose(&machine);
+        let (method, _, reason) = case.choose(&machine, &[]).unwrap();
         assert_eq!(method, Method::Fused, "{name}: {reason}");
     }
 }
@@ -65,10 +65,25 @@ fn two_passes_are_taken_where_the_link_is_slow() {
     let machine = h200(false);
     let [gram, fused, merge] = [Method::Gram, Method::Fused, Method::Merge].map(|m| case.cost(m, &machine));
     assert!(gram < fused && fused < merge, "{gram} {fused} {merge}");
-    assert_eq!(case.choose(&machine).0, Method::Gram);
+    assert_eq!(case.choose(&machine, &[]).unwrap().0, Method::Gram);
     // Where small values are wanted it must not be taken.
     case.is_delicate = true;
-    assert_ne!(case.choose(&machine).0, Method::Gram);
+    assert_ne!(case.choose(&machine, &[]).unwrap().0, Method::Gram);
+}
+
+/// A file of 8 GB on one machine: fast from memory, and through a slow reader.
+#[test]
+fn a_slow_reader_is_read_in_the_fewest_passes() {
+    let mut case = held(1_000_000, 1000, (20, 30), false);
+    (case.is_there, case.resident, case.blocks) = (false, 0.0, 125);
+    let fast = Machine { link: 2e9, flops: 160e9, ramp: 0.0, small: 16e9, memory: 40e9 };
+    let slow = Machine { link: 20e6, ..fast };
+    let passes = |machine| {
+        let (method, seconds, _) = case.choose(machine, &[]).unwrap();
+        (crate::rsvd::algorithm::passes(method, case.iterations, false), seconds)
+    };
+    assert_eq!(passes(&slow).0, 2);
+    assert!(passes(&slow).1 > 2.0 * 8e9 / 20e6 && passes(&fast).1 < passes(&slow).1 / 10.0);
 }
 
 #[test]

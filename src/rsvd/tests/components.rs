@@ -116,7 +116,7 @@ fn variances_are_those_of_the_definition() {
     let mut x = with_spectrum::<f64>(&cpu(), 80, 30, &(0..30).map(|j| 0.8f64.powi(j)).collect::<Vec<_>>(), 2);
     x.data.iter_mut().enumerate().for_each(|(k, v)| *v += (k / 80) as f64);
     let (means, variances) = moments(&x);
-    let (mut pca, m, scores) = fit(&x, Options { rank: 6, ..Options::default() }, PcaOptions::default());
+    let (pca, m, scores) = fit(&x, Options { rank: 6, ..Options::default() }, PcaOptions::default());
     let context = pca.context().clone();
     let mut t = vector(&context, 30);
     pca.mean(&mut t).unwrap();
@@ -161,7 +161,7 @@ fn round_trip<T: Scalar>(samples: Samples, scale: bool, whiten: bool) {
         x = Dense { data: a.data.iter().map(|v| v.conjugate()).collect(), ..a };
     }
     let options = PcaOptions { samples, scale, whiten, ..PcaOptions::default() };
-    let (mut pca, m, scores) = fit(&x, Options { rank: 12, ..Options::default() }, options);
+    let (pca, m, scores) = fit(&x, Options { rank: 12, ..Options::default() }, options);
     let context = pca.context().clone();
     let mut again = room::<T>(&context, scores.rows(), scores.cols());
     pca.transform(None, &m, &mut again, None).unwrap();
@@ -240,7 +240,7 @@ fn bad_requests_are_named() {
     let one = matrix(&context, &Dense { rows: 1, columns: 4, data: vec![1.0f64; 4] }, PACKED);
     let e = rsvd.fit_pca(None, &one, &PcaOptions::default(), None, None);
     assert_eq!(e.err().unwrap().to_string(), "x: has 1 samples, at least 2 are needed");
-    let (mut pca, _) = rsvd.fit_pca(None, &x, &PcaOptions::default(), None, None).unwrap();
+    let (pca, _) = rsvd.fit_pca(None, &x, &PcaOptions::default(), None, None).unwrap();
     let mut scores = room::<f64>(&context, 200, 3);
     let other = matrix(&context, &read_npy::<f64>("wide_60x200.npy"), PACKED);
     let e = pca.transform(None, &other, &mut scores, None).unwrap_err();

@@ -6,6 +6,7 @@ mod components;
 mod edges;
 mod estimates;
 mod interrupted;
+mod memory;
 mod methods;
 mod plain;
 mod session;

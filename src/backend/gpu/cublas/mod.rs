@@ -1,6 +1,7 @@
 //! Products of dense matrices by cuBLAS.
 
 mod triangle;
+mod workspace;
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -186,9 +187,6 @@ const HOST_SCALARS: c_int = 0;
 /// `CUBLAS_POINTER_MODE_DEVICE`.
 const DEVICE_SCALARS: c_int = 1;
 
-/// What NVIDIA recommends for the Hopper generation and later, and before.
-const WORKSPACES: [usize; 2] = [32 << 20, 4 << 20];
-
 /// A scalar as the library reads it: with instructions that want the alignment of CUDA's complex numbers, which is twice
 /// that of Rust's.
 #[repr(C, align(16))]
@@ -297,11 +295,7 @@ impl Blas {
     /// [`Error::NoDevice`] if the library is not there; device memory for its workspace.
     pub fn new(gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
         Functions::get()?;
-        let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", Self::workspace_bytes(gpu))?;
-        let mut blas = Self::without_workspace(gpu, stream)?;
-        blas.lend(stream, workspace.whole())?;
-        blas.workspace = Some(workspace);
-        Ok(blas)
+        Self::with_workspace(gpu, stream, Self::workspace_bytes(gpu))
     }
 
     /// cuBLAS for work that is enqueued as a whole: before each call it is lent a workspace. Making it may wait for the
@@ -357,11 +351,6 @@ impl Blas {
         drop(entered);
         self.stream = stream.clone();
         Ok(())
-    }
-
-    /// Bytes of workspace that the library should have.
-    pub fn workspace_bytes(gpu: &Gpu) -> usize {
-        WORKSPACES[usize::from(gpu.device.info.compute_capability.0 < 9)]
     }
 
     /// How products of 32-bit numbers are computed from now on; [`Precision::Full`] at first.

@@ -184,15 +184,17 @@ fn readers_errors_and_cancellation_end_a_pass() {
 }
 
 #[test]
-fn a_source_is_cut_to_the_memory_there_is() {
+fn a_source_is_cut_as_the_plan_says() {
     let a = whole(4000, 20, false);
     let (info, bytes) = packed(&a, Number::F64, Order::RowMajor);
     let mut source = HostSource::new(info, &bytes).unwrap();
     let c = context(2, 400_000);
     let progress = Progress::none();
     let data = Data::Streamed { source: &mut source, order: Order::RowMajor };
-    let mut ops = CpuOps::<f64>::new(&c, Problem { rows: 4000, columns: 20, data }, setting(), &progress).unwrap();
-    assert_eq!(ops.traffic().block_rows, 400_000 / 8 / 160);
+    let s = Setting { block_rows: 312, panel_rows: 100, ..setting() };
+    let mut ops = CpuOps::<f64>::new(&c, Problem { rows: 4000, columns: 20, data }, s, &progress).unwrap();
+    assert_eq!(ops.traffic().block_rows, 312);
+    assert_eq!(c.host_memory_used(), 2 * 312 * 160);
     let w = filled(&mut ops, 20, 3, 1);
     let mut p = ops.tall("test", 3).unwrap();
     ops.pass_multiply(&w, &mut p).unwrap();
@@ -203,13 +205,13 @@ fn a_source_is_cut_to_the_memory_there_is() {
 }
 
 #[test]
-fn copies_of_panels_fit_the_memory_there_is() {
+fn copies_of_panels_are_as_long_as_the_plan_says() {
     let a = whole(4000, 40, false);
     let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::ColumnMajor, 0);
-    let c = context(2, 300_000);
+    let c = context(2, 100_000);
     let progress = Progress::none();
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
-    let s = Setting { center: Center::Columns, ..setting() };
+    let s = Setting { center: Center::Columns, panel_rows: 150, ..setting() };
     let mut ops = CpuOps::<f64>::new(&c, Problem { rows: 4000, columns: 40, data }, s, &progress).unwrap();
     let w = filled(&mut ops, 40, 3, 1);
     let mut t = ops.zeros("test", 40, 3).unwrap();

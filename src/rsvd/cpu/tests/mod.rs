@@ -33,6 +33,7 @@ fn setting() -> Setting {
         factor: 1.0,
         tall_columns: 0,
         small_elements: 0,
+        panel_rows: 0,
     }
 }
 

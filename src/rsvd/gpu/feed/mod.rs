@@ -22,10 +22,10 @@ use crate::shape::to_u64;
 /// Blocks whose products may be waiting.
 const IN_FLIGHT: usize = 2;
 /// Bytes of a page-locked buffer for pageable memory, and how many there are.
-const PIECE_BYTES: usize = 16 << 20;
-const PIECES: usize = 4;
+pub(super) const PIECE_BYTES: usize = 16 << 20;
+pub(super) const PIECES: usize = 4;
 /// Buffers for blocks that are read.
-const READ_BUFFERS: usize = 3;
+pub(super) const READ_BUFFERS: usize = 3;
 
 /// Where a block is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

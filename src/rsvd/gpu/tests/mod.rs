@@ -199,6 +199,7 @@ fn setting() -> Setting {
         factor: 1.0,
         tall_columns: 32,
         small_elements: 100_000,
+        panel_rows: 0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whole decompositions: a GPU against the CPU.
 
 use super::*;
+use crate::error::Error;
 use crate::rsvd::options::{Centering, Method, Options as Choice};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::session::Rsvd;
@@ -142,4 +143,41 @@ fn bytes_moved_are_those_foretold() {
             assert_eq!(info.bytes_to_device as usize, 8 * columns * (rows + later), "{name}");
         }
     }
+}
+
+/// The workspace that cuBLAS prefers is 32 MiB on a Hopper. Below it, and a little above, what a plan accepts runs inside
+/// the limit; `AUTO` passes over what does not fit.
+#[test]
+#[ignore = "needs a GPU"]
+fn limits_below_the_workspace_of_cublas_are_kept_to() {
+    let case = Case { rows: 30_000, columns: 64, dtype: DType::F64, offset: 0.0 };
+    let mut accepted = 0;
+    for mebibytes in [1u64, 4, 16, 20, 24, 31, 33, 48, 64, 128] {
+        let (limit, gpu) = (mebibytes << 20, gpu(mebibytes << 20));
+        let a = matrix::<f64>(&gpu, &case, Order::RowMajor, |i, j| C64::new(((i * 31 + j * 17) % 101) as f64, 0.0));
+        for method in [Method::Auto, Method::Fused, Method::Gram, Method::Krylov, Method::RowFused, Method::OnePass] {
+            let choice = Choice { rank: 6, method, ..Choice::default() };
+            let mut rsvd = Rsvd::new(&gpu, choice).unwrap();
+            let mut u = Matrix::create(&gpu, DType::F64, Location::Host, Order::ColumnMajor, 30_000, 6).unwrap();
+            let planned = rsvd.plan(&a);
+            let done = rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None);
+            match (planned, done) {
+                (Ok(planned), Ok(done)) => {
+                    accepted += 1;
+                    assert_eq!(planned.method, done.method, "{mebibytes} MiB");
+                    assert!(u64::try_from(done.device_bytes_used).unwrap() <= limit, "{mebibytes} MiB: {done:?}");
+                    assert!(u64::try_from(planned.device_bytes).unwrap() <= limit, "{mebibytes} MiB: {planned:?}");
+                    assert!(done.device_bytes_used <= planned.device_bytes, "{mebibytes} MiB: {planned:?} {done:?}");
+                    assert!(done.host_bytes_used <= planned.host_bytes, "{mebibytes} MiB: {planned:?} {done:?}");
+                }
+                (Err(e), Err(again)) => {
+                    for e in [e, again] {
+                        assert!(matches!(e, Error::OutOfDeviceMemory { .. }), "{e}");
+                    }
+                }
+                (planned, done) => panic!("{mebibytes} MiB, {method:?}: {planned:?} and {done:?}"),
+            }
+        }
+    }
+    assert!(accepted > 30, "{accepted} runs");
 }

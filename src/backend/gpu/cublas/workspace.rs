@@ -1,0 +1,65 @@
+//! The workspace of a cuBLAS handle, which belongs to the device memory of a plan.
+
+use super::{Blas, Functions};
+use crate::backend::gpu::Gpu;
+use crate::backend::gpu::stream::GpuStream;
+use crate::error::Result;
+use crate::shape::to_u64;
+
+/// What NVIDIA recommends for the Hopper generation and later, and before.
+const PREFERRED: [usize; 2] = [32 << 20, 4 << 20];
+
+/// Least bytes of a workspace. Without any, cuBLAS takes one of its own, which no limit counts.
+const LEAST: usize = 64 << 10;
+
+/// `preferred` bytes, or the largest half, quarter, ... of them that is at most an eighth of `available`.
+fn bytes_within(preferred: usize, available: u64) -> usize {
+    let mut bytes = preferred;
+    while bytes / 2 >= LEAST && to_u64(bytes) > available / 8 {
+        bytes /= 2;
+    }
+    bytes
+}
+
+impl Blas {
+    /// Bytes of workspace that the library should have.
+    pub fn workspace_bytes(gpu: &Gpu) -> usize {
+        PREFERRED[usize::from(gpu.device.info.compute_capability.0 < 9)]
+    }
+
+    /// cuBLAS for work on `stream` with a workspace of at most an eighth of `available` bytes, and 64 KiB at least.
+    ///
+    /// # Errors
+    /// As [`Blas::new`].
+    pub fn within(gpu: &Gpu, stream: &GpuStream, available: u64) -> Result<Self> {
+        Self::with_workspace(gpu, stream, bytes_within(Self::workspace_bytes(gpu), available))
+    }
+
+    /// Bytes of the workspace that is its own.
+    pub fn own_workspace_bytes(&self) -> u64 {
+        self.workspace.as_ref().map_or(0, |memory| to_u64(memory.bytes()))
+    }
+
+    pub(super) fn with_workspace(gpu: &Gpu, stream: &GpuStream, bytes: usize) -> Result<Self> {
+        Functions::get()?;
+        let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", bytes)?;
+        let mut blas = Self::without_workspace(gpu, stream)?;
+        blas.lend(stream, workspace.whole())?;
+        blas.workspace = Some(workspace);
+        Ok(blas)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_limit_makes_the_workspace_small() {
+        assert_eq!(bytes_within(32 << 20, u64::MAX), 32 << 20);
+        assert_eq!(bytes_within(32 << 20, 256 << 20), 32 << 20);
+        assert_eq!(bytes_within(32 << 20, 24 << 20), 2 << 20);
+        assert_eq!(bytes_within(32 << 20, 0), 64 << 10);
+        assert_eq!(bytes_within(4 << 20, 1 << 20), 128 << 10);
+    }
+}

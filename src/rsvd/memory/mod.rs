@@ -1,0 +1,212 @@
+//! Host memory of a run on the CPU, known before it starts.
+//!
+//! The methods are run on sizes alone, by a backend that counts bytes and allocates nothing. Each decision that depends on
+//! the data is taken in the ways that differ in memory, so that no run needs more than the largest of the counts. Blocks
+//! and panels of the data are made as small as the limit asks for.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `ledger` | the backend that counts |
+//! | `rehearse` | the calls, run on it |
+
+mod ledger;
+mod rehearse;
+
+use std::sync::Arc;
+
+use super::data::{Center, Setting};
+use super::options::{Method, Options};
+use super::plan::{Goal, Plan, Request};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, Storage};
+use crate::rsvd::cpu;
+use crate::scalar::{Complex, DType};
+use crate::shape::to_u64;
+
+/// How the decisions of a run that depend on the data are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Course {
+    /// Columns stay independent, entries can be squared.
+    Regular,
+    /// Every orthonormalisation meets dependent columns, and entries have to be scaled.
+    Deficient,
+    /// The same, and all singular values but the first vanish.
+    Decaying,
+}
+
+/// Where the entries are.
+#[derive(Debug, Clone, Copy)]
+enum Entries {
+    Memory,
+    Source,
+    /// So many are stored.
+    Sparse(usize),
+    Operator,
+}
+
+/// Sizes of a problem and of its blocks.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    rows: usize,
+    columns: usize,
+    /// Bytes of an element that is computed with.
+    element: usize,
+    entries: Entries,
+    /// Whether entries are multiplied as they lie.
+    is_direct: bool,
+    /// Whether anything is subtracted or scaled.
+    is_centered: bool,
+    /// Bytes of the means and deviations of columns.
+    moments: usize,
+    block_rows: usize,
+    panel_rows: usize,
+}
+
+/// Which factors a run is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// U.
+    pub u: bool,
+    /// V.
+    pub v: bool,
+}
+
+impl Wanted {
+    /// Both.
+    pub const ALL: Self = Self { u: true, v: true };
+}
+
+/// The blocks of a plan and their memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Fit {
+    /// Rows of a block.
+    pub block_rows: usize,
+    /// Rows of a panel.
+    pub panel_rows: usize,
+    /// Most bytes that any data need.
+    pub most: u64,
+}
+
+/// A planned run whose memory is asked for.
+pub struct Planned<'a> {
+    context: &'a Arc<Context>,
+    plan: &'a Plan,
+    options: &'a Options,
+    goal: Goal,
+    /// The caller's sketch.
+    given: Option<&'a Matrix>,
+    shape: Shape,
+    /// Bytes of a row of a source; 0 where nothing is read.
+    source_row: usize,
+}
+
+impl<'a> Planned<'a> {
+    /// The run of a request's `plan`.
+    pub fn new(context: &'a Arc<Context>, plan: &'a Plan, request: &Request<'a>) -> Self {
+        let Request { options, matrix, goal, given, .. } = *request;
+        let (entries, entry) = match matrix.storage() {
+            Storage::Dense { .. } => (Entries::Memory, matrix.dtype().size()),
+            Storage::Streamed(_) => (Entries::Source, matrix.dtype().size()),
+            Storage::Csr(csr) => (Entries::Sparse(csr.nnz()), 0),
+            Storage::Operator(_) => (Entries::Operator, 0),
+        };
+        let setting = &plan.setting;
+        let is_centered = setting.center != Center::None || setting.scale;
+        let source_row = if matches!(entries, Entries::Source) { plan.columns.saturating_mul(entry) } else { 0 };
+        let cut = cpu::cut_of(plan.rows, plan.columns, entry.max(plan.dtype.size()), source_row > 0, setting);
+        let shape = Shape {
+            rows: plan.rows,
+            columns: plan.columns,
+            element: plan.dtype.size(),
+            entries,
+            is_direct: !is_centered && matrix.dtype() == plan.dtype,
+            is_centered,
+            moments: cpu::moments_bytes(setting, plan.columns),
+            block_rows: cut.0,
+            panel_rows: cut.1,
+        };
+        Self { context, plan, options, goal, given, shape, source_row }
+    }
+
+    fn count(&self, shape: Shape, course: Course, wanted: Wanted) -> Result<u64> {
+        let is_complex = matches!(self.plan.dtype, DType::CF32 | DType::CF64);
+        let own = if is_complex {
+            rehearse::peak::<Complex<f64>>(self, wanted, shape, course)
+        } else {
+            rehearse::peak::<f64>(self, wanted, shape, course)
+        }?;
+        let buffers = to_u64(self.source_row).saturating_mul(to_u64(shape.block_rows)).saturating_mul(2);
+        Ok(own.saturating_add(buffers))
+    }
+
+    fn most(&self, shape: Shape) -> Result<u64> {
+        [Course::Regular, Course::Deficient, Course::Decaying]
+            .into_iter()
+            .try_fold(0, |most: u64, course| Ok(most.max(self.count(shape, course, Wanted::ALL)?)))
+    }
+
+    /// Bytes at the peak of a run whose columns stay independent.
+    ///
+    /// # Errors
+    /// As [`Planned::fit`].
+    pub fn expected(&self, fit: &Fit, wanted: Wanted) -> Result<u64> {
+        let shape = Shape { block_rows: fit.block_rows, panel_rows: fit.panel_rows, ..self.shape };
+        self.count(shape, Course::Regular, wanted)
+    }
+
+    /// Rows that a block must have.
+    fn least_block(&self) -> usize {
+        let rows = self.plan.rows.max(1);
+        match (self.goal, self.plan.method) {
+            _ if self.plan.setting.block_rows > 0 => self.plan.setting.block_rows.min(rows),
+            (Goal::Decompose, Method::Merge) => self.plan.merge_width.clamp(1, rows),
+            (Goal::Decompose, Method::Brsvd) => self.plan.width.clamp(1, rows),
+            _ => 1,
+        }
+    }
+
+    /// Blocks and panels with which the run fits into `available` bytes, as large as is useful.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] with the bytes that the smallest blocks need; sizes that no memory holds.
+    pub fn fit(&self, available: u64) -> Result<Fit> {
+        let mut shape = self.shape;
+        let least = self.least_block();
+        loop {
+            let most = self.most(shape)?;
+            if most <= available {
+                return Ok(Fit { block_rows: shape.block_rows, panel_rows: shape.panel_rows, most });
+            }
+            let (before, block) = (shape.panel_rows, shape.block_rows);
+            if block > least && block > shape.panel_rows {
+                shape.block_rows = (block / 2).max(shape.panel_rows).max(least);
+            } else {
+                shape.panel_rows = (before / 2).max(1);
+                shape.block_rows = if block > least { shape.panel_rows.max(least) } else { block };
+            }
+            if (shape.panel_rows, shape.block_rows) == (before, block) {
+                return Err(self.refused(most));
+            }
+        }
+    }
+
+    fn refused(&self, most: u64) -> Error {
+        let what = match self.goal {
+            Goal::Decompose if self.options.tolerance > 0.0 => "a decomposition of up to max_rank columns",
+            Goal::Decompose => "a decomposition in the smallest blocks",
+            Goal::Basis(_) => "a basis of the range in the smallest blocks",
+            Goal::Symmetric => "eigenpairs in the smallest blocks",
+            Goal::Products(_) | Goal::Map(_) => "products with the matrix in the smallest blocks",
+        };
+        let budget = self.context.host_budget();
+        Error::OutOfMemory { what, bytes: most.saturating_add(budget.used()), limit: budget.limit() }
+    }
+}
+
+impl Fit {
+    /// Blocks of the sizes that were found.
+    pub fn apply(&self, setting: &mut Setting) {
+        (setting.block_rows, setting.panel_rows) = (self.block_rows, self.panel_rows);
+    }
+}

@@ -1,0 +1,103 @@
+//! The calls of a session, run on sizes.
+
+use super::ledger::Ledger;
+use super::{Course, Planned, Shape, Wanted};
+use crate::dense::Algebra;
+use crate::error::Result;
+use crate::rsvd::algorithm::{self, Factors, FactorsOf, Phase, Run, estimate, find, rehearse_adaptive};
+use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};
+use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::plan::Goal;
+use crate::scalar::Scalar;
+
+type Counted<T> = FactorsOf<T, Ledger<T>>;
+
+/// Most bytes that the CPU backend charges for a call, apart from buffers of a source.
+pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shape, course: Course) -> Result<u64> {
+    let Planned { context, plan, options, goal, given, .. } = *planned;
+    let mut ledger = Ledger::<T>::new(shape, course, options.orthonormalization.kind());
+    let task = match goal {
+        Goal::Decompose => decompose_task(options, plan, wanted.u, wanted.v),
+        Goal::Symmetric => symmetric_task(options, plan),
+        Goal::Basis(_) | Goal::Products(_) | Goal::Map(_) => task_of(options, plan),
+    };
+    let mut run = Run::new(&mut ledger, &task, context, 0);
+    (run.given, run.saves_state) = (given, options.restart_path.is_some());
+    match goal {
+        Goal::Decompose => decompose(&mut run, wanted)?,
+        Goal::Symmetric => symmetric(&mut run)?,
+        Goal::Basis(_) if plan.transposed => {
+            let (_w, p) = find::rows(&mut run, true)?;
+            if let Some(mut p) = p {
+                scaled(&mut run, &mut p, task.columns)?;
+            }
+        }
+        Goal::Basis(_) => drop(find::columns(&mut run, true)?),
+        Goal::Products(width) => products(&mut run, width)?,
+        Goal::Map(width) => map(&mut run, width)?,
+    }
+    Ok(ledger.peak())
+}
+
+fn scaled<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, p: &mut <Ledger<T> as RsvdOps<T>>::Tall, k: usize) -> Result<()> {
+    let diagonal = run.identity(k, k)?;
+    run.ops.tall_transform(p, &diagonal)
+}
+
+fn decompose<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, wanted: Wanted) -> Result<()> {
+    let factors = if run.task.tolerance > 0.0 { rehearse_adaptive(run)? } else { algorithm::decompose(run)? };
+    error_of(run, &factors)?;
+    if run.task.tolerance > 0.0 {
+        return padded(run, factors);
+    }
+    // Scores of principal components.
+    let (k, Factors { u, v, .. }) = (run.task.rank, factors);
+    if let Some(mut u) = u.filter(|_| wanted.u && run.task.phase == Phase::Right) {
+        let k = k.min(run.ops.tall_width(&u));
+        scaled(run, &mut u, k)?;
+    }
+    drop(v);
+    Ok(())
+}
+
+/// Factors with columns up to the largest rank.
+fn padded<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, factors: Counted<T>) -> Result<()> {
+    let (room, n) = (run.task.rank, run.ops.columns());
+    let _place = run.identity(factors.s.len(), room)?;
+    if factors.u.is_some() {
+        run.ops.tall("U", room)?;
+    }
+    drop(factors.u);
+    if factors.v.is_some() {
+        run.ops.zeros("V", n, room)?;
+    }
+    Ok(())
+}
+
+fn symmetric<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>) -> Result<()> {
+    let factors = algorithm::symmetric(run)?;
+    if let Some(u) = factors.u.as_ref().filter(|_| run.task.error.is_probed()) {
+        let v = run.ops.matrix_of(run.context, "eigenvectors", u)?;
+        estimate::probe(run, u, &factors.s, &v)?;
+    }
+    Ok(())
+}
+
+/// A W plus the same offset in each row.
+fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize) -> Result<()> {
+    let w = run.ops.zeros("weights", run.ops.columns(), width)?;
+    let mut p = run.ops.tall("products", width)?;
+    run.ops.pass_multiply(&w, &mut p)?;
+    let ones = run.ops.tall_ones(run.context)?;
+    let offset = run.ops.zeros("offsets", 1, width)?;
+    run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)
+}
+
+/// Errors and residuals of given factors.
+fn products<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize) -> Result<()> {
+    let (u, v) = (run.ops.tall("u", width)?, run.ops.zeros("v", run.ops.columns(), width)?);
+    let s = crate::alloc::filled("singular values", width, 1.0)?;
+    estimate::probe(run, &u, &s, &v)?;
+    estimate::residuals(run, &u, &s, &v)?;
+    Ok(())
+}
