@@ -120,6 +120,15 @@ function calls_functions(A, sigma, exact)
   twisted = struct('read', part(1i * A), 'size', size(A), 'class', 'double', 'complex', true);
   [U, S, V] = purlin.rsvd(twisted, 5, exact);
   check(~isreal(U) && norm(1i * A * V - U * S) < 1e-10, 'complex elements');
+  described = @(read, name) struct('read', read, 'size', [30 8], 'class', name);
+  for bad = {{@(first, count) 0.5 * ones(count), 'int32', 'does not hold'}, ...
+             {@(first, count) 300 * ones(count), 'uint8', '300, which class uint8 does not hold'}, ...
+             {@(first, count) 1e300 * ones(count), 'single', 'does not hold'}, ...
+             {@(first, count) ones(fliplr(count)), 'double', 'has returned a block of'}, ...
+             {@(first, count) repmat('a', count), 'double', 'has returned char'}}
+    check_error('purlin:invalidArgument', bad{1}{3}, @() purlin.rsvd(described(bad{1}{1}, bad{1}{2}), 2));
+  end
+  check(abs(purlin.rsvd(described(@(first, count) 2 * ones(count), 'int16'), 1) - 2 * sqrt(240)) < 1e-3, 'whole numbers');
   products = struct('apply', @(X, adjoint) multiply(1i * A, X, adjoint), 'size', size(A), 'class', 'double', 'complex', true);
   [U, S, V] = purlin.rsvd(products, 5, exact);
   check(norm(1i * A * V - U * S) < 1e-10, 'products alone');

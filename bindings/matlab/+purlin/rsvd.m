@@ -29,6 +29,7 @@ function varargout = rsvd(A, k, varargin)
 %     'iteration_precision'  'full' (default), 'fast': iterations on a GPU in fewer digits, the factors in all
 %     'sketch'            'gaussian' (default), 'uniform', 'rademacher', 'sparse_sign'; 'omega': a sketch of your own
 %     'restart'           a file that is written after each pass and read by a run that goes on
+%     'read_rate'         bytes a second of a slow file or function, which 'auto' then reads in fewer passes
 %     'devices'           further GPUs, by number, that the rows are shared out over
 %     'smallest_ratio', 'block_rows', 'resident_rows', 'merge_width', 'block_columns', 'one_pass', 'probes',
 %     'orthonormalization' as in the book

@@ -45,6 +45,7 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   read_seed(options, "seed", &o.seed);
   read_double(options, "tolerance", &o.tolerance);
   read_double(options, "smallest_ratio", &o.smallest_ratio);
+  read_double(options, "read_rate", &o.read_rate);
   read_choice(options, "method", rsvd_methods, &o.method);
   read_choice(options, "orthonormalization", rsvd_orthonormalizations, &o.orthonormalization);
   read_choice(options, "sketch", rsvd_sketches, &o.sketch);

@@ -135,6 +135,9 @@ class Handle:
         """Destroys the handle now; a second time does nothing."""
         self._finalizer()
 
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{type(self).__name__}: holds an object of the library and cannot be pickled or copied")
+
 
 def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object, ...]) -> None:
     # After a fork the handle belongs to the parent, whose threads the child does not have.

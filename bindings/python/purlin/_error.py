@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import _constants as c
 from ._lib import lib
 
@@ -12,6 +14,10 @@ class Error(RuntimeError):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text or status_name(status))
         self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A process pool sends what a worker raised: with the status, and with what subclasses add.
+        return (type(self), (self.status, str(self)), dict(self.__dict__))
 
 
 class InvalidArgument(Error, ValueError):
@@ -58,7 +64,7 @@ class Numerical(Error, ArithmeticError):
     """Overflow, breakdown or a singular problem."""
 
 
-class FileError(Error):
+class FileError(Error, OSError):
     """A file could not be read or written."""
 
 

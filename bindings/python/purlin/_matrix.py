@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from ctypes import c_void_p
 from types import TracebackType
 from typing import Any, Literal
@@ -360,13 +361,21 @@ class Matrix(Handle):
 
     @classmethod
     def of(cls, value: Any, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
-        """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, a sparse matrix or a linear operator of SciPy, or
-        an array in place. Integers of 64 bits and truth values are copied as float64 and uint8."""
+        """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
+        sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
+        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8."""
         if isinstance(value, Matrix):
             return value
         context = context or default_context()
         if isinstance(value, Source):
             return cls.from_source(value, context=context)
+        if isinstance(value, (str, os.PathLike)):
+            return cls.from_source(Source.from_npy(value, context=context), context=context)
+        if isinstance(value, Iterator):
+            blocks = [np.atleast_2d(memory.to_numpy(block)) for block in value]
+            if not blocks:
+                raise ValueError("a: is an iterator over no rows")
+            value = np.concatenate(blocks)
         if hasattr(value, "tocsr"):
             return cls.from_scipy(value if value.dtype.kind in "fc" else value.astype(np.float64), context=context)
         if hasattr(value, "matmat") and hasattr(value, "rmatmat"):

@@ -118,8 +118,38 @@ def on_cuda(value: object) -> bool:
     return int(value.__dlpack_device__()[0]) in _DLPACK_CUDA
 
 
+def without_mask(name: str, value: object) -> Any:
+    """A masked array that masks nothing as its data; one that masks entries is refused, as the mask would be lost."""
+    if not isinstance(value, np.ma.MaskedArray):
+        return value
+    masked = int(np.ma.count_masked(value))
+    if masked:
+        raise ValueError(f"{name}: masks {masked} entries, whose mask would be lost; fill them, as by its filled(value)")
+    return value.data
+
+
+def fill_block(name: str, block: Array, values: object) -> None:
+    """Writes what a caller's function returned to `block`, if its shape is the block's and its type loses nothing there:
+    integers that fit, and floating point of another precision."""
+    array = np.asarray(without_mask(name, values))
+    if array.shape != block.shape:
+        raise ValueError(f"{name}: returned shape {array.shape}, expected {block.shape}")
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{name}: returned {array.dtype}, expected {block.dtype}")
+    if array.dtype.kind in "iu" and block.dtype.kind in "iu":
+        limits = np.iinfo(block.dtype)
+        if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
+            found = f"{array.min()} to {array.max()}"
+            raise ValueError(f"{name}: returned {array.dtype} of {found}, expected {block.dtype}")
+    elif not np.can_cast(array.dtype, block.dtype, "same_kind"):
+        raise TypeError(f"{name}: returned {array.dtype}, expected {block.dtype}: the values would be truncated")
+    with np.errstate(over="raise"):
+        block[...] = array
+
+
 def to_numpy(value: object) -> Array:
     """A host array as NumPy's, without a copy if it is one already or speaks DLPack."""
+    value = without_mask("array", value)
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return np.from_dlpack(value)
     return np.asarray(value)

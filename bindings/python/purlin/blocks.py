@@ -29,7 +29,8 @@ from ._tensor import Tensor, integers
 Path = Union[str, "os.PathLike[str]"]
 
 ReadFunction = Callable[[tuple[slice, ...]], npt.ArrayLike]
-"""Called with one slice an axis; returns those elements. From a thread of the library, one call at a time."""
+"""Called with one slice an axis; returns those elements, of the declared type or one that loses nothing in it. From a
+thread of the library, one call at a time."""
 
 WriteFunction = Callable[[tuple[slice, ...], Array], object]
 """Called with one slice an axis and the elements, which are there until it returns."""
@@ -90,10 +91,7 @@ class _Reader(BlockRelay):
         self._function = function
 
     def _move(self, where: tuple[slice, ...], block: Array) -> None:
-        values = np.asarray(self._function(where))
-        if values.shape != block.shape:
-            raise ValueError(f"read function: returned shape {values.shape}, expected {block.shape}")
-        block[...] = values
+        memory.fill_block("read function", block, self._function(where))
 
 
 class _Writer(BlockRelay):
@@ -204,7 +202,7 @@ class Source(_End):
 
     @classmethod
     def from_npy(cls, path: Path, *, context: Context | None = None) -> Source:
-        """A `.npy` file. One in Fortran order has its axes the other way round, and `fortran_order` says so; a matrix made
+        """A `.npy` file. 64-bit integers are read as float64, and refused beyond 2^53. One in Fortran order has its axes the other way round, and `fortran_order` says so; a matrix made
         of the source has them right again."""
         context = context or default_context()
         made = c_void_p()

@@ -21,7 +21,7 @@ from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import check
 from ._lib import lib
 from ._matrix import Matrix
-from ._memory import Array
+from ._memory import Array, to_numpy
 from ._results import computing_type, output, queue_for
 from ._structs import PcaInfo, PcaOptions, RsvdInfo
 from ._tensor import Tensor
@@ -79,6 +79,17 @@ class PCA:
         self._options = options
         self._model: _Model | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The context, the handle and the progress function belong to this process.
+        state = dict(self.__dict__)
+        for name in ("context", "_model", "_progress"):
+            state.pop(name)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.context, self._model, self._progress = default_context(), None, None
+
     def __enter__(self) -> PCA:
         return self
 
@@ -102,7 +113,10 @@ class PCA:
         return self._fit(X, True, stream)
 
     def transform(self, X: object, *, stream: Stream | None = None) -> Any:
-        """Scores of data, which lie as those of the fit did."""
+        """Scores of data, which lie as those of the fit did. May be called from several threads. A copy of a model, and one
+        that was pickled, computes them with NumPy, from arrays and sparse matrices of SciPy."""
+        if self._is_copy:
+            return self._copied_transform(X)
         handle = self._handle
         stream = queue_for(X, stream, self.context)
         matrix = Matrix.of(X, context=self.context, stream=stream)
@@ -118,6 +132,8 @@ class PCA:
 
     def inverse_transform(self, scores: object, *, stream: Stream | None = None) -> Any:
         """Data from scores."""
+        if self._is_copy:
+            return self._copied_inverse(scores)
         handle = self._handle
         stream = queue_for(scores, stream, self.context)
         given = Matrix.of(scores, context=self.context, stream=stream)
@@ -129,6 +145,35 @@ class PCA:
         )
         self.context.finish(status)
         return data[0]
+
+    @property
+    def _is_copy(self) -> bool:
+        return self._model is None and hasattr(self, "components_")
+
+    def _stretch(self) -> Array:
+        """What scores are divided by."""
+        whiten = self._flags[2]
+        return np.sqrt(self.explained_variance_) if whiten else np.ones_like(self.explained_variance_)
+
+    def _copied_transform(self, X: object) -> Array:
+        given: Any = X if hasattr(X, "tocsr") else to_numpy(X)
+        rows = given if self._by_rows else given.T
+        if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
+            raise ValueError(f"X: has shape {given.shape}, {self.n_features_in_} features are needed")
+        stretch = self._stretch()
+        inverse = np.divide(1.0, stretch, out=np.zeros_like(stretch), where=stretch > 0)
+        weights = self.components_.conj().T / self.scale_[:, None] * inverse
+        scores = np.asarray(rows @ weights - self.mean_ @ weights, self.components_.dtype)
+        return scores if self._by_rows else scores.T
+
+    def _copied_inverse(self, scores: object) -> Array:
+        given = to_numpy(scores)
+        rows = given if self._by_rows else given.T
+        if rows.ndim != 2 or rows.shape[1] != self.n_components_:
+            raise ValueError(f"scores: has shape {given.shape}, {self.n_components_} components are needed")
+        data = (rows * self._stretch()) @ self.components_ * self.scale_ + self.mean_
+        data = np.asarray(data, self.components_.dtype)
+        return data if self._by_rows else data.T
 
     @property
     def _handle(self) -> int:

@@ -142,6 +142,12 @@ class _Run:
             self.options.contexts_count = len(self.contexts)
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(RpcaInfo, "rpca_info")
+        if isinstance(m, np.ma.MaskedArray):
+            # Masked entries are those that were not observed.
+            if mask is not None:
+                raise ValueError("mask: is given beside a masked array")
+            mask = ~np.ma.getmaskarray(m)
+            m = m.filled(0)
         self.matrix = Matrix.of(m, context=self.context)
         self.mask = None if mask is None else Matrix.of(mask, context=self.context)
         self.dtype = computing_type(self.matrix, dtype)
@@ -214,7 +220,7 @@ def compute(
     """L and S with M ~ L + S.
 
     M is anything that stands for a matrix (see `purlin.Matrix.of`) but a sparse one; its entries times `scale` are what is
-    split. `mask`, uint8 or bool like M, is 0 where an entry was not observed. With `sparse="csr"` S is a `Matrix` of the
+    split. `mask`, uint8 or bool like M, is 0 where an entry was not observed; a masked array of NumPy has it itself. With `sparse="csr"` S is a `Matrix` of the
     entries over `threshold`, which its `scipy()` turns into SciPy's. `progress` is called with the iteration, the most
     there may be, and the residual. `contexts` are further GPUs of the kind of `context`: all share the longer axis of an M
     in host memory or of a source. Raises `Unfinished` when `max_iterations` were not enough."""

@@ -114,6 +114,7 @@ class CommonOptions(TypedDict, total=False):
     one_pass: bool
     iteration_precision: Literal["full", "fast"]
     restart_path: str | os.PathLike[str]
+    read_rate: float
 
 
 class Options(CommonOptions, total=False):

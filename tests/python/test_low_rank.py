@@ -1,0 +1,253 @@
+"""Inputs that must not be truncated, limits of memory, models and errors that leave their process, threads."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purlin
+from purlin import _error, rpca, rsvd
+from purlin.blocks import Source
+from purlin.pca import PCA
+
+
+def numbers(rows: int, columns: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal((rows, columns))
+
+
+def read_as(declared: Any, returned: Any, context: purlin.Context) -> Any:
+    """Singular values through a read function that declares one type and returns another."""
+    shape = np.asarray(returned).shape
+    with Source.from_function(lambda where: returned[where], shape, declared, context=context) as source:
+        return rsvd.compute(source, 2, dtype=np.float64, context=context).s
+
+
+@pytest.mark.parametrize(
+    ("declared", "values", "problem"),
+    [
+        (np.int32, numbers(30, 8) * 100, "returned float64, expected int32"),
+        (np.uint8, np.full((30, 8), 300), "returned int64 of 300 to 300, expected uint8"),
+        (np.int8, np.full((30, 8), -129), "of -129 to -129, expected int8"),
+        (np.float64, numbers(30, 8) + 1j, "returned complex128, expected float64"),
+        (np.float64, np.full((30, 8), "1"), "expected float64"),
+        (np.float64, np.full((30, 8), 1, object), "returned object"),
+        (np.float64, np.full((30, 8), np.datetime64("2020-01-01")), "returned datetime64"),
+        (np.float64, np.ma.masked_greater(numbers(30, 8), 0.5), "masks"),
+    ],
+)
+def test_what_a_read_function_returns_is_not_truncated(
+    cpu: purlin.Context, declared: Any, values: Any, problem: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match="read function: .*" + problem):
+        read_as(declared, values, cpu)
+
+
+def test_types_that_lose_nothing_are_taken(cpu: purlin.Context) -> None:
+    whole = np.round(numbers(40, 6) * 50)
+    want = np.linalg.svd(whole, compute_uv=False)[:2]
+    for declared, given in [
+        (np.float64, whole.astype(np.int64)),
+        (np.float64, whole.astype(np.float32)),
+        (np.float32, whole),
+        (np.int16, whole.astype(np.int64)),
+        (np.float64, np.ma.masked_array(whole)),
+        (np.float64, whole > 0),
+    ]:
+        expected = want if given.dtype != np.bool_ else np.linalg.svd(1.0 * (whole > 0), compute_uv=False)[:2]
+        np.testing.assert_allclose(read_as(declared, given, cpu), expected, rtol=1e-6)
+    with pytest.raises(FloatingPointError):
+        read_as(np.float32, whole * 1e300, cpu)
+
+
+def test_masks_are_refused_or_are_entries_that_were_not_observed(cpu: purlin.Context) -> None:
+    x = np.ma.masked_greater(numbers(40, 10), 1.0)
+    for call in (
+        lambda: rsvd.compute(x, 2, context=cpu),
+        lambda: PCA(2, context=cpu).fit(x),
+        lambda: purlin.Matrix.of(x, context=cpu),
+        lambda: Source.from_array(x, context=cpu),
+    ):
+        with pytest.raises(ValueError, match="masks [0-9]+ entries"):
+            call()
+    # One that masks nothing is its data.
+    plain = np.ma.masked_array(numbers(40, 10))
+    np.testing.assert_array_equal(rsvd.compute(plain, 2, context=cpu).s, rsvd.compute(plain.data, 2, context=cpu).s)
+    low = np.outer(np.arange(1.0, 61.0), np.arange(1.0, 21.0))
+    hidden = np.random.default_rng(1).random(low.shape) < 0.1
+    spoilt = np.where(hidden, 1e6, low)
+    got = rpca.compute(np.ma.masked_array(spoilt, hidden), tolerance=1e-9, context=cpu)
+    want = rpca.compute(np.where(hidden, 0, low), mask=~hidden, tolerance=1e-9, context=cpu)
+    np.testing.assert_array_equal(got.low_rank, want.low_rank)
+    assert np.abs(got.low_rank - low).max() < 1e-3 * low.max()
+    with pytest.raises(ValueError, match="beside a masked array"):
+        rpca.compute(np.ma.masked_array(spoilt, hidden), mask=~hidden, context=cpu)
+
+
+@pytest.mark.parametrize("values", [np.full((20, 5), 1, object), np.full((20, 5), "a"), np.full((20, 5), np.datetime64(1, "s"))])
+def test_what_is_no_number_is_refused(cpu: purlin.Context, values: Any) -> None:
+    with pytest.raises(TypeError, match="dtype: is"):
+        rsvd.compute(values, 2, context=cpu)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_named(cpu: purlin.Context, bad: float) -> None:
+    x = numbers(50, 9)
+    x[17, 3] = bad
+    for call in (lambda: rsvd.compute(x, 2, context=cpu), lambda: PCA(2, context=cpu).fit(x)):
+        with pytest.raises(purlin.InvalidArgument, match="not finite in rows 0 to 49"):
+            call()
+
+
+def test_paths_integers_and_iterators(cpu: purlin.Context, tmp_path: Path) -> None:
+    whole = np.round(numbers(60, 7) * 1000).astype(np.int64)
+    want = np.linalg.svd(whole.astype(float), compute_uv=False)[:3]
+    for order in "CF":
+        path = tmp_path / f"whole{order}.npy"
+        np.save(path, np.asarray(whole, order=order))  # type: ignore[call-overload]
+        for given in (path, str(path)):
+            u, s, vt = rsvd.compute(given, 3, context=cpu)
+            np.testing.assert_allclose(s, want, rtol=1e-10)
+            assert u.shape == (60, 3) and vt.shape == (3, 7) and u.dtype == np.float64
+    np.testing.assert_allclose(rsvd.compute((block for block in np.split(whole, 4)), 3, context=cpu).s, want, rtol=1e-10)
+    np.testing.assert_allclose(rsvd.compute((row for row in whole), 3, context=cpu).s, want, rtol=1e-10)
+    with pytest.raises(ValueError, match="iterator over no rows"):
+        rsvd.compute(iter(()), 3, context=cpu)
+    whole[5, 5] = 2**60
+    np.save(tmp_path / "large.npy", whole)
+    with pytest.raises(OSError, match="integer of magnitude 1152921504606846976"):
+        rsvd.compute(tmp_path / "large.npy", 3, context=cpu)
+
+
+def test_missing_files_are_os_errors(cpu: purlin.Context, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="gone.npy") as caught:
+        rsvd.compute(tmp_path / "gone.npy", 3, context=cpu)
+    assert isinstance(caught.value, purlin.FileError) and caught.value.status == -12
+
+
+def test_errors_survive_pickling() -> None:
+    for status, kind in _error._CLASSES.items():
+        error = pickle.loads(pickle.dumps(kind(status, "what went wrong")))
+        assert type(error) is kind and error.status == status and str(error) == "what went wrong"
+        assert type(copy.copy(error)) is kind and copy.deepcopy(error).status == status
+    unfinished = rsvd.Unfinished(-6, "too few")
+    unfinished.factors = rsvd.Factors(None, np.arange(3.0), None)
+    again = pickle.loads(pickle.dumps(unfinished))
+    assert type(again) is rsvd.Unfinished and again.status == -6 and again.factors.s.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("samples", ["rows", "columns"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_models_survive_pickling_and_copies(cpu: purlin.Context, whiten: bool, samples: Any, dtype: Any) -> None:
+    x = (numbers(50, 8) + (1j * numbers(50, 8, 1) if dtype is np.complex128 else 0)) * np.arange(1, 9) + 3
+    given = x if samples == "rows" else x.T
+    model = PCA(3, scale=True, whiten=whiten, samples=samples, progress=lambda *_: False, context=cpu)
+    scores = model.fit_transform(given)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
+        np.testing.assert_allclose(other.transform(given), scores, atol=1e-10)
+        np.testing.assert_allclose(other.inverse_transform(scores), model.inverse_transform(scores), atol=1e-10)
+        np.testing.assert_array_equal(other.components_, model.components_)
+        with pytest.raises(ValueError, match="features are needed"):
+            other.transform(given[:-1, :-1])
+        other.fit(given).close()
+    for closed in (rsvd.Rsvd(2, context=cpu), purlin.Matrix.of(x, context=cpu), cpu):
+        for leave in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="cannot be pickled or copied"):
+                leave(closed)  # type: ignore[operator]
+
+
+def test_transform_from_several_threads(cpu: purlin.Context) -> None:
+    x = numbers(400, 20)
+    model = PCA(5, context=cpu).fit(x)
+    want = model.transform(x)
+    found: list[Any] = [None] * 6
+    barrier = threading.Barrier(len(found))
+
+    def work(place: int) -> None:
+        barrier.wait()
+        try:
+            found[place] = [model.transform(x) for _ in range(5)]
+        except BaseException as error:
+            found[place] = error
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(found))]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    for results in found:
+        assert isinstance(results, list), results
+        for scores in results:
+            np.testing.assert_array_equal(scores, want)
+    model.close()
+
+
+def test_progress_comes_within_a_pass(cpu: purlin.Context) -> None:
+    x = numbers(160, 10)
+    calls: list[tuple[int, int]] = []
+
+    def slow(where: Any) -> Any:
+        time.sleep(0.06)
+        return x[where]
+
+    def progress(step: int, steps: int, _: float) -> bool:
+        calls.append((step, steps))
+        return len(calls) == 4
+
+    source = Source.from_function(slow, x.shape, x.dtype, context=cpu)
+    with source, pytest.raises(purlin.Cancelled):
+        rsvd.compute(source, 2, method="direct", block_rows=16, progress=progress, context=cpu)
+    # One pass of ten blocks: without reports inside of it there would be one.
+    assert len(calls) == 4 and calls[0][0] == 0
+
+
+def test_plans_hold_under_limits() -> None:
+    x = numbers(2000, 60)
+    accepted = refused = 0
+    for kilobytes in (40, 200, 500, 1000, 2000, 4000):
+        limit = kilobytes * 1000
+        with (
+            purlin.Context("cpu", host_memory_limit=limit) as small,
+            Source.from_function(lambda where: x[where], x.shape, x.dtype, context=small) as source,
+            rsvd.Rsvd(5, context=small) as session,
+        ):
+            try:
+                plan = session.plan(source)
+            except purlin.OutOfMemory as error:
+                refused += 1
+                assert f"limit of {limit} bytes" in str(error)
+                with pytest.raises(purlin.OutOfMemory):
+                    session.compute(source)
+                continue
+            session.compute(source)
+            info = session.info
+            assert info is not None and plan.method == info.method
+            assert info.host_bytes_used <= limit and 0.9 < plan.host_bytes / info.host_bytes_used < 1.1
+            accepted += 1
+    assert accepted > 1 and refused > 1
+
+
+def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
+    for options, problem in [
+        ({"max_rank": 3}, "max_rank: is 3, which needs a tolerance"),
+        ({"method": "fused", "merge_width": 30}, "merge_width: is 30"),
+        ({"method": "gram", "smallest_ratio": 0.5}, "smallest_ratio: is 0.5"),
+        ({"read_rate": -1.0}, "read_rate: is -1"),
+    ]:
+        with pytest.raises(purlin.InvalidArgument, match=problem):
+            rsvd.Rsvd(3, context=cpu, **options)  # type: ignore[arg-type]
+    with rsvd.Rsvd(3, read_rate=1e6, context=cpu) as session:
+        with pytest.raises(purlin.InvalidArgument, match="not read in blocks"):
+            session.compute(numbers(30, 9))
+        x = numbers(3000, 100)
+        with Source.from_function(lambda where: x[where], x.shape, x.dtype, context=cpu) as source:
+            slow = session.plan(source)
+    with rsvd.Rsvd(3, context=cpu) as session:
+        with Source.from_function(lambda where: x[where], x.shape, x.dtype, context=cpu) as source:
+            assert slow.seconds_predicted > 1 > session.plan(source).seconds_predicted
+    assert slow.passes == 2
