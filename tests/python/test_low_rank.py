@@ -90,7 +90,9 @@ def test_masks_are_refused_or_are_entries_that_were_not_observed(cpu: purlin.Con
         rpca.compute(np.ma.masked_array(spoilt, hidden), mask=~hidden, context=cpu)
 
 
-@pytest.mark.parametrize("values", [np.full((20, 5), 1, object), np.full((20, 5), "a"), np.full((20, 5), np.datetime64(1, "s"))])
+@pytest.mark.parametrize(
+    "values", [np.full((20, 5), 1, object), np.full((20, 5), "a"), np.full((20, 5), np.datetime64(1, "s"))]
+)
 def test_what_is_no_number_is_refused(cpu: purlin.Context, values: Any) -> None:
     with pytest.raises(TypeError, match="dtype: is"):
         rsvd.compute(values, 2, context=cpu)

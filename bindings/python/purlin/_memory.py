@@ -122,7 +122,7 @@ def without_mask(name: str, value: object) -> Any:
     """A masked array that masks nothing as its data; one that masks entries is refused, as the mask would be lost."""
     if not isinstance(value, np.ma.MaskedArray):
         return value
-    masked = int(np.ma.count_masked(value))
+    masked = int(np.count_nonzero(np.ma.getmaskarray(value)))
     if masked:
         raise ValueError(f"{name}: masks {masked} entries, whose mask would be lost; fill them, as by its filled(value)")
     return value.data
