@@ -83,8 +83,93 @@ function test_operators()
   end
   lengths = full(sum(P(purlin.order(P, 'degree'), :), 2));
   check(all(diff(lengths) <= 0), 'long rows first');
+  for how = {'none', 'top'}
+    check_error('purlin:invalidArgument', 'how', @() purlin.order(P, how{1}));
+  end
+  check_error('purlin:invalidArgument', 'square', @() purlin.order(W(:, 1:3), 'degree'));
+  band = spdiags(ones(n, 2), [-1, 1], n, n);
+  shuffled = randperm(n);
+  list = purlin.order(band(shuffled, shuffled), 'cuthill_mckee');
+  [row, col] = find(band(shuffled(list), shuffled(list)));
+  check(max(abs(row - col)) == 1, 'a path is a band again');
+  check(isequal(purlin.from_coordinates(i, j, true(3, 1), 3, 4, 'last'), sparse([1; 2], [2; 3], 1, 3, 4)), 'logical values');
+  made = purlin.from_coordinates(i, j, [1; 2i; 3], 3, 4, 'max');
+  check(full(made(1, 2)) == 2i, 'the largest by modulus');
+  check(isequal(purlin.from_coordinates([], [], [], 2, 3), sparse(2, 3)), 'no entries');
+
+  % Norms, symmetry, patterns and small entries, against MATLAB's own arithmetic.
+  C = W + 1i * sprand(W);
+  for S = {W, C, W > 0.5, sparse(3, 4)}
+    full_one = double(full(S{1}));
+    M = purlin.Matrix(S{1});
+    for given = {S{1}, M}
+      check(abs(purlin.matrix_norm(given{1}) - norm(full_one, 'fro')) < 1e-12 * n, 'Frobenius');
+      check(abs(purlin.matrix_norm(given{1}, 'one') - norm(full_one, 1)) < 1e-12 * n, 'largest column');
+      check(abs(purlin.matrix_norm(given{1}, 'infinity') - norm(full_one, Inf)) < 1e-12 * n, 'largest row');
+      check(abs(purlin.matrix_norm(given{1}, 'max') - max(abs(full_one(:)))) < 1e-15, 'largest entry');
+      made = purlin.pattern(given{1});
+      check(islogical(made) && isequal(made, S{1} ~= 0), 'a pattern');
+      made = purlin.drop_zeros(given{1}, 0.5);
+      want = S{1};
+      want(abs(want) <= 0.5) = 0;
+      check(isequal(made, want) && islogical(made) == islogical(S{1}), 'what is small goes');
+      check(isequal(purlin.drop_zeros(given{1}), S{1}), 'of zeros there are none');
+    end
+    delete(M);
+  end
+  check(isnan(purlin.matrix_norm(sparse([NaN, 1]))) && nnz(purlin.drop_zeros(sparse([NaN, 1]), 2)) == 1, 'NaN stays');
+  nearly = A;
+  [row, col] = find(A, 1);
+  nearly(row, col) = A(row, col) * (1 + 1e-9);
+  pairs = {A, 0, true; nearly, 0, row == col; nearly, 1e-8, true; triu(A, 1), 0.5, false; C + C', 0, true; C + C.', 0, false; ...
+           W(:, 1:3), 0, false; A ~= 0, 0, true};
+  for k = 1:size(pairs, 1)
+    yes = purlin.is_symmetric(pairs{k, 1}, pairs{k, 2});
+    check(islogical(yes) && yes == pairs{k, 3}, sprintf('symmetry %d', k));
+  end
+  check(purlin.is_symmetric(A), 'with no tolerance');
+  check_error('purlin:invalidArgument', 'kind', @() purlin.matrix_norm(A, 'two'));
+  check_error('purlin:invalidArgument', 'tolerance', @() purlin.is_symmetric(A, -1));
+  check_error('purlin:invalidArgument', 'threshold', @() purlin.drop_zeros(A, -1));
+  check_error('purlin:notSupported', 'sparse', @() purlin.matrix_norm(full(A)));
+
+  % Single matrices are made others of.
+  M = purlin.Matrix(W, 'class', 'single');
+  rows = rand(n, 1);
+  check(norm(purlin.scale(M, rows, []) - diag(sparse(rows)) * W, 1) < 1e-5, 'scaled in single precision');
+  check(norm(purlin.symmetrise(M, 'sum') - A, 1) < 1e-5 && abs(purlin.matrix_norm(M) - norm(W, 'fro')) < 1e-5, 'and symmetrised');
+  plan = purlin.SpmvPlan(W, 'precision', 'single');
+  update(plan, 2 * W);
+  check(max(max(abs(double(apply(plan, X)) - 2 * W * X))) < 1e-5, 'new values in single precision');
+  delete(plan);
+  delete(M);
+  plan = purlin.SpmvPlan(W ~= 0, 'precision', 'single');
+  check(max(max(abs(double(apply(plan, X)) - (W ~= 0) * X))) < 1e-5, 'a single pattern');
+  delete(plan);
+  halves = [zeros(4, 3), ones(4, 3)];
+  unformed = purlin.graph_operator_of_image(single(halves), 'floor', 1e-3);
+  Y = purlin.spmv(unformed, ones(24, 1));
+  check(isa(Y, 'single') && max(abs(double(Y) - sum(purlin.graph_of_image(halves, 'floor', 1e-3), 2))) < 1e-5, 'single pixels');
+  labels = purlin.graph_pivoted_qr(single(kron(eye(2), ones(8, 1)) / sqrt(8)));
+  check(all(labels(1:8) == labels(1)) && all(labels(9:16) == 3 - labels(1)), 'single columns');
+
   told = purlin.lanczos_partition(A);
   check(told.contexts == 1 && told.part_rows == n && told.part_entries == nnz(A) && told.halo == 0, 'one context has all');
+
+  % On the CPU every ordinal is another context there.
+  told = purlin.lanczos_partition(A, 'devices', [0, 0]);
+  check(told.contexts == 3 && told.part_rows < n && told.part_entries < nnz(A) && told.halo > 0, 'three share it');
+  cliques = kron(speye(2), sparse(ones(10) - eye(10)));
+  cliques(3, 13) = 1;
+  cliques(13, 3) = 1;
+  [coordinates, values, info] = purlin.graph_embed(cliques, 2, 'devices', 0);
+  [~, alone] = purlin.graph_embed(cliques, 2);
+  check(info.contexts == 2 && max(abs(values - alone)) < 1e-10 && isequal(size(coordinates), [20, 2]), 'embedded by two');
+  [labels, ~, info] = purlin.graph_cluster(cliques, 2, 'devices', 0);
+  check(info.contexts == 2 && all(labels(1:10) == labels(1)) && all(labels(11:20) == 3 - labels(1)), 'clustered by two');
+  [vector, value, info] = purlin.graph_fiedler(cliques, 'devices', 0);
+  L = diag(sum(cliques, 2)) - cliques;
+  check(info.contexts == 2 && norm(L * vector - value * vector) < 1e-8 && value > 0, 'the Fiedler vector of two');
 
   % What did not converge is handed over.
   m = 400;
@@ -92,6 +177,8 @@ function test_operators()
   warning('off', 'purlin:noConvergence', 'local');
   [coordinates, values, info] = purlin.graph_embed(path, 3, 'basis', 7, 'restarts', 1);
   check(info.converged < 3 && isequal(size(coordinates), [m, 3]) && abs(norm(coordinates(:, 1)) - 1) < 1e-8, 'coordinates');
+  [few, low, info] = purlin.graph_embed(path, 20, 'method', 'plain', 'basis', 25);
+  check(info.count < 20 && isequal(size(few), [m, info.count]) && numel(low) == info.count, 'no coordinates that are not there');
   [vector, value, info] = purlin.graph_fiedler(path, 'basis', 7, 'restarts', 1);
   check(info.converged == 0 && abs(norm(vector) - 1) < 1e-8 && value > 0, 'a vector');
   check(numel(values) == 3 && numel(purlin.graph_cluster(path, 3, 'basis', 7, 'restarts', 1)) == m, 'labels');

@@ -78,6 +78,10 @@
 %   lanczos_partition      - How several GPUs would share the rows of a sparse matrix.
 %   order                  - An order of the vertices that brings neighbours together.
 %   from_coordinates       - A sparse matrix from its entries, several at one place included.
+%   pattern                - The places of the entries of a sparse matrix.
+%   drop_zeros             - A sparse matrix without its small entries.
+%   matrix_norm            - A norm of a sparse matrix.
+%   is_symmetric           - Whether a sparse matrix is symmetric, within a tolerance.
 %   symmetrise             - A symmetric matrix from a square one.
 %   scale                  - Rows and columns of a sparse matrix multiplied by numbers.
 %   check                  - Refuses a sparse matrix that is not as asked for.

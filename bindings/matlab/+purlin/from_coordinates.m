@@ -13,6 +13,9 @@ function A = from_coordinates(i, j, values, m, n, duplicates)
   if nargin < 6
     duplicates = 'sum';
   end
+  if islogical(values)
+    values = double(values);
+  end
   [rows, cols, values, m, n] = purlin_mex('from_coordinates', i, j, values, m, n, duplicates);
   A = sparse(rows, cols, double(values), m, n);
 end

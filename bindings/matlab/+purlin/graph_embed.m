@@ -3,8 +3,9 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalised Laplacian of the
 %   symmetric weights W.
 %   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and tells of the solve. Names
-%   are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start' and 'solve', and 'scaling': 'none',
-%   'unit_rows' (Ng, Jordan, Weiss) or 'degrees' (Shi, Malik).
+%   are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start', 'solve', 'precision' and 'check_symmetry', and
+%   'scaling': 'none', 'unit_rows' (Ng, Jordan, Weiss) or 'degrees' (Shi, Malik). Where 'restarts' were not enough there is a
+%   warning, purlin:noConvergence: X and values have info.count columns, of which the first info.converged are good.
 %
 %   Errors: as purlin.lanczos.
 %
@@ -17,4 +18,6 @@ function [X, values, info] = graph_embed(W, k, varargin)
   opts = purlin.internal.lanczos_options(varargin, {'scaling', 'devices'});
   [X, values, info] = purlin_mex('graph_embed', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
   purlin.internal.solved(info, 'graph_embed');
+  X = X(:, 1:info.count);
+  values = values(1:info.count);
 end

@@ -12,13 +12,15 @@ function B = scale(A, rows, cols)
   if nargin < 3
     cols = [];
   end
-  lists = {full(double(rows)), full(double(cols))};
+  real_class = @double;
   if isa(A, 'purlin.Matrix')
     told = describe(A);
     is_complex = told.complex;
+    real_class = str2func(told.class);
   else
     is_complex = ~isreal(A);
   end
+  lists = {real_class(full(rows)), real_class(full(cols))};
   if is_complex
     lists = cellfun(@complex, lists, 'UniformOutput', false);
   elseif ~isreal(lists{1})
@@ -29,5 +31,5 @@ function B = scale(A, rows, cols)
     return;
   end
   [i, j, v, m, n] = purlin_mex('matrix_scale', purlin.internal.matrix(A, 'A'), lists{:});
-  B = sparse(i, j, v, m, n);
+  B = sparse(i, j, double(v), m, n);
 end

@@ -13,5 +13,5 @@ function S = symmetrise(A, how)
     how = 'union';
   end
   [rows, cols, values, m, n] = purlin_mex('symmetrise', purlin.internal.matrix(A, 'A'), how);
-  S = sparse(rows, cols, values, m, n);
+  S = sparse(rows, cols, double(values), m, n);
 end

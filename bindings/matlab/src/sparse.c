@@ -65,6 +65,43 @@ static void order(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
+static const choice matrix_norms[] = {{"frobenius", PURLIN_NORM_FROBENIUS}, {"one", PURLIN_NORM_ONE},
+  {"max", PURLIN_NORM_MAX}, {"infinity", PURLIN_NORM_INFINITY}, {NULL, 0}};
+
+/* value = matrix_norm(A, kind) */
+static void norm(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  double value = 0;
+  check(purlin_matrix_norm(matrix_of("A", prhs[0]), choice_argument("kind", prhs[1], matrix_norms), &value));
+  plhs[0] = mxCreateDoubleScalar(value);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* yes = matrix_is_symmetric(A, tolerance) */
+static void is_symmetric(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  int32_t yes = 0;
+  check(purlin_matrix_is_symmetric(matrix_of("A", prhs[0]), scalar_argument("tolerance", prhs[1]), &yes));
+  plhs[0] = mxCreateLogicalScalar(yes != 0);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* [i, j, values, rows, cols] = matrix_pattern(A) */
+static void pattern(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *made = NULL;
+  check(purlin_matrix_pattern(matrix_of("A", prhs[0]), &made));
+  hand_over_rows(made, nlhs, plhs);
+  (void)nrhs;
+}
+
+/* [i, j, values, rows, cols] = matrix_drop_zeros(A, threshold) */
+static void drop_zeros(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *made = NULL;
+  check(purlin_matrix_drop_zeros(matrix_of("A", prhs[0]), scalar_argument("threshold", prhs[1]), &made));
+  hand_over_rows(made, nlhs, plhs);
+  (void)nrhs;
+}
+
 /* [i, j, values, rows, cols] = matrix_scale(A, rows, cols): lists of the class of A, or empty */
 static void scale(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *made = NULL;
@@ -153,6 +190,10 @@ const command sparse_commands[] = {
   {"symmetrise", 2, 2, symmetrise},
   {"from_coordinates", 6, 6, from_coordinates},
   {"matrix_order", 2, 2, order},
+  {"matrix_norm", 2, 2, norm},
+  {"matrix_is_symmetric", 2, 2, is_symmetric},
+  {"matrix_pattern", 1, 1, pattern},
+  {"matrix_drop_zeros", 2, 2, drop_zeros},
   {"matrix_scale", 3, 3, scale},
   {"matrix_check", 4, 4, check_entries},
   {"read_market", 1, 1, read_market},
