@@ -5,11 +5,15 @@ function purlin_build(prefix, folder)
 %   purlin_build(prefix, folder) puts purlin_mex into FOLDER instead of beside this file. Both FOLDER and the folder
 %   of +purlin must then be on the path.
 %
-%   Needs a C compiler (mex -setup C in MATLAB, mkoctfile in Octave).
+%   Needs a C compiler (mex -setup C in MATLAB, mkoctfile in Octave), and MATLAB R2018a or Octave 7 at least: older
+%   Octaves pass complex sparse matrices in another way, which gives wrong numbers.
 %
 %   Example
 %     addpath /usr/local/share/purlin/matlab
 %     purlin_build
+  if exist('OCTAVE_VERSION', 'builtin')
+    purlin.internal.require_octave(OCTAVE_VERSION());
+  end
   here = fileparts(mfilename('fullpath'));
   if nargin < 1 || isempty(prefix)
     prefix = fullfile(here, '..', '..', '..');

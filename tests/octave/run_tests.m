@@ -15,6 +15,7 @@ function run_tests(golden, volume)
   test_operators();
   test_tt();
   test_tt_contraction();
+  test_examples();
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');
   disp('all tests passed');

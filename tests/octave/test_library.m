@@ -27,7 +27,31 @@ function test_library()
   check(info.threads == 1, 'a refused setting changes nothing');
   c = purlin.codes();
   check(c.TENSOR_OK == 0 && c.PAIR_UNSTABLE ~= c.PAIR_NEGATIVE_STABLE, 'codes');
+  % Complex sparse matrices are silently wrong before Octave 7, so the gateway is not built there.
+  for version = {'6.2.0', '6.4.0', '4.4.1', '', 'x'}
+    check_error('purlin:notSupported', 'at least 7 is needed', @() purlin.internal.require_octave(version{1}));
+  end
+  for version = {'7.1.0', '7.3.0', '8.4.0', '10.1.0', '9.0.0~rc1'}
+    purlin.internal.require_octave(version{1});
+  end
+  too_few();
   check_error('purlin:invalidArgument', 'there is no command', @() purlin_mex('nonsense'));
   check_error('purlin:invalidArgument', 'not a command', @() purlin_mex());
   check_error('purlin:invalidArgument', 'has 2 arguments', @() purlin_mex('symmetric_count', 4));
+end
+
+function too_few()
+% TOO_FEW  Every function that needs arguments says how many when it has none.
+  files = dir(fullfile(fileparts(which('purlin.version')), '*.m'));
+  count = 0;
+  for k = 1:numel(files)
+    [~, name] = fileparts(files(k).name);
+    text = fileread(fullfile(fileparts(which('purlin.version')), files(k).name));
+    if ~strncmp(text, 'function', 8) || isempty(strfind(text, 'purlin.internal.at_least('))
+      continue;
+    end
+    check_error('purlin:invalidArgument', [name, ': has 0 arguments, at least '], str2func(['purlin.', name]));
+    count = count + 1;
+  end
+  check(count >= 104, 'all functions were tried');
 end

@@ -40,14 +40,16 @@ classdef Fdk < handle
 %   See also purlin.fdk_reconstruct, purlin.fdk_shepp_logan.
 %
 %   Example
-%     g = struct('columns', 512, 'rows', 512, 'column_pitch', 0.8, 'row_pitch', 0.8, 'source_to_axis', 500, ...
-%                'source_to_detector', 1000, 'angles', (0:719) * pi / 360);
+%     g = struct('columns', 64, 'rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+%                'source_to_detector', 1000, 'angles', (0:59) * pi / 30);
 %     f = purlin.Fdk(g);
+%     frames = ellipsoids(f, purlin.fdk_shepp_logan(40));
 %     begin(f);
-%     for view = 1:720
-%       push(f, view, frame(view));
+%     for view = 1:60
+%       push(f, view, frames(:, :, view));
 %     end
 %     volume = finish(f);
+%     delete(f);
   properties (SetAccess = private)
     key = uint64(0)
     geometry

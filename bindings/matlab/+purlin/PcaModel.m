@@ -18,7 +18,9 @@ classdef PcaModel < handle
 %   See also purlin.pca, purlin.rsvd.
 %
 %   Example
-%     p = purlin.PcaModel(10);
+%     training = randn(200, 5) * randn(5, 30);
+%     test = randn(50, 5) * randn(5, 30);
+%     p = purlin.PcaModel(5);
 %     fit(p, training);
 %     scores = transform(p, test);
   properties (SetAccess = private)

@@ -21,7 +21,11 @@ classdef SpmvPlan < handle
 %   See also purlin.spmv, purlin.Matrix.
 %
 %   Example
+%     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them
+%     W(20, 21) = 1;
+%     W(21, 20) = 1;
 %     P = purlin.SpmvPlan(W, 'kind', 'normalised_laplacian');
+%     x = rand(40, 1);
 %     for k = 1:100
 %       x = apply(P, x) / norm(x);
 %     end

@@ -15,6 +15,7 @@ classdef Tensor < handle
 %   Errors: purlin:invalidArgument, purlin:outOfMemory, purlin:outOfDeviceMemory.
 %
 %   Example
+%     A = purlin.symmetric_identity(4, 3);   % 15 packed entries
 %     t = purlin.Tensor(A, 'order', 4, 'dimension', 3);
 %     r = purlin.sshopm_solve(t, 4, 3);
 %     delete(t);

@@ -12,7 +12,9 @@ function check(A, varargin)
 %   See also purlin.lanczos, purlin.spmv.
 %
 %   Example
+%     W = sprand(100, 100, 0.1);
 %     purlin.check(W, 'finite');
+  purlin.internal.at_least(nargin, 1, 'check');
   words = {'sorted', 'distinct', 'finite'};
   for k = 1:numel(varargin)
     if ~any(strcmp(varargin{k}, words))

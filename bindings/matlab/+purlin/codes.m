@@ -9,6 +9,7 @@ function list = codes()
 %
 %   Example
 %     c = purlin.codes();
-%     saddles = pairs.classes == c.PAIR_UNSTABLE;
+%     pairs = purlin.sshopm_solve(rand(15, 1), 4, 3, 'pairs', 5);
+%     minima = pairs.classes == c.PAIR_POSITIVE_STABLE;
   list = purlin_mex('codes');
 end

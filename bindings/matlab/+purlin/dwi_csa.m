@@ -19,8 +19,13 @@ function result = dwi_csa(signals, bvals, bvecs, lmax, basis, varargin)
 %   Errors: purlin:invalidArgument, purlin:cancelled.
 %
 %   Example
-%     odf = purlin.dwi_csa(volume, bvals, bvecs, 4, 'mrtrix3', 'layout', 'last');
+%     bvecs = [[0; 0; 1], randn(3, 60)];
+%     bvecs = bvecs ./ sqrt(sum(bvecs .^ 2));
+%     bvals = [0, 1000 * ones(1, 60)];
+%     signals = 100 * exp(-bvals .* (2e-4 + 1.5e-3 * bvecs(1, :) .^ 2))';   % a fibre along x
+%     odf = purlin.dwi_csa(signals, bvals, bvecs, 4, 'mrtrix3');
 %     r = purlin.dwi_peaks(odf.sh, 4, 'basis', 'mrtrix3', 'peaks', 3);
+  purlin.internal.at_least(nargin, 5, 'dwi_csa');
   names = {'mask', 'smoothing', 'minimum_signal', 'maximum_signal', 'b0_threshold', 'layout', 'progress'};
   opts = purlin.internal.options(names, varargin);
   mask = [];

@@ -25,7 +25,12 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
 %   Errors: purlin:invalidArgument, purlin:numerical (directions that do not determine the tensor).
 %
 %   Example
-%     fit = purlin.dwi_fit(volume, bvals, bvecs, 4, 'layout', 'last');
+%     bvecs = [[0; 0; 1], randn(3, 60)];
+%     bvecs = bvecs ./ sqrt(sum(bvecs .^ 2));
+%     bvals = [0, 1000 * ones(1, 60)];
+%     signals = 100 * exp(-bvals .* (2e-4 + 1.5e-3 * bvecs(1, :) .^ 2))';   % a fibre along x
+%     fit = purlin.dwi_fit(signals, bvals, bvecs, 4);
+  purlin.internal.at_least(nargin, 4, 'dwi_fit');
   names = {'mask', 'weights', 'weighting', 'nonpositive', 'clamp', 'b0_threshold', 'layout', 'progress'};
   opts = purlin.internal.options(names, varargin);
   mask = [];

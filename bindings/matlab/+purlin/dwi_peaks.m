@@ -30,7 +30,13 @@ function result = dwi_peaks(input, order, varargin)
 %   See also purlin.sh_to_tensor, purlin.sshopm_solve.
 %
 %   Example
-%     r = purlin.dwi_peaks(sh, 8, 'basis', 'mrtrix3', 'peaks', 3);
+%     bvecs = [[0; 0; 1], randn(3, 60)];
+%     bvecs = bvecs ./ sqrt(sum(bvecs .^ 2));
+%     bvals = [0, 1000 * ones(1, 60)];
+%     signals = 100 * exp(-bvals .* (2e-4 + 1.5e-3 * bvecs(1, :) .^ 2))';   % a fibre along x
+%     odf = purlin.dwi_csa(signals, bvals, bvecs, 8, 'mrtrix3');
+%     r = purlin.dwi_peaks(odf.sh, 8, 'basis', 'mrtrix3', 'peaks', 3);
+  purlin.internal.at_least(nargin, 2, 'dwi_peaks');
   names = {'basis', 'peaks', 'relative_threshold', 'absolute_threshold', 'min_separation', 'format', 'missing', ...
            'mask', 'layout', 'starts', 'start_kind', 'seed', 'method', 'max_iterations', 'tolerance', ...
            'merge_angle', 'progress'};

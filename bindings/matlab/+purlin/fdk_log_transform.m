@@ -10,7 +10,9 @@ function [lines, clamped] = fdk_log_transform(counts, i0, dark, epsilon)
 %   See also purlin.fdk_reconstruct.
 %
 %   Example
+%     counts = uint16(60000 * exp(-rand(64, 48, 10)));   % columns, rows, views
 %     p = purlin.fdk_log_transform(counts, 60000);
+  purlin.internal.at_least(nargin, 2, 'fdk_log_transform');
   if nargin < 3
     dark = [];
   end

@@ -20,8 +20,21 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %   See also purlin.Fdk, purlin.fdk_shepp_logan, purlin.fdk_log_transform.
 %
 %   Example
-%     scan = struct('file', 'scan.raw', 'size', [2048 2048 1200], 'class', 'uint16');
-%     purlin.fdk_reconstruct(scan, geometry, 'counts', 60000, 'output', 'volume.mha');
+%     g = struct('columns', 64, 'rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+%                'source_to_detector', 1000, 'angles', (0:59) * pi / 30);
+%     f = purlin.Fdk(g);
+%     lines = ellipsoids(f, purlin.fdk_shepp_logan(40));
+%     delete(f);
+%     volume = purlin.fdk_reconstruct(lines, g);
+%     name = tempname();   % the same from raw counts in a file, to a file
+%     file = fopen(name, 'w');
+%     fwrite(file, 60000 * exp(-lines / 100), 'uint16');
+%     fclose(file);
+%     scan = struct('file', name, 'size', size(lines), 'class', 'uint16');
+%     purlin.fdk_reconstruct(scan, g, 'counts', 60000, 'output', [name, '.mha']);
+%     delete(name);
+%     delete([name, '.mha']);
+  purlin.internal.at_least(nargin, 2, 'fdk_reconstruct');
   if numel(varargin) == 1 && isstruct(varargin{1})
     given = varargin{1};
   elseif mod(numel(varargin), 2) == 0

@@ -8,7 +8,11 @@ function ellipsoids = fdk_shepp_logan(radius)
 %   See also purlin.Fdk.
 %
 %   Example
-%     f = purlin.Fdk(geometry);
-%     p = ellipsoids(f, purlin.fdk_shepp_logan(60));
+%     g = struct('columns', 64, 'rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+%                'source_to_detector', 1000, 'angles', (0:59) * pi / 30);
+%     f = purlin.Fdk(g);
+%     p = ellipsoids(f, purlin.fdk_shepp_logan(40));
+%     delete(f);
+  purlin.internal.at_least(nargin, 1, 'fdk_shepp_logan');
   ellipsoids = purlin_mex('fdk_shepp_logan', radius);
 end

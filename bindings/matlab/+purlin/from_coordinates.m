@@ -10,6 +10,7 @@ function A = from_coordinates(i, j, values, m, n, duplicates)
 %
 %   Example
 %     A = purlin.from_coordinates([1, 1, 2], [2, 2, 1], [5, 7, 3], 2, 2, 'max');
+  purlin.internal.at_least(nargin, 5, 'from_coordinates');
   if nargin < 6
     duplicates = 'sum';
   end

@@ -9,7 +9,11 @@ function [sides, cut, ratio] = graph_bisect(W, v, how)
 %   See also purlin.graph_fiedler.
 %
 %   Example
+%     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them
+%     W(20, 21) = 1;
+%     W(21, 20) = 1;
 %     [sides, cut] = purlin.graph_bisect(W, purlin.graph_fiedler(W), 'sign');
+  purlin.internal.at_least(nargin, 2, 'graph_bisect');
   if nargin < 3
     how = 'sweep';
   end

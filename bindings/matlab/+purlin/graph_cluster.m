@@ -13,7 +13,12 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   See also purlin.graph_embed, purlin.graph_k_means, purlin.graph_pivoted_qr, purlin.graph_bisect.
 %
 %   Example
-%     labels = purlin.graph_cluster(W, 4, 'seed', 1);
+%     W = sparse(kron(eye(3), ones(20)) - eye(60));   % three groups, and an edge from each to the next
+%     W(20, 21) = 1;
+%     W(40, 41) = 1;
+%     W = max(W, W');
+%     labels = purlin.graph_cluster(W, 3, 'seed', 1);
+  purlin.internal.at_least(nargin, 2, 'graph_cluster');
   purlin.internal.whole(k, 'k', 1);
   opts = purlin.internal.lanczos_options(varargin, {'how', 'starts', 'devices'});
   [labels, inertia, info] = purlin_mex('graph_cluster', purlin.internal.symmetric_matrix(W, 'W'), k, opts);

@@ -8,7 +8,9 @@ function [B, vertices] = graph_component(W, which)
 %   See also purlin.graph_components.
 %
 %   Example
+%     W = sparse(kron(eye(2), ones(20)));   % two graphs
 %     [B, vertices] = purlin.graph_component(W);
+  purlin.internal.at_least(nargin, 1, 'graph_component');
   if nargin < 2 || isempty(which)
     which = 0;
   else

@@ -7,6 +7,9 @@ function [labels, count] = graph_components(W)
 %   See also purlin.graph_component, purlin.graph_cluster.
 %
 %   Example
-%     largest = labels == mode(purlin.graph_components(W));
+%     W = sparse(kron(eye(2), ones(20)));   % two graphs
+%     labels = purlin.graph_components(W);
+%     largest = labels == mode(labels);
+  purlin.internal.at_least(nargin, 1, 'graph_components');
   [labels, count] = purlin_mex('graph_components', purlin.internal.matrix(W, 'W'));
 end

@@ -10,7 +10,10 @@ function [points, weights] = graph_density(A, steps, vectors, varargin)
 %   See also purlin.graph_density_histogram, purlin.graph_density_trace, purlin.lanczos.
 %
 %   Example
-%     [points, weights] = purlin.graph_density(W, 50, 10, 'kind', 'normalised_laplacian');
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
+%     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalised_laplacian');
+  purlin.internal.at_least(nargin, 3, 'graph_density');
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'progress'}, varargin);
   matrix = purlin.internal.symmetric_matrix(A, 'A');
   [points, weights, count] = purlin_mex('graph_density', matrix, steps, vectors, opts);

@@ -8,8 +8,11 @@ function shares = graph_density_histogram(points, weights, from, to, bins)
 %   See also purlin.graph_density.
 %
 %   Example
-%     [points, weights] = purlin.graph_density(W, 50, 10, 'kind', 'normalised_laplacian');
-%     bar(purlin.graph_density_histogram(points, weights, 0, 2, 40));
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
+%     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalised_laplacian');
+%     shares = purlin.graph_density_histogram(points, weights, 0, 2, 40);   % bar(shares) shows it
+  purlin.internal.at_least(nargin, 5, 'graph_density_histogram');
   purlin.internal.whole(bins, 'bins', 1);
   shares = purlin_mex('graph_density_histogram', points, weights, from, to, bins);
 end

@@ -8,8 +8,12 @@ function t = graph_density_trace(n, points, weights, f)
 %   See also purlin.graph_density.
 %
 %   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
+%     A = A - diag(diag(A));
 %     [points, weights] = purlin.graph_density(A, 40, 20);
 %     triangles = purlin.graph_density_trace(size(A, 1), points, weights, @(x) x.^3) / 6;
+  purlin.internal.at_least(nargin, 4, 'graph_density_trace');
   values = f(points(:));
   if numel(values) ~= numel(points) || numel(weights) ~= numel(points)
     error('purlin:invalidArgument', 'f: gives %d values for %d points', numel(values), numel(points));

@@ -12,8 +12,12 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %   See also purlin.graph_cluster, purlin.lanczos.
 %
 %   Example
-%     X = purlin.graph_embed(W, 3);
-%     plot(X(:, 2), X(:, 3), '.');
+%     W = sparse(kron(eye(3), ones(20)) - eye(60));   % three groups, and an edge from each to the next
+%     W(20, 21) = 1;
+%     W(40, 41) = 1;
+%     W = max(W, W');
+%     X = purlin.graph_embed(W, 3);   % plot(X(:, 2), X(:, 3), '.') shows it
+  purlin.internal.at_least(nargin, 2, 'graph_embed');
   purlin.internal.whole(k, 'k', 1);
   opts = purlin.internal.lanczos_options(varargin, {'scaling', 'devices'});
   [X, values, info] = purlin_mex('graph_embed', purlin.internal.symmetric_matrix(W, 'W'), k, opts);

@@ -11,7 +11,11 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %   See also purlin.graph_bisect.
 %
 %   Example
+%     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them
+%     W(20, 21) = 1;
+%     W(21, 20) = 1;
 %     sides = purlin.graph_bisect(W, purlin.graph_fiedler(W));
+  purlin.internal.at_least(nargin, 1, 'graph_fiedler');
   opts = purlin.internal.lanczos_options(varargin, {'normalised', 'devices'});
   normalised = isfield(opts, 'normalised') && opts.normalised;
   [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalised, opts);

@@ -9,7 +9,12 @@ function [labels, inertia] = graph_k_means(points, k, varargin)
 %   See also purlin.graph_embed, purlin.graph_cluster.
 %
 %   Example
+%     W = sparse(kron(eye(3), ones(20)) - eye(60));   % three groups, and an edge from each to the next
+%     W(20, 21) = 1;
+%     W(40, 41) = 1;
+%     W = max(W, W');
 %     labels = purlin.graph_k_means(purlin.graph_embed(W, 3, 'scaling', 'unit_rows'), 3);
+  purlin.internal.at_least(nargin, 2, 'graph_k_means');
   purlin.internal.whole(k, 'k', 1);
   opts = purlin.internal.options({'starts', 'seed'}, varargin);
   if ~isfield(opts, 'starts')

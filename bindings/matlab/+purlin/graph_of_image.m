@@ -13,7 +13,10 @@ function W = graph_of_image(image, varargin)
 %   See also purlin.graph_cluster.
 %
 %   Example
-%     labels = reshape(purlin.graph_cluster(purlin.graph_of_image(image, 'floor', 1e-6), 2), size(image));
+%     image = [zeros(12, 8), ones(12, 8)] + 0.01 * rand(12, 16);
+%     W = purlin.graph_of_image(image, 'floor', 1e-6);
+%     labels = reshape(purlin.graph_cluster(W, 2), size(image));
+  purlin.internal.at_least(nargin, 1, 'graph_of_image');
   opts = purlin.internal.options({'radius', 'intensity', 'distance', 'floor'}, varargin);
   given = struct('radius', 1, 'intensity', 0.1, 'distance', Inf, 'floor', 0);
   names = fieldnames(opts);

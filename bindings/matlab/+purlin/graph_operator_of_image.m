@@ -13,8 +13,10 @@ function W = graph_operator_of_image(image, varargin)
 %   See also purlin.graph_of_image, purlin.graph_cluster.
 %
 %   Example
+%     image = [zeros(12, 8), ones(12, 8)] + 0.01 * rand(12, 16);
 %     W = purlin.graph_operator_of_image(image, 'floor', 1e-6);
 %     labels = reshape(purlin.graph_cluster(W, 2), size(image));
+  purlin.internal.at_least(nargin, 1, 'graph_operator_of_image');
   W = purlin.internal.options({'radius', 'intensity', 'distance', 'floor'}, varargin);
   purlin.internal.validate(image, {'numeric', 'logical'}, {'2d', 'real'}, 'image');
   W.pixels = purlin.internal.real_class(image);

@@ -8,6 +8,11 @@ function [labels, inertia] = graph_pivoted_qr(points)
 %   See also purlin.graph_k_means, purlin.graph_cluster.
 %
 %   Example
+%     W = sparse(kron(eye(3), ones(20)) - eye(60));   % three groups, and an edge from each to the next
+%     W(20, 21) = 1;
+%     W(40, 41) = 1;
+%     W = max(W, W');
 %     labels = purlin.graph_pivoted_qr(purlin.graph_embed(W, 3));
+  purlin.internal.at_least(nargin, 1, 'graph_pivoted_qr');
   [labels, inertia] = purlin_mex('graph_pivoted_qr', purlin.internal.matrix(purlin.internal.real_class(points), 'points'));
 end

@@ -32,7 +32,10 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %   See also purlin.graph_fiedler, purlin.graph_cluster, eigs.
 %
 %   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
 %     [V, D] = purlin.lanczos(A, 4, 'smallest', 'kind', 'laplacian', 'basis', 80);
+  purlin.internal.at_least(nargin, 1, 'lanczos');
   if nargin < 2 || isempty(k)
     k = 6;
   end

@@ -11,8 +11,11 @@ function [values, residuals, copies] = lanczos_filter(alpha, beta, cluster, conv
 %   See also purlin.lanczos_tridiagonalise, purlin.tridiagonal_eigenvalues.
 %
 %   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
 %     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 200);
 %     d = purlin.lanczos_filter(alpha, beta);
+  purlin.internal.at_least(nargin, 2, 'lanczos_filter');
   if nargin < 3 || isempty(cluster)
     cluster = 1e-12;
   end

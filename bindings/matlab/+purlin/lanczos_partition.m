@@ -9,7 +9,10 @@ function info = lanczos_partition(A, varargin)
 %   See also purlin.lanczos.
 %
 %   Example
-%     info = purlin.lanczos_partition(A, 'devices', 1);
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
+%     info = purlin.lanczos_partition(A, 'devices', 0);
+  purlin.internal.at_least(nargin, 1, 'lanczos_partition');
   opts = purlin.internal.options({'devices'}, varargin);
   info = purlin_mex('lanczos_partition', purlin.internal.matrix(A, 'A'), opts);
 end

@@ -17,7 +17,9 @@ function varargout = lanczos_svd(A, k, which, varargin)
 %   See also purlin.lanczos, purlin.rsvd, svds.
 %
 %   Example
+%     A = sprand(300, 200, 0.05);
 %     [U, S, V] = purlin.lanczos_svd(A, 4);
+  purlin.internal.at_least(nargin, 1, 'lanczos_svd');
   if nargin < 2 || isempty(k)
     k = 6;
   end

@@ -11,8 +11,11 @@ function [alpha, beta] = lanczos_tridiagonalise(A, steps, varargin)
 %   See also purlin.lanczos_filter, purlin.tridiagonal_eigenvalues, purlin.graph_density.
 %
 %   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
 %     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 50);
 %     ritz = eig(diag(alpha) + diag(beta(1:end-1), 1) + diag(beta(1:end-1), -1));
+  purlin.internal.at_least(nargin, 2, 'lanczos_tridiagonalise');
   purlin.internal.whole(steps, 'steps', 1);
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'order', 'progress'}, varargin);
   [alpha, beta, count] = purlin_mex('lanczos_tridiagonalise', purlin.internal.symmetric_matrix(A, 'A'), steps, opts);

@@ -8,7 +8,10 @@ function list = order(A, how)
 %   See also purlin.SpmvPlan, symrcm.
 %
 %   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
 %     list = purlin.order(A, 'cuthill_mckee');
-%     spy(A(list, list));
+%     B = A(list, list);   % spy(B) shows it
+  purlin.internal.at_least(nargin, 2, 'order');
   list = purlin_mex('matrix_order', purlin.internal.matrix(A, 'A'), how);
 end

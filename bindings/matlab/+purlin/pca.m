@@ -14,6 +14,7 @@ function [coeff, score, latent, explained, mu, model] = pca(X, k, varargin)
 %
 %   Example
 %     [coeff, score, latent, explained] = purlin.pca(randn(1000, 20) * randn(20), 5);
+  purlin.internal.at_least(nargin, 2, 'pca');
   model = purlin.PcaModel(k, varargin{:});
   if nargout > 1
     score = fit_transform(model, X);

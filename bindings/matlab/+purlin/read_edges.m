@@ -13,7 +13,14 @@ function [A, vertices] = read_edges(path, varargin)
 %   See also purlin.write_edges, purlin.read_market, purlin.symmetrise.
 %
 %   Example
-%     W = purlin.symmetrise(purlin.read_edges('graph.txt'), 'union');
+%     name = tempname();
+%     file = fopen(name, 'w');
+%     fprintf(file, '%d %d\n', [70 10; 70 20; 30 70]');
+%     fclose(file);
+%     [A, vertices] = purlin.read_edges(name);
+%     W = purlin.symmetrise(A, 'union');
+%     delete(name);
+  purlin.internal.at_least(nargin, 1, 'read_edges');
   given = varargin;
   if mod(numel(given), 2) == 1 && ~isstruct(given{1})
     given = [{'weighted'}, given];

@@ -7,7 +7,11 @@ function A = read_market(path)
 %   See also purlin.write_market.
 %
 %   Example
-%     A = purlin.read_market('graph.mtx.gz');
+%     name = [tempname(), '.mtx.gz'];
+%     purlin.write_market(sprand(30, 20, 0.1), name);
+%     A = purlin.read_market(name);
+%     delete(name);
+  purlin.internal.at_least(nargin, 1, 'read_market');
   [rows, cols, values, m, n] = purlin_mex('read_market', path);
   A = sparse(rows, cols, values, m, n);
 end

@@ -26,7 +26,10 @@ function [L, S, info] = rpca(M, varargin)
 %   See also purlin.rsvd, purlin.pca.
 %
 %   Example
-%     [background, moving] = purlin.rpca(frames, 'scale', 1 / 255);   % uint8, a frame a column
+%     frames = uint8(repmat(200 * rand(300, 1), 1, 40));   % a frame a column
+%     frames(5 + 300 * (0:39)) = 255;
+%     [background, moving] = purlin.rpca(frames, 'scale', 1 / 255);
+  purlin.internal.at_least(nargin, 1, 'rpca');
   names = {'lambda', 'tolerance', 'mu', 'rho', 'threshold', 'scale', 'max_iterations', 'max_rank', 'fixed_rank', ...
            'power_iterations', 'oversampling', 'block_rows', 'seed', 'warm_start', 'frames', 'class', 'progress', ...
            'mask', 'sparse', 'low_rank', 'remainder', 'devices'};

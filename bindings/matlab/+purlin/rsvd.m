@@ -40,8 +40,16 @@ function varargout = rsvd(A, k, varargin)
 %   See also purlin.rsvd_plan, purlin.rsvd_error, purlin.pca, purlin.rpca, svds.
 %
 %   Example
-%     [U, S, V] = purlin.rsvd(randn(1e4, 500), 20);
-%     [U, S, V, info] = purlin.rsvd('matrix.npy', [], 'tolerance', 1e-2);
+%     A = randn(500, 20) * randn(20, 300);
+%     [U, S, V] = purlin.rsvd(A, 20);
+%     name = tempname();
+%     file = fopen(name, 'w');
+%     fwrite(file, A, 'double');
+%     fclose(file);
+%     described = struct('file', name, 'size', [500 300], 'class', 'double');
+%     [U, S, V, info] = purlin.rsvd(described, [], 'tolerance', 1e-2);
+%     delete(name);
+  purlin.internal.at_least(nargin, 2, 'rsvd');
   opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
   given = purlin.internal.matrix(A, 'A');
   k = purlin.internal.rank_of(k, 'k');

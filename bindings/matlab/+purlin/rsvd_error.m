@@ -11,8 +11,10 @@ function [frobenius, spectral] = rsvd_error(A, U, S, V, varargin)
 %   See also purlin.rsvd, purlin.rsvd_residuals.
 %
 %   Example
+%     A = randn(200, 30) * randn(30, 100);
 %     [U, S, V] = purlin.rsvd(A, 20);
 %     purlin.rsvd_error(A, U, S, V)
+  purlin.internal.at_least(nargin, 4, 'rsvd_error');
   opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
   given = purlin.internal.matrix(A, 'A');
   [frobenius, spectral] = purlin_mex('rsvd_error', given, U, purlin.internal.values(S), V, opts);

@@ -7,8 +7,10 @@ function info = rsvd_plan(A, k, varargin)
 %   See also purlin.rsvd.
 %
 %   Example
-%     info = purlin.rsvd_plan(struct('file', 'a.raw', 'size', [4e6 2048], 'class', 'double'), 64);
+%     A = rand(2000, 300);
+%     info = purlin.rsvd_plan(A, 64);
 %     info.method, info.reason, info.passes
+  purlin.internal.at_least(nargin, 2, 'rsvd_plan');
   opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
   info = purlin_mex('rsvd_plan', purlin.internal.matrix(A, 'A'), purlin.internal.rank_of(k, 'k'), opts);
 end

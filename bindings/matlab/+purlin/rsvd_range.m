@@ -9,7 +9,9 @@ function [Q, B, info] = rsvd_range(A, columns, varargin)
 %   See also purlin.rsvd.
 %
 %   Example
+%     A = randn(200, 30) * randn(30, 100);
 %     Q = purlin.rsvd_range(A, 30);
+  purlin.internal.at_least(nargin, 2, 'rsvd_range');
   opts = purlin.internal.rsvd_options(varargin, {'center', 'scale'});
   purlin.internal.whole(columns, 'columns', 1);
   given = purlin.internal.matrix(A, 'A');

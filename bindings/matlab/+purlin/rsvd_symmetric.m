@@ -10,7 +10,10 @@ function [V, D, info] = rsvd_symmetric(A, k, varargin)
 %   See also purlin.rsvd, eigs.
 %
 %   Example
-%     [V, D] = purlin.rsvd_symmetric(A + A', 5);
+%     A = randn(100, 10);
+%     A = A * A';
+%     [V, D] = purlin.rsvd_symmetric(A, 5);
+  purlin.internal.at_least(nargin, 2, 'rsvd_symmetric');
   opts = purlin.internal.rsvd_options(varargin, {});
   purlin.internal.whole(k, 'k', 1);
   given = purlin.internal.matrix(A, 'A');

@@ -8,7 +8,11 @@ function B = scale(A, rows, cols)
 %   See also purlin.symmetrise, purlin.SpmvPlan.
 %
 %   Example
-%     P = purlin.scale(W, 1 ./ sum(W, 2), []);
+%     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them
+%     W(20, 21) = 1;
+%     W(21, 20) = 1;
+%     P = purlin.scale(W, 1 ./ sum(W, 2), []);   % rows that sum to 1
+  purlin.internal.at_least(nargin, 2, 'scale');
   if nargin < 3
     cols = [];
   end

@@ -10,7 +10,9 @@ function tensors = sh_to_tensor(sh, order, basis, varargin)
 %   See also purlin.tensor_to_sh, purlin.dwi_peaks.
 %
 %   Example
+%     sh = rand(15, 100);   % of 100 voxels
 %     A = purlin.sh_to_tensor(sh, 4, 'mrtrix3');
+  purlin.internal.at_least(nargin, 3, 'sh_to_tensor');
   opts = purlin.internal.options({'layout'}, varargin);
   tensors = purlin_mex('sh_to_tensor', purlin.internal.data(sh, 'sh'), order, basis, opts);
 end

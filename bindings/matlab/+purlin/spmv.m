@@ -13,7 +13,9 @@ function Y = spmv(A, X, varargin)
 %   See also purlin.SpmvPlan, purlin.lanczos.
 %
 %   Example
+%     A = sprand(300, 200, 0.05);
 %     y = purlin.spmv(A, ones(size(A, 2), 1), 'algorithm', 'merge');
+  purlin.internal.at_least(nargin, 2, 'spmv');
   planned = {'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
   opts = purlin.internal.options([{'algorithm', 'order'}, planned], varargin);
   if ~issparse(A) && ~isstruct(A)

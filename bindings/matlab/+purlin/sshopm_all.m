@@ -31,6 +31,7 @@ function result = sshopm_all(A, order, dimension, varargin)
 %     A = [-.1281 .0516 -.0954 -.1958 -.1790 -.2676 .3251 .2513 .1773 .0338]';
 %     r = purlin.sshopm_all(A, 3, 3);
 %     r.count   % 7
+  purlin.internal.at_least(nargin, 3, 'sshopm_all');
   names = {'pairs', 'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance', 'merge_angle', 'merge_value', ...
            'degeneracy_tolerance', 'sign', 'progress'};
   opts = purlin.internal.options(names, varargin);

@@ -15,6 +15,7 @@ function result = sshopm_classify(A, order, dimension, values, vectors, varargin
 %     r = purlin.sshopm_classify([2; 0; 3], 2, 2, 3, [0; 1]);
 %     c = purlin.codes();
 %     r.classes == c.PAIR_NEGATIVE_STABLE   % true
+  purlin.internal.at_least(nargin, 5, 'sshopm_classify');
   opts = purlin.internal.options({'degeneracy_tolerance'}, varargin);
   result = purlin_mex('sshopm_classify', purlin.internal.data(A, 'A'), order, dimension, ...
                       purlin.internal.data(values, 'values'), purlin.internal.data(vectors, 'vectors'), opts);

@@ -11,6 +11,7 @@ function products = sshopm_product(A, order, dimension, X, power)
 %
 %   Example
 %     purlin.sshopm_product([2; 1; 3], 2, 2, [1; 1], 2)   % 7
+  purlin.internal.at_least(nargin, 5, 'sshopm_product');
   products = purlin_mex('sshopm_product', purlin.internal.data(A, 'A'), order, dimension, ...
                         purlin.internal.data(X, 'X'), power);
 end

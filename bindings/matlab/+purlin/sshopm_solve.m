@@ -46,6 +46,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     A = [.2883 -.0031 .1973 -.2485 -.2939 .3847 .2972 .1862 .0919 -.3619 .1241 -.3420 .2127 .2727 -.3054]';
 %     r = purlin.sshopm_solve(A, 4, 3, 'pairs', 3);
 %     r.values'   % 0.8893 0.8169 0.3633
+  purlin.internal.at_least(nargin, 3, 'sshopm_solve');
   names = {'goal', 'pairs', 'method', 'shift', 'starts', 'start_count', 'seed', 'tolerance', 'test', ...
            'max_iterations', 'tau', 'warmup', 'remove_isotropic', 'merge_angle', 'merge_value', ...
            'degeneracy_tolerance', 'sign', 'compatibility', 'full', 'trace', 'progress'};

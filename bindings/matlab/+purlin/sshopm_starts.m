@@ -10,6 +10,7 @@ function starts = sshopm_starts(kind, dimension, count, seed, class_name)
 %
 %   Example
 %     x = purlin.sshopm_starts('hemisphere', 3, 32);
+  purlin.internal.at_least(nargin, 3, 'sshopm_starts');
   if nargin < 4
     seed = 0;
   end

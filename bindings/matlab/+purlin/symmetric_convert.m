@@ -10,5 +10,6 @@ function converted = symmetric_convert(packed, order, dimension, from, to)
 %
 %   Example
 %     purlin.symmetric_convert([1; 1; 1], 2, 2, 'entries', 'polynomial')   % [1; 2; 1]
+  purlin.internal.at_least(nargin, 5, 'symmetric_convert');
   converted = purlin_mex('symmetric_convert', purlin.internal.data(packed, 'packed'), order, dimension, from, to);
 end

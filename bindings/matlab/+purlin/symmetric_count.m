@@ -8,6 +8,7 @@ function count = symmetric_count(order, dimension)
 %
 %   Example
 %     purlin.symmetric_count(4, 3)   % 15
+  purlin.internal.at_least(nargin, 2, 'symmetric_count');
   purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
   count = purlin_mex('symmetric_count', order, dimension);

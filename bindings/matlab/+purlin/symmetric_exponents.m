@@ -9,6 +9,7 @@ function exponents = symmetric_exponents(order, dimension)
 %
 %   Example
 %     purlin.symmetric_exponents(3, 2)   % [3 2 1 0; 0 1 2 3]
+  purlin.internal.at_least(nargin, 2, 'symmetric_exponents');
   purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
   exponents = purlin_mex('symmetric_exponents', order, dimension);

@@ -12,6 +12,7 @@ function packed = symmetric_from_full(full, order, dimension, varargin)
 %
 %   Example
 %     purlin.symmetric_from_full([2 1; 1 3], 2, 2)   % [2; 1; 3]
+  purlin.internal.at_least(nargin, 3, 'symmetric_from_full');
   opts = purlin.internal.options({'symmetrize', 'tolerance'}, varargin);
   packed = purlin_mex('symmetric_from_full', purlin.internal.data(full, 'full'), order, dimension, opts);
 end

@@ -9,6 +9,7 @@ function packed = symmetric_identity(order, dimension, scale, count, class_name)
 %
 %   Example
 %     purlin.symmetric_identity(2, 2)   % [1; 0; 1]
+  purlin.internal.at_least(nargin, 2, 'symmetric_identity');
   if nargin < 3
     scale = 1;
   end

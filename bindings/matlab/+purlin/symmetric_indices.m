@@ -9,6 +9,7 @@ function indices = symmetric_indices(order, dimension)
 %
 %   Example
 %     purlin.symmetric_indices(3, 2)   % [1 1 1 2; 1 1 2 2; 1 2 2 2]
+  purlin.internal.at_least(nargin, 2, 'symmetric_indices');
   purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
   indices = purlin_mex('symmetric_indices', order, dimension);

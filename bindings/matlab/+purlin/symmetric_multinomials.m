@@ -8,6 +8,7 @@ function multinomials = symmetric_multinomials(order, dimension)
 %
 %   Example
 %     purlin.symmetric_multinomials(3, 2)   % [1 3 3 1]
+  purlin.internal.at_least(nargin, 2, 'symmetric_multinomials');
   purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
   multinomials = purlin_mex('symmetric_multinomials', order, dimension);

@@ -8,6 +8,7 @@ function norms = symmetric_norm(packed, order, dimension, kind)
 %
 %   Example
 %     purlin.symmetric_norm([0; 1; 0], 2, 2)   % sqrt(2)
+  purlin.internal.at_least(nargin, 3, 'symmetric_norm');
   if nargin < 4
     kind = 'frobenius';
   end

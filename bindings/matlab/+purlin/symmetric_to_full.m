@@ -9,5 +9,6 @@ function full = symmetric_to_full(packed, order, dimension)
 %
 %   Example
 %     purlin.symmetric_to_full([2; 1; 3], 2, 2)   % [2 1; 1 3]
+  purlin.internal.at_least(nargin, 3, 'symmetric_to_full');
   full = purlin_mex('symmetric_to_full', purlin.internal.data(packed, 'packed'), order, dimension);
 end

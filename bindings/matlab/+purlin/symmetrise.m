@@ -8,7 +8,9 @@ function S = symmetrise(A, how)
 %   See also purlin.lanczos.
 %
 %   Example
+%     directed = sprand(100, 100, 0.05);
 %     W = purlin.symmetrise(directed, 'union');
+  purlin.internal.at_least(nargin, 1, 'symmetrise');
   if nargin < 2
     how = 'union';
   end

@@ -8,7 +8,9 @@ function sh = tensor_to_sh(tensors, order, basis, varargin)
 %   See also purlin.sh_to_tensor.
 %
 %   Example
+%     A = rand(15, 100);   % of 100 voxels
 %     sh = purlin.tensor_to_sh(A, 4, 'mrtrix3');
+  purlin.internal.at_least(nargin, 3, 'tensor_to_sh');
   opts = purlin.internal.options({'layout'}, varargin);
   sh = purlin_mex('tensor_to_sh', purlin.internal.data(tensors, 'tensors'), order, basis, opts);
 end

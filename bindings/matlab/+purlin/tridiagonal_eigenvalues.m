@@ -9,8 +9,11 @@ function [values, first, last] = tridiagonal_eigenvalues(diagonal, off)
 %   See also purlin.lanczos_tridiagonalise, purlin.lanczos_filter.
 %
 %   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
 %     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 50);
 %     [ritz, first, last] = purlin.tridiagonal_eigenvalues(alpha, beta(1:end-1));
 %     residuals = abs(beta(end) * last);
+  purlin.internal.at_least(nargin, 2, 'tridiagonal_eigenvalues');
   [values, first, last] = purlin_mex('tridiagonal_eigenvalues', diagonal, off);
 end

@@ -11,6 +11,7 @@ function z = tt_add(x, y, alpha, beta)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_round(purlin.tt_add(x, x, 2, -1));
+  purlin.internal.at_least(nargin, 2, 'tt_add');
   if nargin < 3
     alpha = 1;
   end

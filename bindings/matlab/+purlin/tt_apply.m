@@ -11,6 +11,7 @@ function [z, info] = tt_apply(H, x, varargin)
 %
 %   Example
 %     z = purlin.tt_apply(purlin.tt_ising(2, 1, 1), {rand(1, 2, 3), rand(3, 2)});
+  purlin.internal.at_least(nargin, 2, 'tt_apply');
   opts = purlin.internal.options({'epsilon', 'max_rank', 'absolute'}, varargin);
   [key, info] = purlin_mex('tt_apply', purlin.internal.train(H), purlin.internal.train(x), opts, ~isempty(varargin));
   z = purlin.TT(key);

@@ -11,6 +11,7 @@ function [z, exponent] = tt_canonicalise(x, centre)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_canonicalise(x, 2);
+  purlin.internal.at_least(nargin, 2, 'tt_canonicalise');
   [key, exponent] = purlin_mex('tt_canonicalise', purlin.internal.train(x), centre);
   z = purlin.TT(key);
 end

@@ -10,6 +10,7 @@ function z = tt_cast(x, class_name, is_complex)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_cast(x, 'single');
+  purlin.internal.at_least(nargin, 2, 'tt_cast');
   if nargin < 3
     is_complex = false;
   end

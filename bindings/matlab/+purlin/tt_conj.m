@@ -10,5 +10,6 @@ function z = tt_conj(x)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_conj(x);
+  purlin.internal.at_least(nargin, 1, 'tt_conj');
   z = purlin.TT(purlin_mex('tt_conj', purlin.internal.train(x)));
 end

@@ -11,6 +11,7 @@ function values = tt_correlation(x, a, b, varargin)
 %   Example
 %     Z = [1 0; 0 -1];
 %     C = purlin.tt_correlation({rand(1, 2, 3), rand(3, 2)}, Z, Z);
+  purlin.internal.at_least(nargin, 3, 'tt_correlation');
   opts = purlin.internal.tt_options(varargin);
   values = purlin_mex('tt_correlation', purlin.internal.train(x), a, b, opts);
 end

@@ -19,6 +19,7 @@ function [value, info] = tt_distance(x, y, varargin)
 %   Example
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     purlin.tt_distance(x, x)
+  purlin.internal.at_least(nargin, 2, 'tt_distance');
   opts = purlin.internal.tt_options(varargin);
   [value, info] = purlin_mex('tt_distance', purlin.internal.train(x), purlin.internal.train(y), opts, false);
 end

@@ -10,6 +10,7 @@ function [result, info] = tt_distance_scaled(x, y, varargin)
 %   Example
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     purlin.tt_distance_scaled(x, x)
+  purlin.internal.at_least(nargin, 2, 'tt_distance_scaled');
   opts = purlin.internal.tt_options(varargin);
   [result, info] = purlin_mex('tt_distance', purlin.internal.train(x), purlin.internal.train(y), opts, true);
 end

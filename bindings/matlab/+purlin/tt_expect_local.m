@@ -10,6 +10,7 @@ function values = tt_expect_local(x, op, sites, varargin)
 %
 %   Example
 %     m = purlin.tt_expect_local({rand(1, 2, 3), rand(3, 2)}, [1 0; 0 -1]);
+  purlin.internal.at_least(nargin, 2, 'tt_expect_local');
   given = purlin.internal.train(x);
   if nargin < 3 || isempty(sites)
     if iscell(x)

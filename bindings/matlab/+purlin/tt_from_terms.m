@@ -10,6 +10,7 @@ function H = tt_from_terms(modes, terms, varargin)
 %   Example
 %     Z = [1 0; 0 -1];
 %     H = purlin.tt_from_terms([2 2 2], {{1, 1, Z, 2, Z}, {0.5, 3, Z}});
+  purlin.internal.at_least(nargin, 2, 'tt_from_terms');
   opts = purlin.internal.options({'cyclic', 'class', 'complex'}, varargin);
   coefficients = cellfun(@(t) t{1}, terms);
   factors = cellfun(@(t) (numel(t) - 1) / 2, terms);

@@ -10,5 +10,6 @@ function A = tt_full(x)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     A = purlin.tt_full(x);
+  purlin.internal.at_least(nargin, 1, 'tt_full');
   A = purlin_mex('tt_full', purlin.internal.train(x));
 end

@@ -10,6 +10,7 @@ function G = tt_gram(x, y, varargin)
 %
 %   Example
 %     G = purlin.tt_gram({{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}});
+  purlin.internal.at_least(nargin, 1, 'tt_gram');
   if nargin < 2
     y = [];
   end

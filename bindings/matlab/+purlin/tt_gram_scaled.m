@@ -10,6 +10,7 @@ function s = tt_gram_scaled(x, y, varargin)
 %
 %   Example
 %     s = purlin.tt_gram_scaled({{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}});
+  purlin.internal.at_least(nargin, 1, 'tt_gram_scaled');
   if nargin < 2
     y = [];
   end

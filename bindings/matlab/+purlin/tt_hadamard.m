@@ -12,6 +12,7 @@ function [z, info] = tt_hadamard(x, y, varargin)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_hadamard(x, x);
+  purlin.internal.at_least(nargin, 2, 'tt_hadamard');
   opts = purlin.internal.options({'epsilon', 'max_rank', 'absolute'}, varargin);
   [key, info] = purlin_mex('tt_hadamard', purlin.internal.train(x), purlin.internal.train(y), opts, ~isempty(varargin));
   z = purlin.TT(key);

@@ -9,6 +9,7 @@ function H = tt_heisenberg(length, couplings, field, varargin)
 %
 %   Example
 %     H = purlin.tt_heisenberg(10, [1 1 1], 0, 'cyclic', true);
+  purlin.internal.at_least(nargin, 1, 'tt_heisenberg');
   if nargin < 2 || isempty(couplings)
     couplings = [1 1 1];
   end

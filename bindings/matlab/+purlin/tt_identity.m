@@ -8,6 +8,7 @@ function H = tt_identity(modes, varargin)
 %
 %   Example
 %     H = purlin.tt_identity([2 2 3]);
+  purlin.internal.at_least(nargin, 1, 'tt_identity');
   opts = purlin.internal.options({'class', 'complex'}, varargin);
   H = purlin.TTMatrix(purlin_mex('tt_identity', double(modes), opts));
 end

@@ -21,6 +21,7 @@ function [value, info] = tt_inner(x, y, varargin)
 %   Example
 %     x = {rand(1, 2, 3), rand(3, 2)};
 %     v = purlin.tt_inner(x, x);
+  purlin.internal.at_least(nargin, 2, 'tt_inner');
   opts = purlin.internal.tt_options(varargin);
   [value, info] = purlin_mex('tt_inner', purlin.internal.train(x), purlin.internal.train(y), opts, false);
 end

@@ -10,6 +10,7 @@ function values = tt_inner_batch(x, y, varargin)
 %   Example
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     v = purlin.tt_inner_batch(x, x);
+  purlin.internal.at_least(nargin, 2, 'tt_inner_batch');
   keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   values = purlin_mex('tt_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true, false);
 end

@@ -9,6 +9,7 @@ function H = tt_ising(length, coupling, field, varargin)
 %
 %   Example
 %     H = purlin.tt_ising(16, 1, 1);
+  purlin.internal.at_least(nargin, 3, 'tt_ising');
   opts = purlin.internal.options({'cyclic', 'class', 'complex'}, varargin);
   H = purlin.TTMatrix(purlin_mex('tt_ising', length, coupling, field, opts));
 end

@@ -18,6 +18,7 @@ function [value, info] = tt_norm(x, varargin)
 %
 %   Example
 %     v = purlin.tt_norm({rand(1, 2, 3), rand(3, 2)});
+  purlin.internal.at_least(nargin, 1, 'tt_norm');
   opts = purlin.internal.tt_options(varargin);
   [value, info] = purlin_mex('tt_norm', purlin.internal.train(x), opts, false);
 end

@@ -9,6 +9,7 @@ function info = tt_plan(x, y, varargin)
 %   Example
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};
 %     info = purlin.tt_plan(x, x);
+  purlin.internal.at_least(nargin, 2, 'tt_plan');
   opts = purlin.internal.tt_options(varargin);
   info = purlin_mex('tt_plan', purlin.internal.train(x), purlin.internal.train(y), opts);
 end

@@ -10,6 +10,7 @@ function info = tt_plan_batch(x, y, varargin)
 %   Example
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     info = purlin.tt_plan_batch(x, x);
+  purlin.internal.at_least(nargin, 2, 'tt_plan_batch');
   keys = @(list) cellfun(@purlin.internal.train, list, 'UniformOutput', false);
   info = purlin_mex('tt_plan_gram', keys(x), keys(y), purlin.internal.tt_options(varargin), true);
 end

@@ -10,6 +10,7 @@ function info = tt_plan_gram(x, y, varargin)
 %   Example
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};
 %     info = purlin.tt_plan_gram(x);
+  purlin.internal.at_least(nargin, 1, 'tt_plan_gram');
   if nargin < 2
     y = [];
   end

@@ -9,6 +9,7 @@ function z = tt_product_state(vectors)
 %
 %   Example
 %     z = purlin.tt_product_state({[1 0], [0 1], [1 1]});
+  purlin.internal.at_least(nargin, 1, 'tt_product_state');
   columns = cellfun(@(v) v(:), vectors(:), 'UniformOutput', false);
   z = purlin.TT(purlin_mex('tt_product_state', cellfun(@numel, vectors), vertcat(columns{:})));
 end

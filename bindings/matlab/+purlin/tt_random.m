@@ -10,6 +10,7 @@ function z = tt_random(modes, ranks, varargin)
 %
 %   Example
 %     z = purlin.tt_random([2 3 4], [1 2 2 1], 'seed', 7);
+  purlin.internal.at_least(nargin, 2, 'tt_random');
   opts = struct('seed', 0, 'class', 'double', 'complex', false);
   given = purlin.internal.options(fieldnames(opts), varargin);
   for name = fieldnames(given)'

@@ -9,5 +9,6 @@ function z = tt_rotate(x, first)
 %
 %   Example
 %     z = purlin.tt_rotate({rand(2, 2, 3), rand(3, 2, 2)}, 2);
+  purlin.internal.at_least(nargin, 2, 'tt_rotate');
   z = purlin.TT(purlin_mex('tt_rotate', purlin.internal.train(x), first));
 end

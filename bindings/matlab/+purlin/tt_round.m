@@ -11,6 +11,7 @@ function [z, info] = tt_round(x, varargin)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_round(x, 'epsilon', 1e-8);
+  purlin.internal.at_least(nargin, 1, 'tt_round');
   opts = purlin.internal.options({'epsilon', 'max_rank', 'absolute'}, varargin);
   [key, info] = purlin_mex('tt_round', purlin.internal.train(x), opts);
   z = purlin.TT(key);

@@ -11,6 +11,7 @@ function z = tt_scale(x, factor, varargin)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_scale(x, 1, 'exponent', 2000);
+  purlin.internal.at_least(nargin, 2, 'tt_scale');
   opts = purlin.internal.options({'exponent', 'spread'}, varargin);
   z = purlin.TT(purlin_mex('tt_scale', purlin.internal.train(x), double(factor), opts));
 end

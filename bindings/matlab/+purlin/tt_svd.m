@@ -10,6 +10,7 @@ function [z, info] = tt_svd(A, varargin)
 %
 %   Example
 %     z = purlin.tt_svd(rand(4, 5, 6), 'epsilon', 1e-2);
+  purlin.internal.at_least(nargin, 1, 'tt_svd');
   opts = purlin.internal.options({'epsilon', 'max_rank', 'absolute', 'modes'}, varargin);
   modes = [];
   if isfield(opts, 'modes')

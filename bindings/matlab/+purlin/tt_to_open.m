@@ -10,5 +10,6 @@ function z = tt_to_open(x)
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
 %     z = purlin.tt_to_open(x);
+  purlin.internal.at_least(nargin, 1, 'tt_to_open');
   z = purlin.TT(purlin_mex('tt_to_open', purlin.internal.train(x)));
 end

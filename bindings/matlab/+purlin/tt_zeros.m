@@ -9,6 +9,7 @@ function z = tt_zeros(modes, varargin)
 %
 %   Example
 %     z = purlin.tt_zeros([2 3 4]);
+  purlin.internal.at_least(nargin, 1, 'tt_zeros');
   opts = struct('class', 'double', 'complex', false);
   given = purlin.internal.options(fieldnames(opts), varargin);
   for name = fieldnames(given)'

@@ -9,7 +9,13 @@ function write_edges(A, path, symmetric)
 %   See also purlin.read_edges, purlin.write_market.
 %
 %   Example
-%     purlin.write_edges(W, 'graph.txt', true);
+%     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them
+%     W(20, 21) = 1;
+%     W(21, 20) = 1;
+%     name = tempname();
+%     purlin.write_edges(W, name, true);
+%     delete(name);
+  purlin.internal.at_least(nargin, 2, 'write_edges');
   if nargin < 3
     symmetric = false;
   end

@@ -9,6 +9,10 @@ function write_market(A, path, symmetric)
 %   See also purlin.read_market.
 %
 %   Example
-%     purlin.write_market(A + A', 'sum.mtx', true);
+%     A = sprand(100, 100, 0.05);
+%     name = tempname();
+%     purlin.write_market(A + A', name, true);
+%     delete(name);
+  purlin.internal.at_least(nargin, 2, 'write_market');
   purlin_mex('write_market', purlin.internal.matrix(A, 'A'), path, nargin > 2 && symmetric);
 end
