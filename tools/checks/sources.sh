@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Source rules that no compiler checks: file length, unfinished work, shell syntax, executable scripts.
+# Source rules that no compiler checks: file length, unfinished work, shell syntax, executable scripts, mirrored structs.
 set -uo pipefail
 source "$(dirname "$0")/../environment.sh"
 cd "$ROOT" || exit 1
@@ -34,6 +34,9 @@ done <<<"$files"
 for file in tools/*.sh tools/checks/*.sh .ci/run; do
     [ -x "$file" ] || [ "$file" = tools/environment.sh ] || report "$file: is not executable"
 done
+
+# What is written twice, by name and order: the header and Fortran, CUDA and Rust.
+"$PYTHON" tools/checks/mirrors.py --self-test || report "mirrors differ, above"
 
 # unsafe stays in ffi and backend.
 if grep -rnE '\bunsafe\s*(\{|fn\b|impl\b|extern\b)' src --include='*.rs' | grep -vE '^src/(ffi|backend)/|/tests(/[a-z_]+)?\.rs:' | grep -vE ':\s*//'; then
