@@ -1345,8 +1345,15 @@ typedef struct purlin_rsvd purlin_rsvd;
  * An array of up to four axes that a run writes in blocks: a tensor, a file, or what a caller's function takes. It may
  * be larger than memory.
  *
- * A file is written beside its final name and gets that name when the run has succeeded: a failed or cancelled run, or
- * a sink that is destroyed unused, leaves nothing under it. A run uses a sink up, whether it succeeds or fails; a call
+ * A file is written under a provisional name in its folder, made durable, and renamed when the run has succeeded. A
+ * failed or cancelled run, or a sink that is destroyed unused, leaves the old file as it was. A path names no file, a
+ * regular file that this process may write to, or a symbolic link to one: the link is followed and stays. Directories,
+ * FIFOs, sockets, devices and links to nothing are refused with `PURLIN_ERROR_IO`; to write to one, take
+ * purlin_sink_to_callback. The new file has the permissions of the one that it replaces, and its owner and group where
+ * this process may set them; otherwise the permissions of any new file. Of a file with several hard links only the name
+ * that was given gets the new contents. These rules hold for every file that purlin writes.
+ *
+ * A run uses a sink up, whether it succeeds or fails; a call
  * that is refused for its arguments (`PURLIN_ERROR_INVALID_ARGUMENT`, `_INVALID_HANDLE`, `_BUSY`, `_NOT_SUPPORTED`,
  * `_FORKED`) does not. A sink that is used up is refused by every later call.
  */
@@ -1355,6 +1362,10 @@ typedef struct purlin_sink purlin_sink;
 /**
  * An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
  * may be larger than memory. It may be used again and again, by one run at a time.
+ *
+ * A file is a regular file, or a symbolic link to one. Directories, FIFOs, sockets and devices are refused with
+ * `PURLIN_ERROR_IO` before they are opened; to read one, take purlin_source_from_callback. This holds for every file that
+ * purlin reads.
  */
 typedef struct purlin_source purlin_source;
 
@@ -2700,7 +2711,8 @@ typedef struct purlin_rsvd_options {
   int32_t one_pass;
   /**
    * File that the state is written to after each pass; a run of the same problem and options goes on from it, and
-   * removes it at its end. Copied by purlin_rsvd_create. Default NULL: none.
+   * removes it at its end. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
+   * Default NULL: none.
    */
   const char *restart_path;
   /**
@@ -5408,7 +5420,8 @@ purlin_status purlin_sink_to_file(const struct purlin_context *context,
 
 /**
  * A sink that writes a MetaImage, which ITK, RTK and 3D Slicer read: one .mha file, or for a name that ends in .mhd a
- * header beside a .raw file. The header gets its name last.
+ * header beside a .raw file. The header gets its name last. A .raw file without its .mhd file is not replaced
+ * (`PURLIN_ERROR_IO`): it may be something else.
  *
  * @param      context  the context it belongs to.
  * @param      path     the file; one of that name is replaced when the run has succeeded.

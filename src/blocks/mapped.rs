@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
+use super::regular::open_input;
 use super::source::{Source, file_fault, io_error};
 use crate::backend::mapping::Mapping;
 use crate::error::{Error, Result};
@@ -27,8 +28,7 @@ impl MappedSource {
     /// # Errors
     /// [`Error::Io`] if the file cannot be opened or mapped, or is too short; both sizes are named.
     pub fn open(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
-        file_fault(path, "open")?;
-        let file = File::open(path).map_err(|e| io_error(path, "open", &e))?;
+        let (file, _) = open_input(path)?;
         let needed = to_u64(info.bytes()).saturating_add(offset);
         let length = check_length(path, &file, needed, &info)?;
         let bytes = usize::try_from(needed).ok().filter(|n| isize::try_from(*n).is_ok()).ok_or_else(|| Error::Io {

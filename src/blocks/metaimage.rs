@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
 use super::number::{Endianness, Number};
-use super::sink::{FileSink, ProvisionalFile, Sink};
-use super::source::{FileSource, Source, file_fault, io_error};
+use super::provisional::ProvisionalFile;
+use super::regular::open_input;
+use super::sink::{FileSink, Sink};
+use super::source::{FileSource, Source, io_error};
+use crate::alloc;
 use crate::error::{Error, Result};
 
 /// A header longer than this is none.
@@ -63,9 +66,8 @@ impl Source for MetaImageSource {
 }
 
 fn read_header(path: &Path) -> Result<Header> {
-    file_fault(path, "open")?;
-    let file = std::fs::File::open(path).map_err(|e| io_error(path, "open", &e))?;
-    let mut bytes = Vec::new();
+    let (file, _) = open_input(path)?;
+    let mut bytes = alloc::with_capacity("header of a MetaImage", LONGEST_HEADER)?;
     file.take(LONGEST_HEADER as u64).read_to_end(&mut bytes).map_err(|e| io_error(path, "read", &e))?;
     let mut keys: Vec<(String, String)> = Vec::new();
     let mut at = 0;
@@ -175,14 +177,16 @@ fn read_header(path: &Path) -> Result<Header> {
 /// A MetaImage to write: one .mha file, or for a name that ends in .mhd a header beside a .raw file.
 pub struct MetaImageSink {
     data: FileSink,
-    header: Option<(PathBuf, String)>,
+    /// The .mhd file, complete but for its name.
+    header: Option<ProvisionalFile>,
 }
 
 impl MetaImageSink {
     /// Creates an image; spacing and origin are those of `info`.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created.
+    /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created, and for a .mhd file that
+    /// is not there beside a .raw file that is: that one belongs to something else.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         info.number.expect_real("dtype")?;
         let detached = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mhd"));
@@ -195,8 +199,14 @@ impl MetaImageSink {
         let header = header_text(&info, &name);
         let native = Endianness::NATIVE;
         Ok(if detached {
+            let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
+            if exists(&raw) && !exists(path) {
+                return Err(bad(&raw, format!("exists without {}, and is not replaced", path.display())));
+            }
             let data = FileSink::create(&raw, &[], native, info)?;
-            Self { data, header: Some((path.to_owned(), header)) }
+            let file = ProvisionalFile::create(path)?;
+            file.write_at(header.as_bytes(), 0)?;
+            Self { data, header: Some(file) }
         } else {
             Self { data: FileSink::create(path, header.as_bytes(), native, info)?, header: None }
         })
@@ -236,14 +246,11 @@ impl Sink for MetaImageSink {
     }
 
     fn finish(&mut self) -> Result<()> {
-        // The header last: with it in place the image is whole.
+        // The header last: with it in place the image is whole. Nothing is renamed before both files are durable.
+        let Some(header) = &mut self.header else { return self.data.finish() };
+        header.seal()?;
         self.data.finish()?;
-        if let Some((path, text)) = &self.header {
-            let mut file = ProvisionalFile::create(path)?;
-            file.write_at(text.as_bytes(), 0)?;
-            file.finish()?;
-        }
-        Ok(())
+        header.rename()
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block, MAX_AXES};
 use super::number::{Endianness, Number};
+use super::regular::open_input;
 use super::source::{FileSource, Source, file_fault, io_error};
+use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::Order;
 
@@ -73,11 +75,10 @@ impl NpySource {
     /// [`Error::Io`] for a file that is missing, no .npy file or too short, and for elements that are no numbers, or an
     /// array of no or more than [`MAX_AXES`] axes.
     pub fn open(path: &Path) -> Result<Self> {
-        file_fault(path, "open")?;
-        let mut file = std::fs::File::open(path).map_err(|e| io_error(path, "open", &e))?;
+        let (mut file, _) = open_input(path)?;
         let mut read = |count: usize| -> Result<Vec<u8>> {
             file_fault(path, "read")?;
-            let mut bytes = Vec::new();
+            let mut bytes = alloc::with_capacity("header of a .npy file", count)?;
             let want = crate::shape::to_u64(count);
             (&mut file).take(want).read_to_end(&mut bytes).map_err(|e| io_error(path, "read", &e))?;
             Ok(bytes)

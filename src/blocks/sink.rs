@@ -1,16 +1,14 @@
 //! Where blocks go: host arrays, files, callers' functions.
 //!
-//! A file is written beside its final name and renamed when all is well, so that a run that fails, is cancelled or is
-//! killed leaves nothing under that name.
+//! Files are written through [`super::provisional`]: a run that fails, is cancelled or is killed leaves the file of that
+//! name as it was.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
-use super::source::{file_fault, io_error};
+use super::provisional::ProvisionalFile;
+use super::source::io_error;
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -75,77 +73,18 @@ impl Sink for HostSink<'_> {
     }
 }
 
-/// A file under a provisional name.
-#[derive(Debug)]
-pub struct ProvisionalFile {
-    file: File,
-    partial: PathBuf,
-    path: PathBuf,
-    finished: bool,
-    process: u32,
-}
-
-impl ProvisionalFile {
-    /// Creates the file beside `path`.
-    pub fn create(path: &Path) -> Result<Self> {
-        let mut name = path
-            .file_name()
-            .map(ToOwned::to_owned)
-            .ok_or_else(|| Error::Io { path: path.display().to_string(), problem: "is not a file's name".into() })?;
-        // Neither two processes nor two sinks of one may meet in one provisional file.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        name.push(format!(".{}-{}.partial", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-        let partial = path.with_file_name(name);
-        file_fault(path, "create")?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&partial)
-            .map_err(|e| io_error(&partial, "create", &e))?;
-        Ok(Self { file, partial, path: path.to_owned(), finished: false, process: std::process::id() })
-    }
-
-    /// Writes at a byte of the file.
-    pub fn write_at(&self, data: &[u8], place: u64) -> Result<()> {
-        file_fault(&self.path, "write")?;
-        self.file.write_all_at(data, place).map_err(|e| io_error(&self.partial, "write", &e))
-    }
-
-    /// Gives the file its name.
-    pub fn finish(&mut self) -> Result<()> {
-        file_fault(&self.path, "rename")?;
-        self.file.sync_data().map_err(|e| io_error(&self.partial, "write out", &e))?;
-        std::fs::rename(&self.partial, &self.path).map_err(|e| io_error(&self.path, "rename", &e))?;
-        self.finished = true;
-        Ok(())
-    }
-
-    /// The open file.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-}
-
-impl Drop for ProvisionalFile {
-    fn drop(&mut self) {
-        // A child of fork() that drops its copy leaves the parent's file alone.
-        if !self.finished && self.process == std::process::id() {
-            // Nothing more can be done about a file that cannot be removed.
-            let _ = std::fs::remove_file(&self.partial);
-        }
-    }
-}
-
 /// A file that will hold an array's elements from some byte on.
 pub struct FileSink {
     info: ArrayInfo,
     file: ProvisionalFile,
     offset: u64,
     endianness: Endianness,
+    /// A piece of a block in the file's byte order; empty where that is the machine's.
     swapped: Vec<u8>,
 }
+
+/// Elements that are brought into the file's byte order at a time.
+const SWAPPED: usize = 1 << 14;
 
 impl FileSink {
     /// A file whose elements begin behind `header`.
@@ -161,7 +100,9 @@ impl FileSink {
         // A sparse file of the full size now: a disk without room for it should say so before the work, where it can.
         let size = offset.saturating_add(crate::shape::to_u64(info.bytes()));
         file.file().set_len(size).map_err(|e| io_error(path, "set the size", &e))?;
-        Ok(Self { info, file, offset, endianness, swapped: Vec::new() })
+        let bytes = if endianness == Endianness::NATIVE { 0 } else { SWAPPED * info.number.size() };
+        let swapped = alloc::filled("bytes in a file's order", bytes, 0u8)?;
+        Ok(Self { info, file, offset, endianness, swapped })
     }
 }
 
@@ -174,16 +115,21 @@ impl Sink for FileSink {
         block.check(&self.info)?;
         let size = self.info.number.size();
         let data = &data[..block.elements() * size];
-        let data = if self.endianness == Endianness::NATIVE {
-            data
-        } else {
-            self.swapped = alloc::copied("bytes in a file's order", data)?;
-            self.endianness.swap_to_native(self.info.number, &mut self.swapped);
-            &self.swapped
-        };
         block.for_runs(&self.info.dims, |to, from, length| {
             let place = self.offset + crate::shape::to_u64(to * size);
-            self.file.write_at(&data[from * size..(from + length) * size], place)
+            let run = &data[from * size..(from + length) * size];
+            if self.swapped.is_empty() {
+                return self.file.write_at(run, place);
+            }
+            let mut place = place;
+            for piece in run.chunks(self.swapped.len()) {
+                let swapped = &mut self.swapped[..piece.len()];
+                swapped.copy_from_slice(piece);
+                self.endianness.swap_to_native(self.info.number, swapped);
+                self.file.write_at(swapped, place)?;
+                place += crate::shape::to_u64(piece.len());
+            }
+            Ok(())
         })
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
+use super::regular::open_input;
 use crate::error::{Error, Result};
 
 /// An array that is read in blocks.
@@ -97,9 +98,7 @@ impl FileSource {
     /// # Errors
     /// [`Error::Io`] if the file cannot be opened or is too short; both sizes are named.
     pub fn open(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
-        file_fault(path, "open")?;
-        let file = File::open(path).map_err(|e| io_error(path, "open", &e))?;
-        let length = file.metadata().map_err(|e| io_error(path, "size", &e))?.len();
+        let (file, length) = open_input(path)?;
         let needed = crate::shape::to_u64(info.bytes()).saturating_add(offset);
         if length < needed {
             let problem = format!("has {length} bytes, {needed} are needed for {:?} {:?}", info.dims, info.number);

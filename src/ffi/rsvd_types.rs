@@ -151,7 +151,8 @@ pub struct purlin_rsvd_options {
     /// default 0.
     pub one_pass: i32,
     /// File that the state is written to after each pass; a run of the same problem and options goes on from it, and
-    /// removes it at its end. Copied by purlin_rsvd_create. Default NULL: none.
+    /// removes it at its end. A symbolic link is refused; else written as a sink's file. Copied by purlin_rsvd_create.
+    /// Default NULL: none.
     pub restart_path: *const c_char,
     /// Called with the steps done and all steps (passes, counted in blocks), and the relative error so far with a
     /// tolerance, else 0; default NULL. It must be callable while the object lives.

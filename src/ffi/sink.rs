@@ -20,8 +20,15 @@ use crate::tensor::Tensor;
 /// An array of up to four axes that a run writes in blocks: a tensor, a file, or what a caller's function takes. It may
 /// be larger than memory.
 ///
-/// A file is written beside its final name and gets that name when the run has succeeded: a failed or cancelled run, or
-/// a sink that is destroyed unused, leaves nothing under it. A run uses a sink up, whether it succeeds or fails; a call
+/// A file is written under a provisional name in its folder, made durable, and renamed when the run has succeeded. A
+/// failed or cancelled run, or a sink that is destroyed unused, leaves the old file as it was. A path names no file, a
+/// regular file that this process may write to, or a symbolic link to one: the link is followed and stays. Directories,
+/// FIFOs, sockets, devices and links to nothing are refused with `PURLIN_ERROR_IO`; to write to one, take
+/// purlin_sink_to_callback. The new file has the permissions of the one that it replaces, and its owner and group where
+/// this process may set them; otherwise the permissions of any new file. Of a file with several hard links only the name
+/// that was given gets the new contents. These rules hold for every file that purlin writes.
+///
+/// A run uses a sink up, whether it succeeds or fails; a call
 /// that is refused for its arguments (`PURLIN_ERROR_INVALID_ARGUMENT`, `_INVALID_HANDLE`, `_BUSY`, `_NOT_SUPPORTED`,
 /// `_FORKED`) does not. A sink that is used up is refused by every later call.
 pub struct purlin_sink {
@@ -208,7 +215,8 @@ pub unsafe extern "C" fn purlin_sink_to_file(
 }
 
 /// A sink that writes a MetaImage, which ITK, RTK and 3D Slicer read: one .mha file, or for a name that ends in .mhd a
-/// header beside a .raw file. The header gets its name last.
+/// header beside a .raw file. The header gets its name last. A .raw file without its .mhd file is not replaced
+/// (`PURLIN_ERROR_IO`): it may be something else.
 ///
 /// @param      context  the context it belongs to.
 /// @param      path     the file; one of that name is replaced when the run has succeeded.

@@ -25,6 +25,10 @@ use crate::tensor::Tensor;
 
 /// An array of up to four axes that a run reads in blocks: a tensor, a file, or what a caller's function delivers. It
 /// may be larger than memory. It may be used again and again, by one run at a time.
+///
+/// A file is a regular file, or a symbolic link to one. Directories, FIFOs, sockets and devices are refused with
+/// `PURLIN_ERROR_IO` before they are opened; to read one, take purlin_source_from_callback. This holds for every file that
+/// purlin reads.
 pub struct purlin_source {
     _private: [u8; 0],
 }
@@ -369,7 +373,8 @@ pub unsafe extern "C" fn purlin_source_from_tiff(
             // SAFETY: not null; the caller promises `count` pointers, each NULL or to a terminated string.
             files.push(unsafe { array::file_path(&format!("paths, element {k}"), *paths.add(k)) }?);
         }
-        put(target, context, TiffSource::open(&files)?)
+        let source = TiffSource::open_within(&files, context.host_budget())?;
+        put(target, context, source)
     })
 }
 

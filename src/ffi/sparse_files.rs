@@ -119,7 +119,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::device::output("matrix", matrix) }?;
         let (made, names) = sparse::read_edges(&context, &path, how)?;
-        let names = names.map(|n| Tensor::from_list(&context, &n)).transpose()?;
+        let names = names.map(|n| Tensor::from_list(&context, n.as_slice()?)).transpose()?;
         // SAFETY: the caller promises NULL or a place for the handle.
         unsafe { put_with_list(target, made, vertices, names) }
     })

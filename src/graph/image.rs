@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::alloc;
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::matrix::sparse::{Coordinates, Duplicates, Indices, from_coordinates};
+use crate::matrix::sparse::{Coordinates, Duplicates, Indices, List, from_coordinates};
 use crate::scalar::Real;
 use crate::shape::{product, to_i64};
 
@@ -92,9 +91,9 @@ pub fn image_graph_of<T: Real>(
     let count = product("width", height, width)?;
     let offsets = offsets(&weights);
     let room = product(WHAT, count, offsets.len())?;
-    let mut rows = alloc::with_capacity(WHAT, room)?;
-    let mut cols = alloc::with_capacity(WHAT, room)?;
-    let mut values: Vec<f64> = alloc::with_capacity(WHAT, room)?;
+    let budget = context.host_budget();
+    let (mut rows, mut cols) = (List::with_capacity(room, budget)?, List::with_capacity(room, budget)?);
+    let mut values = List::with_capacity(room, budget)?;
     let (high, wide) = (to_i64(height), to_i64(width));
     for y in 0..high {
         for x in 0..wide {
@@ -104,20 +103,20 @@ pub fn image_graph_of<T: Real>(
                     continue;
                 }
                 let there = (y + dy) * wide + x + dx;
-                rows.push(here);
-                cols.push(there);
-                values.push(weights.of(pixels[here as usize] - pixels[there as usize], far));
+                rows.push(here)?;
+                cols.push(there)?;
+                values.push(weights.of(pixels[here as usize] - pixels[there as usize], far))?;
             }
         }
     }
     let bytes = product(WHAT, values.len(), size_of::<T>())?;
-    let mut held = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
-    held.as_mut_slice::<T>()?.iter_mut().zip(&values).for_each(|(to, v)| *to = T::from_f64(*v));
+    let mut held = HostMemory::allocate(WHAT, bytes, budget)?;
+    held.as_mut_slice::<T>()?.iter_mut().zip(values.as_slice()?).for_each(|(to, v)| *to = T::from_f64(*v));
     let from = Coordinates {
         rows: count,
         cols: count,
-        row_idx: Indices::I64(&rows),
-        col_idx: Indices::I64(&cols),
+        row_idx: Indices::I64(rows.as_slice()?),
+        col_idx: Indices::I64(cols.as_slice()?),
         base: 0,
         dtype: T::DTYPE,
         values: Some(&held),

@@ -2,15 +2,22 @@
 //!
 //! Little-endian: the magic, then 64-bit words: version, element type, method, rows, columns, width, power iterations, seed,
 //! checksum of the options, checksum of the data, iterations done, passes done, rows and columns of the state; the state's
-//! numbers in f64, column by column, complex ones as pairs; the checksum of all before. It is written beside its final
-//! name and renamed, so that the file is whole at any time.
+//! numbers in f64, column by column, complex ones as pairs; the checksum of all before. It is written through
+//! [`crate::blocks::provisional`], so that the file is whole at any time.
+//!
+//! A run removes its restart file when it is complete. Therefore the path must not be a symbolic link, and a file that
+//! this run neither read nor wrote stays.
 
-use std::fs;
+use std::fs::{self, File, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::blocks::provisional::ProvisionalFile;
+use crate::blocks::regular::open_input;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::shape::to_u64;
 
 const MAGIC: &[u8; 8] = b"PURLINRS";
@@ -23,6 +30,12 @@ const WORDS: usize = 14;
 pub fn bytes_of_number(is_complex: bool) -> usize {
     if is_complex { 16 } else { 8 }
 }
+
+/// Bytes before the state.
+const HEAD: usize = 8 + 8 * WORDS;
+
+/// Bytes that are read or written at a time: a multiple of a complex number's.
+const PIECE: usize = 1 << 16;
 
 /// FNV-1a, 64 bits, continued from `hash`.
 pub fn checksum(hash: u64, bytes: &[u8]) -> u64 {
@@ -56,6 +69,11 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Whether the numbers of the state are complex.
+    fn is_complex(&self) -> bool {
+        [DType::CF32, DType::CF64].iter().any(|t| *t as u64 == self.dtype)
+    }
+
     fn words(&self) -> [(&'static str, u64); 9] {
         [
             ("type", self.dtype),
@@ -81,21 +99,51 @@ pub struct Saved {
     pub rows: usize,
     /// Its columns.
     pub columns: usize,
-    numbers: Vec<u8>,
+    path: PathBuf,
+    file: File,
+    /// The checksum of the head.
+    head_sum: u64,
+    /// The checksum of head and state.
+    sum: u64,
 }
 
 impl Saved {
     /// The numbers, column by column.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also for a file that changed since it was opened; [`Error::OutOfMemory`].
     pub fn elements<T: Scalar>(&self) -> Result<Vec<T>> {
-        let count = self.rows * self.columns;
-        let mut out = crate::alloc::with_capacity("restart state", count)?;
+        let count = crate::shape::product("restart state", self.rows, self.columns)?;
         let parts = if T::IS_COMPLEX { 2 } else { 1 };
-        out.extend(self.numbers.chunks_exact(8 * parts).map(|cell| {
-            let part = |k: usize| cell.get(8 * k..8 * k + 8).map_or(0.0, |b| f64::from_bits(word(b)));
-            T::from_parts(part(0), part(1))
-        }));
+        let mut out = crate::alloc::with_capacity("restart state", count)?;
+        let length = to_u64(count) * 8 * parts as u64;
+        let sum = for_pieces(&self.path, &self.file, length, self.head_sum, |piece| {
+            out.extend(piece.chunks_exact(8 * parts).map(|cell| {
+                let part = |k: usize| cell.get(8 * k..8 * k + 8).map_or(0.0, |b| f64::from_bits(word(b)));
+                T::from_parts(part(0), part(1))
+            }));
+        })?;
+        if sum != self.sum {
+            return Err(Error::invalid("restart_path", format!("{}: changed while it was read", self.path.display())));
+        }
         Ok(out)
     }
+}
+
+/// Hands the `length` bytes behind the head to `take`, piece by piece; the checksum continued from `sum`.
+fn for_pieces(path: &Path, file: &File, length: u64, mut sum: u64, mut take: impl FnMut(&[u8])) -> Result<u64> {
+    let mut buffer = crate::alloc::filled("piece of a restart file", PIECE, 0u8)?;
+    let mut done = 0;
+    while done < length {
+        let count = usize::try_from(length - done).unwrap_or(PIECE).min(PIECE);
+        let piece = &mut buffer[..count];
+        file_fault(path, "read")?;
+        file.read_exact_at(piece, to_u64(HEAD) + done).map_err(|e| io_error(path, "read", &e))?;
+        sum = checksum(sum, piece);
+        take(piece);
+        done += to_u64(count);
+    }
+    Ok(sum)
 }
 
 fn word(bytes: &[u8]) -> u64 {
@@ -107,21 +155,31 @@ pub struct Restart {
     path: PathBuf,
     identity: Identity,
     saved: Option<Saved>,
+    /// Device and number of the file that this run read or wrote last.
+    ours: Option<(u64, u64)>,
 }
 
 impl Restart {
     /// The file at `path`; if there is one, it must be of the same problem and options.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what does not fit; [`Error::Io`].
+    /// [`Error::InvalidArgument`] naming what does not fit, and for a symbolic link; [`Error::Io`].
     pub fn open(path: &Path, identity: Identity) -> Result<Self> {
-        file_fault(path, "open")?;
-        let saved = match fs::read(path) {
-            Ok(bytes) => Some(parse(path, &bytes, &identity)?),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
-            Err(e) => return Err(io_error(path, "read", &e)),
-        };
-        Ok(Self { path: path.to_owned(), identity, saved })
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => {
+                let problem = format!("{}: is a symbolic link, which would be removed at the end", path.display());
+                return Err(Error::invalid("restart_path", problem));
+            }
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                file_fault(path, "open")?;
+                return Ok(Self { path: path.to_owned(), identity, saved: None, ours: None });
+            }
+            _ => {}
+        }
+        let (file, length) = open_input(path)?;
+        let found = file.metadata().map_err(|e| io_error(path, "size", &e))?;
+        let saved = parse(path, file, length, &identity)?;
+        Ok(Self { path: path.to_owned(), identity, saved: Some(saved), ours: Some(number(&found)) })
     }
 
     /// The state to go on from, once.
@@ -142,60 +200,81 @@ impl Restart {
         data: &[T],
     ) -> Result<()> {
         let parts = if T::IS_COMPLEX { 2 } else { 1 };
-        let length = MAGIC.len() + 8 * (WORDS + 1 + parts * data.len());
-        let mut bytes = crate::alloc::with_capacity("restart file", length)?;
-        bytes.extend_from_slice(MAGIC);
+        let mut file = ProvisionalFile::create(&self.path)?;
+        let mut piece = crate::alloc::with_capacity("piece of a restart file", PIECE)?;
+        let (mut place, mut sum) = (0, CHECKSUM_START);
+        let mut pass = |piece: &mut Vec<u8>| -> Result<()> {
+            file.write_at(piece, place)?;
+            place += to_u64(piece.len());
+            sum = checksum(sum, piece);
+            piece.clear();
+            Ok(())
+        };
+        piece.extend_from_slice(MAGIC);
         let identity = self.identity.words().map(|(_, w)| w);
         let tail = [to_u64(iteration), passes, to_u64(rows), to_u64(columns)];
         for w in [VERSION].iter().chain(&identity).chain(&tail) {
-            bytes.extend_from_slice(&w.to_le_bytes());
+            piece.extend_from_slice(&w.to_le_bytes());
         }
-        for x in data {
-            bytes.extend_from_slice(&x.re().to_le_bytes());
-            if T::IS_COMPLEX {
-                bytes.extend_from_slice(&x.im().to_le_bytes());
+        pass(&mut piece)?;
+        for numbers in data.chunks(PIECE / (8 * parts)) {
+            for x in numbers {
+                piece.extend_from_slice(&x.re().to_le_bytes());
+                if T::IS_COMPLEX {
+                    piece.extend_from_slice(&x.im().to_le_bytes());
+                }
             }
+            pass(&mut piece)?;
         }
-        let sum = checksum(CHECKSUM_START, &bytes);
-        bytes.extend_from_slice(&sum.to_le_bytes());
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".part");
-        let part = PathBuf::from(name);
-        let written = file_fault(&part, "write").and_then(|()| {
-            fs::write(&part, &bytes).map_err(|e| io_error(&part, "write", &e))?;
-            fs::rename(&part, &self.path).map_err(|e| io_error(&self.path, "rename", &e))
-        });
-        if written.is_err() {
-            // The error that is reported is the first one.
-            let _ = fs::remove_file(&part);
-        }
-        written
+        file.write_at(&sum.to_le_bytes(), place)?;
+        file.finish()?;
+        self.ours = Some(file.identity());
+        Ok(())
     }
 
-    /// Removes the file of a run that is complete.
+    /// Removes the file of a run that is complete, if it is the one that this run read or wrote last.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn remove(&self) -> Result<()> {
         file_fault(&self.path, "remove")?;
-        match fs::remove_file(&self.path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io_error(&self.path, "remove", &e)),
+        let error = |e: std::io::Error| io_error(&self.path, "remove", &e);
+        match fs::symlink_metadata(&self.path) {
+            Ok(found) if Some(number(&found)) == self.ours => fs::remove_file(&self.path).map_err(error),
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(error(e)),
             _ => Ok(()),
         }
     }
 }
 
-fn parse(path: &Path, bytes: &[u8], identity: &Identity) -> Result<Saved> {
+fn number(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
+/// The state in a file of `length` bytes. Its numbers are not kept: only their checksum is compared.
+fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Saved> {
     let refuse = |problem: String| Error::invalid("restart_path", format!("{}: {problem}", path.display()));
-    let head = MAGIC.len() + 8 * WORDS;
-    if bytes.len() < head + 8 || bytes.get(..MAGIC.len()) != Some(MAGIC) {
+    let mut head = [0u8; HEAD];
+    let least = to_u64(HEAD) + 8;
+    if length >= least {
+        file_fault(path, "read")?;
+        file.read_exact_at(&mut head, 0).map_err(|e| io_error(path, "read", &e))?;
+    }
+    if !head.starts_with(MAGIC) {
         return Err(refuse("is not a restart file".into()));
     }
-    let (body, sum) = bytes.split_at(bytes.len() - 8);
-    if checksum(CHECKSUM_START, body) != word(sum) {
+    let state = length - least;
+    let head_sum = checksum(CHECKSUM_START, &head);
+    let sum = for_pieces(path, &file, state, head_sum, |_| ())?;
+    let mut last = [0u8; 8];
+    file.read_exact_at(&mut last, length - 8).map_err(|e| io_error(path, "read", &e))?;
+    if sum != word(&last) {
         return Err(refuse("is damaged: its checksum is wrong".into()));
     }
-    let words: Vec<u64> = body[MAGIC.len()..head].chunks_exact(8).map(word).collect();
+    let mut words = [0u64; WORDS];
+    for (w, bytes) in words.iter_mut().zip(head[MAGIC.len()..].chunks_exact(8)) {
+        *w = word(bytes);
+    }
     if words[0] != VERSION {
         return Err(refuse(format!("has version {}, {VERSION} is needed", words[0])));
     }
@@ -206,13 +285,11 @@ fn parse(path: &Path, bytes: &[u8], identity: &Identity) -> Result<Saved> {
     }
     let size = |w: u64| usize::try_from(w).map_err(|_| refuse(format!("holds the size {w}")));
     let (rows, columns) = (size(words[12])?, size(words[13])?);
-    let state = &body[head..];
-    let numbers = to_u64(state.len() / 8);
-    let cells = words[12].checked_mul(words[13]);
-    if !cells.is_some_and(|c| numbers == c || Some(numbers) == c.checked_mul(2)) {
-        return Err(refuse(format!("holds {numbers} numbers for a state of {rows} x {columns}")));
+    let parts = if identity.is_complex() { 2 } else { 1 };
+    let cells = words[12].checked_mul(words[13]).and_then(|c| c.checked_mul(8 * parts));
+    if cells != Some(state) {
+        return Err(refuse(format!("holds {state} bytes for a state of {rows} x {columns}")));
     }
-    let mut copy = crate::alloc::with_capacity("restart state", state.len())?;
-    copy.extend_from_slice(state);
-    Ok(Saved { iteration: size(words[10])?, passes: words[11], rows, columns, numbers: copy })
+    let iteration = size(words[10])?;
+    Ok(Saved { iteration, passes: words[11], rows, columns, path: path.to_owned(), file, head_sum, sum })
 }

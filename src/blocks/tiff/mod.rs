@@ -1,5 +1,6 @@
 //! TIFF: stacks of grey images, as one file a page or as many pages a file; what ImageJ and most detectors write.
 
+mod directory;
 mod sink;
 mod source;
 #[cfg(test)]

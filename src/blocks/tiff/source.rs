@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tiff::decoder::{ChunkType, Decoder, DecodingSampleType, Limits, ifd::Value};
 use tiff::tags::{ByteOrder, CompressionMethod, PhotometricInterpretation, Tag};
@@ -13,10 +14,16 @@ use tiff::{ColorType, TiffResult};
 
 use super::super::array::{ArrayInfo, Block};
 use super::super::number::{Endianness, Number};
+use super::super::regular::open_input;
 use super::super::source::{Source, file_fault, io_error};
+use super::directory::Directories;
 use super::{IMAGEJ, bad};
 use crate::alloc;
-use crate::error::Result;
+use crate::backend::memory::{Budget, HostMemory};
+use crate::error::{Error, Result};
+
+/// Most bytes that the decoder may make of the values of a directory entry.
+const MOST_VALUES: u64 = 1 << 26;
 
 /// No compression shrinks more than this: a page that claims to be larger than its file could hold is a lie, and is
 /// refused before memory is asked for it.
@@ -32,7 +39,9 @@ pub struct TiffSource {
     /// Number of each file's first page, and the number of all pages.
     starts: Vec<usize>,
     open: Option<OpenFile>,
-    chunk: Vec<u8>,
+    /// Place for the largest strip or tile that has to be decoded.
+    chunk: HostMemory,
+    budget: Arc<Budget>,
 }
 
 /// The file that was read last.
@@ -41,8 +50,18 @@ struct OpenFile {
     /// The page, counted in the file, that the decoder stands at.
     at: usize,
     pages: Decoder<BufReader<File>>,
+    directories: Directories,
     raw: File,
     length: u64,
+}
+
+/// What all pages must have in common, and what one of them takes.
+struct Page {
+    number: Number,
+    /// Columns and rows.
+    size: [usize; 2],
+    /// Bytes of its largest strip or tile that has to be decoded; 0 for a page that is stored as it is read.
+    chunk: usize,
 }
 
 /// How the samples of a page lie in its file.
@@ -68,23 +87,36 @@ fn decode<R>(path: &Path, page: usize, work: impl FnOnce() -> TiffResult<R>) -> 
 }
 
 impl OpenFile {
-    fn new(path: &Path, file: usize) -> Result<Self> {
-        file_fault(path, "open")?;
-        let raw = File::open(path).map_err(|e| io_error(path, "open", &e))?;
-        let length = raw.metadata().map_err(|e| io_error(path, "size", &e))?.len();
+    fn new(path: &Path, file: usize, budget: &Budget) -> Result<Self> {
+        let (raw, length) = open_input(path)?;
         let reader = BufReader::new(raw.try_clone().map_err(|e| io_error(path, "open", &e))?);
         let mut limits = Limits::default();
-        // Of directories: the decoder makes 32 bytes of each value, and there are no more values than bytes.
-        let values = usize::try_from(length.saturating_mul(32)).unwrap_or(usize::MAX);
-        limits.decoding_buffer_size = limits.decoding_buffer_size.min(values);
+        // Of directories: the decoder makes 32 bytes of each value, and there are no more values than bytes. What it
+        // allocates for them it frees before the next page.
+        let most = length.saturating_mul(32).min(MOST_VALUES).min(budget.available());
+        limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut directories = Directories::new(&raw);
+        directories.check_next(path, &raw, length, 0)?;
         // Of strips and tiles memory is asked for here, after the sizes are checked.
         limits.intermediate_buffer_size = usize::MAX;
         let pages = decode(path, 0, || Ok(Decoder::new(reader)?.with_limits(limits)))?;
-        Ok(Self { file, at: 0, pages, raw, length })
+        Ok(Self { file, at: 0, pages, directories, raw, length })
     }
 
-    /// Type and size of the page that the decoder stands at.
-    fn page(&mut self, path: &Path) -> Result<(Number, [usize; 2])> {
+    /// Moves to the next page, if there is one.
+    fn advance(&mut self, path: &Path) -> Result<bool> {
+        if !self.pages.more_images() {
+            return Ok(false);
+        }
+        let next = self.at + 1;
+        self.directories.check_next(path, &self.raw, self.length, next)?;
+        decode(path, next, || self.pages.next_image())?;
+        self.at = next;
+        Ok(true)
+    }
+
+    /// What the page is like that the decoder stands at.
+    fn page(&mut self, path: &Path) -> Result<Page> {
         let at = self.at;
         let d = &mut self.pages;
         let ((columns, rows), colour) = decode(path, at, || Ok((d.dimensions()?, d.colortype()?)))?;
@@ -113,7 +145,10 @@ impl OpenFile {
             return Err(bad(path, format!("page {at}: claims {columns} x {rows} pixels in a file of {length} bytes")));
         }
         let size = |n: u32| usize::try_from(n).map_err(|_| bad(path, format!("page {at}: is too large")));
-        Ok((number, [size(columns)?, size(rows)?]))
+        let size = [size(columns)?, size(rows)?];
+        let (plain, [across, down]) = decode(path, at, || Ok((is_plain(d)?, chunk_size(d)?)))?;
+        let chunk = if plain { 0 } else { across.min(size[0]) * down.min(size[1]) * number.size() };
+        Ok(Page { number, size, chunk })
     }
 
     fn seek(&mut self, path: &Path, page: usize) -> Result<()> {
@@ -130,18 +165,13 @@ impl OpenFile {
         let at = self.at;
         let d = &mut self.pages;
         decode(path, at, || {
-            let code = |value: Option<u16>, default: u16| value.unwrap_or(default);
-            let compression = code(d.find_tag_unsigned(Tag::Compression)?, 1);
-            let predictor = code(d.find_tag_unsigned(Tag::Predictor)?, 1);
-            let photometric = code(d.find_tag_unsigned(Tag::PhotometricInterpretation)?, 1);
-            let strips = d.get_chunk_type() == ChunkType::Strip;
-            let plain = strips && compression == CompressionMethod::None.to_u16() && predictor == 1;
+            let photometric: u16 = d.find_tag_unsigned(Tag::PhotometricInterpretation)?.unwrap_or(1);
+            let plain = is_plain(d)?;
             let (offsets, sizes) = if plain {
                 (d.get_tag_u64_vec(Tag::StripOffsets)?, d.get_tag_u64_vec(Tag::StripByteCounts)?)
             } else {
                 (Vec::new(), Vec::new())
             };
-            let chunk = d.chunk_dimensions();
             Ok(Layout {
                 plain,
                 inverted: photometric == PhotometricInterpretation::WhiteIsZero.to_u16(),
@@ -151,7 +181,7 @@ impl OpenFile {
                 },
                 offsets,
                 sizes,
-                chunk: [usize::try_from(chunk.0)?.max(1), usize::try_from(chunk.1)?.max(1)],
+                chunk: chunk_size(d)?,
             })
         })
         .and_then(|layout| {
@@ -164,20 +194,45 @@ impl OpenFile {
     }
 }
 
+/// Whether samples stand in the file as they are read, in strips.
+fn is_plain(d: &mut Decoder<BufReader<File>>) -> TiffResult<bool> {
+    let compression: u16 = d.find_tag_unsigned(Tag::Compression)?.unwrap_or(1);
+    let predictor: u16 = d.find_tag_unsigned(Tag::Predictor)?.unwrap_or(1);
+    let strips = d.get_chunk_type() == ChunkType::Strip;
+    Ok(strips && compression == CompressionMethod::None.to_u16() && predictor == 1)
+}
+
+/// Columns and rows of a strip or tile.
+fn chunk_size(d: &Decoder<BufReader<File>>) -> TiffResult<[usize; 2]> {
+    let (across, down) = d.chunk_dimensions();
+    Ok([usize::try_from(across)?.max(1), usize::try_from(down)?.max(1)])
+}
+
 impl TiffSource {
-    /// Opens files and looks at all their pages.
+    /// [`TiffSource::open_within`] without a limit.
+    ///
+    /// # Errors
+    /// As [`TiffSource::open_within`].
+    pub fn open(paths: &[PathBuf]) -> Result<Self> {
+        Self::open_within(paths, &Budget::new(0))
+    }
+
+    /// Opens files and looks at all their pages. The memory for what has to be decoded is charged to `budget`.
     ///
     /// # Errors
     /// [`Error::Io`](crate::error::Error::Io) naming file and page for a file that is missing or no TIFF, and for a page
     /// that is not grey, of samples that purlin does not know, or of another size or type than the first.
-    pub fn open(paths: &[PathBuf]) -> Result<Self> {
+    pub fn open_within(paths: &[PathBuf], budget: &Arc<Budget>) -> Result<Self> {
         let mut starts = alloc::filled("first pages", 1, 0usize)?;
         let mut first: Option<(Number, [usize; 2])> = None;
+        let mut largest = 0;
         let mut place = (None, None);
         for (n, path) in paths.iter().enumerate() {
-            let mut file = OpenFile::new(path, n)?;
+            let mut file = OpenFile::new(path, n, budget)?;
             loop {
-                let page = file.page(path)?;
+                let Page { number, size, chunk } = file.page(path)?;
+                largest = largest.max(chunk);
+                let page = (number, size);
                 let (number, size) = *first.get_or_insert(page);
                 if page != (number, size) {
                     let text = |p: (Number, [usize; 2])| format!("{} x {} pixels of type {:?}", p.1[0], p.1[1], p.0);
@@ -187,21 +242,19 @@ impl TiffSource {
                 if n == 0 && file.at == 0 {
                     place = read_place(path, &mut file);
                 }
-                if !file.pages.more_images() {
+                if !file.advance(path)? {
                     break;
                 }
-                let (d, next) = (&mut file.pages, file.at + 1);
-                decode(path, next, || d.next_image())?;
-                file.at = next;
             }
             starts.push(starts[n] + file.at + 1);
         }
         let Some((number, [columns, rows])) = first else {
-            return Err(crate::error::Error::invalid("count", "is 0, at least one file is needed"));
+            return Err(Error::invalid("count", "is 0, at least one file is needed"));
         };
         let mut info = ArrayInfo::new(number, &[columns, rows, starts[paths.len()]])?;
         (info.spacing, info.origin) = place;
-        Ok(Self { info, paths: paths.to_vec(), starts, open: None, chunk: Vec::new() })
+        let chunk = HostMemory::allocate("strip or tile", largest, budget)?;
+        Ok(Self { info, paths: paths.to_vec(), starts, open: None, chunk, budget: Arc::clone(budget) })
     }
 
     /// Moves to a page of the array, opening its file if another one is.
@@ -210,7 +263,7 @@ impl TiffSource {
         let path = &self.paths[file];
         if self.open.as_ref().is_none_or(|o| o.file != file) {
             self.open = None;
-            self.open = Some(OpenFile::new(path, file)?);
+            self.open = Some(OpenFile::new(path, file, &self.budget)?);
         }
         if let Some(open) = &mut self.open {
             open.seek(path, page - self.starts[file])?;
@@ -277,7 +330,7 @@ impl Source for TiffSource {
             let layout = open.layout(path, self.info.number)?;
             if layout.plain {
                 window.read_plain(open, path, &layout, out)?;
-            } else if let Err(error) = window.read_chunks(open, path, &layout, &mut self.chunk, out) {
+            } else if let Err(error) = window.read_chunks(open, path, &layout, self.chunk.as_mut_slice()?, out) {
                 // After a failure the decoder may stand anywhere.
                 self.open = None;
                 return Err(error);
@@ -334,7 +387,7 @@ impl Window {
         open: &mut OpenFile,
         path: &Path,
         layout: &Layout,
-        chunk: &mut Vec<u8>,
+        chunk: &mut [u8],
         out: &mut [u8],
     ) -> Result<()> {
         let size = self.number.size();
@@ -347,11 +400,9 @@ impl Window {
                 let left = [x * across, y * down];
                 let [columns, rows] = [across.min(self.width - left[0]), down.min(self.height - left[1])];
                 let bytes = columns * rows * size;
-                if chunk.len() < bytes {
-                    *chunk = Vec::new();
-                    *chunk = alloc::filled("strip or tile", bytes, 0u8)?;
-                }
-                let (at, pages, part) = (open.at, &mut open.pages, &mut chunk[..bytes]);
+                let (at, pages) = (open.at, &mut open.pages);
+                let changed = || bad(path, format!("page {at}: has larger strips or tiles than when it was opened"));
+                let part = chunk.get_mut(..bytes).ok_or_else(changed)?;
                 decode(path, at, || pages.read_chunk_bytes(u32::try_from(index)?, part))?;
                 if layout.inverted {
                     part.iter_mut().for_each(|b| *b = !*b);

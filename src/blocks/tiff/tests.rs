@@ -336,3 +336,86 @@ fn broken_files_are_errors_and_nothing_worse() {
     }
     assert!(refused > 500 && read > 500, "{refused} {read}");
 }
+
+/// A file whose first directory has another entry, tag 270, a text of `count` bytes.
+fn described(big: bool, count: u64) -> Vec<u8> {
+    let mut file = if big { b"II\x2b\0\x08\0\0\0\x10\0\0\0\0\0\0\0".to_vec() } else { b"II\x2a\0\x08\0\0\0".to_vec() };
+    let number = |file: &mut Vec<u8>, value: u64, wide: usize| file.extend(&value.to_le_bytes()[..wide]);
+    let wide = if big { 8 } else { 4 };
+    let entries: [(u64, u64, u64, u64); 10] = [
+        (256, 3, 1, 2),
+        (257, 3, 1, 2),
+        (258, 3, 1, 8),
+        (259, 3, 1, 1),
+        (262, 3, 1, 1),
+        (270, 2, count, 0),
+        (273, 4, 1, 8),
+        (277, 3, 1, 1),
+        (278, 3, 1, 2),
+        (279, 4, 1, 4),
+    ];
+    number(&mut file, 10, if big { 8 } else { 2 });
+    for (tag, kind, count, value) in entries {
+        number(&mut file, tag, 2);
+        number(&mut file, kind, 2);
+        number(&mut file, count, wide);
+        number(&mut file, value, wide);
+    }
+    number(&mut file, 0, wide);
+    file
+}
+
+#[test]
+fn a_text_longer_than_its_file_is_refused_before_the_decoder_reads_it() {
+    // The decoder printed to the standard error stream where it refused such a text.
+    let folder = Folder::new("texts");
+    for (big, most) in [(false, u64::from(u32::MAX)), (true, u64::MAX)] {
+        for count in [1000, 1 << 30, most] {
+            let file = described(big, count);
+            let e = TiffSource::open(&[folder.file("text.tif", &file)]).map(|_| ()).unwrap_err().to_string();
+            let want = format!("page 0: tag 270 claims a text of {count} bytes, at most {} are read", file.len());
+            assert!(e.ends_with(&want), "{e}");
+        }
+        assert!(TiffSource::open(&[folder.file("text.tif", &described(big, 4))]).is_ok());
+    }
+    let mut many = described(true, 4);
+    many[16..24].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let e = TiffSource::open(&[folder.file("many.tif", &many)]).map(|_| ()).unwrap_err().to_string();
+    assert!(e.contains("has a directory of 1099511627776 entries"), "{e}");
+}
+
+#[test]
+fn strips_that_have_to_be_decoded_are_charged_when_a_file_is_opened() {
+    use crate::backend::memory::Budget;
+    let folder = Folder::new("charged");
+    // 4 MiB in one strip, of a few KiB.
+    let mut file = Cursor::new(Vec::new());
+    TiffEncoder::new(&mut file)
+        .unwrap()
+        .with_compression(Compression::Deflate(Default::default()))
+        .new_image::<colortype::Gray32Float>(1024, 1024)
+        .and_then(|mut image| {
+            image.rows_per_strip(1024)?;
+            image.write_data(&vec![0f32; 1 << 20])
+        })
+        .unwrap();
+    let path = folder.file("small.tif", &file.into_inner());
+    assert!(std::fs::metadata(&path).unwrap().len() < 1 << 16);
+    let limit = 4 << 20;
+    let refused = TiffSource::open_within(std::slice::from_ref(&path), &Budget::new(limit - 1)).map(|_| ());
+    assert_eq!(
+        refused.unwrap_err(),
+        Error::OutOfMemory { what: "strip or tile", bytes: limit, limit: Some(limit - 1) }
+    );
+    let budget = Budget::new(limit);
+    let mut source = TiffSource::open_within(&[path], &budget).unwrap();
+    assert_eq!(budget.used(), limit);
+    assert!(whole(&mut source).unwrap().iter().all(|b| *b == 0));
+    drop(source);
+    assert_eq!(budget.used(), 0);
+    // What is read as it stands needs nothing.
+    let plain = folder.file("plain.tif", &grey(4));
+    let budget = Budget::new(1 << 16);
+    let _source = TiffSource::open_within(&[plain], &budget).unwrap();
+    assert_eq!(budget.peak(), 0);
+}

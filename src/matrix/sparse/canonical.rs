@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::coordinates::{Coordinates, Duplicates, from_coordinates};
-use super::entries::{WHAT, csr, values};
+use super::entries::{WHAT, charge_indices, csr, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
 use crate::backend::memory::HostMemory;
@@ -39,6 +39,7 @@ fn rebuilt(
 ) -> Result<Matrix> {
     let rows = Rows::new(from)?;
     let (columns, base) = rows.columns();
+    let _charge = charge_indices(context, &[from.nnz()])?;
     let mut row_idx = alloc::with_capacity(WHAT, from.nnz())?;
     for i in 0..from.rows() {
         row_idx.extend(std::iter::repeat_n(to_i64(i) + base, rows.row(i).len()));

@@ -1,6 +1,6 @@
 //! What is asked of a sparse matrix beyond the indices that every one is checked for.
 
-use super::entries::{WHAT, csr, values};
+use super::entries::{WHAT, charge_indices, csr, values};
 use super::index::Rows;
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -33,6 +33,7 @@ pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
     };
     // The entry that held each column last, and one more; 0 for none.
     let marks = if checks.distinct && !checks.sorted { from.cols() } else { 0 };
+    let _charge = charge_indices(a.context(), &[marks])?;
     let mut last = alloc::filled(WHAT, marks, 0usize)?;
     for i in 0..rows.len() {
         let row = rows.row(i);

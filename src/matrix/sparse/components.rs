@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::entries::{WHAT, csr};
+use super::entries::{WHAT, charge_indices, csr};
 use super::index::{Indices, Rows};
 use super::transform::select;
 use crate::alloc;
@@ -97,6 +97,8 @@ pub fn components(a: &Matrix) -> Result<Components> {
     a.expect_size("a", a.rows(), a.rows())?;
     let n = a.rows();
     let rows = Rows::new(from)?;
+    // Parents, labels, and sizes of at most as many components.
+    let _charge = charge_indices(a.context(), &[n; 3])?;
     let forest = Forest::new(n)?;
     forest.follow(a.context(), |i| rows.row(i).filter(|&k| forest.join(i, rows.col(k))).count());
     let mut sizes = Vec::new();
@@ -139,6 +141,7 @@ pub fn pieces(a: &Matrix) -> Result<Pieces> {
     let from = csr("a", a)?;
     a.expect_size("a", a.rows(), a.rows())?;
     let (n, context, rows) = (a.rows(), a.context(), Rows::new(from)?);
+    let _charge = charge_indices(context, &[n])?;
     let forest = Forest::new(n)?;
     let isolated = forest.follow(context, |i| usize::from(rows.row(i).is_empty()));
     let mut trees = n;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::entries::{Entries, WHAT, offsets, sort_rows};
+use super::entries::{Entries, WHAT, charge_indices, offsets, restart_rows, sort_rows};
 use super::index::Indices;
 use crate::alloc;
-use crate::backend::memory::HostMemory;
+use crate::backend::memory::{Charge, HostMemory};
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -63,10 +63,15 @@ pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicat
     if !(0..=1).contains(&from.base) {
         return Err(Error::invalid("index_base", format!("is {}, 0 or 1 is needed", from.base)));
     }
-    let _charge = context.host_budget().charge_host(WHAT, 2 * nnz * size_of::<usize>())?;
+    for (argument, size) in [("rows", from.rows), ("cols", from.cols)] {
+        if i64::try_from(size).is_err() {
+            return Err(Error::invalid(argument, format!("is {size}, at most {}", i64::MAX)));
+        }
+    }
+    let _charge = charge_indices(context, &[from.rows + 1, nnz, nnz])?;
     let mut entries = scattered(from)?;
     sort_rows(context, &mut entries)?;
-    let starts = merge(&mut entries, duplicates)?;
+    let (starts, _starts_charge) = merge(context, &mut entries, duplicates)?;
     let (Some(starts), Some(values)) = (starts, from.values) else {
         return entries.gathered(context, from.dtype, from.values, false);
     };
@@ -93,29 +98,35 @@ fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
         row_ptr[checked("row_idx", &from.row_idx, k, from.rows)? + 1] += 1;
     }
     offsets(&mut row_ptr);
-    let mut next = alloc::copied(WHAT, &row_ptr[..from.rows])?;
     let mut col_idx = alloc::filled(WHAT, nnz, 0usize)?;
     let mut source = alloc::filled(WHAT, nnz, 0usize)?;
     for k in 0..nnz {
         // Checked in the first round.
         let row = (from.row_idx.at(k) - from.base) as usize;
-        let place = next[row];
+        let place = row_ptr[row];
         col_idx[place] = checked("col_idx", &from.col_idx, k, from.cols)?;
         source[place] = k;
-        next[row] += 1;
+        row_ptr[row] += 1;
     }
+    restart_rows(&mut row_ptr);
     Ok(Entries { rows: from.rows, cols: from.cols, row_ptr, col_idx, source })
 }
 
 /// Makes entries of equal columns one. Where values have to be reduced, entry k is that of sources `starts[k] ..
 /// starts[k + 1]`; else the sources are those that stay.
-fn merge(entries: &mut Entries, duplicates: Duplicates) -> Result<Option<Vec<usize>>> {
+fn merge(
+    context: &Context,
+    entries: &mut Entries,
+    duplicates: Duplicates,
+) -> Result<(Option<Vec<usize>>, Option<Charge>)> {
     let equal = |cols: &[usize], range: std::ops::Range<usize>| cols[range].windows(2).any(|pair| pair[0] == pair[1]);
     if !(0..entries.rows).any(|i| equal(&entries.col_idx, entries.row_ptr[i]..entries.row_ptr[i + 1])) {
-        return Ok(None);
+        return Ok((None, None));
     }
     let reduced = matches!(duplicates, Duplicates::Sum | Duplicates::Max);
-    let mut starts = alloc::with_capacity(WHAT, if reduced { entries.col_idx.len() + 1 } else { 0 })?;
+    let count = if reduced { entries.col_idx.len() + 1 } else { 0 };
+    let charge = charge_indices(context, &[count])?;
+    let mut starts = alloc::with_capacity(WHAT, count)?;
     let (mut kept, mut begin) = (0, 0);
     for row in 0..entries.rows {
         let (first, end) = (kept, entries.row_ptr[row + 1]);
@@ -147,10 +158,10 @@ fn merge(entries: &mut Entries, duplicates: Duplicates) -> Result<Option<Vec<usi
     entries.col_idx.truncate(kept);
     if !reduced {
         entries.source.truncate(kept);
-        return Ok(None);
+        return Ok((None, None));
     }
     starts.push(entries.source.len());
-    Ok(Some(starts))
+    Ok((Some(starts), Some(charge)))
 }
 
 fn reduce<T: Scalar>(source: &[usize], starts: &[usize], duplicates: Duplicates, values: &[T], out: &mut [T]) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::csr::{Csr, CsrParts, DeviceArrays};
-use super::entries::{Entries, WHAT, csr, values};
+use super::entries::{Entries, WHAT, charge_indices, csr, values};
 use super::index::Rows;
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu};
@@ -27,6 +27,7 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         return Err(Error::invalid("threshold", format!("is {threshold}, at least 0 is needed")));
     }
     let (rows, held) = (Rows::new(source)?, values("a", source)?);
+    let _charge = charge_indices(context, &[rows.len() + 1, source.nnz(), source.nnz()])?;
     let (row_ptr, kept) = with_scalar!(a.dtype(), "a", T => {
         let numbers = held.map(|v| v.as_slice::<T>()).transpose()?;
         let stays = |k: usize| {

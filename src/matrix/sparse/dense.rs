@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::entries::{Entries, WHAT, csr, value_at, values};
+use super::entries::{Entries, WHAT, charge_indices, csr, value_at, values};
 use super::index::Rows;
 use crate::alloc;
 use crate::context::Context;
@@ -34,6 +34,7 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
             let modulus = v.re().hypot(v.im());
             modulus > threshold || modulus.is_nan()
         };
+        let _offsets_charge = charge_indices(context, &[rows, 1])?;
         let mut row_ptr = alloc::with_capacity(WHAT, rows + 1)?;
         let mut end = 0usize;
         row_ptr.push(0);
@@ -41,6 +42,7 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
             end += (0..cols).filter(|&j| kept(i, j)).count();
             row_ptr.push(end);
         }
+        let _charge = charge_indices(context, &[end, end])?;
         let mut col_idx = alloc::with_capacity(WHAT, end)?;
         let mut source = alloc::with_capacity(WHAT, end)?;
         for i in 0..rows {

@@ -8,6 +8,7 @@ use super::coordinates::{Coordinates, Duplicates, from_coordinates};
 use super::entries::{WHAT, csr};
 use super::index::{Indices, Rows};
 use super::lines::Lines;
+use super::list::List;
 use super::market::write_entries;
 use super::measures::is_symmetric;
 use crate::alloc;
@@ -38,11 +39,14 @@ pub struct EdgeList {
 ///
 /// # Errors
 /// [`Error::Io`] naming the line of what is malformed; [`Error::OutOfMemory`].
-pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<Vec<i64>>)> {
+pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
     let mut lines = Lines::open(path)?;
-    let (mut row_idx, mut col_idx, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    let mut names = Vec::new();
+    let budget = context.host_budget();
+    let (mut row_idx, mut col_idx) = (List::with_capacity(0, budget)?, List::with_capacity(0, budget)?);
+    let mut weights = List::with_capacity(0, budget)?;
+    let mut names = List::with_capacity(0, budget)?;
     let mut places: HashMap<i64, i64> = HashMap::new();
+    let mut places_charge = None;
     let mut largest = -1i64;
     let mut vertex = |id: i64| -> Result<i64> {
         if !how.relabel {
@@ -53,9 +57,17 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
             return Ok(place);
         }
         let place = to_i64(names.len());
-        places.try_reserve(1).map_err(|_| alloc::out_of_memory(WHAT, names.len() * 32))?;
+        if places.len() == places.capacity() {
+            // A slot has a key, a place and a byte; at most 7 of 8 are used, and their number is a power of 2. The old
+            // table is charged until the new one is there.
+            let capacity = places.len().saturating_mul(2).max(64);
+            let bytes = (capacity / 7 * 8 + 8).next_power_of_two() * (size_of::<(i64, i64)>() + 1);
+            let charge = budget.charge_host(WHAT, bytes)?;
+            places.try_reserve(capacity - places.len()).map_err(|_| alloc::out_of_memory(WHAT, bytes))?;
+            places_charge = Some(charge);
+        }
         places.insert(id, place);
-        alloc::push(WHAT, &mut names, id)?;
+        names.push(id)?;
         Ok(place)
     };
     loop {
@@ -71,20 +83,21 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
             return Err(lines.wrong(format!("vertex {} cannot be a row", from.min(to))));
         }
         let (from, to) = (vertex(from)?, vertex(to)?);
-        alloc::push(WHAT, &mut row_idx, from)?;
-        alloc::push(WHAT, &mut col_idx, to)?;
+        row_idx.push(from)?;
+        col_idx.push(to)?;
         if how.weighted {
             let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?;
-            alloc::push(WHAT, &mut weights, weight)?;
+            weights.push(weight)?;
         }
     }
+    drop((places, places_charge));
     let vertices = if how.relabel { names.len() } else { usize::try_from(largest + 1).unwrap_or(0) };
     let held = match how.weighted {
         false => None,
         true => Some(with_scalar!(how.dtype, "dtype", T => {
             let bytes = weights.len() * how.dtype.size();
-            let mut memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
-            for (o, w) in memory.as_mut_slice::<T>()?.iter_mut().zip(&weights) {
+            let mut memory = HostMemory::allocate(WHAT, bytes, budget)?;
+            for (o, w) in memory.as_mut_slice::<T>()?.iter_mut().zip(weights.as_slice()?) {
                 *o = T::from_parts(*w, 0.0);
             }
             Ok(memory)
@@ -93,8 +106,8 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
     let from = Coordinates {
         rows: vertices,
         cols: vertices,
-        row_idx: Indices::I64(&row_idx),
-        col_idx: Indices::I64(&col_idx),
+        row_idx: Indices::I64(row_idx.as_slice()?),
+        col_idx: Indices::I64(col_idx.as_slice()?),
         base: 0,
         dtype: how.dtype,
         values: held.as_ref(),

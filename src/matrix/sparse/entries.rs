@@ -6,7 +6,7 @@ use super::super::csr::{Csr, CsrParts, IndexType};
 use super::super::{Matrix, Storage};
 use super::index::Index;
 use crate::alloc;
-use crate::backend::memory::{HostMemory, Memory};
+use crate::backend::memory::{Charge, HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar, with_scalar};
@@ -35,6 +35,21 @@ pub(super) fn csr<'a>(argument: &str, matrix: &'a Matrix) -> Result<&'a Csr> {
 /// The values of a sparse matrix on the host; `None` for a pattern.
 pub(super) fn values<'a>(argument: &str, csr: &'a Csr) -> Result<Option<&'a HostMemory>> {
     csr.parts().values.as_ref().map(|v| v.host(argument)).transpose()
+}
+
+/// Charges lists of indices that a construction needs beside its result, whose lengths are `counts`. The charge is to be
+/// made before the lists are.
+pub(super) fn charge_indices(context: &Context, counts: &[usize]) -> Result<Charge> {
+    let count = counts.iter().fold(0usize, |sum, c| sum.saturating_add(*c));
+    context.host_budget().charge_host(WHAT, count.saturating_mul(size_of::<usize>()))
+}
+
+/// Takes back that the offsets in `row_ptr` were moved from the beginning of each row to its end, while entries were put in
+/// their places.
+pub(super) fn restart_rows(row_ptr: &mut [usize]) {
+    let rows = row_ptr.len().saturating_sub(1);
+    row_ptr.copy_within(..rows, 1);
+    row_ptr[0] = 0;
 }
 
 /// Offsets from the lengths of the rows, in place: `lengths[i + 1]` becomes the end of row i.
@@ -152,6 +167,8 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
     }
     let work = |(row_ptr, cols, source): (&[usize], &mut [usize], &mut [usize])| -> Result<()> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
+        // Replaced when a longer row comes, so that threads seldom meet at the budget.
+        let mut charge = None;
         for ends in row_ptr.windows(2) {
             let range = ends[0] - row_ptr[0]..ends[1] - row_ptr[0];
             let (c, s) = (&mut cols[range.clone()], &mut source[range]);
@@ -159,7 +176,11 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
                 continue;
             }
             pairs.clear();
-            pairs.try_reserve(c.len()).map_err(|_| alloc::out_of_memory(WHAT, c.len() * 16))?;
+            if c.len() > pairs.capacity() {
+                drop(charge.take());
+                charge = Some(charge_indices(context, &[c.len(), c.len()])?);
+            }
+            pairs.try_reserve_exact(c.len()).map_err(|_| alloc::out_of_memory(WHAT, c.len() * 16))?;
             pairs.extend(c.iter().copied().zip(s.iter().copied()));
             // Sources are distinct and ascending before: the order is total, so an unstable sort keeps it.
             pairs.sort_unstable();
@@ -167,6 +188,7 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
                 (*c, *s) = *pair;
             }
         }
+        drop(charge);
         Ok(())
     };
     context.pool().run(|| tasks.into_par_iter().map(work).collect())

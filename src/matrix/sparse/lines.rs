@@ -1,14 +1,16 @@
 //! Lines of text files, plain or compressed by gzip.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::{self, BufRead, Read, Write as _};
 use std::path::Path;
 
 use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::alloc;
-use crate::blocks::sink::ProvisionalFile;
+use crate::blocks::provisional::ProvisionalFile;
+use crate::blocks::regular::open_input;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
@@ -19,43 +21,94 @@ const LONGEST: usize = 1 << 16;
 const HELD: usize = 1 << 20;
 /// A line that is written is shorter.
 const SHORT: usize = 1 << 8;
-/// What is read at a time: a fixed size, which cannot fail and is small for that.
+/// Bytes that are read at a time.
 const CHUNK: usize = 1 << 14;
+
+/// Most bytes of text that a byte of a gzip file can stand for: deflate's limit is 1032.
+const MOST_GROWTH: u64 = 1032;
+
+/// A reader with a buffer that was allocated fallibly.
+struct Buffered<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
+}
+
+impl<R: Read> Buffered<R> {
+    fn new(inner: R) -> Result<Self> {
+        Ok(Self { inner, buffer: alloc::filled("buffer of a file", CHUNK, 0u8)?, at: 0, end: 0 })
+    }
+}
+
+impl<R: Read> BufRead for Buffered<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.end {
+            (self.at, self.end) = (0, self.inner.read(&mut self.buffer)?);
+        }
+        Ok(&self.buffer[self.at..self.end])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.at = (self.at + count).min(self.end);
+    }
+}
+
+impl<R: Read> Read for Buffered<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(out)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+/// The text of a file.
+enum Text {
+    Plain(Buffered<File>),
+    Packed(Buffered<MultiGzDecoder<Buffered<File>>>),
+}
 
 /// The lines of a file with their numbers, from 1.
 pub(super) struct Lines<'a> {
     path: &'a Path,
-    reader: Box<dyn BufRead>,
+    text: Text,
     line: Vec<u8>,
     number: u64,
+    most_bytes: u64,
 }
 
 impl<'a> Lines<'a> {
-    /// Opens a file; one that begins as gzip does is expanded while it is read.
+    /// Opens a regular file; one that begins as gzip does is expanded while it is read.
     pub(super) fn open(path: &'a Path) -> Result<Self> {
-        file_fault(path, "open")?;
-        let file = File::open(path).map_err(|e| io_error(path, "open", &e))?;
-        let mut reader = BufReader::with_capacity(CHUNK, file);
+        let (file, length) = open_input(path)?;
+        let mut file = Buffered::new(file)?;
         file_fault(path, "read")?;
-        let front = reader.fill_buf().map_err(|e| io_error(path, "read", &e))?;
-        let reader: Box<dyn BufRead> = if front.starts_with(&[0x1f, 0x8b]) {
-            Box::new(BufReader::with_capacity(CHUNK, flate2::bufread::MultiGzDecoder::new(reader)))
+        let front = file.fill_buf().map_err(|e| io_error(path, "read", &e))?;
+        let (text, most_bytes) = if front.starts_with(&[0x1f, 0x8b]) {
+            (Text::Packed(Buffered::new(MultiGzDecoder::new(file))?), length.saturating_mul(MOST_GROWTH))
         } else {
-            Box::new(reader)
+            (Text::Plain(file), length)
         };
-        Ok(Self { path, reader, line: Vec::new(), number: 0 })
+        let line = alloc::with_capacity("line of a file", LONGEST + 1)?;
+        Ok(Self { path, text, line, number: 0, most_bytes })
+    }
+
+    /// Most bytes of text that a file of its length can hold.
+    pub(super) fn most_bytes(&self) -> u64 {
+        self.most_bytes
     }
 
     /// The next line without its end and the blanks around it; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         let limit = to_u64(LONGEST + 1);
-        let count = self
-            .reader
-            .by_ref()
-            .take(limit)
-            .read_until(b'\n', &mut self.line)
-            .map_err(|e| io_error(self.path, "read", &e))?;
+        let reader: &mut dyn BufRead = match &mut self.text {
+            Text::Plain(reader) => reader,
+            Text::Packed(reader) => reader,
+        };
+        // The line has room for as much.
+        let count =
+            reader.take(limit).read_until(b'\n', &mut self.line).map_err(|e| io_error(self.path, "read", &e))?;
         if count == 0 {
             return Ok(None);
         }
@@ -99,7 +152,14 @@ impl<'a> TextFile<'a> {
     pub(super) fn create(path: &'a Path) -> Result<Self> {
         let text = alloc::with_capacity("text of a file", HELD + SHORT)?;
         let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        let packer = packed.then(|| GzEncoder::new(Vec::new(), Compression::default()));
+        let packer = match packed {
+            false => None,
+            // Incompressible text grows by a few bytes a block.
+            true => Some(GzEncoder::new(
+                alloc::with_capacity("compressed text of a file", HELD + HELD / 8)?,
+                Compression::default(),
+            )),
+        };
         Ok(Self { path, file: ProvisionalFile::create(path)?, place: 0, text, packer })
     }
 
@@ -129,8 +189,13 @@ impl<'a> TextFile<'a> {
             None => self.write(&text)?,
             Some(packer) => {
                 packer.write_all(&text).map_err(|e| io_error(self.path, "write", &e))?;
-                let packed = std::mem::take(packer.get_mut());
-                self.write(&packed)?;
+                let mut packed = std::mem::take(packer.get_mut());
+                let outcome = self.write(&packed);
+                packed.clear();
+                if let Some(packer) = &mut self.packer {
+                    *packer.get_mut() = packed;
+                }
+                outcome?;
             }
         }
         text.clear();

@@ -8,14 +8,15 @@ use super::coordinates::{Coordinates, Duplicates, from_coordinates};
 use super::entries::{WHAT, csr, value_at, values};
 use super::index::{Indices, Rows};
 use super::lines::{Lines, TextFile};
+use super::list::List;
 use super::measures::is_symmetric;
-use crate::alloc;
 use crate::backend::memory::HostMemory;
 use crate::blocks::source::io_error;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::{product, to_u64};
 
 /// The last word of a file's first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +52,54 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     if kind != Kind::General && rows != cols {
         return Err(lines.wrong(format!("a symmetric matrix of {rows} x {cols}")));
     }
-    let (mut row_idx, mut col_idx, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-    let mut count = 0usize;
-    let mut push = |row: i64, col: i64, value: Complex<f64>| -> Result<()> {
-        alloc::push(WHAT, &mut row_idx, row)?;
-        alloc::push(WHAT, &mut col_idx, col)?;
-        if field == Field::Pattern { Ok(()) } else { alloc::push(WHAT, &mut numbers, value) }
+    // Everything is refused by the header's numbers, before it is allocated or read.
+    let least = match field {
+        Field::Pattern => "1 1\n",
+        Field::Real => "1 1 1\n",
+        Field::Complex => "1 1 1 1\n",
     };
-    while let Some((row, col, value)) = entry(&mut lines, field)? {
+    // The last line may lack its end.
+    if to_u64(stored) > lines.most_bytes().saturating_add(1) / to_u64(least.len()) {
+        return Err(lines.bad(format!("is too short for the {stored} entries that its header says")));
+    }
+    let most = if kind == Kind::General { stored } else { product(WHAT, stored, 2)? };
+    let budget = context.host_budget();
+    let (mut row_idx, mut col_idx) = (List::with_capacity(most, budget)?, List::with_capacity(most, budget)?);
+    let numbers = if field == Field::Pattern { 0 } else { product(WHAT, most, dtype.size())? };
+    let mut held = HostMemory::allocate(WHAT, numbers, budget)?;
+    let size = [rows, cols, stored];
+    with_scalar!(dtype, "dtype", T => {
+        let mut at = 0;
+        let numbers = held.as_mut_slice::<T>()?;
+        entries(&mut lines, field, kind, size, |row, col, value| {
+            row_idx.push(row)?;
+            col_idx.push(col)?;
+            if field != Field::Pattern {
+                numbers[at] = T::from_parts(value.re, value.im);
+                at += 1;
+            }
+            Ok(())
+        })
+    })?;
+    let held = (field != Field::Pattern).then_some(&held);
+    let (row_idx, col_idx) = (Indices::I64(row_idx.as_slice()?), Indices::I64(col_idx.as_slice()?));
+    let from = Coordinates { rows, cols, row_idx, col_idx, base: 1, dtype, values: held };
+    from_coordinates(context, &from, Duplicates::Sum)
+}
+
+/// Reads the entries of a matrix of rows, columns and stored entries, and hands each, and its mirror image, to `push`.
+fn entries(
+    lines: &mut Lines<'_>,
+    field: Field,
+    kind: Kind,
+    [rows, cols, stored]: [usize; 3],
+    mut push: impl FnMut(i64, i64, Complex<f64>) -> Result<()>,
+) -> Result<()> {
+    let mut count = 0usize;
+    while let Some((row, col, value)) = entry(lines, field)? {
+        if count == stored {
+            return Err(lines.wrong(format!("is an entry more than the {stored} that the header says")));
+        }
         for (name, index, size) in [("row", row, rows), ("column", col, cols)] {
             if index < 1 || usize::try_from(index).map_or(true, |i| i > size) {
                 return Err(lines.wrong(format!("{name} {index}, outside 1 to {size}")));
@@ -78,20 +119,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     if count != stored {
         return Err(lines.bad(format!("has {count} entries, its header says {stored}")));
     }
-    let held = match field {
-        Field::Pattern => None,
-        _ => Some(with_scalar!(dtype, "dtype", T => {
-            let mut memory = HostMemory::allocate(WHAT, numbers.len() * dtype.size(), context.host_budget())?;
-            for (o, v) in memory.as_mut_slice::<T>()?.iter_mut().zip(&numbers) {
-                *o = T::from_parts(v.re, v.im);
-            }
-            Ok(memory)
-        })?),
-    };
-    drop(numbers);
-    let (row_idx, col_idx) = (Indices::I64(&row_idx), Indices::I64(&col_idx));
-    let from = Coordinates { rows, cols, row_idx, col_idx, base: 1, dtype, values: held.as_ref() };
-    from_coordinates(context, &from, Duplicates::Sum)
+    Ok(())
 }
 
 fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
@@ -141,7 +169,14 @@ fn sizes(lines: &mut Lines<'_>) -> Result<[usize; 3]> {
         }
     };
     match found[..] {
-        [Some(rows), Some(cols), Some(stored)] => Ok([rows, cols, stored]),
+        [Some(rows), Some(cols), Some(stored)] => {
+            for (name, size) in [("rows", rows), ("columns", cols), ("entries", stored)] {
+                if i64::try_from(size).is_err() {
+                    return Err(lines.wrong(format!("{size} {name}, at most {}", i64::MAX)));
+                }
+            }
+            Ok([rows, cols, stored])
+        }
         _ => Err(lines.wrong("is not rows, columns and entries")),
     }
 }

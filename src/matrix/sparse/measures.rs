@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entries::{WHAT, csr, value_at, values};
+use super::entries::{WHAT, charge_indices, csr, value_at, values};
 use super::index::Rows;
 use super::transform::transposed;
 use crate::alloc;
@@ -57,6 +57,7 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
             Norm::Max => (0..from.nnz()).map(modulus).fold(0.0, larger),
             Norm::Infinity => (0..from.rows()).map(|i| rows.row(i).map(modulus).sum()).fold(0.0, larger),
             Norm::One => {
+                let _charge = charge_indices(a.context(), &[from.cols()])?;
                 let mut sums = alloc::filled(WHAT, from.cols(), 0.0)?;
                 (0..from.nnz()).for_each(|k| sums[rows.col(k)] += modulus(k));
                 sums.into_iter().fold(0.0, larger)
@@ -98,6 +99,8 @@ fn folded(
     let from = csr("a", a)?;
     let held = values("a", from)?;
     let rows = Rows::new(from)?;
+    // Complex numbers of two words.
+    let _charge = charge_indices(a.context(), &[from.rows(), from.rows()])?;
     let mut out = alloc::with_capacity(WHAT, from.rows())?;
     with_scalar!(a.dtype(), "a", T => {
         let held = held.map(|h| h.as_slice::<T>()).transpose()?;

@@ -19,7 +19,7 @@
 //! | `order` | orders of the vertices |
 //! | `measures` | degrees, norms, symmetry |
 //! | `checks` | sorted rows, duplicates, values that are not finite |
-//! | `market`, `edges`, `lines` | Matrix Market files, edge lists |
+//! | `market`, `edges`, `lines`, `list` | Matrix Market files, edge lists |
 
 mod canonical;
 mod checks;
@@ -30,7 +30,10 @@ mod dense;
 mod edges;
 mod entries;
 mod index;
+#[cfg(test)]
+mod limit_tests;
 mod lines;
+mod list;
 mod market;
 mod measures;
 mod order;
@@ -48,6 +51,7 @@ pub use copies::{copy_to, drop_zeros};
 pub use dense::{from_dense, to_dense};
 pub use edges::{EdgeList, read_edges, write_edges};
 pub use index::{Index, Indices, Rows};
+pub use list::List;
 pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, is_symmetric, norm, row_sums};
 pub use order::{Ordering, order};

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::entries::csr;
+use super::entries::{charge_indices, csr};
 use super::index::Rows;
 use crate::alloc;
 use crate::choice::numbered;
@@ -39,6 +39,8 @@ pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
     if a.rows() != a.cols() {
         return Err(Error::invalid("a", format!("is {} x {}, a square matrix is needed", a.rows(), a.cols())));
     }
+    // The search has three lists of vertices, the result is a fourth.
+    let _charge = charge_indices(a.context(), &[rows.len(); 4])?;
     let list = match how {
         Ordering::Degree => {
             let mut list = alloc::with_capacity(WHAT, rows.len())?;

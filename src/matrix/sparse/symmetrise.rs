@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::entries::{Entries, WHAT, csr, offsets, sort_rows, value_at, values};
+use super::entries::{Entries, WHAT, charge_indices, csr, offsets, restart_rows, sort_rows, value_at, values};
 use super::index::Rows;
 use crate::alloc;
 use crate::choice::numbered;
@@ -40,13 +40,12 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
         }
     }
     offsets(&mut row_ptr);
-    let mut next = alloc::copied(WHAT, &row_ptr[..n])?;
     let mut col_idx = alloc::filled(WHAT, 2 * nnz, 0usize)?;
     let mut source = alloc::filled(WHAT, 2 * nnz, 0usize)?;
     let mut put = |row: usize, col: usize, from: usize| {
-        let place = next[row];
+        let place = row_ptr[row];
         (col_idx[place], source[place]) = (col, from);
-        next[row] += 1;
+        row_ptr[row] += 1;
     };
     for i in 0..n {
         rows.row(i).for_each(|k| put(i, rows.col(k), k));
@@ -54,6 +53,7 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
     for i in 0..n {
         rows.row(i).for_each(|k| put(rows.col(k), i, nnz + k));
     }
+    restart_rows(&mut row_ptr);
     Ok(Entries { rows: n, cols: n, row_ptr, col_idx, source })
 }
 
@@ -68,8 +68,8 @@ pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result
     let from = csr("a", a)?;
     a.expect_size("a", a.rows(), a.rows())?;
     let nnz = from.nnz();
-    let size = nnz.saturating_mul(4).saturating_add(2 * a.rows()).saturating_mul(size_of::<usize>());
-    let _charge = context.host_budget().charge_host(WHAT, size)?;
+    // Columns and sources of both, and the partners.
+    let _charge = charge_indices(context, &[a.rows() + 1, 2 * nnz, 2 * nnz, 2 * nnz])?;
     let mut entries = both(&Rows::new(from)?, nnz)?;
     sort_rows(context, &mut entries)?;
     let partners = pair(&mut entries, nnz, how)?;

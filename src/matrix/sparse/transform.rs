@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::csr::Csr;
-use super::entries::{Entries, WHAT, csr, offsets, sort_rows, values};
+use super::entries::{Entries, WHAT, charge_indices, csr, offsets, restart_rows, sort_rows, values};
 use super::index::{Indices, Rows};
 use crate::alloc;
 use crate::backend::memory::{HostMemory, Memory};
@@ -19,22 +19,21 @@ pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Ent
         row_ptr[rows.col(k) + 1] += 1;
     }
     offsets(&mut row_ptr);
-    let mut next = alloc::copied(WHAT, &row_ptr[..cols])?;
     let mut col_idx = alloc::filled(WHAT, nnz, 0usize)?;
     let mut source = alloc::filled(WHAT, nnz, 0usize)?;
     for i in 0..rows.len() {
         for k in rows.row(i) {
-            let place = &mut next[rows.col(k)];
+            let place = &mut row_ptr[rows.col(k)];
             (col_idx[*place], source[*place]) = (i, k);
             *place += 1;
         }
     }
+    restart_rows(&mut row_ptr);
     Ok(Entries { rows: cols, cols: rows.len(), row_ptr, col_idx, source })
 }
 
 fn charge(context: &Context, csr: &Csr) -> Result<crate::backend::memory::Charge> {
-    let elements = csr.nnz().saturating_mul(2).saturating_add(csr.rows()).saturating_add(csr.cols());
-    context.host_budget().charge_host(WHAT, elements.saturating_mul(size_of::<usize>()))
+    charge_indices(context, &[csr.nnz(), csr.nnz(), csr.rows(), csr.cols(), 1])
 }
 
 /// The transpose of a sparse matrix, or with `conjugate` its conjugate transpose; O(nnz + rows + columns).

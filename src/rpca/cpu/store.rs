@@ -1,12 +1,12 @@
 //! An array as long as the matrix, in host memory or in a file that has no name.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::memory::{Budget, HostMemory};
+use crate::blocks::regular::create_unnamed;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::Result;
 use crate::scalar::Element;
@@ -65,16 +65,11 @@ pub(super) struct Scratch {
 
 impl Scratch {
     fn create(bytes: u64) -> Result<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("purlin-rpca-{}-{number}", std::process::id()));
-        file_fault(&path, "create")?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .map_err(|e| io_error(&path, "create", &e))?;
+        let folder = std::env::temp_dir();
+        file_fault(&folder, "create")?;
+        let stem = std::ffi::OsStr::new("purlin-rpca");
+        // Only this process reads it: its mode admits nobody else, and its name is gone at once.
+        let (file, path) = create_unnamed(&folder, stem, 0o600).map_err(|e| io_error(&folder, "create", &e))?;
         std::fs::remove_file(&path).map_err(|e| io_error(&path, "remove", &e))?;
         // Zeros that take no room until they are written.
         file.set_len(bytes).map_err(|e| io_error(&path, "size", &e))?;

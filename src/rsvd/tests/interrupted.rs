@@ -103,3 +103,50 @@ fn a_file_of_another_run_is_refused() {
     std::fs::remove_file(&file).unwrap();
     assert!(factor_with::<f64>(&mut Rsvd::new(&context, options).unwrap(), &a).is_ok());
 }
+
+#[test]
+fn only_the_runs_own_restart_file_is_replaced_or_removed() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("poly_150x150.npy"), PACKED);
+    let (file, link, fifo) = (path("own"), path("own-link"), path("own-fifo"));
+    let options = |path: &PathBuf| Options {
+        rank: 6,
+        power_iterations: Some(3),
+        method: Method::Fused,
+        restart_path: Some(path.clone()),
+        ..Options::default()
+    };
+    // The name that used to be predictable leads to somebody's file.
+    let victim = path("own-victim");
+    std::fs::write(&victim, "theirs").unwrap();
+    symlink(&victim, path("own.part")).unwrap();
+    interrupt(&context, &a, &options(&file), 1);
+    assert_eq!(std::fs::read(&victim).unwrap(), b"theirs");
+    let saved = std::fs::read(&file).unwrap();
+    // A shorter, a longer and a resized state.
+    for (bytes, needed) in [
+        (saved[..saved.len() - 8].to_vec(), "is damaged"),
+        ([&saved[..], &[0; 8]].concat(), "is damaged"),
+        (saved[..100].to_vec(), "is not a restart file"),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        let e = factor::<f64>(&context, &a, options(&file)).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(e.contains(needed), "{e}");
+    }
+    std::fs::write(&file, &saved).unwrap();
+    symlink(&file, &link).unwrap();
+    let e = factor::<f64>(&context, &a, options(&link)).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(e.starts_with("restart_path: ") && e.contains("is a symbolic link"), "{e}");
+    assert!(link.is_symlink() && file.exists());
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let e = factor::<f64>(&context, &a, options(&fifo)).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(e.contains("own-fifo: is a FIFO"), "{e}");
+    assert!(fifo.symlink_metadata().is_ok());
+    // Permissions stay while it goes on.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    interrupt(&context, &a, &options(&file), 2);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(factor::<f64>(&context, &a, options(&file)).unwrap().info.restarted);
+    assert!(!file.exists());
+}

@@ -1,0 +1,268 @@
+//! What may be read, and what an output file may replace.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::array::{ArrayInfo, Block};
+use super::mapped::MappedSource;
+use super::metaimage::{MetaImageSink, MetaImageSource};
+use super::npy::NpySource;
+use super::number::{Endianness, Number};
+use super::provisional::ProvisionalFile;
+use super::sink::{FileSink, Sink};
+use super::source::FileSource;
+use super::tiff::{TiffSink, TiffSource};
+use crate::error::{Error, Result};
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("purlin-files-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// A FIFO, a socket, a directory and, for root, a character device: what is no regular file, with its name.
+    fn special(&self) -> Vec<(PathBuf, &'static str)> {
+        let (fifo, device, socket) = (self.join("fifo"), self.join("device"), self.join("socket"));
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        drop(UnixListener::bind(&socket).unwrap());
+        fs::create_dir(self.join("directory")).unwrap();
+        let mut all = vec![(fifo, "a FIFO"), (socket, "a socket"), (self.join("directory"), "a directory")];
+        // The numbers of /dev/null.
+        let made = Command::new("mknod").arg(&device).args(["c", "1", "3"]).output().unwrap();
+        if made.status.success() {
+            all.push((device, "a character device"));
+        } else {
+            println!("no character device: only root can make one");
+        }
+        all
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn info() -> ArrayInfo {
+    ArrayInfo::new(Number::U8, &[2, 2]).unwrap()
+}
+
+fn io_problem<T>(outcome: Result<T>) -> String {
+    match outcome.map(|_| ()).unwrap_err() {
+        Error::Io { problem, .. } => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Writes "new" to `path`.
+fn write(path: &Path) -> Result<()> {
+    let mut file = ProvisionalFile::create(path)?;
+    file.write_at(b"new", 0)?;
+    file.finish()
+}
+
+/// Inode and type, which a replaced file does not keep.
+fn node(path: &Path) -> (u64, u32) {
+    let found = fs::symlink_metadata(path).unwrap();
+    (found.ino(), found.mode())
+}
+
+#[test]
+fn files_that_are_not_regular_are_neither_read_nor_replaced() {
+    let folder = Folder::new("special");
+    let special = folder.special();
+    let names = folder.names();
+    for (path, kind) in &special {
+        let before = node(path);
+        let link = folder.join("link");
+        symlink(path, &link).unwrap();
+        for path in [path, &link] {
+            for problem in [
+                io_problem(write(path)),
+                io_problem(FileSink::create_at(path, 0, Endianness::Little, info())),
+                io_problem(MetaImageSink::create(path, info())),
+                io_problem(TiffSink::create(path, info())),
+                io_problem(FileSource::open(path, 0, Endianness::Little, info())),
+                io_problem(MappedSource::open(path, 0, Endianness::Little, info())),
+                io_problem(MetaImageSource::open(path)),
+                io_problem(NpySource::open(path)),
+                io_problem(TiffSource::open(&[path.to_owned()])),
+            ] {
+                assert_eq!(problem, format!("is {kind}, a regular file is needed"), "{}", path.display());
+            }
+        }
+        fs::remove_file(&link).unwrap();
+        assert_eq!(node(path), before);
+    }
+    assert_eq!(folder.names(), names);
+    // A header may name what is no file, and an image with a detached header may be asked to write to one.
+    let header = folder.join("x.mhd");
+    let text = "DimSize = 2 2\nElementType = MET_UCHAR\nElementDataFile = fifo\n";
+    fs::write(&header, text).unwrap();
+    assert!(io_problem(MetaImageSource::open(&header)).contains("is a FIFO"));
+    fs::rename(folder.join("fifo"), folder.join("x.raw")).unwrap();
+    assert!(io_problem(MetaImageSink::create(&header, info())).contains("is a FIFO"));
+    fs::remove_file(&header).unwrap();
+    let problem = io_problem(MetaImageSink::create(&header, info()));
+    assert!(problem.contains("exists without") && problem.contains("x.mhd"), "{problem}");
+}
+
+#[test]
+fn a_target_that_becomes_something_else_meanwhile_is_left_alone() {
+    let folder = Folder::new("meanwhile");
+    let target = folder.join("x");
+    let begin = || {
+        let file = ProvisionalFile::create(&target).unwrap();
+        file.write_at(b"new", 0).unwrap();
+        file
+    };
+    let mut file = begin();
+    fs::create_dir(&target).unwrap();
+    assert!(io_problem(file.finish()).contains("is a directory"));
+    drop(file);
+    fs::remove_dir(&target).unwrap();
+
+    let mut file = begin();
+    fs::write(folder.join("y"), "old").unwrap();
+    symlink(folder.join("y"), &target).unwrap();
+    assert!(io_problem(file.finish()).contains("names another file"));
+    drop(file);
+    assert_eq!(fs::read(folder.join("y")).unwrap(), b"old");
+    fs::remove_file(&target).unwrap();
+
+    // A provisional file that somebody replaced is neither renamed nor removed.
+    let mut file = begin();
+    let partial = folder.names().into_iter().find(|n| n.ends_with(".partial")).unwrap();
+    fs::remove_file(folder.join(&partial)).unwrap();
+    fs::write(folder.join(&partial), "theirs").unwrap();
+    assert!(io_problem(file.finish()).contains("removed or replaced"));
+    drop(file);
+    assert_eq!(fs::read(folder.join(&partial)).unwrap(), b"theirs");
+    assert!(!target.exists());
+}
+
+#[test]
+fn links_are_followed_to_regular_files_and_stay() {
+    let folder = Folder::new("links");
+    fs::create_dir(folder.join("far")).unwrap();
+    let (file, link, second) = (folder.join("far/file"), folder.join("link"), folder.join("second"));
+    fs::write(&file, "old").unwrap();
+    symlink("far/file", &link).unwrap();
+    symlink(&link, &second).unwrap();
+    let before = node(&link);
+    write(&second).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"new");
+    assert_eq!(node(&link), before);
+    assert_eq!(fs::read_link(&second).unwrap(), link);
+    assert_eq!(folder.names(), ["far", "link", "second"]);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(io_problem(write(&second)), "is a symbolic link to no file");
+    assert!(!file.exists() && fs::read_dir(folder.join("far")).unwrap().next().is_none());
+
+    // One of several names: the others keep the contents.
+    let (one, two) = (folder.join("one"), folder.join("two"));
+    fs::write(&one, "old").unwrap();
+    fs::hard_link(&one, &two).unwrap();
+    write(&one).unwrap();
+    assert_eq!((fs::read(&one).unwrap(), fs::read(&two).unwrap()), (b"new".to_vec(), b"old".to_vec()));
+    for path in ["slash/", "", "..", "/"] {
+        let problem = io_problem(write(Path::new(path)));
+        assert_eq!(problem, "is not a file's name", "{path}");
+    }
+}
+
+#[test]
+fn permissions_of_a_replaced_file_stay() {
+    let folder = Folder::new("modes");
+    let path = folder.join("x");
+    write(&path).unwrap();
+    // What the process would give any new file.
+    let plain = folder.join("plain");
+    fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    assert_eq!(mode(&path), mode(&plain));
+    for want in [0o600, 0o640, 0o666, 0o755] {
+        fs::set_permissions(&path, Permissions::from_mode(want)).unwrap();
+        let file = ProvisionalFile::create(&path).unwrap();
+        let name = folder.names().into_iter().find(|n| n.ends_with(".partial")).unwrap();
+        assert_eq!(mode(&folder.join(&name)), want, "before it has its name");
+        drop(file);
+        write(&path).unwrap();
+        assert_eq!(mode(&path), want);
+    }
+    let found = fs::metadata(&path).unwrap();
+    if found.uid() == 0 {
+        std::os::unix::fs::chown(&path, Some(12345), Some(54321)).unwrap();
+        write(&path).unwrap();
+        let found = fs::metadata(&path).unwrap();
+        assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (12345, 54321, 0o755));
+    } else {
+        fs::set_permissions(&path, Permissions::from_mode(0o400)).unwrap();
+        assert!(io_problem(write(&path)).starts_with("replace: "));
+        assert_eq!(mode(&path), 0o400);
+    }
+}
+
+#[test]
+fn provisional_names_are_unpredictable_and_go_with_a_failure() {
+    let folder = Folder::new("names");
+    let target = folder.join("x");
+    fs::write(&target, "old").unwrap();
+    let victim = folder.join("victim");
+    fs::write(&victim, "theirs").unwrap();
+    // The names that were predictable: process and count.
+    for count in 0..64 {
+        symlink(&victim, folder.join(&format!("x.{}-{count}.partial", std::process::id()))).unwrap();
+    }
+    let planted = folder.names().len();
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..32 {
+        let mut sink = FileSink::create_at(&target, 0, Endianness::Big, info()).unwrap();
+        sink.write(&Block::whole(&info()), &[1, 2, 3, 4]).unwrap();
+        let name = folder.names().into_iter().find(|n| n.len() == "x..partial".len() + 16).unwrap();
+        assert!(seen.insert(name), "a name came twice");
+        drop(sink);
+        assert_eq!(folder.names().len(), planted);
+    }
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+    write(&target).unwrap();
+    assert_eq!((fs::read(&target).unwrap(), fs::read(&victim).unwrap()), (b"new".to_vec(), b"theirs".to_vec()));
+    // A name that leaves no place for the addition.
+    let long = folder.join(&"n".repeat(255));
+    write(&long).unwrap();
+    assert_eq!(fs::read(&long).unwrap(), b"new");
+}
+
+#[test]
+fn a_large_block_is_written_in_the_files_byte_order() {
+    let folder = Folder::new("order");
+    let path = folder.join("x");
+    let info = ArrayInfo::new(Number::F32, &[40_000, 2]).unwrap();
+    let values: Vec<f32> = (0..80_000).map(|v| v as f32).collect();
+    let data: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let mut sink = FileSink::create_at(&path, 3, Endianness::Big, info.clone()).unwrap();
+    sink.write(&Block::whole(&info), &data).unwrap();
+    sink.finish().unwrap();
+    let bytes = fs::read(&path).unwrap();
+    assert!(bytes[3..].chunks_exact(4).zip(&values).all(|(b, v)| b == v.to_be_bytes()));
+    assert_eq!(bytes.len(), 3 + data.len());
+}

@@ -1,0 +1,154 @@
+//! Output files that get their name once they are complete.
+//!
+//! A file is written under an unpredictable name in the folder of its target, made durable, and renamed. A run that
+//! fails, is cancelled or is killed leaves the target as it was.
+//!
+//! - A target that exists is a regular file that this process may write to. Directories, FIFOs, sockets and devices are
+//!   refused: a caller who wants to write to one takes a [`CallbackSink`](super::sink::CallbackSink).
+//! - A symbolic link to a regular file is followed: the file it points to is replaced, the link stays. A link to nothing
+//!   is refused.
+//! - A file that replaces another one has its permissions, and its owner and group where this process may set them.
+//!   Otherwise the permissions are those of `open` with mode 0666. Access control lists and extended attributes are not
+//!   copied.
+//! - Of a target with several hard links, the name that was given gets the new file. The others keep the old contents.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fchown};
+use std::path::{Path, PathBuf};
+
+use super::regular::{Destination, create_unnamed, sync_folder};
+use super::source::{file_fault, io_error};
+use crate::error::{Error, Result};
+
+/// A file under a provisional name. Dropped before [`ProvisionalFile::finish`] it is removed.
+#[derive(Debug)]
+pub struct ProvisionalFile {
+    file: File,
+    partial: PathBuf,
+    /// The target as the caller named it, made absolute.
+    path: PathBuf,
+    destination: Destination,
+    /// Device and number of the file, which tell it from one that took its place.
+    identity: (u64, u64),
+    finished: bool,
+    process: u32,
+}
+
+fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
+impl ProvisionalFile {
+    /// Creates the file beside `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if `path` cannot be replaced (see the module), or no file can be made in its folder.
+    pub fn create(path: &Path) -> Result<Self> {
+        file_fault(path, "create")?;
+        let error = |e: io::Error| io_error(path, "create", &e);
+        let destination = Destination::resolve(path)?;
+        let existing = destination.existing()?;
+        // A file that replaces another one may be private until its permissions are known.
+        let mode = if existing.is_some() { 0o600 } else { 0o666 };
+        let (file, partial) = create_unnamed(&destination.folder, &destination.name, mode).map_err(error)?;
+        let mut made = Self {
+            file,
+            partial,
+            path: std::path::absolute(path).map_err(error)?,
+            destination,
+            identity: (0, 0),
+            finished: false,
+            process: std::process::id(),
+        };
+        let found = made.file.metadata().map_err(error)?;
+        made.identity = identity(&found);
+        if let Some(existing) = existing {
+            made.take_over(&existing, &found).map_err(error)?;
+        }
+        Ok(made)
+    }
+
+    /// Gives the file the owner, the group and the permissions of the one that it replaces.
+    fn take_over(&self, existing: &Metadata, found: &Metadata) -> io::Result<()> {
+        // Only a privileged process may give a file away: without that, the owner is this process.
+        let owner = existing.uid() == found.uid() || fchown(&self.file, Some(existing.uid()), None).is_ok();
+        let group = existing.gid() == found.gid() || fchown(&self.file, None, Some(existing.gid())).is_ok();
+        let mode = existing.mode();
+        self.file.set_permissions(Permissions::from_mode(match (owner, group) {
+            (true, true) => mode & 0o7777,
+            (false, true) => mode & 0o777,
+            // What another group could do is what everybody could.
+            (_, false) => mode & 0o707 | (mode & 0o7) << 3,
+        }))
+    }
+
+    /// Writes at a byte of the file.
+    pub fn write_at(&self, data: &[u8], place: u64) -> Result<()> {
+        file_fault(&self.path, "write")?;
+        self.file.write_all_at(data, place).map_err(|e| io_error(&self.partial, "write", &e))
+    }
+
+    /// Makes the contents durable, and checks that the file may still be renamed.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; the target is as it was.
+    pub fn seal(&self) -> Result<()> {
+        file_fault(&self.path, "write out")?;
+        self.file.sync_all().map_err(|e| io_error(&self.partial, "write out", &e))?;
+        let changed = |what: &str| Error::Io { path: self.path.display().to_string(), problem: what.into() };
+        if Destination::resolve(&self.path)? != self.destination {
+            return Err(changed("names another file than when it was created"));
+        }
+        if !self.is_in_place() {
+            return Err(changed("its provisional file was removed or replaced"));
+        }
+        Ok(())
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`]. The target is as it was, except where the system reports that it could not make the new name
+    /// durable.
+    pub fn finish(&mut self) -> Result<()> {
+        self.seal()?;
+        self.rename()
+    }
+
+    /// The last step of [`ProvisionalFile::finish`], after [`ProvisionalFile::seal`].
+    ///
+    /// # Errors
+    /// As [`ProvisionalFile::finish`].
+    pub fn rename(&mut self) -> Result<()> {
+        file_fault(&self.path, "rename")?;
+        fs::rename(&self.partial, self.destination.path()).map_err(|e| io_error(&self.path, "rename", &e))?;
+        self.finished = true;
+        sync_folder(&self.destination.folder).map_err(|e| io_error(&self.path, "write out its folder", &e))
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Device and number of the file: what tells it from other files, under any name.
+    pub fn identity(&self) -> (u64, u64) {
+        self.identity
+    }
+
+    /// Whether the provisional name is still this file's.
+    fn is_in_place(&self) -> bool {
+        fs::symlink_metadata(&self.partial).is_ok_and(|found| identity(&found) == self.identity)
+    }
+}
+
+impl Drop for ProvisionalFile {
+    fn drop(&mut self) {
+        // A child of fork() that drops its copy leaves the parent's file alone.
+        if !self.finished && self.process == std::process::id() && self.is_in_place() {
+            // Nothing more can be done about a file that cannot be removed.
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}

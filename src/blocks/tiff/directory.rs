@@ -1,0 +1,81 @@
+//! Checks of a file's directories before the decoder reads them.
+//!
+//! The decoder allocates what an entry claims, and it prints to the host's standard error where a text claims more than
+//! it may. A claim that the file cannot hold is therefore refused here.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use super::bad;
+use crate::error::Result;
+use crate::shape::to_u64;
+
+/// Most entries of a directory: what a classic TIFF's count can say.
+const MOST_ENTRIES: u64 = 65_535;
+
+/// Most bytes of a text.
+pub(super) const MOST_TEXT: u64 = 1 << 24;
+
+/// The code of texts.
+const ASCII: u16 = 2;
+
+/// Where the next directory of a file stands.
+pub(super) struct Directories {
+    big: bool,
+    little: bool,
+    next: u64,
+}
+
+impl Directories {
+    /// The directories of a file. For one that is no TIFF file there are none: the decoder says so.
+    pub(super) fn new(file: &File) -> Self {
+        let mut head = [0u8; 16];
+        let count = (8..=16).rev().step_by(8).find(|n| file.read_exact_at(&mut head[..*n], 0).is_ok()).unwrap_or(0);
+        let little = head.starts_with(b"II");
+        let mut found = Self { big: false, little, next: 0 };
+        if count > 0 && (little || head.starts_with(b"MM")) {
+            found.big = found.number(&head[2..4]) == 43;
+            found.next = if found.big { found.number(&head[8..16]) } else { found.number(&head[4..8]) };
+        }
+        found
+    }
+
+    /// An unsigned number in the file's byte order.
+    fn number(&self, bytes: &[u8]) -> u64 {
+        let fold = |number: u64, b: &u8| number << 8 | u64::from(*b);
+        if self.little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) }
+    }
+
+    /// Checks the next directory, that of `page`, in a file of `length` bytes. One that is cut short is left to the
+    /// decoder, which reports it.
+    pub(super) fn check_next(&mut self, path: &Path, file: &File, length: u64, page: usize) -> Result<()> {
+        let at = std::mem::take(&mut self.next);
+        let (head, entry) = if self.big { (8, 20) } else { (2, 12) };
+        let mut bytes = [0u8; 20];
+        let mut read = |place: u64, count: usize| -> Option<[u8; 20]> {
+            file.read_exact_at(&mut bytes[..count], place).ok().map(|()| bytes)
+        };
+        let Some(found) = (at > 0).then(|| read(at, head)).flatten() else { return Ok(()) };
+        let entries = self.number(&found[..head]);
+        if entries > MOST_ENTRIES {
+            let problem = format!("page {page}: has a directory of {entries} entries, at most {MOST_ENTRIES} are read");
+            return Err(bad(path, problem));
+        }
+        let mut place = at.saturating_add(to_u64(head));
+        for _ in 0..entries {
+            let Some(found) = read(place, entry) else { return Ok(()) };
+            let (tag, kind) = (self.number(&found[..2]), self.number(&found[2..4]));
+            let count = self.number(&found[4..if self.big { 12 } else { 8 }]);
+            let most = length.min(MOST_TEXT);
+            if kind == u64::from(ASCII) && count > most {
+                let problem = format!("page {page}: tag {tag} claims a text of {count} bytes, at most {most} are read");
+                return Err(bad(path, problem));
+            }
+            place = place.saturating_add(to_u64(entry));
+        }
+        let wide = if self.big { 8 } else { 4 };
+        self.next = read(place, wide).map_or(0, |found| self.number(&found[..wide]));
+        Ok(())
+    }
+}

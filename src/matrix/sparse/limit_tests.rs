@@ -1,0 +1,160 @@
+//! Files and coordinates under a limit of host memory: what is allocated is charged first, and refused by the sizes that a
+//! header gives.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::*;
+use crate::backend::BackendChoice;
+use crate::context::{Context, Options};
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::scalar::DType;
+
+/// The limit of most tests, 64 MiB.
+const LIMIT: u64 = 64 << 20;
+
+fn limited(limit: u64) -> Arc<Context> {
+    Context::new(Options { backend: BackendChoice::Cpu, threads: 2, host_memory_limit: limit, ..Options::default() })
+        .unwrap()
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("purlin-limits-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, content: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// A file of `head` and many times `line`, compressed.
+    fn packed(&self, name: &str, head: &str, line: &str, count: usize) -> PathBuf {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packer.write_all(head.as_bytes()).unwrap();
+        let lines = line.repeat(1000);
+        (0..count / 1000).for_each(|_| packer.write_all(lines.as_bytes()).unwrap());
+        self.file(name, &packer.finish().unwrap())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const HEAD: &str = "%%MatrixMarket matrix coordinate real general\n";
+
+/// The error of a call that must be refused by the limit without ever holding more than it, and that leaves nothing.
+fn refused<T>(context: &Arc<Context>, outcome: crate::error::Result<T>) -> (u64, u64) {
+    match outcome.map(|_| ()).unwrap_err() {
+        Error::OutOfMemory { bytes, limit: Some(limit), .. } => {
+            assert!(context.host_budget().peak() <= limit);
+            assert_eq!(context.host_budget().used(), 0);
+            (bytes, limit)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_few_bytes_of_header_do_not_allocate_beyond_the_limit() {
+    let (c, folder) = (limited(LIMIT), Folder::new("header"));
+    // One entry, and a hundred million rows: it made 1.5 GB.
+    let rows = folder.file("rows", format!("{HEAD}100000000 1 1\n1 1 1\n").as_bytes());
+    assert_eq!(refused(&c, read_market(&c, &rows, None)).1, LIMIT);
+    // As many entries as the limit does not hold, in a file that could have them.
+    let many = folder.packed("many.gz", &format!("{HEAD}9 9 4000000\n"), "1 1 1\n", 4_000_000);
+    assert!(std::fs::metadata(&many).unwrap().len() < 400_000);
+    refused(&c, read_market(&c, &many, None));
+    // Vertices of an edge list, by their number and by their count.
+    let how = EdgeList { dtype: DType::F64, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    refused(&c, read_edges(&c, &folder.file("far", b"0 300000000\n"), how));
+    let edges = folder.packed("edges.gz", "", "1 2\n", 4_000_000);
+    refused(&c, read_edges(&c, &edges, how));
+    let text: String = (0..400_000).map(|v| format!("{v} 7\n")).collect();
+    let small = limited(16 << 20);
+    refused(&small, read_edges(&small, &folder.file("new", text.as_bytes()), EdgeList { relabel: true, ..how }));
+    // What fits is read.
+    let fits = folder.file("fits", format!("{HEAD}100000 1 1\n1 1 1\n").as_bytes());
+    assert_eq!(read_market(&c, &fits, None).unwrap().rows(), 100_000);
+}
+
+#[test]
+fn sizes_that_no_file_of_that_length_has_are_refused_without_a_limit() {
+    let (c, folder) = (limited(0), Folder::new("sizes"));
+    for (sizes, problem) in [
+        ("18446744073709551615 1 1\n1 1 1\n", "line 2: 18446744073709551615 rows, at most 9223372036854775807"),
+        ("1 9223372036854775808 1\n1 1 1\n", "line 2: 9223372036854775808 columns, at most"),
+        ("1 1 18446744073709551615\n1 1 1\n", "line 2: 18446744073709551615 entries, at most"),
+        ("18446744073709551616 1 1\n1 1 1\n", "line 2: is not rows, columns and entries"),
+        ("9 9 1000000000000\n1 1 1\n", "is too short for the 1000000000000 entries that its header says"),
+        ("9 9 1\n1 1 1\n2 2 1\n", "line 4: is an entry more than the 1 that the header says"),
+    ] {
+        let path = folder.file("x", format!("{HEAD}{sizes}").as_bytes());
+        match read_market(&c, &path, None).map(|_| ()).unwrap_err() {
+            Error::Io { problem: found, .. } => assert!(found.starts_with(problem), "{sizes}: {found}"),
+            other => panic!("{sizes}: {other:?}"),
+        }
+    }
+    // More rows than memory has addresses for are a matter of memory.
+    let path = folder.file("y", format!("{HEAD}9223372036854775807 1 1\n1 1 1\n").as_bytes());
+    assert!(matches!(read_market(&c, &path, None), Err(Error::OutOfMemory { .. })));
+    let none: [i64; 0] = [];
+    let coordinates = |rows, cols| {
+        let (row_idx, col_idx) = (Indices::I64(&none), Indices::I64(&none));
+        let from = Coordinates { rows, cols, row_idx, col_idx, base: 0, dtype: DType::F64, values: None };
+        from_coordinates(&c, &from, Duplicates::Sum).map(|m| m.rows())
+    };
+    assert!(matches!(coordinates(usize::MAX, 1), Err(Error::InvalidArgument { argument, .. }) if argument == "rows"));
+    assert!(matches!(coordinates(1, usize::MAX), Err(Error::InvalidArgument { argument, .. }) if argument == "cols"));
+    assert!(matches!(coordinates(i64::MAX as usize, 1), Err(Error::OutOfMemory { .. })));
+    assert_eq!(coordinates(3, i64::MAX as usize).unwrap(), 3);
+}
+
+/// A matrix of one long row and many rows of a few entries, on `context`.
+fn ragged(context: &Arc<Context>) -> Matrix {
+    let count = 40_000i64;
+    let row_idx: Vec<i64> = (0..count).map(|k| if k % 2 == 0 { 0 } else { k % 1000 }).collect();
+    let col_idx: Vec<i64> = (0..count).map(|k| (k * 7919) % 1000).collect();
+    let (row_idx, col_idx) = (Indices::I64(&row_idx), Indices::I64(&col_idx));
+    let from = Coordinates { rows: 1000, cols: 1000, row_idx, col_idx, base: 0, dtype: DType::F64, values: None };
+    from_coordinates(context, &from, Duplicates::Sum).unwrap()
+}
+
+#[test]
+fn what_makes_a_sparse_matrix_holds_no_more_than_it_charges() {
+    // Under a limit just above what each needs it succeeds, and the peak that was charged covers its lists: twice the
+    // indices of the entries and the rows.
+    let c = limited(1 << 30);
+    let a = ragged(&c);
+    let nnz = match a.storage() {
+        crate::matrix::Storage::Csr(csr) => csr.nnz() as u64,
+        other => panic!("{}", other.name()),
+    };
+    let rows = a.rows() as u64;
+    type Make = fn(&Arc<Context>, &Matrix) -> crate::error::Result<()>;
+    let makers: [(&str, u64, Make); 6] = [
+        ("transpose", rows + 2 * nnz, |c, a| transpose(c, a, false).map(|_| ())),
+        ("canonical", rows + 3 * nnz, |c, a| canonical(c, a, Duplicates::Sum).map(|_| ())),
+        ("drop_zeros", rows + 2 * nnz, |c, a| drop_zeros(c, a, 0.0).map(|_| ())),
+        ("symmetrise", rows + 6 * nnz, |c, a| symmetrise(c, a, Symmetrise::Union).map(|_| ())),
+        ("order", 4 * rows, |_, a| order(a, Ordering::CuthillMckee).map(|_| ())),
+        ("components", 2 * rows, |_, a| components(a).map(|_| ())),
+    ];
+    for (name, words, make) in makers {
+        let held = c.host_budget().restart_peak();
+        make(&c, &a).unwrap();
+        let peak = c.host_budget().peak() - held;
+        assert!(peak >= 8 * words, "{name}: {peak} bytes charged, {words} words used");
+        assert_eq!(c.host_budget().used(), held, "{name}");
+    }
+}
