@@ -8,7 +8,9 @@ function B = drop_zeros(A, threshold)
 %   See also purlin.graph_of_image, purlin.pattern.
 %
 %   Example
+%     image = [zeros(12, 8), ones(12, 8)] + 0.01 * rand(12, 16);
 %     W = purlin.drop_zeros(purlin.graph_of_image(image), 1e-6);
+  purlin.internal.at_least(nargin, 1, 'drop_zeros');
   if nargin < 2
     threshold = 0;
   end

@@ -9,9 +9,11 @@ function yes = is_symmetric(A, tolerance)
 %   See also issymmetric, purlin.symmetrise.
 %
 %   Example
+%     W = sprand(100, 100, 0.05);
 %     if ~purlin.is_symmetric(W, 1e-12)
 %       W = purlin.symmetrise(W, 'average');
 %     end
+  purlin.internal.at_least(nargin, 1, 'is_symmetric');
   if nargin < 2
     tolerance = 0;
   end

@@ -9,7 +9,9 @@ function value = matrix_norm(A, kind)
 %   See also norm, purlin.is_symmetric.
 %
 %   Example
+%     W = sprand(100, 100, 0.05);
 %     largest = purlin.matrix_norm(W, 'max');
+  purlin.internal.at_least(nargin, 1, 'matrix_norm');
   if nargin < 2
     kind = 'frobenius';
   end

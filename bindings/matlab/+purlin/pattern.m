@@ -8,7 +8,9 @@ function P = pattern(A)
 %   See also spones, purlin.SpmvPlan.
 %
 %   Example
-%     y = purlin.spmv(purlin.pattern(W), x);
+%     W = sprand(100, 100, 0.05);
+%     y = purlin.spmv(purlin.pattern(W), ones(100, 1));
+  purlin.internal.at_least(nargin, 1, 'pattern');
   [rows, cols, values, m, n] = purlin_mex('matrix_pattern', purlin.internal.matrix(A, 'A'));
   P = sparse(rows, cols, values ~= 0, m, n);
 end
