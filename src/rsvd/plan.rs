@@ -132,7 +132,8 @@ impl Plan {
             };
             match plan.fit(&request) {
                 Ok(()) => return Ok(plan),
-                Err(e @ Error::OutOfMemory { .. }) if plan.is_chosen(&request) => {
+                // Without a limit it is an allocation of the plan itself that failed.
+                Err(e @ Error::OutOfMemory { limit: Some(_), .. }) if plan.is_chosen(&request) => {
                     refusal = Some(refusal.filter(|before| bytes_of(before) <= bytes_of(&e)).unwrap_or(e));
                     crate::alloc::push("methods", &mut excluded, plan.method)?;
                 }
