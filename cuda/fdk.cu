@@ -12,6 +12,34 @@ __device__ void count(uint64_t counters, int which, unsigned own) {
     atomicAdd(reinterpret_cast<unsigned long long *>(counters) + which, static_cast<unsigned long long>(sum));
 }
 
+// Parker's weight; see weights.rs.
+__device__ float parker(float along, float gamma, float delta) {
+  const float pi = 3.14159265f, end = pi + 2.0f * delta;
+  if (along < 0.0f || along > end) return 0.0f;
+  float x, length;
+  if (along <= 2.0f * (delta - gamma)) {
+    x = along;
+    length = delta - gamma;
+  } else if (along <= pi - 2.0f * gamma) {
+    return 1.0f;
+  } else {
+    x = end - along;
+    length = delta + gamma;
+  }
+  const float s = sinf(0.25f * pi * x / length);
+  return length > 0.0f ? s * s : 1.0f;
+}
+
+// Weight of the ray through pixel (i, j), counted from the panel's centre, of a view: as `Scan::ray_weight`.
+__device__ float ray_weight(const purlin_fdk_convert_params &p, const float *ray, float i, float j) {
+  const float angle = atan2f(fmaf(ray[0], i, fmaf(ray[1], j, ray[2])), fmaf(ray[3], i, fmaf(ray[4], j, ray[5])));
+  const float quarter = 1.57079633f, ramp = static_cast<float>(p.ramp), side = static_cast<float>(p.long_side);
+  const float mean = asinf(fminf(fmaxf(ray[6] * sinf(fminf(fmaxf(angle, -quarter), quarter)), -1.0f), 1.0f));
+  if (side == 0.0f) return parker(ray[7] + (mean - angle), -mean, ramp);
+  if (fabsf(mean) >= ramp) return mean * side > 0.0f ? 1.0f : mean == 0.0f ? 0.5f : 0.0f;
+  return 0.5f * (1.0f + side * sinf(quarter * mean / ramp));
+}
+
 __device__ void convert(const purlin_fdk_convert_params &p) {
   const int64_t pixels = p.columns * p.rows, all = pixels * p.views, offset = p.first_row * p.columns;
   const bool swap = p.flags & PURLIN_LAUNCH_FDK_SWAP, counts = p.flags & PURLIN_LAUNCH_FDK_COUNTS,
@@ -19,7 +47,9 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
   const float least = static_cast<float>(p.least), open = static_cast<float>(p.open);
   const float *open_image = reinterpret_cast<const float *>(p.open_image), *dark_image = reinterpret_cast<const float *>(p.dark_image);
   float *output = reinterpret_cast<float *>(p.output);
-  unsigned clamped = 0, negative = 0, replaced = 0;
+  const float *rays = reinterpret_cast<const float *>(p.rays);
+  const float middle = 0.5f * static_cast<float>(p.columns - 1), centre = 0.5f * static_cast<float>(p.panel_rows - 1);
+  unsigned clamped = 0, negative = 0, bad = 0;
   for_number(p.number, [&](auto zero) {
     using T = decltype(zero);
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -40,16 +70,23 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
         negative += left > full;
         value = -logf(left / full);
       }
-      if (sanitize && !isfinite(value)) {
-        ++replaced;
-        value = 0.0f;
+      if (!isfinite(value)) {
+        ++bad;
+        if (sanitize) value = 0.0f;
+      }
+      if (!output) continue;
+      if (rays) {
+        const int view = reinterpret_cast<const int *>(p.index)[at / pixels];
+        const float i = static_cast<float>(at % p.columns) - middle;
+        const float j = static_cast<float>(p.first_row + at % pixels / p.columns) - centre;
+        value *= ray_weight(p, rays + static_cast<int64_t>(view) * PURLIN_LAUNCH_FDK_RAY, i, j);
       }
       output[at] = value;
     }
   });
   count(p.counters, PURLIN_LAUNCH_FDK_CLAMPED, clamped);
   count(p.counters, PURLIN_LAUNCH_FDK_NEGATIVE, negative);
-  count(p.counters, PURLIN_LAUNCH_FDK_SANITIZED, replaced);
+  count(p.counters, PURLIN_LAUNCH_FDK_NOT_FINITE, bad);
 }
 
 __device__ void store(const purlin_fdk_store_params &p) {

@@ -30,35 +30,46 @@
 /* flags of the conversions, a bit set */
 #define PURLIN_LAUNCH_FDK_SWAP 1     /* the other byte order */
 #define PURLIN_LAUNCH_FDK_COUNTS 2   /* the input is counts, the output line integrals */
-#define PURLIN_LAUNCH_FDK_SANITIZE 4 /* what is not finite becomes 0 and is counted */
+#define PURLIN_LAUNCH_FDK_SANITIZE 4 /* what is not finite becomes 0 */
 
 /* flags of the filter */
 #define PURLIN_LAUNCH_FDK_WEIGH 1    /* cosine and ray weights; else they are 1 */
 
 #define PURLIN_LAUNCH_FDK_THREADS 256
 #define PURLIN_LAUNCH_FDK_FILTER_PAIRS 4 /* pairs of lines that a block of the filter takes */
-#define PURLIN_LAUNCH_FDK_SANITIZED 0 /* counters: uint64, added to */
+#define PURLIN_LAUNCH_FDK_NOT_FINITE 0 /* counters: uint64, added to; line integrals that are not finite */
 #define PURLIN_LAUNCH_FDK_CLAMPED 1
 #define PURLIN_LAUNCH_FDK_NEGATIVE 2 /* counts above those without an object */
 #define PURLIN_LAUNCH_FDK_COUNTERS 3
 
-/* Numbers as they come to line integrals: p = -log(max(I - dark, least) / max(open - dark, least)). */
+/* Numbers as they come to line integrals: p = -log(max(I - dark, least) / max(open - dark, least)). With `rays` they are
+ * also multiplied with the weights of rays that are measured twice, pixel by pixel. A view's entry of `rays` is
+ *   a, b, c, d, e, f, radius, start
+ * with a i + b j + c and d i + e j + f the parts of the ray through pixel (i, j), counted from the panel's centre, across and
+ * along the line from the source to the axis; the source's distance from the axis over the mean of all views; and its angle
+ * from the start of the arc. */
+#define PURLIN_LAUNCH_FDK_RAY 8 /* floats of an entry of `rays` */
 typedef struct purlin_fdk_convert_params {
   uint64_t source;        /* [columns, rows, views] of `number` */
-  uint64_t output;        /* float, likewise */
+  uint64_t output;        /* float, likewise; 0 = what is not finite is counted, and that is all */
   uint64_t open_image;    /* float [columns, panel rows]: counts without an object; 0 = `open` everywhere */
   uint64_t dark_image;    /* float [columns, panel rows]: counts without radiation; 0 = none */
   uint64_t counters;      /* uint64 [PURLIN_LAUNCH_FDK_COUNTERS] */
+  uint64_t rays;          /* float [PURLIN_LAUNCH_FDK_RAY, scan]; 0 = no weights */
+  uint64_t index;         /* int32 [views]: the scan's number of each view; with `rays` */
   int64_t columns;
   int64_t rows;
   int64_t views;
   int64_t first_row;
+  int64_t panel_rows;
   double open;
   double least;
+  double ramp;            /* Parker: half of what the arc is longer than pi; half fan: half width of the strip; rad */
+  double long_side;       /* half fan: 1 or -1, the sign of angles on the long side; 0 = Parker */
   int32_t number;
   int32_t flags;
 } purlin_fdk_convert_params;
-#define PURLIN_FDK_CONVERT_PARAMS_BYTES 96
+#define PURLIN_FDK_CONVERT_PARAMS_BYTES 136
 
 /* Weights, smooth extrapolation and ramp, two rows in one complex transform. A view's entry of `views` is
  *   a n, b n, c n, a a, 2 a b, b b, 2 a c, 2 b c, weight, table row or -1 (as numbers), 0, 0

@@ -450,7 +450,8 @@
 
 /**
  * Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one, else HALF_FAN
- * for a panel whose centre is shifted by more than a tenth of its width, else FULL.
+ * for a panel whose centre is more than a tenth of its width off the projected axis, else FULL. What all views cover on
+ * both sides of the axis counts.
  */
 #define PURLIN_FDK_REDUNDANCY_AUTO 0
 
@@ -2232,11 +2233,11 @@ typedef struct purlin_fdk_geometry {
    */
   double row_pitch;
   /**
-   * Shift of the panel along e_u; default 0; ignored with matrices.
+   * Shift of the panel along e_u; default 0; 0 with matrices.
    */
   double column_offset;
   /**
-   * Shift of the panel along e_v; default 0; ignored with matrices.
+   * Shift of the panel along e_v; default 0; 0 with matrices.
    */
   double row_offset;
   /**
@@ -2261,7 +2262,7 @@ typedef struct purlin_fdk_geometry {
    */
   const double *matrices;
   /**
-   * Nonzero accepts a panel between source and axis; default 0.
+   * Nonzero accepts a panel between source and axis; default 0; 0 with matrices.
    */
   int32_t allow_inside_panel;
   /**
@@ -2365,7 +2366,9 @@ typedef struct purlin_fdk_options {
    */
   int32_t allow_short_arc;
   /**
-   * Nonzero: pixels that are not finite become 0 and are counted; default 0, where one makes voxels not finite.
+   * Nonzero: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
+   * filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and
+   * the log has one warning a run.
    */
   int32_t sanitize;
   /**
@@ -2387,7 +2390,7 @@ typedef struct purlin_fdk_options {
   double output_offset;
   /**
    * Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
-   * memory limits.
+   * memory limits and the memory that is free.
    */
   int64_t slab;
   /**
@@ -2399,8 +2402,8 @@ typedef struct purlin_fdk_options {
    */
   int64_t fft_length;
   /**
-   * Called by reconstruct and finish with the steps done, all steps, 0; default NULL. It must be callable while the
-   * object lives.
+   * Called by reconstruct and finish with the steps done, all steps, 0, and by push with the views pushed, all views, 0;
+   * default NULL. It must be callable while the object lives.
    */
   purlin_progress_fn progress;
   /**
@@ -2431,7 +2434,7 @@ typedef struct purlin_fdk_info {
    */
   double arc;
   /**
-   * Largest angle between a ray and the central one, rad.
+   * Largest angle between a ray and the one through the axis, seen along the axis, rad.
    */
   double fan_half_angle;
   /**
@@ -2527,7 +2530,7 @@ typedef struct purlin_fdk_info {
    */
   int64_t views_pushed;
   /**
-   * Pixels of the last run that were not finite and were replaced; one that two slabs need counts twice.
+   * Pixels of the last run that were not finite and were replaced by 0; one that two slabs need counts twice.
    */
   int64_t pixels_sanitized;
   /**
@@ -2583,6 +2586,11 @@ typedef struct purlin_fdk_info {
    * `pixels_clamped`.
    */
   int64_t pixels_negative;
+  /**
+   * Pixels of the last run that were not finite (NaN or infinite), whether `sanitize` replaced them or not; counted
+   * like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are not finite.
+   */
+  int64_t pixels_not_finite;
 } purlin_fdk_info;
 
 /**
@@ -5428,8 +5436,9 @@ purlin_status purlin_sink_to_file(const struct purlin_context *context,
  * @param      dtype    element type, as purlin_sink_to_file.
  * @param      ndim     number of axes, 1 to 4.
  * @param[in]  dims     `ndim` sizes, fastest first, not negative.
- * @param[in]  spacing  `ndim` distances of two elements, mm, positive; NULL for 1.
- * @param[in]  origin   `ndim` coordinates of the first element's centre, mm; NULL for 0.
+ * @param[in]  spacing  `ndim` distances of two elements, mm, positive; NULL for those of the grid where a reconstruction
+ *                      writes its volume, else 1.
+ * @param[in]  origin   `ndim` coordinates of the first element's centre, mm; NULL for that of the grid likewise, else 0.
  * @param[out] sink     the sink; destroy it with purlin_sink_destroy.
  * @return as purlin_sink_to_file; `PURLIN_ERROR_INVALID_ARGUMENT` also for spacings that are not positive and numbers
  * that are not finite.
@@ -5571,9 +5580,11 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
- * finite: the message names the view; both or neither of angles and matrices; a grid that reaches the source of a
- * view; an arc of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation
- * outside 0 to 1), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+ * finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
+ * matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
+ * that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no effect:
+ * `allow_short_arc` with FULL, HALF_FAN or NONE, and window, cut-off, truncation, redundancy or transform length in
+ * RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
@@ -5610,12 +5621,13 @@ purlin_status purlin_fdk_add_context(struct purlin_fdk *fdk,
 purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
 
 /**
- * What was chosen, what is planned, and counts and times of the last run.
+ * What was chosen, what is planned, and counts and times of the last run. May be called from any thread while another
+ * call runs: it waits for nothing and gives what stood before that call. `views_pushed` moves on with every push.
  *
  * @param      fdk   the reconstruction.
  * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
- * struct_size), `PURLIN_ERROR_BUSY` (another call runs).
+ * struct_size).
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -5662,15 +5674,16 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
 
 /**
  * Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
- * is cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
- * through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
+ * is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
+ * A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
  * about 1.3 times the scan is read.
  *
  * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
  * @param      stream       NULL for the context's own.
  * @param      projections  source of [detector_columns, detector_rows, views]: line integrals, or counts after
  *                          purlin_fdk_set_counts; of any element type.
- * @param      volume       sink of [nx, ny, nz], of any element type.
+ * @param      volume       sink of [nx, ny, nz], of any element type. One to a MetaImage without spacing or origin gets
+ *                          those of the grid.
  * @param[out] info         what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
  * context, a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
@@ -5737,9 +5750,9 @@ purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
  *                         detector_rows, as purlin_fdk_reconstruct_tensor; of one element type in the whole scan.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
  * out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
- * taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its
- * arguments the scan is dropped.
+ * taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the begin;
+ * later pushes and finishes say so too, until the next begin), `PURLIN_ERROR_NOT_SUPPORTED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
  *
  * @pre `views` is NULL or valid for `count` elements.
  */
@@ -5752,13 +5765,18 @@ purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
 /**
  * Ends the scan and hands its volume to a sink. The object is then ready for another scan.
  *
+ * A scan is only given up when its volume has been handed over, when it was cancelled, and after a failure of the
+ * device: after any other failure, such as a full disk, it is kept for another finish.
+ *
  * @param      fdk     the reconstruction, after purlin_fdk_begin.
  * @param      volume  sink of [nx, ny, nz], of any element type.
  * @param[out] info    what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
  * was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
- * used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
+ * used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`: the scan is kept. `PURLIN_ERROR_CANCELLED` (by the
+ * progress function or by purlin_fdk_cancel since the begin, whether views are missing or not), `PURLIN_ERROR_CUDA`: the
+ * scan is dropped.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -5784,8 +5802,8 @@ purlin_status purlin_fdk_finish_tensor(struct purlin_fdk *fdk,
 
 /**
  * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
- * work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be
- * called from any thread and from a progress function; it waits for nothing.
+ * work, and drops a scan that is being pushed: pushes and finishes return `PURLIN_ERROR_CANCELLED` until the next begin.
+ * Later runs are not touched. May be called from any thread and from a progress function; it waits for nothing.
  *
  * @param fdk  the reconstruction.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.

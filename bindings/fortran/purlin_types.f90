@@ -155,7 +155,7 @@ module purlin_types
     real(c_double) :: seconds_read, seconds_upload, seconds_filter, seconds_backproject, seconds_download, &
       seconds_write, seconds_total, gups
     character(kind=c_char) :: reason(128)
-    integer(c_int64_t) :: pixels_negative
+    integer(c_int64_t) :: pixels_negative, pixels_not_finite
   end type
 
   !> `restart_path` is filled in by the `create` of purlin_rsvd from its argument.

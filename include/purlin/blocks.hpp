@@ -177,7 +177,7 @@ class sink {
     return adopt(on, status, made);
   }
 
-  /// A MetaImage, `.mha` or `.mhd`; empty `spacing` is 1 and empty `origin` 0 along each axis, mm.
+  /// A MetaImage, `.mha` or `.mhd`; empty `spacing` and `origin`, mm, are those of the grid of a reconstruction, else 1 and 0.
   static sink to_metaimage(const context& on, const std::string& path, purlin_dtype dtype, const extents& dims,
                            const std::vector<double>& spacing = {}, const std::vector<double>& origin = {}) {
     purlin_sink* made = nullptr;

@@ -5,6 +5,7 @@
 
 pub mod cpu;
 pub mod fork;
+pub mod free;
 pub mod gpu;
 pub mod mapping;
 pub mod memory;

@@ -177,6 +177,10 @@ fn read_header(path: &Path) -> Result<Header> {
 /// A MetaImage to write: one .mha file, or for a name that ends in .mhd a header beside a .raw file.
 pub struct MetaImageSink {
     data: FileSink,
+    /// Type, sizes, and as much of spacing and origin as is known.
+    info: ArrayInfo,
+    /// Where the header says that the elements are.
+    name: String,
     /// The .mhd file, complete but for its name.
     header: Option<ProvisionalFile>,
 }
@@ -203,12 +207,13 @@ impl MetaImageSink {
             if exists(&raw) && !exists(path) {
                 return Err(bad(&raw, format!("exists without {}, and is not replaced", path.display())));
             }
-            let data = FileSink::create(&raw, &[], native, info)?;
+            let data = FileSink::create(&raw, &[], native, info.clone())?;
             let file = ProvisionalFile::create(path)?;
             file.write_at(header.as_bytes(), 0)?;
-            Self { data, header: Some(file) }
+            Self { data, info, name, header: Some(file) }
         } else {
-            Self { data: FileSink::create(path, header.as_bytes(), native, info)?, header: None }
+            let data = FileSink::create(path, header.as_bytes(), native, info.clone())?;
+            Self { data, info, name, header: None }
         })
     }
 }
@@ -251,6 +256,23 @@ impl Sink for MetaImageSink {
         header.seal()?;
         self.data.finish()?;
         header.rename()
+    }
+
+    fn place(&mut self, spacing: &[f64], origin: &[f64]) -> Result<()> {
+        if spacing.len() != self.info.dims.len() || origin.len() != self.info.dims.len() {
+            return Ok(());
+        }
+        if self.info.spacing.is_some() && self.info.origin.is_some() {
+            return Ok(());
+        }
+        self.info.spacing.get_or_insert_with(|| spacing.to_vec());
+        self.info.origin.get_or_insert_with(|| origin.to_vec());
+        // No shorter than before, so that nothing of the old one is left: every number of that was one digit.
+        let text = header_text(&self.info, &self.name);
+        match &self.header {
+            Some(header) => header.write_at(text.as_bytes(), 0),
+            None => self.data.replace_header(text.as_bytes()),
+        }
     }
 }
 

@@ -22,6 +22,12 @@ pub trait Sink: Send {
 
     /// Makes what was written final. A sink that is dropped without this leaves nothing behind.
     fn finish(&mut self) -> Result<()>;
+
+    /// Says, before the first block, how far elements are apart and where the first one lies, one number an axis. Formats
+    /// that can store this do, for the part that whoever made the sink did not give.
+    fn place(&mut self, _spacing: &[f64], _origin: &[f64]) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -35,6 +41,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn finish(&mut self) -> Result<()> {
         (**self).finish()
+    }
+
+    fn place(&mut self, spacing: &[f64], origin: &[f64]) -> Result<()> {
+        (**self).place(spacing, origin)
     }
 }
 
@@ -92,6 +102,12 @@ impl FileSink {
         let sink = Self::create_at(path, crate::shape::to_u64(header.len()), endianness, info)?;
         sink.file.write_at(header, 0)?;
         Ok(sink)
+    }
+
+    /// Puts another header, no shorter, before the elements, none of which has been written yet.
+    pub fn replace_header(&mut self, header: &[u8]) -> Result<()> {
+        self.offset = crate::shape::to_u64(header.len());
+        self.file.write_at(header, 0)
     }
 
     /// A file whose elements begin at byte `offset`, behind zeros.

@@ -111,6 +111,10 @@ impl Counts {
             {
                 return Err(Error::invalid(name, format!("has {} pixels, {pixels} are needed", image.len())));
             }
+            if let Some(at) = image.as_ref().and_then(|i| i.iter().position(|v| !v.is_finite())) {
+                let value = image.as_ref().map_or(f32::NAN, |i| i[at]);
+                return Err(Error::invalid(name, format!("pixel {at} is {value}, not finite")));
+            }
         }
         Ok(self)
     }

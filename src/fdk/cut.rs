@@ -5,9 +5,11 @@ use std::ops::Range;
 use super::ops::{FdkOps, Slices};
 use super::plan::Plan;
 use crate::backend::Backend;
+use crate::backend::free::host_memory_free;
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::shape::to_u64;
 
 /// How an array is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +167,27 @@ impl Cut {
 /// Rows for the sake of which the others are read in two pieces.
 const WORTHWHILE_GAP: usize = 16;
 
+/// What does not fit: a limit, or the memory that is free.
+const SLAB: [&str; 2] = ["slab of the volume", "slab of the volume, which is more than is free"];
+
+/// The views of a scan that is kept.
+pub(super) const KEPT: [&str; 2] = ["line integrals of a scan", "line integrals of a scan, which is more than is free"];
+
+/// The text and the limit of an error: the caller's limit where it is what forbids `bytes`, else what is free.
+fn reason(what: [&'static str; 2], bytes: u64, limit: Option<u64>) -> (&'static str, Option<u64>) {
+    // Of a limit, a part may be in use.
+    match limit {
+        Some(limit) if bytes > limit => (what[0], Some(limit)),
+        Some(limit) => (what[1], Some(limit)),
+        None => (what[1], None),
+    }
+}
+
+/// Whether an error says that not even the smallest part of a scan fits.
+pub(super) fn is_too_little(e: &Error) -> bool {
+    matches!(e, Error::OutOfMemory { what, .. } | Error::OutOfDeviceMemory { what, .. } if SLAB.contains(what))
+}
+
 /// Memory that a run may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
@@ -179,7 +202,16 @@ pub struct Room {
 }
 
 impl Room {
-    /// What a context has left.
+    /// The same inside the host memory that is free now, shared by `contexts`. A part of it is left to others: figures of
+    /// free memory change, and allocations outside the plan take some.
+    #[must_use]
+    pub fn inside_free(mut self, contexts: usize) -> Self {
+        let free = host_memory_free();
+        self.host = self.host.min((free - free / 16) / to_u64(contexts.max(1)));
+        self
+    }
+
+    /// What the limits of a context leave, and what is free on its device.
     pub fn of(context: &Context) -> Result<Self> {
         let (host, device) = (context.host_budget(), context.device_budget());
         let free = match context.backend() {
@@ -207,11 +239,18 @@ impl Room {
 
     fn check(&self, needs: Needs) -> Result<()> {
         if needs.device > self.device {
-            let limit = self.device_limit.or(Some(self.device));
-            return Err(Error::OutOfDeviceMemory { what: "slab of the volume", bytes: needs.device, limit });
+            let (what, limit) = reason(SLAB, needs.device, self.device_limit);
+            return Err(Error::OutOfDeviceMemory { what, bytes: needs.device, limit });
         }
-        if needs.host > self.host {
-            return Err(Error::OutOfMemory { what: "slab of the volume", bytes: needs.host, limit: self.host_limit });
+        self.check_host(SLAB, needs.host)
+    }
+
+    /// Refuses what does not fit the host. `what` is named as its two texts: where a limit, and where the free memory
+    /// forbids it.
+    pub fn check_host(&self, what: [&'static str; 2], bytes: u64) -> Result<()> {
+        if bytes > self.host {
+            let (what, limit) = reason(what, bytes, self.host_limit);
+            return Err(Error::OutOfMemory { what, bytes, limit });
         }
         Ok(())
     }

@@ -27,6 +27,8 @@ pub struct DoubleOps {
     pixels: Option<HostMemory>,
     /// Whole panels, of which the rows that a batch has are filled.
     filtered: Option<HostMemory>,
+    /// A slice on its way out.
+    scaled: Option<HostMemory>,
     tally: Tally,
 }
 
@@ -43,6 +45,7 @@ impl DoubleOps {
             count: 0,
             pixels: None,
             filtered: None,
+            scaled: None,
             tally: Tally::default(),
         }
     }
@@ -71,7 +74,7 @@ impl FdkOps for DoubleOps {
     fn needs(&self, plan: &Plan, cut: &Cut) -> Needs {
         let [nx, ny, _] = plan.grid.size;
         let pixels = cut.batch * cut.rows * plan.geometry.detector.columns;
-        let numbers = nx * ny * cut.first.max(cut.slices) + pixels + cut.batch * plan.filtered_pixels();
+        let numbers = nx * ny * (cut.first.max(cut.slices) + 1) + pixels + cut.batch * plan.filtered_pixels();
         Needs { host: 8 * to_u64(numbers) + pipeline_bytes(plan, cut), device: 0 }
     }
 
@@ -85,10 +88,11 @@ impl FdkOps for DoubleOps {
         let budget = Arc::clone(self.context.host_budget());
         let allocate = |what, count: usize| HostMemory::allocate(what, 8 * count, &budget).map(Some);
         let [nx, ny, _] = plan.grid.size;
-        (self.pixels, self.filtered, self.slab) = (None, None, None);
+        (self.pixels, self.filtered, self.slab, self.scaled) = (None, None, None, None);
         self.pixels = allocate("line integrals", cut.batch * cut.rows * plan.geometry.detector.columns)?;
         self.filtered = allocate("filtered projections", cut.batch * plan.filtered_pixels())?;
         self.slab = allocate("slices of the volume", nx * ny * cut.first.max(cut.slices))?;
+        self.scaled = allocate("slice on its way out", nx * ny)?;
         Ok(())
     }
 
@@ -117,9 +121,11 @@ impl FdkOps for DoubleOps {
         let rows_filtered = batch.first_row * plan.columns..(batch.first_row + batch.rows) * plan.columns;
         timed(&mut tally.filter, || {
             tally.odd += rows.convert(context, plan, batch, self.input, self.counts.as_deref(), integrals);
-            if plan.options.sanitize {
-                let bad = integrals.iter_mut().filter(|p| !p.is_finite());
-                tally.sanitized += bad.map(|p| *p = 0.0).fold(0, |n, ()| n + 1);
+            for p in integrals.iter_mut().filter(|p| !p.is_finite()) {
+                tally.not_finite += 1;
+                if plan.options.sanitize {
+                    *p = 0.0;
+                }
             }
             context.pool().run(|| {
                 filtered
@@ -158,14 +164,17 @@ impl FdkOps for DoubleOps {
             Target::Lent(out, _) => out,
             Target::Device(_) => return Err(Error::Internal("a volume on a device in a run on the CPU".into())),
         };
-        let slab = self.slab.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
+        let slab = self.slab.as_ref().ok_or_else(unprepared)?.as_slice::<f64>()?;
+        let scaled = self.scaled.as_mut().ok_or_else(unprepared)?.as_mut_slice::<f64>()?;
         let first = first - self.first;
-        let values = &mut slab[first * nx * ny..(first + count) * nx * ny];
+        let values = &slab[first * nx * ny..(first + count) * nx * ny];
         let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
         timed(&mut self.tally.download, || {
-            // Every slice leaves the slab once.
-            values.iter_mut().for_each(|v| *v = *v * scale + offset);
-            encode_all(&self.context, self.output, values, out);
+            let (slice, size) = (nx * ny, self.output.size());
+            for (values, out) in values.chunks(slice).zip(out.chunks_mut(slice * size)) {
+                scaled.iter_mut().zip(values).for_each(|(s, v)| *s = *v * scale + offset);
+                encode_all(&self.context, self.output, scaled, out);
+            }
         });
         if plan.options.fov_mask {
             let bytes = values.len() * self.output.size();

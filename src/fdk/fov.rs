@@ -2,7 +2,7 @@
 
 use super::geometry::Geometry;
 use super::plan::Plan;
-use super::weights::Redundancy;
+use super::weights::Scan;
 use crate::blocks::number::{Number, encode};
 
 /// Radius of the disc about the z axis, at height `z`, that every view sees, mm; negative if some view does not even see
@@ -11,17 +11,15 @@ use crate::blocks::number::{Number, encode};
 /// "Left of the panel's edge" is a linear inequality a x + b y + c z + d <= 0, as w > 0. Over a circle of radius r its
 /// left side is at most r hypot(a, b) + c z + d. Half fans make up for one another on their narrow side, which does not
 /// count.
-pub fn seen_radius(geometry: &Geometry, redundancy: Redundancy, z: f64) -> f64 {
+pub fn seen_radius(geometry: &Geometry, scan: &Scan, z: f64) -> f64 {
     let d = &geometry.detector;
     let last = (d.columns - 1) as f64;
     let mut least = f64::INFINITY;
     for view in &geometry.views {
         let m = &view.matrix;
-        let wide = view.principal_column < last / 2.0;
-        let half = redundancy == Redundancy::HalfFan;
         let edges = [
-            (0, -1.0, 0.0, !half || !wide),
-            (0, 1.0, last, !half || wide),
+            (0, -1.0, 0.0, scan.extra_left == 0),
+            (0, 1.0, last, scan.extra_right == 0),
             (1, -1.0, 0.0, true),
             (1, 1.0, (d.rows - 1) as f64, true),
         ];
@@ -42,7 +40,7 @@ pub fn seen_radius(geometry: &Geometry, redundancy: Redundancy, z: f64) -> f64 {
 impl Plan {
     /// [`seen_radius`] in slice `k`.
     pub fn seen_radius(&self, k: usize) -> f64 {
-        seen_radius(&self.geometry, self.scan.redundancy, self.grid.position(2, k))
+        seen_radius(&self.geometry, &self.scan, self.grid.position(2, k))
     }
 
     /// Gives the voxels outside of what every view sees the value that 0 has on the way out. `out` holds slices from

@@ -6,7 +6,7 @@
 
 use super::fov::seen_radius;
 use super::geometry::{Geometry, Grid};
-use super::weights::Redundancy;
+use super::weights::Scan;
 use crate::backend::memory::HostMemory;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::{Number, encode};
@@ -30,8 +30,8 @@ impl Frame {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a grid of which the mask keeps nothing, and one whose box reaches a source itself.
-    pub fn around(grid: Grid, geometry: &Geometry, redundancy: Redundancy, place: &str) -> Result<(Grid, Self)> {
-        let radii = (0..grid.size[2]).map(|k| seen_radius(geometry, redundancy, grid.position(2, k)));
+    pub fn around(grid: Grid, geometry: &Geometry, scan: &Scan, place: &str) -> Result<(Grid, Self)> {
+        let radii = (0..grid.size[2]).map(|k| seen_radius(geometry, scan, grid.position(2, k)));
         let radius = radii.fold(-1.0, f64::max);
         let ends = |axis: usize| {
             let seen = |i: &usize| grid.position(axis, *i).abs() <= radius;

@@ -232,12 +232,16 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a caller who gives none: cubes of the panel's pitch scaled to the axis, as many along x and y as the
+    /// The grid of a caller who gives none: cubes of the panel's pitch scaled to the axis by the
+    /// mean of all views, as many along x and y as the
     /// panel has columns and along z as it has rows, centred on the isocentre.
     pub fn standard(geometry: &Geometry) -> Self {
         let d = &geometry.detector;
-        let view = &geometry.views[0];
-        let pitch = d.column_pitch * view.source_distance() / view.source_to_detector;
+        let scale = |view: &View| view.source_distance() / view.source_to_detector;
+        let first = scale(&geometry.views[0]);
+        // Exact where all are equal.
+        let others = geometry.views.iter().map(|v| scale(v) - first).sum::<f64>();
+        let pitch = d.column_pitch * (first + others / geometry.views.len() as f64);
         let size = [d.columns, d.columns, d.rows];
         Self { size, spacing: [pitch; 3], origin: size.map(|n| -((n - 1) as f64) / 2.0 * pitch) }
     }

@@ -1,5 +1,7 @@
 //! What a reconstruction is like: its plan, and figures of the last run.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::algorithm::Times;
 use super::cut::Cut;
 use super::geometry::Grid;
@@ -29,7 +31,7 @@ pub struct Info {
     pub kernel: KernelKind,
     /// Angle from the first view of the arc to the last, rad.
     pub arc: f64,
-    /// Largest angle between a ray and the central one, rad.
+    /// Largest angle between a ray and the one through the axis, seen along the axis, rad.
     pub fan_half_angle: f64,
     /// Largest gap between neighbouring views, rad.
     pub largest_gap: f64,
@@ -61,7 +63,7 @@ pub struct Info {
     pub host_bytes_used: i64,
     /// Views pushed since the last begin.
     pub views_pushed: i64,
-    /// Pixels of the last run that were not finite and were replaced. A row that two slabs need counts twice.
+    /// Pixels of the last run that were not finite and were replaced by 0. A row that two slabs need counts twice.
     pub pixels_sanitized: i64,
     /// Counts of the last run that were raised to the least, counted likewise.
     pub pixels_clamped: i64,
@@ -87,6 +89,8 @@ pub struct Info {
     pub gups: f64,
     /// Counts of the last run above those without an object, whose line integrals are negative; counted like the clamped.
     pub pixels_negative: i64,
+    /// Pixels of the last run that were not finite, replaced or not; counted like the replaced.
+    pub pixels_not_finite: i64,
 }
 
 impl Info {
@@ -127,6 +131,7 @@ impl Info {
             seconds_total: 0.0,
             gups: 0.0,
             pixels_negative: 0,
+            pixels_not_finite: 0,
         }
     }
 
@@ -140,8 +145,9 @@ impl Info {
     }
 
     /// Takes what a run did.
-    pub(super) fn set_run(&mut self, times: &Times, tally: &Tally, seconds: f64, updates: f64) {
-        self.pixels_sanitized = number(tally.sanitized);
+    pub(super) fn set_run(&mut self, times: &Times, tally: &Tally, seconds: f64, updates: f64, sanitize: bool) {
+        self.pixels_not_finite = number(tally.not_finite);
+        self.pixels_sanitized = if sanitize { self.pixels_not_finite } else { 0 };
         self.pixels_clamped = number(tally.odd.clamped);
         self.pixels_negative = number(tally.odd.negative);
         self.bytes_uploaded = number(tally.uploaded);
@@ -154,6 +160,31 @@ impl Info {
         self.seconds_write = times.write.as_secs_f64();
         self.seconds_total = seconds;
         self.gups = if seconds > 0.0 { updates / seconds / 1e9 } else { 0.0 };
+    }
+}
+
+/// The figures of a reconstruction, which can be read while one of its calls runs.
+#[derive(Clone)]
+pub struct SharedInfo(Arc<Mutex<Info>>);
+
+impl SharedInfo {
+    /// Figures that stand at `info`.
+    pub(super) fn new(info: Info) -> Self {
+        Self(Arc::new(Mutex::new(info)))
+    }
+
+    /// The figures as they stand.
+    pub fn get(&self) -> Info {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set(&self, info: Info) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = info;
+    }
+
+    /// Changes some of them.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Info)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 

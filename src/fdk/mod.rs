@@ -8,7 +8,7 @@
 //! | [`fov`], [`frame`] | what every view sees; a volume that reaches a source, of which only that is reconstructed |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | how, and what came of it |
-//! | [`weights`] | angular weights; weights of rays measured twice |
+//! | [`weights`], [`fan`] | angular weights; weights of rays measured twice, by their angle to the ray through the axis |
 //! | [`ramp`] | the filter's response |
 //! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
 //! | [`algorithm`], [`ops`], [`arrays`] | the method, for every device; what it needs of one; a run's arrays |
@@ -22,6 +22,7 @@ pub mod counts;
 pub mod cpu;
 pub mod cut;
 pub mod double;
+pub mod fan;
 pub mod fov;
 pub mod frame;
 pub mod geometry;
@@ -41,7 +42,7 @@ pub mod run;
 pub mod session;
 pub mod weights;
 
-pub use info::{Info, KernelKind};
+pub use info::{Info, KernelKind, SharedInfo};
 pub use session::{Fdk, Projections, Volume};
 
 #[cfg(test)]

@@ -85,8 +85,8 @@ pub struct Tally {
     pub uploaded: u64,
     /// Bytes copied from the device.
     pub downloaded: u64,
-    /// Pixels that were not finite and were replaced.
-    pub sanitized: u64,
+    /// Pixels that were not finite.
+    pub not_finite: u64,
     /// Counts that were out of the ordinary.
     pub odd: Odd,
 }
@@ -99,7 +99,7 @@ impl std::ops::AddAssign for Tally {
         self.download += other.download;
         self.uploaded += other.uploaded;
         self.downloaded += other.downloaded;
-        self.sanitized += other.sanitized;
+        self.not_finite += other.not_finite;
         self.odd += other.odd;
     }
 }

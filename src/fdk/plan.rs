@@ -1,9 +1,10 @@
 //! A scan's geometry, grid and options, checked and turned into what the kernels need.
 
+use super::fan::Fan;
 use super::frame::Frame;
 use super::geometry::{Geometry, Grid};
 use super::options::{Mode, Options};
-use super::ramp::{fft_length, response};
+use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -63,6 +64,29 @@ pub struct Plan {
     pub views: Vec<ViewPlan>,
 }
 
+/// Refuses options that can have no effect beside others.
+fn check_effects(o: &Options) -> Result<()> {
+    let fixed = matches!(o.redundancy, Redundancy::None | Redundancy::Full | Redundancy::HalfFan);
+    if o.allow_short_arc && fixed {
+        let problem = format!("has no effect with redundancy {:?}, which no arc is too short for", o.redundancy);
+        return Err(Error::invalid("allow_short_arc", problem));
+    }
+    if o.mode == Mode::RabbitCt {
+        let set = [
+            ("window", o.window != Window::None),
+            ("cutoff", o.cutoff != 1.0),
+            ("truncation", o.truncation != 0.0),
+            ("fft_length", o.fft_length != 0),
+            ("allow_short_arc", o.allow_short_arc),
+            ("redundancy", !matches!(o.redundancy, Redundancy::Auto | Redundancy::None)),
+        ];
+        if let Some((name, _)) = set.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(Error::invalid(name, "has no effect in RabbitCT mode, which neither filters nor weighs"));
+        }
+    }
+    Ok(())
+}
+
 impl Plan {
     /// Checks everything and prepares the kernels' numbers.
     ///
@@ -83,6 +107,7 @@ impl Plan {
                 return Err(Error::invalid(name, format!("is {value}, not finite")));
             }
         }
+        check_effects(&options)?;
         let asked = match options.mode {
             Mode::Fdk => options.redundancy,
             Mode::RabbitCt => Redundancy::None,
@@ -90,7 +115,7 @@ impl Plan {
         let scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
         let (grid, frame) = match behind {
             None => (grid, None),
-            Some(place) => Frame::around(grid, &geometry, scan.redundancy, &place).map(|(b, f)| (b, Some(f)))?,
+            Some(place) => Frame::around(grid, &geometry, &scan, &place).map(|(b, f)| (b, Some(f)))?,
         };
         let panel = geometry.detector.columns;
         let columns = panel + scan.extra_left + scan.extra_right;
@@ -206,20 +231,21 @@ impl Plan {
     /// Radius about the z axis within which every ray is measured, mm: that of the cylinder which the narrower side of
     /// every view's fan touches, the wider side where half fans make up for one another; 0 if some view misses the axis.
     pub fn fov_radius(&self) -> f64 {
-        let g = &self.geometry;
-        let last = (g.detector.columns - 1) as f64;
-        let reach = |view: &super::geometry::View| {
-            let (left, right) = (-g.column_position(view, 0.0), g.column_position(view, last));
-            let side = if self.scan.redundancy == Redundancy::HalfFan { left.max(right) } else { left.min(right) };
-            let source = view.source[0].hypot(view.source[1]);
-            source * (side.max(0.0) / view.source_to_detector).atan().sin()
-        };
-        g.views.iter().map(reach).fold(f64::INFINITY, f64::min)
+        let [a, b] = self.scan.reach;
+        let side = if self.scan.redundancy == Redundancy::HalfFan { a.max(b) } else { a.min(b) };
+        side.max(0.0)
     }
 
-    /// Weight of column `i` of the panel in a view for rays that are measured twice.
+    /// Weight of the ray through a pixel, for rays that are measured twice.
+    pub fn pixel_weight(&self, view: usize, column: usize, row: usize) -> f64 {
+        self.scan.ray_weight(&self.geometry, view, column as f64, row as f64)
+    }
+
+    /// The same for the ray through column `column` in the plane of the orbit; for all of the column where
+    /// [`Scan::is_by_pixel`] is false.
     pub fn ray_weight(&self, view: usize, column: usize) -> f64 {
-        let v = &self.geometry.views[view];
-        self.scan.ray_weight(&self.geometry, v, self.geometry.column_position(v, column as f64))
+        let column = column as f64;
+        let row = Fan::row_in_plane(&self.geometry.views[view], &self.geometry.detector, column);
+        self.scan.ray_weight(&self.geometry, view, column, row)
     }
 }

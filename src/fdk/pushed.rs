@@ -4,11 +4,11 @@
 //! before are worked on. Where it does not, views are kept as line integrals and reconstructed slab by slab in the end.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
 use super::counts::Odd;
-use super::cut::Way;
+use super::cut::{KEPT, Room, Way};
 use super::info::Info;
 use super::lane::{Incoming, Stage, lanes};
 use super::open;
@@ -23,7 +23,7 @@ use crate::blocks::tensor::TensorSink;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
-use crate::shape::{Order, to_i64};
+use crate::shape::{Order, to_i64, to_u64};
 use crate::stream::{self, Stream};
 use crate::tensor::{Location, Tensor};
 
@@ -41,7 +41,16 @@ pub(super) struct Pushed {
     began: Option<Instant>,
     /// Bytes charged to the contexts before the scan.
     base: Vec<(u64, u64)>,
+    /// The figures of the scan.
+    info: Info,
+    /// When progress was last reported.
+    reported: Option<Instant>,
+    /// Whether a batch was lost by a failure, so that no finish can succeed.
+    is_spoiled: bool,
 }
+
+/// At most this often a push reports its progress, save for the last view.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 enum Store {
     /// The volume in the making, a slab each.
@@ -51,7 +60,8 @@ enum Store {
 }
 
 impl Pushed {
-    fn new(fdk: &Fdk, queue: Option<&GpuStream>, number: Number, info: &mut Info) -> Result<Self> {
+    fn new(fdk: &Fdk, queue: Option<&GpuStream>, number: Number) -> Result<Self> {
+        let mut info = Info::of(fdk.plan(), fdk.setting.contexts.len());
         let setting = &fdk.setting;
         let base = setting.contexts.iter().map(|c| (c.host_budget().restart_peak(), c.device_budget().restart_peak()));
         let base = base.collect();
@@ -65,13 +75,27 @@ impl Pushed {
             None => {
                 let dims = [d.columns, d.rows, plan.views.len()];
                 let order = Order::ColumnMajor;
+                let room = Room::of(&setting.contexts[0])?.inside_free(1);
+                room.check_host(KEPT, to_u64(dims.iter().product::<usize>()) * 4)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
                 Store::Kept { views, odd: Odd::default() }
             }
         };
         let seen = alloc::filled("views seen", plan.views.len(), false)?;
         let start = fdk.epoch();
-        Ok(Self { store, seen, count: 0, number: None, queue: queue.cloned(), start, began: None, base })
+        Ok(Self {
+            store,
+            seen,
+            count: 0,
+            number: None,
+            queue: queue.cloned(),
+            start,
+            began: None,
+            base,
+            info,
+            reported: None,
+            is_spoiled: false,
+        })
     }
 
     fn push(&mut self, setting: &Setting, views: &[usize], tensor: &Tensor, number: Number) -> Result<()> {
@@ -137,14 +161,26 @@ impl Fdk {
     /// [`Error::OutOfMemory`] if neither the volume nor the scan's line integrals fit the limits.
     pub fn begin(&mut self, stream: Option<&Stream>) -> Result<()> {
         self.check_alive()?;
-        self.pushed = None;
+        (self.pushed, self.ended) = (None, None);
         let queue = stream::select(self.context(), stream)?;
         // Raw counts usually are 16 bits wide; another type is prepared for when it comes.
         let number = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
-        let mut info = Info::of(self.plan(), self.setting.contexts.len());
-        self.pushed = Some(Pushed::new(self, queue, number, &mut info)?);
-        self.info = info;
+        let pushed = Pushed::new(self, queue, number)?;
+        self.info.set(pushed.info.clone());
+        self.pushed = Some(pushed);
         Ok(())
+    }
+
+    /// The error of a call that needs a scan where there is none.
+    fn no_scan(&self, purpose: &str) -> Error {
+        match &self.ended {
+            Some(Error::Cancelled) => Error::Cancelled,
+            Some(e) => {
+                let problem = format!("has no scan to {purpose}, which was dropped after \"{e}\": begin comes first");
+                Error::invalid("fdk", problem)
+            }
+            None => Error::invalid("fdk", format!("has no scan to {purpose}: begin comes first")),
+        }
     }
 
     /// Takes views of a scan, [columns, rows, count], or [columns, rows] for one. Returns as soon as the pixels are
@@ -153,12 +189,25 @@ impl Fdk {
     /// # Errors
     /// [`Error::InvalidArgument`] without a begin, for a view that is out of range or was pushed before, and for other
     /// sizes or another type; nothing is taken then. [`Error::Cancelled`] if somebody cancelled since the begin: the scan
-    /// is dropped, as it is after a failure of the device.
+    /// is dropped, as it is after a failure of the device, and later calls say so until the next begin.
     pub fn push(&mut self, views: &[i64], projections: &Tensor) -> Result<()> {
+        self.push_reporting(views, projections, None)
+    }
+
+    /// [`Fdk::push`]; `report` gets the views pushed and all views, now and then and with the last view.
+    ///
+    /// # Errors
+    /// As for [`Fdk::push`]; [`Error::Cancelled`] also by `report`.
+    pub fn push_reporting(
+        &mut self,
+        views: &[i64],
+        projections: &Tensor,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<()> {
         self.check_alive()?;
         let plan = Arc::clone(&self.setting.plan);
         let Some(pushed) = &self.pushed else {
-            return Err(Error::invalid("fdk", "has no scan to push to: begin comes first"));
+            return Err(self.no_scan("push to"));
         };
         let views = check_views(&pushed.seen, views)?;
         let d = &plan.geometry.detector;
@@ -170,23 +219,28 @@ impl Fdk {
             let problem = format!("is {number:?}, the scan's views before were {before:?}");
             return Err(Error::invalid("projections", problem));
         }
-        let outcome = self.take(&views, projections, number);
-        if outcome.is_err() {
-            self.pushed = None;
+        let outcome = self.take(&views, projections, number, report);
+        if let Err(e) = &outcome {
+            (self.pushed, self.ended) = (None, Some(e.clone()));
         }
         outcome
     }
 
-    fn take(&mut self, views: &[usize], projections: &Tensor, number: Number) -> Result<()> {
+    fn take(
+        &mut self,
+        views: &[usize],
+        projections: &Tensor,
+        number: Number,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<()> {
         let Some(mut pushed) = self.pushed.take() else { return Ok(()) };
         self.progress(None, pushed.start).check()?;
         let prepared = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
         if pushed.number.is_none() && number != prepared && matches!(pushed.store, Store::Lanes(_)) {
             let (queue, start) = (pushed.queue.take(), pushed.start);
             drop(pushed);
-            let mut info = self.info.clone();
-            pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number, &mut info)? };
-            self.info = info;
+            pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number)? };
+            self.info.set(pushed.info.clone());
         }
         pushed.began.get_or_insert_with(Instant::now);
         pushed.number = Some(number);
@@ -195,7 +249,13 @@ impl Fdk {
             pushed.seen[*view] = true;
         }
         pushed.count += views.len();
-        self.info.views_pushed = to_i64(pushed.count);
+        let (count, all) = (to_i64(pushed.count), to_i64(pushed.seen.len()));
+        pushed.info.views_pushed = count;
+        self.info.change(|info| info.views_pushed = count);
+        if count == all || pushed.reported.is_none_or(|t| t.elapsed() >= INTERVAL) {
+            pushed.reported = Some(Instant::now());
+            self.progress(report, pushed.start).report(count, all, 0.0)?;
+        }
         self.pushed = Some(pushed);
         Ok(())
     }
@@ -204,37 +264,54 @@ impl Fdk {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] without a begin, for views that are missing unless the options allow it, and for a
-    /// volume of another size: the scan goes on then. After any other error it is dropped.
-    pub fn finish(&mut self, volume: Volume<'_>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
+    /// volume of another size; [`Error::Io`] from the sink, [`Error::OutOfMemory`]: the scan is kept after these, for
+    /// another finish. [`Error::Cancelled`], also if somebody cancelled since the begin, and failures of the device: the
+    /// scan is dropped.
+    pub fn finish(&mut self, mut volume: Volume<'_>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
         self.check_alive()?;
         self.check_volume(&volume)?;
         let Some(pushed) = &self.pushed else {
-            return Err(Error::invalid("fdk", "has no scan to finish: begin comes first"));
+            return Err(self.no_scan("finish"));
         };
+        let progress = self.progress(report, pushed.start);
+        if let Err(e) = progress.check() {
+            (self.pushed, self.ended) = (None, Some(e.clone()));
+            return Err(e);
+        }
         if let Some(missing) = pushed.seen.iter().position(|s| !s)
             && !self.plan().options.allow_missing
         {
             let (count, all) = (pushed.seen.len() - pushed.count, pushed.seen.len());
             return Err(Error::invalid("views", format!("{count} of {all} are missing, the first is view {missing}")));
         }
-        let Some(pushed) = self.pushed.take() else { return Err(Error::Internal("a scan that went away".into())) };
-        let progress = self.progress(report, pushed.start);
-        progress.check()?;
-        let info = self.complete(pushed, volume, &progress)?;
-        self.info = info.clone();
-        Ok(info)
+        self.place(&mut volume)?;
+        let Some(mut pushed) = self.pushed.take() else { return Err(Error::Internal("a scan that went away".into())) };
+        match self.complete(&mut pushed, volume, &progress) {
+            Ok(info) => {
+                self.info.set(info.clone());
+                Ok(info)
+            }
+            Err(e) if leaves_scan(&e) && !pushed.is_spoiled => {
+                self.pushed = Some(pushed);
+                Err(e)
+            }
+            Err(e) => {
+                self.ended = Some(e.clone());
+                Err(e)
+            }
+        }
     }
 
-    fn complete(&self, pushed: Pushed, volume: Volume<'_>, progress: &Progress<'_>) -> Result<Info> {
-        let mut info = self.info.clone();
+    fn complete(&self, pushed: &mut Pushed, volume: Volume<'_>, progress: &Progress<'_>) -> Result<Info> {
+        let mut info = pushed.info.clone();
         let plan = &*self.setting.plan;
         let began = pushed.began.unwrap_or_else(Instant::now);
         let updates = pushed.count as f64 * plan.voxels() as f64;
-        match pushed.store {
+        match &mut pushed.store {
             Store::Kept { views, odd } => {
                 let (contexts, counts) = (self.setting.contexts.clone(), None);
                 let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
-                let input = Projections::Tensor(&views);
+                let input = Projections::Tensor(&*views);
                 run::whole(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)?;
                 info.pixels_clamped = super::info::number(odd.clamped);
                 info.pixels_negative = super::info::number(odd.negative);
@@ -242,9 +319,13 @@ impl Fdk {
                 info.gups = updates / info.seconds_total / 1e9;
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
             }
-            Store::Lanes(mut lanes) => {
-                let (times, tally) = self.deliver(&mut lanes, volume, pushed.queue.as_ref(), progress)?;
-                info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates);
+            Store::Lanes(lanes) => {
+                pushed.is_spoiled = true;
+                lanes.iter_mut().try_for_each(|l| l.flush(plan))?;
+                pushed.is_spoiled = false;
+                let (times, tally) = self.deliver(lanes, volume, pushed.queue.as_ref(), progress)?;
+                info.set_run(&times, &tally, began.elapsed().as_secs_f64(), updates, plan.options.sanitize);
+                run::warn_not_finite(self.context(), &info);
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
                 progress.report(to_i64(pushed.count), to_i64(pushed.count), 0.0)?;
             }
@@ -263,7 +344,6 @@ impl Fdk {
         let plan = &*self.setting.plan;
         let pool = self.context().pool();
         let [nx, ny, _] = plan.grid.size;
-        lanes.iter_mut().try_for_each(|l| l.flush(plan))?;
         progress.check()?;
         let mut times = Times::default();
         let number = match &volume {
@@ -312,6 +392,20 @@ impl Fdk {
         }
         Ok((times, tally))
     }
+}
+
+/// Whether a scan is whole after a finish that failed, so that another one may succeed.
+fn leaves_scan(e: &Error) -> bool {
+    use Error::{Busy, InvalidArgument, Io, NotSupported, OutOfDeviceMemory, OutOfMemory};
+    matches!(
+        e,
+        Io { .. }
+            | OutOfMemory { .. }
+            | OutOfDeviceMemory { .. }
+            | InvalidArgument { .. }
+            | NotSupported(_)
+            | Busy { .. }
+    )
 }
 
 /// Views as indices, each in range, not seen before and there once.

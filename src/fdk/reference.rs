@@ -30,7 +30,7 @@ pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], f
         line.fill(0.0);
         for (i, p) in row.iter().enumerate() {
             let cosine = plan.geometry.views[view].cosine(i as f64, (first + j) as f64);
-            line[plan.left + i] = p * cosine * plan.ray_weight(view, i);
+            line[plan.left + i] = p * cosine * plan.pixel_weight(view, i, first + j);
         }
         extrapolate(plan, &mut line);
         forward.process(&mut line, &mut spectrum).map_err(failed)?;

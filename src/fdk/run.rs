@@ -9,7 +9,7 @@ use super::algorithm::{Share, Times, reconstruct, steps};
 use super::arrays::{Input, Output, SharedSink};
 use super::counts::Counts;
 use super::cpu::CpuOps;
-use super::cut::{Cut, Flow, Room, Task, Way};
+use super::cut::{Cut, Flow, Room, Task, Way, is_too_little};
 use super::double::DoubleOps;
 use super::gpu::{GpuOps, run_lent};
 use super::info::{Info, number};
@@ -23,6 +23,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Lender};
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::log::Level;
 use crate::progress::{CancelFlag, Progress};
 use crate::shape::to_i64;
 use crate::thread;
@@ -63,9 +64,7 @@ impl Setting {
         let flow = Flow { number: Number::F32, way: Way::Buffered };
         match self.cut(flow, flow, &self.contexts) {
             Ok(cut) => Ok(Some(cut)),
-            Err(Error::OutOfMemory { limit: Some(_), .. } | Error::OutOfDeviceMemory { limit: Some(_), .. }) => {
-                Ok(None)
-            }
+            Err(e) if is_too_little(&e) => Ok(None),
             Err(e) => Err(e),
         }
     }
@@ -97,7 +96,7 @@ impl Setting {
     pub fn task(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Task<'_>> {
         let mut rooms = contexts.iter().map(|c| Room::of(c));
         let first = rooms.next().unwrap_or_else(|| Err(Error::Internal("a run without a context".into())))?;
-        let room = rooms.try_fold(first, |least, room| room.map(|r| least.least(r)))?;
+        let room = rooms.try_fold(first, |least, room| room.map(|r| least.least(r)))?.inside_free(contexts.len());
         Ok(Task { plan: &self.plan, input, output, devices: contexts.len(), room })
     }
 }
@@ -127,8 +126,22 @@ pub(super) fn whole(
     let (times, tally) = whole.share_out(output)?;
     set_peaks(info, contexts, &base);
     let updates = plan.views.len() as f64 * plan.voxels() as f64;
-    info.set_run(&times, &tally, start.elapsed().as_secs_f64(), updates);
+    info.set_run(&times, &tally, start.elapsed().as_secs_f64(), updates, plan.options.sanitize);
+    warn_not_finite(first, info);
     Ok(())
+}
+
+/// Says in the log, once a run, that pixels were not finite.
+pub(super) fn warn_not_finite(context: &Context, info: &Info) {
+    let (bad, replaced) = (info.pixels_not_finite, info.pixels_sanitized);
+    if bad > 0 {
+        let outcome = if replaced > 0 {
+            "they count as 0"
+        } else {
+            "the voxels that their rows contribute to are not finite (sanitize replaces them by 0)"
+        };
+        context.log().log(Level::Warn, || format!("projections: {bad} pixels are not finite; {outcome}"));
+    }
 }
 
 /// The measured peaks above what was charged before.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::counts::Counts;
 use super::geometry::{Geometry, Grid};
-use super::info::Info;
+use super::info::{Info, SharedInfo};
 use super::options::{Options, Precision};
 use super::plan::Plan;
 use super::pushed::Pushed;
@@ -43,8 +43,10 @@ pub struct Fdk {
     // Before the contexts: a scan holds memory of their devices.
     pub(super) pushed: Option<Pushed>,
     pub(super) setting: Setting,
+    /// What ended the scan that was pushed last, if that was not its finish.
+    pub(super) ended: Option<Error>,
     cancel: CancelHandle,
-    pub(super) info: Info,
+    pub(super) info: SharedInfo,
 }
 
 impl Fdk {
@@ -70,7 +72,7 @@ impl Fdk {
         if let Some(cut) = setting.usual_cut()? {
             info.set_cut(&cut);
         }
-        Ok(Self { pushed: None, setting, cancel: CancelHandle::default(), info })
+        Ok(Self { pushed: None, setting, ended: None, cancel: CancelHandle::default(), info: SharedInfo::new(info) })
     }
 
     /// Shares the slabs of later runs with one more context. The volume's bits do not depend on it.
@@ -97,10 +99,13 @@ impl Fdk {
         let cut = self.setting.usual_cut().inspect_err(|_| {
             self.setting.contexts.pop();
         })?;
-        self.info.contexts = to_i64(self.setting.contexts.len());
-        if let Some(cut) = cut {
-            self.info.set_cut(&cut);
-        }
+        let count = to_i64(self.setting.contexts.len());
+        self.info.change(|info| {
+            info.contexts = count;
+            if let Some(cut) = cut {
+                info.set_cut(&cut);
+            }
+        });
         Ok(())
     }
 
@@ -134,6 +139,11 @@ impl Fdk {
 
     /// The plan, and figures of the last run.
     pub fn info(&self) -> Info {
+        self.info.get()
+    }
+
+    /// The same for other threads, while a call runs: it then tells how things stood before that call.
+    pub fn info_handle(&self) -> SharedInfo {
         self.info.clone()
     }
 
@@ -173,7 +183,7 @@ impl Fdk {
         self.cancel.epoch()
     }
 
-    /// Reconstructs a whole scan; one that is being pushed is dropped. Work begins behind what is enqueued on `stream`; a
+    /// Reconstructs a whole scan; one that is being pushed goes on untouched. Work begins behind what is enqueued on `stream`; a
     /// volume on the host is complete on return, one on the device in the order of the stream.
     ///
     /// # Errors
@@ -184,7 +194,7 @@ impl Fdk {
         &mut self,
         stream: Option<&Stream>,
         input: Projections<'_>,
-        output: Volume<'_>,
+        mut output: Volume<'_>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
         self.check_alive()?;
@@ -199,14 +209,14 @@ impl Fdk {
             }
         }
         self.check_volume(&output)?;
-        self.pushed = None;
         let queue = stream::select(self.context(), stream)?;
         let progress = self.progress(report, self.epoch());
         progress.check()?;
+        self.place(&mut output)?;
         let mut info = Info::of(&plan, self.setting.contexts.len());
-        info.views_pushed = self.info.views_pushed;
+        info.views_pushed = self.info.get().views_pushed;
         run::whole(&self.setting, queue, input, output, &progress, &mut info)?;
-        self.info = info.clone();
+        self.info.set(info.clone());
         Ok(info)
     }
 
@@ -233,6 +243,15 @@ impl Fdk {
                 sink.info().expect_dims("volume", size)?;
                 sink.info().number.expect_real("volume").map(|_| ())
             }
+        }
+    }
+
+    /// Tells a sink that does not know it yet where the voxels are.
+    pub(super) fn place(&self, volume: &mut Volume<'_>) -> Result<()> {
+        let grid = self.plan().volume_grid();
+        match volume {
+            Volume::Sink(sink) => sink.place(&grid.spacing, &grid.origin),
+            Volume::Tensor(_) => Ok(()),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 
-use super::geometry::{Geometry, View};
+use super::fan::{Fan, Reach};
+use super::geometry::Geometry;
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -37,38 +38,71 @@ pub struct Scan {
     pub first: f64,
     /// Largest gap between neighbouring views, rad.
     pub largest_gap: f64,
-    /// Largest angle between a ray and the central one, rad.
+    /// Largest angle between a ray and the one through the axis, seen along the axis, rad.
     pub half_fan_angle: f64,
     /// Zero columns to add on the left of the panel (half fan).
     pub extra_left: usize,
     /// Zero columns to add on the right of the panel (half fan).
     pub extra_right: usize,
+    /// Least extent of the panel over all views on the side of negative angles and on that of positive ones, mm from the
+    /// axis.
+    pub reach: [f64; 2],
+    /// Whether the weight of a ray depends on the row as well as on the column: columns are not parallel to the axis.
+    pub is_by_pixel: bool,
+    /// The rays of each view.
+    pub fans: Vec<Fan>,
+    /// Radius of the orbit on which weights are taken, mm: the mean of all views. A line through the object has one weight
+    /// wherever its source stands, so the two weights of a line add to 1 on orbits that are not circles, too.
+    pub radius: f64,
+}
+
+/// Where the weights of a scan vary with the angle in the fan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ramp {
+    /// Nowhere: the same weight for all rays.
+    Flat(f64),
+    /// Parker's weights for an arc of pi + 2 `delta`.
+    Short {
+        /// Half of what the arc is longer than half a circle, rad.
+        delta: f64,
+    },
+    /// A step across the strip that both sides see.
+    HalfFan {
+        /// Half width of the strip, as an angle on the orbit of [`Scan::radius`].
+        reach: f64,
+        /// 1 if the long side is that of positive angles, else -1.
+        long_side: f64,
+    },
 }
 
 impl Scan {
     /// Weights of a scan.
     ///
     /// `Auto` takes a largest gap of more than 20 degrees and three times the median gap for a short scan, else a full
-    /// circle; and a panel whose centre is shifted by more than a tenth of its width, on a full circle, for a half fan.
+    /// circle; and a panel whose centre is more than a tenth of its width off the projected axis, on a full circle, for a
+    /// half fan. The narrowest extents of all views on both sides of the axis count.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights unless `allow_short_arc`, and for a
-    /// half fan that does not cover the axis or is not on a full circle.
+    /// half fan that does not cover the axis in every view, turns its long side about, or is not on a full circle.
     pub fn new(geometry: &Geometry, asked: Redundancy, allow_short_arc: bool) -> Result<Self> {
         let gaps = Gaps::new(geometry)?;
-        let columns = geometry.detector.columns;
-        let edges =
-            |view: &View| [geometry.column_position(view, 0.0), geometry.column_position(view, (columns - 1) as f64)];
-        let half_fan_angle = geometry
-            .views
+        let detector = &geometry.detector;
+        let mut fans: Vec<Fan> = alloc::with_capacity("fans of the views", geometry.views.len())?;
+        fans.extend(geometry.views.iter().map(Fan::new));
+        let first = fans[0].radius;
+        // Exact where all are equal.
+        let radius = first + fans.iter().map(|f| f.radius - first).sum::<f64>() / fans.len() as f64;
+        let half_fan_angle = fans.iter().map(|f| f.widest(detector)).fold(0.0, f64::max);
+        let reach = fans
             .iter()
-            .flat_map(|v| edges(v).map(|u| (u / v.source_to_detector).atan().abs()))
-            .fold(0.0, f64::max);
+            .map(|f| f.reach(detector))
+            .fold([f64::INFINITY; 2], |[a, b], r: Reach| [a.min(r.negative), b.min(r.positive)]);
         let is_arc = gaps.largest > (20f64.to_radians()).max(3.0 * gaps.median);
-        let first_view = &geometry.views[0];
-        let [left, right] = edges(first_view);
-        let width = columns as f64 * geometry.detector.column_pitch;
-        let shift = (left + right) / 2.0;
+        // On a panel at the axis that is perpendicular to the ray through it.
+        let [left, right] = reach.map(|r| radius * (r / radius).clamp(-1.0, 1.0).asin().tan());
+        let columns = detector.columns as f64;
+        let (width, shift) = ((left + right) * columns / (columns - 1.0), (right - left) / 2.0);
         let degrees = |a: f64| a.to_degrees();
         let (redundancy, reason) = match asked {
             Redundancy::Auto if is_arc => {
@@ -76,9 +110,7 @@ impl Scan {
             }
             Redundancy::Auto if shift.abs() > 0.1 * width => (
                 Redundancy::HalfFan,
-                format!(
-                    "a full circle with the panel's centre {shift:.3} mm from the central ray, its width {width:.3} mm"
-                ),
+                format!("a full circle, the axis {shift:.3} mm off the middle of the {width:.3} mm seen about it"),
             ),
             Redundancy::Auto => {
                 (Redundancy::Full, format!("a full circle: the largest gap is {:.2} degrees", degrees(gaps.largest)))
@@ -96,11 +128,24 @@ impl Scan {
             half_fan_angle,
             extra_left: 0,
             extra_right: 0,
+            reach,
+            is_by_pixel: false,
+            fans,
+            radius,
         };
         match redundancy {
             Redundancy::Short => scan.check_short(allow_short_arc)?,
             Redundancy::HalfFan => scan.extend_half_fan(geometry, is_arc)?,
             _ => {}
+        }
+        if matches!(redundancy, Redundancy::Short | Redundancy::HalfFan) {
+            if let Some(n) = scan.fans.iter().position(|f| f.radius <= 0.0) {
+                return Err(Error::invalid(
+                    "redundancy",
+                    format!("needs an orbit, view {n} has its source on the axis"),
+                ));
+            }
+            scan.is_by_pixel = scan.fans.iter().any(|f| f.is_oblique(detector));
         }
         if let Some(problem) = scan.shortfall() {
             scan.reason = format!("{}; {problem}", scan.reason);
@@ -121,30 +166,31 @@ impl Scan {
     /// The ramp's tails beyond the short side of the panel are part of the answer, so the rows grow on that side: by the
     /// panel's own width, which reaches past the mirror image of the long side.
     fn extend_half_fan(&mut self, geometry: &Geometry, is_arc: bool) -> Result<()> {
+        let refuse = |problem: String| Err(Error::invalid("redundancy", format!("is half fan, {problem}")));
         if is_arc {
             let gap = self.largest_gap.to_degrees();
-            return Err(Error::invalid(
-                "redundancy",
-                format!("is half fan, with a gap of {gap:.1} degrees; a full circle is needed"),
-            ));
+            return refuse(format!("with a gap of {gap:.1} degrees; a full circle is needed"));
         }
-        let last = (geometry.detector.columns - 1) as f64;
-        for (n, view) in geometry.views.iter().enumerate() {
-            let (left, right) = (geometry.column_position(view, 0.0), geometry.column_position(view, last));
-            if left > 0.0 || right < 0.0 {
-                return Err(Error::invalid(
-                    "redundancy",
-                    format!(
-                        "is half fan, but view {n} does not see the axis: its panel spans {left:.3} to {right:.3} mm"
-                    ),
+        let ascending = self.fans[0].reach(&geometry.detector).is_ascending;
+        for (n, fan) in self.fans.iter().enumerate() {
+            let r = fan.reach(&geometry.detector);
+            if r.negative < 0.0 || r.positive < 0.0 {
+                let (from, to) = (-r.negative, r.positive);
+                return refuse(format!(
+                    "but view {n} does not see the axis in every row: its panel spans {from:.3} to {to:.3} mm from it"
                 ));
             }
-            let extra = geometry.detector.columns;
-            if left + right > 0.0 {
-                self.extra_left = extra;
-            } else {
-                self.extra_right = extra;
+            if r.is_ascending != ascending {
+                return refuse(format!("but the columns of view {n} run against those of view 0"));
             }
+        }
+        // The short side, as angles and as columns.
+        let is_negative_short = self.reach[0] <= self.reach[1];
+        let extra = geometry.detector.columns;
+        if is_negative_short == ascending {
+            self.extra_left = extra;
+        } else {
+            self.extra_right = extra;
         }
         Ok(())
     }
@@ -161,22 +207,44 @@ impl Scan {
         self.misses_rays().then(|| format!("rays are missing: the arc is {arc:.1} degrees, {needed:.1} are needed"))
     }
 
-    /// Weight of the rays at position `u` (mm from the foot of the perpendicular) of a view.
-    pub fn ray_weight(&self, geometry: &Geometry, view: &View, u: f64) -> f64 {
+    /// How weights depend on the angle in the fan.
+    pub fn ramp(&self) -> Ramp {
         match self.redundancy {
-            Redundancy::None | Redundancy::Auto => 1.0,
-            Redundancy::Full => 0.5,
-            Redundancy::Short => {
-                let along = (view.angle - self.first).rem_euclid(TAU);
-                // The first view may come out as a whole turn by rounding.
-                let along = if along > self.arc + self.largest_gap / 2.0 { 0.0 } else { along };
-                parker(along, (-u / view.source_to_detector).atan(), (self.arc - PI) / 2.0)
-            }
+            Redundancy::None | Redundancy::Auto => Ramp::Flat(1.0),
+            Redundancy::Full => Ramp::Flat(0.5),
+            Redundancy::Short => Ramp::Short { delta: (self.arc - PI) / 2.0 },
             Redundancy::HalfFan => {
-                let last = (geometry.detector.columns - 1) as f64;
-                let (left, right) = (geometry.column_position(view, 0.0), geometry.column_position(view, last));
-                half_fan(u, (-left).min(right), (left + right).signum(), view.source_to_detector)
+                let [negative, positive] = self.reach;
+                Ramp::HalfFan {
+                    reach: (negative.min(positive) / self.radius).min(1.0).asin(),
+                    long_side: if negative <= positive { 1.0 } else { -1.0 },
+                }
             }
+        }
+    }
+
+    /// Angle of a view's source from the start of the arc, rad.
+    pub fn along(&self, angle: f64) -> f64 {
+        let along = (angle - self.first).rem_euclid(TAU);
+        // The first view may come out as a whole turn by rounding.
+        if along > self.arc + self.largest_gap / 2.0 { 0.0 } else { along }
+    }
+
+    /// Weight of the ray through a pixel of view `n`.
+    pub fn ray_weight(&self, geometry: &Geometry, n: usize, column: f64, row: f64) -> f64 {
+        let ramp = self.ramp();
+        if let Ramp::Flat(weight) = ramp {
+            return weight;
+        }
+        let fan = &self.fans[n];
+        let angle = fan.angle(column, row);
+        // The same line from a source on the orbit of the mean radius.
+        let mean = (fan.distance(angle) / self.radius).clamp(-1.0, 1.0).asin();
+        match ramp {
+            Ramp::Flat(weight) => weight,
+            // Its source stands where the line meets that orbit.
+            Ramp::Short { delta } => parker(self.along(geometry.views[n].angle) + mean - angle, -mean, delta),
+            Ramp::HalfFan { reach, long_side } => half_fan(mean, reach, long_side),
         }
     }
 }
@@ -198,19 +266,19 @@ fn parker(along: f64, gamma: f64, delta: f64) -> f64 {
     }
 }
 
-/// Half-fan weight: from 0 to 1 across the strip |u| < reach that both sides see, rising towards the long side.
-fn half_fan(u: f64, reach: f64, long_side: f64, source_to_detector: f64) -> f64 {
-    if u.abs() >= reach {
-        return if u * long_side > 0.0 {
+/// Half-fan weight at an angle in the fan: from 0 to 1 across the strip of half width `reach` that both sides see, rising
+/// towards the long side.
+fn half_fan(angle: f64, reach: f64, long_side: f64) -> f64 {
+    if angle.abs() >= reach {
+        return if angle * long_side > 0.0 {
             1.0
-        } else if u == 0.0 {
+        } else if angle == 0.0 {
             0.5
         } else {
             0.0
         };
     }
-    let part = (u / source_to_detector).atan() / (reach / source_to_detector).atan();
-    (1.0 + long_side * (FRAC_PI_2 * part).sin()) / 2.0
+    (1.0 + long_side * (FRAC_PI_2 * angle / reach).sin()) / 2.0
 }
 
 /// Gaps between neighbouring views around the circle.
@@ -323,12 +391,12 @@ mod tests {
 
     #[test]
     fn conjugate_rays_of_a_half_fan_weigh_one_together() {
-        for u in [-30.0, -29.0, -10.0, 0.0, 4.0, 30.0, 80.0, -80.0] {
-            let sum = half_fan(u, 30.0, 1.0, 1000.0) + half_fan(-u, 30.0, 1.0, 1000.0);
+        for angle in [-0.03, -0.029, -0.01, 0.0, 0.004, 0.03, 0.08, -0.08] {
+            let sum = half_fan(angle, 0.03, 1.0) + half_fan(-angle, 0.03, 1.0);
             assert!((sum - 1.0).abs() < 1e-12);
         }
-        assert_eq!(half_fan(80.0, 30.0, 1.0, 1000.0), 1.0);
-        assert_eq!(half_fan(80.0, 30.0, -1.0, 1000.0), 0.0);
+        assert_eq!(half_fan(0.08, 0.03, 1.0), 1.0);
+        assert_eq!(half_fan(0.08, 0.03, -1.0), 0.0);
     }
 
     #[test]

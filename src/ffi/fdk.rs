@@ -8,9 +8,10 @@ use super::fdk_types::*;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, options, overlap, purlin_context, purlin_status};
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::fdk::Fdk;
 use crate::fdk::counts::Counts;
+use crate::fdk::{Fdk, SharedInfo};
 use crate::progress::ProgressFn;
 use crate::session::CancelHandle;
 
@@ -22,7 +23,9 @@ pub struct purlin_fdk {
 /// What a handle of a reconstruction stands for. It is only ever locked for reading, so that a cancellation gets in
 /// while a call runs; calls lock the reconstruction inside.
 pub(super) struct FdkObject {
+    context: Arc<Context>,
     cancel: CancelHandle,
+    info: SharedInfo,
     report: Report,
     inner: Arc<RwLock<Fdk>>,
 }
@@ -77,9 +80,11 @@ impl FdkObject {
 /// @param[out] fdk       the reconstruction; destroy it with purlin_fdk_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
-/// finite: the message names the view; both or neither of angles and matrices; a grid that reaches the source of a
-/// view; an arc of less than 180 degrees or a half fan that does not see the axis; cut-off outside (0, 1]; truncation
-/// outside 0 to 1), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+/// finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
+/// matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
+/// that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no effect:
+/// `allow_short_arc` with FULL, HALF_FAN or NONE, and window, cut-off, truncation, redundancy or transform length in
+/// RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -112,7 +117,9 @@ pub unsafe extern "C" fn purlin_fdk_create(
         let geometry = unsafe { read_geometry(&g) }?;
         let core = Fdk::new(&context, geometry, grid, settings)?;
         let object = FdkObject {
+            context: Arc::clone(core.context()),
             cancel: core.cancel_handle(),
+            info: core.info_handle(),
             report: Report::new(o.progress, o.progress_user),
             inner: Arc::new(RwLock::new(core)),
         };
@@ -149,12 +156,13 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
     guard::run(|| handle::remove::<FdkObject, _>("fdk", fdk))
 }
 
-/// What was chosen, what is planned, and counts and times of the last run.
+/// What was chosen, what is planned, and counts and times of the last run. May be called from any thread while another
+/// call runs: it waits for nothing and gives what stood before that call. `views_pushed` moves on with every push.
 ///
 /// @param      fdk   the reconstruction.
 /// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer,
-/// struct_size), `PURLIN_ERROR_BUSY` (another call runs).
+/// struct_size).
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -162,12 +170,13 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_fdk_query(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
     guard::run(|| {
-        let fdk = FdkObject::shared(fdk)?;
+        let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
+        object.context.check_alive()?;
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
         // SAFETY: not null; the caller promises an initialised struct.
-        unsafe { options::write("info", info, purlin_fdk_info::of(&fdk.info())) }
+        unsafe { options::write("info", info, purlin_fdk_info::of(&object.info.get())) }
     })
 }
 

@@ -100,6 +100,14 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
             Geometry::circular(detector, &orbit, unsafe { std::slice::from_raw_parts(g.angles, views) })
         }
         (true, false) => {
+            let orbit = [
+                ("column_offset", g.column_offset),
+                ("row_offset", g.row_offset),
+                ("allow_inside_panel", f64::from(g.allow_inside_panel)),
+            ];
+            if let Some((name, value)) = orbit.into_iter().find(|(_, v)| *v != 0.0) {
+                return Err(Error::invalid(name, format!("is {value}, without effect beside matrices, which hold it")));
+            }
             // The matrices hold the pitch of the rows.
             let detector = Detector { columns, rows, column_pitch, row_pitch: column_pitch };
             // SAFETY: not null; the caller promises 12 numbers a view; their bytes fit the address space.
@@ -188,6 +196,7 @@ impl purlin_fdk_info {
             gups: i.gups,
             reason: fill_text(&i.reason),
             pixels_negative: i.pixels_negative,
+            pixels_not_finite: i.pixels_not_finite,
         }
     }
 }

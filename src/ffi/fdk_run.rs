@@ -16,15 +16,16 @@ use crate::error::Result;
 use crate::fdk::{Projections, Volume};
 
 /// Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
-/// is cut into slabs inside the memory limits of the contexts, each of which takes only the panel rows that it is seen
-/// through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
+/// is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
+/// A slab takes only the panel rows that it is seen through; reading, copies, arithmetic and writing overlap. Views times voxels updates in all; with several slabs
 /// about 1.3 times the scan is read.
 ///
 /// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
 /// @param      stream       NULL for the context's own.
 /// @param      projections  source of [detector_columns, detector_rows, views]: line integrals, or counts after
 ///                          purlin_fdk_set_counts; of any element type.
-/// @param      volume       sink of [nx, ny, nz], of any element type.
+/// @param      volume       sink of [nx, ny, nz], of any element type. One to a MetaImage without spacing or origin gets
+///                          those of the grid.
 /// @param[out] info         what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
 /// context, a sink that is used up, overlap, struct_size), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
@@ -155,9 +156,9 @@ pub extern "C" fn purlin_fdk_begin(fdk: *mut purlin_fdk, stream: *const purlin_s
 ///                         detector_rows, as purlin_fdk_reconstruct_tensor; of one element type in the whole scan.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
 /// out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
-/// taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (also when the scan was cancelled since the last call),
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its
-/// arguments the scan is dropped.
+/// taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the begin;
+/// later pushes and finishes say so too, until the next begin), `PURLIN_ERROR_NOT_SUPPORTED`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
 ///
 /// # Safety
 /// `views` is NULL or valid for `count` elements.
@@ -170,22 +171,28 @@ pub unsafe extern "C" fn purlin_fdk_push(
     projections: *const purlin_tensor,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut fdk) = FdkObject::exclusive(fdk)?;
+        let (object, mut fdk) = FdkObject::exclusive(fdk)?;
         let projections = tensor::input("projections", projections)?;
         // SAFETY: the caller promises NULL or `count` elements.
-        fdk.push(unsafe { view_numbers(count, views) }?, &projections)
+        let views = unsafe { view_numbers(count, views) }?;
+        object.run(|report| fdk.push_reporting(views, &projections, report))
     })
 }
 
 /// Ends the scan and hands its volume to a sink. The object is then ready for another scan.
+///
+/// A scan is only given up when its volume has been handed over, when it was cancelled, and after a failure of the
+/// device: after any other failure, such as a full disk, it is kept for another finish.
 ///
 /// @param      fdk     the reconstruction, after purlin_fdk_begin.
 /// @param      volume  sink of [nx, ny, nz], of any element type.
 /// @param[out] info    what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
 /// was not pushed, which the message names, unless `allow_missing` is set; dimensions; another context; a sink that is
-/// used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
+/// used up), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_IO`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`: the scan is kept. `PURLIN_ERROR_CANCELLED` (by the
+/// progress function or by purlin_fdk_cancel since the begin, whether views are missing or not), `PURLIN_ERROR_CUDA`: the
+/// scan is dropped.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -238,8 +245,8 @@ pub unsafe extern "C" fn purlin_fdk_finish_tensor(
 }
 
 /// Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
-/// work, and drops a scan that is being pushed: the next push or finish says so. Later runs are not touched. May be
-/// called from any thread and from a progress function; it waits for nothing.
+/// work, and drops a scan that is being pushed: pushes and finishes return `PURLIN_ERROR_CANCELLED` until the next begin.
+/// Later runs are not touched. May be called from any thread and from a progress function; it waits for nothing.
 ///
 /// @param fdk  the reconstruction.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.

@@ -17,7 +17,8 @@ pub const PURLIN_FDK_WINDOW_HAMMING: i32 = 3;
 pub const PURLIN_FDK_WINDOW_HANN: i32 = 4;
 
 /// Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one, else HALF_FAN
-/// for a panel whose centre is shifted by more than a tenth of its width, else FULL.
+/// for a panel whose centre is more than a tenth of its width off the projected axis, else FULL. What all views cover on
+/// both sides of the axis counts.
 pub const PURLIN_FDK_REDUNDANCY_AUTO: i32 = 0;
 /// Every ray is measured once: all weights 1.
 pub const PURLIN_FDK_REDUNDANCY_NONE: i32 = 1;
@@ -77,9 +78,9 @@ pub struct purlin_fdk_geometry {
     pub column_pitch: f64,
     /// Distance of two rows, positive; ignored with matrices.
     pub row_pitch: f64,
-    /// Shift of the panel along e_u; default 0; ignored with matrices.
+    /// Shift of the panel along e_u; default 0; 0 with matrices.
     pub column_offset: f64,
-    /// Shift of the panel along e_v; default 0; ignored with matrices.
+    /// Shift of the panel along e_v; default 0; 0 with matrices.
     pub row_offset: f64,
     /// Pixels along u, at least 2.
     pub detector_columns: i64,
@@ -92,7 +93,7 @@ pub struct purlin_fdk_geometry {
     /// `views` 3 x 4 matrices, row after row, from (x, y, z, 1) in mm to pixel indices (column w, row w, w), 0 at the
     /// centre of the first pixel; of any scale and sign. NULL with angles.
     pub matrices: *const f64,
-    /// Nonzero accepts a panel between source and axis; default 0.
+    /// Nonzero accepts a panel between source and axis; default 0; 0 with matrices.
     pub allow_inside_panel: i32,
     /// 0.
     pub reserved: i32,
@@ -179,7 +180,9 @@ pub struct purlin_fdk_options {
     pub allow_missing: i32,
     /// Nonzero: go on with an arc of less than 180 degrees, from which no volume is complete; default 0.
     pub allow_short_arc: i32,
-    /// Nonzero: pixels that are not finite become 0 and are counted; default 0, where one makes voxels not finite.
+    /// Nonzero: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
+    /// filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and
+    /// the log has one warning a run.
     pub sanitize: i32,
     /// Cut-off of the window as part of the largest frequency, in (0, 1]; default 1.
     pub cutoff: f64,
@@ -191,14 +194,14 @@ pub struct purlin_fdk_options {
     /// Then this is added; default 0.
     pub output_offset: f64,
     /// Slices that are worked on at once, rounded up to what the kernels take together; 0, the default, chooses by the
-    /// memory limits.
+    /// memory limits and the memory that is free.
     pub slab: i64,
     /// Views that are filtered and back-projected together; 0, the default, chooses.
     pub view_batch: i64,
     /// Length of the transforms, even, at least twice the filtered columns; 0, the default, chooses.
     pub fft_length: i64,
-    /// Called by reconstruct and finish with the steps done, all steps, 0; default NULL. It must be callable while the
-    /// object lives.
+    /// Called by reconstruct and finish with the steps done, all steps, 0, and by push with the views pushed, all views, 0;
+    /// default NULL. It must be callable while the object lives.
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
@@ -244,7 +247,7 @@ pub struct purlin_fdk_info {
     pub kernel: i32,
     /// Angle from the first view to the last across the scan, rad: 2 pi less the largest gap.
     pub arc: f64,
-    /// Largest angle between a ray and the central one, rad.
+    /// Largest angle between a ray and the one through the axis, seen along the axis, rad.
     pub fan_half_angle: f64,
     /// Largest gap between neighbouring views, rad.
     pub largest_gap: f64,
@@ -292,7 +295,7 @@ pub struct purlin_fdk_info {
     pub host_bytes_used: i64,
     /// Views pushed since the last purlin_fdk_begin.
     pub views_pushed: i64,
-    /// Pixels of the last run that were not finite and were replaced; one that two slabs need counts twice.
+    /// Pixels of the last run that were not finite and were replaced by 0; one that two slabs need counts twice.
     pub pixels_sanitized: i64,
     /// Counts of it that were raised to the least, likewise.
     pub pixels_clamped: i64,
@@ -321,6 +324,9 @@ pub struct purlin_fdk_info {
     /// Counts of the last run above those without an object, whose line integrals are negative and kept; counted like
     /// `pixels_clamped`.
     pub pixels_negative: i64,
+    /// Pixels of the last run that were not finite (NaN or infinite), whether `sanitize` replaced them or not; counted
+    /// like `pixels_clamped`. Where it did not, the voxels that their rows contribute to are not finite.
+    pub pixels_not_finite: i64,
 }
 
 versioned!(
@@ -369,5 +375,6 @@ versioned!(
         gups: 0.0,
         reason: [0; 128],
         pixels_negative: 0,
+        pixels_not_finite: 0,
     }
 );

@@ -223,8 +223,9 @@ pub unsafe extern "C" fn purlin_sink_to_file(
 /// @param      dtype    element type, as purlin_sink_to_file.
 /// @param      ndim     number of axes, 1 to 4.
 /// @param[in]  dims     `ndim` sizes, fastest first, not negative.
-/// @param[in]  spacing  `ndim` distances of two elements, mm, positive; NULL for 1.
-/// @param[in]  origin   `ndim` coordinates of the first element's centre, mm; NULL for 0.
+/// @param[in]  spacing  `ndim` distances of two elements, mm, positive; NULL for those of the grid where a reconstruction
+///                      writes its volume, else 1.
+/// @param[in]  origin   `ndim` coordinates of the first element's centre, mm; NULL for that of the grid likewise, else 0.
 /// @param[out] sink     the sink; destroy it with purlin_sink_destroy.
 /// @return as purlin_sink_to_file; `PURLIN_ERROR_INVALID_ARGUMENT` also for spacings that are not positive and numbers
 /// that are not finite.

@@ -126,6 +126,42 @@ static void pushed(const struct scan *s) {
   OK(purlin_tensor_destroy(projections));
 }
 
+static int32_t no_space(const int64_t *first, const int64_t *count, const void *block, void *user) {
+  (void)count;
+  (void)block;
+  return first[2] < *(const int64_t *)user ? 0 : 28;
+}
+
+/* A scan that is being pushed outlives a whole one, and finishes that fail. */
+static void kept(const struct scan *s) {
+  purlin_tensor *projections = projections_of(context, s), *v = volume_tensor(volume), *w = volume_tensor(other);
+  purlin_fdk *fdk = make_fdk(context, s, NULL);
+  const purlin_fdk_geometry *g = &s->geometry;
+  int64_t views[MOST_VIEWS], n, good;
+  const int64_t dims[3] = {NX, NY, NZ};
+  purlin_fdk_info info = fdk_info();
+  for (n = 0; n < g->views; n++) views[n] = n;
+  OK(purlin_fdk_begin(fdk, NULL));
+  OK(purlin_fdk_push(fdk, g->views, views, projections));
+  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, NULL));
+  OK(purlin_fdk_query(fdk, &info));
+  CHECK(info.views_pushed == g->views);
+  for (good = 0; good <= 20; good += 20) {
+    purlin_sink *full = NULL;
+    OK(purlin_sink_to_callback(context, PURLIN_F32, 3, dims, no_space, &good, &full));
+    FAILS(PURLIN_ERROR_IO, "write: returned 28", purlin_fdk_finish(fdk, full, NULL));
+    OK(purlin_sink_destroy(full));
+  }
+  OK(purlin_fdk_finish_tensor(fdk, w, &info));
+  CHECK(info.views_pushed == g->views);
+  CHECK(memcmp(volume, other, sizeof volume) == 0);
+  FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "begin comes first", purlin_fdk_finish_tensor(fdk, w, NULL));
+  OK(purlin_fdk_destroy(fdk));
+  OK(purlin_tensor_destroy(v));
+  OK(purlin_tensor_destroy(w));
+  OK(purlin_tensor_destroy(projections));
+}
+
 /* Weight, filter and back-projection one after the other are the whole. */
 static void pieces(const struct scan *s) {
   const purlin_fdk_geometry *g = &s->geometry;
@@ -285,6 +321,12 @@ static void options(const struct scan *s) {
   s->projections[1234] = 0;
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, w, &info));
   CHECK(info.pixels_sanitized == 0 && memcmp(volume, other, sizeof volume) == 0);
+  OK(purlin_fdk_destroy(fdk));
+  /* Without it they are counted all the same. */
+  fdk = make_fdk(context, s, NULL);
+  s->projections[1234] = INFINITY;
+  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, w, &info));
+  CHECK(info.pixels_sanitized == 0 && info.pixels_not_finite >= 1 && info.pixels_not_finite <= info.slabs);
   s->projections[1234] = keep;
   OK(purlin_fdk_destroy(fdk));
 
@@ -314,6 +356,7 @@ int main(void) {
   displaced = load_scan("displaced");
   golden_scans();
   pushed(full);
+  kept(full);
   if (rounds(1, 0)) pieces(full);
   pieces(displaced);
   phantom_and_counts(full);

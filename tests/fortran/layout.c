@@ -26,7 +26,7 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_fdk_geometry, reserved),
     ROW(purlin_fdk_grid, z0),
     ROW(purlin_fdk_options, progress_user),
-    ROW(purlin_fdk_info, pixels_negative),
+    ROW(purlin_fdk_info, pixels_not_finite),
     ROW(purlin_rpca_options, contexts_count),
     ROW(purlin_rpca_info, contexts),
     ROW(purlin_rsvd_options, read_rate),

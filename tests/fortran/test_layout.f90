@@ -64,7 +64,7 @@ program test_layout
   call compare(13, 'fdk_geometry', c_sizeof(fdk_geometry), c_loc(fdk_geometry), c_loc(fdk_geometry%reserved))
   call compare(14, 'fdk_grid', c_sizeof(fdk_grid), c_loc(fdk_grid), c_loc(fdk_grid%z0))
   call compare(15, 'fdk_options', c_sizeof(fdk_options), c_loc(fdk_options), c_loc(fdk_options%progress_user))
-  call compare(16, 'fdk_info', c_sizeof(fdk_info), c_loc(fdk_info), c_loc(fdk_info%pixels_negative))
+  call compare(16, 'fdk_info', c_sizeof(fdk_info), c_loc(fdk_info), c_loc(fdk_info%pixels_not_finite))
   call compare(17, 'rpca_options', c_sizeof(rpca_options), c_loc(rpca_options), c_loc(rpca_options%contexts_count))
   call compare(18, 'rpca_info', c_sizeof(rpca_info), c_loc(rpca_info), c_loc(rpca_info%contexts))
   call compare(19, 'rsvd_options', c_sizeof(rsvd_options), c_loc(rsvd_options), c_loc(rsvd_options%read_rate))

@@ -124,7 +124,8 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
     spoilt = int(rng.integers(1, 5))
     places = rng.choice(projections.size, spoilt, replace=False)
     projections.reshape(-1)[places] = pick(rng, np.nan, np.inf)
-    grid = purlin.fdk.Grid.centred((9, 9, 3), (6.0, 6.0, 6.0))
+    # High enough that it is seen through every row of the panel: others are not read.
+    grid = purlin.fdk.Grid.centred((9, 9, 19), (6.0, 6.0, 6.0))
     with bench.call(purlin.fdk.Reconstruction, scanner.geometry(), grid, context=bench.context) as session:
         volume = bench.call(session.reconstruct, projections, allowed=(purlin.InvalidArgument, purlin.Numerical))
         info = session.info

@@ -42,6 +42,12 @@ function test_fdk(golden)
   bright(40, 32, 7) = 60101;
   reconstruct(f, bright);
   check(query(f).pixels_negative == 1, 'a count above i0 is counted');
+  set_counts(f, []);
+  spoilt = lines;
+  spoilt(40, 32, 7) = NaN;
+  bad = reconstruct(f, spoilt);
+  check(query(f).pixels_not_finite == 1 && any(isnan(bad(:))), 'a pixel that is not finite is counted');
+  set_counts(f, 60100, 100 * ones(80, 64));
   [logs, clamped] = purlin.fdk_log_transform(uint16([1000 368 0]), 1000);
   check(abs(logs(2) - 1) < 1e-3 && clamped == 1, 'the logarithm');
   delete(f);

@@ -176,6 +176,41 @@ def test_counts(cpu: purlin.Context) -> None:
     assert np.abs(lines - scaled).max() < 1e-3
 
 
+def test_a_full_disk_keeps_the_scan(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+
+    def full(where: Any, block: Floats) -> None:
+        raise OSError(28, "No space left on device")
+
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        plan.begin()
+        plan.push(list(range(90)), projections)
+        whole = plan.reconstruct(projections)
+        with Sink.to_function(full, grid.size[::-1], np.float32, context=cpu) as sink, pytest.raises(OSError, match="space"):
+            plan.finish(sink)
+        assert plan.info.views_pushed == 90
+        assert np.array_equal(plan.finish(), whole)
+        plan.begin()
+        plan.push(0, projections[0])
+        plan.cancel()
+        for _ in range(2):
+            with pytest.raises(purlin.Cancelled):
+                plan.finish()
+
+
+def test_pixels_that_are_not_finite_are_counted(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+    spoilt = projections.copy()
+    spoilt[3, 30, 40] = np.nan
+    spoilt[50, 32, 41] = np.inf
+    for sanitize in (False, True):
+        with Reconstruction(geometry, grid, sanitize=sanitize, context=cpu) as plan:
+            volume = plan.reconstruct(spoilt)
+            assert plan.info.pixels_not_finite == 2
+            assert plan.info.pixels_sanitized == (2 if sanitize else 0)
+            assert np.isfinite(volume).all() == sanitize
+
+
 def test_pieces_make_the_whole(cpu: purlin.Context) -> None:
     geometry, grid, _, _ = published("full")
     head = purlin.fdk.shepp_logan(45.0)

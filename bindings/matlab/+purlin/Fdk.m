@@ -19,7 +19,8 @@ classdef Fdk < handle
 %     'precision'     'single' (default) or 'double', a slow check
 %     'mode'          'fdk' (default) or 'rabbitct'
 %     'interpolation' 'exact' (default) or 'fast'
-%     'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize'   logical, default false
+%     'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize'   logical, default false. Pixels that are not finite are
+%                     counted in query(f).pixels_not_finite; with 'sanitize' they count as 0, else voxels become NaN
 %     'output_scale', 'output_offset'   default 1 and 0
 %     'slab', 'view_batch', 'fft_length'   default 0, which chooses
 %     'progress'      @(step, steps, measure) that returns true to cancel

@@ -155,7 +155,7 @@ static void query(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   NUMBER(slab); NUMBER(slabs); NUMBER(view_batch); NUMBER(fft_length); NUMBER(filtered_columns);
   NUMBER(filtered_left); NUMBER(contexts); NUMBER(device_bytes); NUMBER(host_bytes); NUMBER(device_bytes_used);
   NUMBER(host_bytes_used); NUMBER(views_pushed); NUMBER(pixels_sanitized); NUMBER(pixels_clamped);
-  NUMBER(pixels_negative);
+  NUMBER(pixels_negative); NUMBER(pixels_not_finite);
   NUMBER(bytes_uploaded); NUMBER(bytes_downloaded); NUMBER(seconds_read); NUMBER(seconds_upload);
   NUMBER(seconds_filter); NUMBER(seconds_backproject); NUMBER(seconds_download); NUMBER(seconds_write);
   NUMBER(seconds_total); NUMBER(gups);

@@ -208,7 +208,7 @@ class FdkInfo(Structure):
         *_fields(c_double, "seconds_read seconds_upload seconds_filter seconds_backproject seconds_download"),
         *_fields(c_double, "seconds_write seconds_total gups"),
         ("reason", c_char * 128),
-        ("pixels_negative", c_int64),
+        *_fields(c_int64, "pixels_negative pixels_not_finite"),
     ]
 
 

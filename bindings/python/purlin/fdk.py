@@ -178,6 +178,7 @@ class Info:
     gups: float
     reason: str = field(default="")
     pixels_negative: int = 0
+    pixels_not_finite: int = 0
 
 
 def _read_info(raw: Any) -> Info:
@@ -314,7 +315,7 @@ class Reconstruction(Handle):
 
     def push(self, views: int | Sequence[int], projections: object) -> None:
         """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
-        GPU is done with them."""
+        GPU is done with them. `progress` gets the views pushed and all views."""
         numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
         given = lent(projections, self.context)
         with self._relay:
@@ -322,7 +323,8 @@ class Reconstruction(Handle):
         self.context.finish(status, self._relay)
 
     def finish(self, volume: Any = None) -> Any:
-        """The volume of the views that were pushed; see `reconstruct`."""
+        """The volume of the views that were pushed; see `reconstruct`. The scan is given up when its volume has been handed
+        over, when it was cancelled, and after a failure of the device; after a full disk it is kept for another finish."""
         made = np.empty(self.shape, np.float32) if volume is None else volume
         if isinstance(made, Sink):
             with self._relay:
@@ -336,7 +338,8 @@ class Reconstruction(Handle):
         return made
 
     def cancel(self) -> None:
-        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        """Makes the running call raise `Cancelled`, and drops a scan that is being pushed: push and finish raise it until
+        the next begin. May be called from any thread."""
         check(lib.purlin_fdk_cancel(self.handle))
 
     def weight(self, views: Sequence[int], projections: object) -> Array:

@@ -80,7 +80,7 @@ impl Filter {
     }
 
     /// Filters a batch: `input` holds its views' rows one after the other, `output` what `layout` says. Every sample of
-    /// the output is written. Returns how many pixels were not finite and were replaced, if the options say so.
+    /// the output is written. Returns how many pixels were not finite; they are replaced by 0 if the options say so.
     pub fn run(
         &self,
         pool: &Pool,
@@ -93,7 +93,7 @@ impl Filter {
         if batch.rows == 0 {
             return Ok(0);
         }
-        let replaced = AtomicU64::new(0);
+        let bad = AtomicU64::new(0);
         pool.run(|| {
             output
                 .par_chunks_mut(layout.samples(plan, batch.rows))
@@ -103,16 +103,16 @@ impl Filter {
                     || self.scratch(plan),
                     |scratch, ((out, projection), &view)| {
                         let work = View { filter: self, plan, view, batch, projection, layout, out, scratch };
-                        replaced.fetch_add(dispatch(self.isa, work), Ordering::Relaxed);
+                        bad.fetch_add(dispatch(self.isa, work), Ordering::Relaxed);
                         Ok(())
                     },
                 )
         })?;
-        Ok(replaced.into_inner())
+        Ok(bad.into_inner())
     }
 }
 
-/// One view of [`Filter::run`]; its output is how many pixels were replaced.
+/// One view of [`Filter::run`]; its output is how many pixels were not finite.
 struct View<'a> {
     filter: &'a Filter,
     plan: &'a Plan,
@@ -132,9 +132,7 @@ impl Kernel<f32> for View<'_> {
         let (lanes, rows, stride) = (S::V::LEN.min(GROUP), batch.rows, column_stride(batch.rows));
         let Scratch { rows: group, line, spare, ray_weights } = scratch;
         let group = &mut group[..lanes * plan.length];
-        for (i, w) in ray_weights.iter_mut().enumerate() {
-            *w = plan.ray_weight(view, i) as f32;
-        }
+        weigh_columns(plan, view, ray_weights);
         if layout == Layout::Columns {
             for column in out.chunks_mut(stride) {
                 column[..PAD].fill(0.0);
@@ -144,13 +142,15 @@ impl Kernel<f32> for View<'_> {
         let panel = plan.geometry.detector.columns;
         // The rest of a line is zeros, unless the row goes on beyond its ends.
         let used = if plan.extrapolated == 0 { plan.left..plan.left + panel } else { 0..plan.length };
-        let mut replaced = 0;
+        let mut bad = 0;
         for first in (0..rows).step_by(lanes) {
             let count = lanes.min(rows - first);
             group.fill(0.0);
             let sources = projection[first * panel..(first + count) * panel].chunks_exact(panel);
             for (r, source) in sources.enumerate() {
-                replaced += prepare(filter, plan, view, batch.first_row + first + r, source, ray_weights, line);
+                let j = batch.first_row + first + r;
+                weigh_pixels(plan, view, j, ray_weights);
+                bad += prepare(filter, plan, view, j, source, ray_weights, line);
                 for (samples, value) in group[used.start * lanes..].chunks_exact_mut(lanes).zip(&line[used.clone()]) {
                     samples[r] = *value;
                 }
@@ -175,12 +175,12 @@ impl Kernel<f32> for View<'_> {
                 }
             }
         }
-        replaced
+        bad
     }
 }
 
 /// Brings panel row `j` to what is filtered: weighted, in its place among zeros, and extrapolated. Returns how many pixels
-/// were replaced.
+/// were not finite.
 #[inline(always)]
 fn prepare(
     filter: &Filter,
@@ -196,21 +196,18 @@ fn prepare(
     line[end..].fill(0.0);
     let inner = &mut line[plan.left..end];
     inner.copy_from_slice(source);
-    let mut replaced = 0;
-    if plan.options.sanitize {
-        for p in inner.iter_mut().filter(|p| !p.is_finite()) {
-            *p = 0.0;
-            replaced += 1;
-        }
+    let bad = inner.iter().map(|p| u64::from(!p.is_finite())).sum();
+    if plan.options.sanitize && bad > 0 {
+        inner.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = 0.0);
     }
     if plan.options.mode == Mode::RabbitCt {
-        return replaced;
+        return bad;
     }
     if filter.weighs {
         weigh(plan, view, j, ray_weights, &filter.numbers, inner);
     }
     extrapolate(plan, &filter.falls, line);
-    replaced
+    bad
 }
 
 /// 0, 1, 2 ...: the columns of a panel.
@@ -218,6 +215,18 @@ fn numbers(columns: usize) -> Result<Vec<f32>> {
     let mut numbers = alloc::with_capacity("numbers of the columns", columns)?;
     numbers.extend((0..columns).map(|i| i as f32));
     Ok(numbers)
+}
+
+/// The weights of a view's rays that all rows have in common.
+fn weigh_columns(plan: &Plan, view: usize, ray_weights: &mut [f32]) {
+    ray_weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.ray_weight(view, i) as f32);
+}
+
+/// The weights of the rays through row `j`, where rows differ.
+fn weigh_pixels(plan: &Plan, view: usize, j: usize, ray_weights: &mut [f32]) {
+    if plan.scan.is_by_pixel {
+        ray_weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.pixel_weight(view, i, j) as f32);
+    }
 }
 
 /// Multiplies a row with the cosine of each ray's angle to the line from source to isocentre, and with the rays' weights.
@@ -242,18 +251,20 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32
 /// Multiplies whole views, row after row, with the weights of their rays.
 pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32]) -> Result<()> {
     let (columns, rows) = (plan.geometry.detector.columns, plan.geometry.detector.rows);
-    let mut weights = alloc::filled("weights of rays", views.len() * columns, 0f32)?;
     let numbers = numbers(columns)?;
-    for (view, weights) in views.iter().zip(weights.chunks_mut(columns)) {
-        weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.ray_weight(*view, i) as f32);
-    }
     pool.run(|| {
-        pixels.par_chunks_mut(columns).enumerate().for_each(|(n, row)| {
-            let (k, j) = (n / rows, n % rows);
-            weigh(plan, views[k], j, &weights[k * columns..(k + 1) * columns], &numbers, row);
-        });
-    });
-    Ok(())
+        pixels.par_chunks_mut(columns * rows).zip(views).try_for_each_init(
+            || alloc::filled("weights of rays", columns, 0f32),
+            |weights, (image, &view)| {
+                weigh_columns(plan, view, weights);
+                for (j, row) in image.chunks_mut(columns).enumerate() {
+                    weigh_pixels(plan, view, j, weights);
+                    weigh(plan, view, j, weights, &numbers, row);
+                }
+                Ok(())
+            },
+        )
+    })
 }
 
 /// Turns the rows of one filtered view into [`Layout::Columns`].

@@ -170,7 +170,7 @@ impl FdkOps for CpuOps {
         };
         timed(&mut tally.filter, || {
             tally.odd += bytes.convert(&self.context, plan, batch, self.input, self.counts.as_deref(), integrals);
-            tally.sanitized += self.filter.run(pool, plan, batch, integrals, Layout::Columns, filtered)?;
+            tally.not_finite += self.filter.run(pool, plan, batch, integrals, Layout::Columns, filtered)?;
             Ok(())
         })?;
         let (slab, _) = self.slab.as_mut().ok_or_else(unprepared)?;

@@ -3,7 +3,7 @@
 use super::super::cut::{Cut, Way};
 use super::super::ops::Job;
 use super::super::plan::Plan;
-use super::{GpuOps, SLOTS, unprepared};
+use super::{GpuOps, SLOTS, is_plain, unprepared};
 use crate::backend::gpu::kernels::fdk::COUNTERS;
 use crate::backend::gpu::{DeviceMemory, Event, Gpu};
 use crate::blocks::number::Number;
@@ -46,7 +46,8 @@ impl Sizes {
             // Every device begins with one of the first slabs.
             (false, true) => [largest(0), largest(cut.devices)],
         };
-        let narrow = output.way != Way::Resident && output.number != Number::F32;
+        let is_kept = cut.any_order && !is_plain(plan);
+        let is_apart = is_kept || (output.way != Way::Resident && output.number != Number::F32);
         let images = stored * layout.samples() * 4;
         let slot = pixels * input.number.size();
         // Copies go on during a launch for as many slots as there are, and at its end the next one waits for what is
@@ -66,7 +67,7 @@ impl Sizes {
             images,
             index: stored * 4,
             slabs,
-            converted: if narrow { cut.write_slices * nx * ny * output.number.size() } else { 0 },
+            converted: if is_apart { cut.write_slices * nx * ny * output.number.size() } else { 0 },
         }
     }
 

@@ -102,6 +102,12 @@ pub(super) fn raw(number: Number) -> Raw {
     }
 }
 
+/// Whether voxels are written as they are.
+fn is_plain(plan: &Plan) -> bool {
+    let o = &plan.options;
+    o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask
+}
+
 /// The kernels that a scan takes.
 pub(super) fn shape_of(plan: &Plan) -> Shape {
     let panel = (plan.columns, plan.geometry.detector.rows);
@@ -145,9 +151,16 @@ impl GpuOps {
         Some((above.max(below).div_ceil(depth).max(1), depth, plane))
     }
 
-    /// Whether numbers are anything but line integrals in f32.
+    /// Whether numbers are anything but line integrals in f32 that the filter takes as they are.
     fn converts(&self, plan: &Plan, number: Number) -> bool {
-        self.counts.is_some() || plan.options.sanitize || number != Number::F32
+        self.counts.is_some() || plan.options.sanitize || plan.scan.is_by_pixel || number != Number::F32
+    }
+
+    /// Whether slices are converted into memory of their own on their way out: those of another type, and those of a
+    /// scan that is pushed, whose slab stays as it is for another finish.
+    fn leaves_apart(&self, plan: &Plan) -> bool {
+        let is_pushed = self.cut.as_ref().is_some_and(|c| c.any_order);
+        self.output != Number::F32 || (is_pushed && !is_plain(plan))
     }
 
     /// The pieces of the slab in the making: first slice, number of slices, and byte at which they lie in its memory. In
@@ -304,9 +317,8 @@ impl FdkOps for GpuOps {
                     Some(memory) if converts => memory.region(done * 4, pixels * 4)?,
                     _ => source,
                 };
-                if converts {
-                    rows.convert(cut.input.number, source, band, count, integrals).run(&gpu, &streams.compute)?;
-                }
+                let output = converts.then_some(integrals);
+                rows.convert(cut.input.number, source, band, count, output)?.run(&gpu, &streams.compute)?;
                 rows.filter(&gpu, &streams.compute, band, count, integrals)?;
                 done += pixels;
             }
@@ -355,7 +367,7 @@ impl FdkOps for GpuOps {
         if let Some(buffers) = &mut self.buffers {
             let mut counted = [0i64; kernels::COUNTERS];
             self.gpu.download_numbers(&self.streams.compute, &buffers.counters, &mut counted)?;
-            tally.sanitized += counted[0].unsigned_abs();
+            tally.not_finite += counted[0].unsigned_abs();
             tally.odd += Odd { clamped: counted[1].unsigned_abs(), negative: counted[2].unsigned_abs() };
             let bytes = buffers.counters.bytes();
             self.gpu.fill(&self.streams.compute, &mut buffers.counters, 0, bytes, 0)?;

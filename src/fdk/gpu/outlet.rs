@@ -6,7 +6,7 @@ use super::super::ops::{FdkOps, Job, Target};
 use super::super::plan::Plan;
 use super::clock::Stage;
 use super::kernels::{Fov, Store};
-use super::{DOWNLOAD, GpuOps, raw, unprepared};
+use super::{DOWNLOAD, GpuOps, is_plain, raw, unprepared};
 use crate::alloc;
 use crate::backend::gpu::{Region, Staging};
 use crate::blocks::number::Number;
@@ -39,9 +39,7 @@ impl GpuOps {
             Target::Device(volume) => {
                 let source = self.buffers.as_ref().ok_or_else(unprepared)?.slab(job)?.region(at, count * slice)?;
                 let output = volume.region(first * nx * ny * number.size(), bytes)?;
-                let o = &plan.options;
-                let plain = o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask;
-                if job.volume.is_none() || !plain {
+                if job.volume.is_none() || !is_plain(plan) {
                     let launches = stores(plan, number, first, count, source, output)?;
                     let stream = &streams.download;
                     self.clock
@@ -64,7 +62,7 @@ impl GpuOps {
                 let mut rest = out;
                 let mut done = 0;
                 while done < count {
-                    let part = if number == Number::F32 { count } else { together.min(count - done) };
+                    let part = if self.leaves_apart(plan) { together.min(count - done) } else { count };
                     let (head, tail) = rest.split_at_mut(part * nx * ny * number.size());
                     rest = tail;
                     let is_converted = self.converted(job, at + done * slice, first + done, part)?;
@@ -86,26 +84,24 @@ impl GpuOps {
     fn converted(&mut self, job: Job<'_>, at: usize, first: usize, count: usize) -> Result<bool> {
         let plan = job.plan;
         let [nx, ny, _] = plan.grid.size;
-        let (scale, offset) = (plan.options.output_scale, plan.options.output_offset);
-        let plain = scale == 1.0 && offset == 0.0 && !plan.options.fov_mask;
-        if plain && self.output == Number::F32 {
+        if is_plain(plan) && self.output == Number::F32 {
             return Ok(false);
         }
-        let (gpu, output) = (self.gpu.clone(), self.output);
+        let (gpu, output, apart) = (self.gpu.clone(), self.output, self.leaves_apart(plan));
         let buffers = self.buffers.as_mut().ok_or_else(unprepared)?;
         let bytes = count * nx * ny;
-        if output != Number::F32 {
+        if apart {
             buffers.make_converted(&gpu, bytes * output.size())?;
         }
         let source = buffers.slab(job)?.region(at, bytes * 4)?;
         let target = match &buffers.converted {
-            Some(memory) if output != Number::F32 => memory.region(0, bytes * output.size())?,
+            Some(memory) if apart => memory.region(0, bytes * output.size())?,
             _ => source,
         };
         let launches = stores(plan, output, first, count, source, target)?;
         let stream = &self.streams.download;
         self.clock.span(Stage::Download, stream, || launches.iter().try_for_each(|s| s.run(&gpu, stream)))?;
-        Ok(output != Number::F32)
+        Ok(apart)
     }
 }
 

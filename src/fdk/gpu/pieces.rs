@@ -50,7 +50,8 @@ pub(in crate::fdk) fn log_transform(
             panel_rows: dims[1],
         }),
         sanitize: false,
-        output: output.whole(),
+        weights: None,
+        output: Some(output.whole()),
         counters: counters.whole(),
     };
     convert.run(gpu, queue)?;
@@ -99,8 +100,30 @@ pub(in crate::fdk) fn rows(
     let d = &plan.geometry.detector;
     let p = prepare(site, plan, views)?;
     let columns = if step == Step::Weight { d.columns } else { plan.columns };
+    // Where weights differ from row to row, the conversion applies them.
+    let weights = p.tables.pixel_weights(plan, p.index.whole()).filter(|_| step == Step::Weight);
+    let mut weighed = None;
+    if weights.is_some() {
+        let counters = site.gpu.allocate("counters", kernels::COUNTERS * 8)?;
+        let weighed = weighed.insert(site.gpu.allocate("weighted projections", input.bytes())?);
+        let convert = Convert {
+            source: input.whole(),
+            number: kernels::Raw::F32,
+            swap: false,
+            columns: d.columns,
+            first_row: 0,
+            rows: d.rows,
+            views: views.len(),
+            counts: None,
+            sanitize: false,
+            weights,
+            output: Some(weighed.whole()),
+            counters: counters.whole(),
+        };
+        convert.run(site.gpu, site.queue)?;
+    }
     let filter = Filter {
-        input: input.whole(),
+        input: weighed.as_ref().unwrap_or(input).whole(),
         index: p.index.whole(),
         batch: views.len(),
         scan: plan.views.len(),

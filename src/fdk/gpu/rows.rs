@@ -23,16 +23,17 @@ pub(super) struct FilterRows<'a> {
 }
 
 impl FilterRows<'_> {
-    /// Numbers as they came to line integrals.
+    /// Numbers as they came to line integrals, or without an `output` only the count of those that are not finite.
     pub(super) fn convert<'c>(
         &'c self,
         number: Number,
         source: Region<'c>,
         band: &Range<usize>,
         views: usize,
-        output: Region<'c>,
-    ) -> Convert<'c> {
-        Convert {
+        output: Option<Region<'c>>,
+    ) -> Result<Convert<'c>> {
+        let index = self.buffers.index.region(self.stored * 4, views * 4)?;
+        Ok(Convert {
             source,
             number: raw(number),
             swap: false,
@@ -42,9 +43,10 @@ impl FilterRows<'_> {
             views,
             counts: self.tables.counts(self.plan, self.counts),
             sanitize: self.plan.options.sanitize,
+            weights: self.tables.pixel_weights(self.plan, index),
             output,
             counters: self.buffers.counters.whole(),
-        }
+        })
     }
 
     /// Filters the rows of a band into the images.

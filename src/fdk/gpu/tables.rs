@@ -3,8 +3,8 @@
 use super::super::counts::Counts;
 use super::super::options::Mode;
 use super::super::plan::Plan;
-use super::super::weights::Redundancy;
-use super::kernels::{self, FILTER_NUMBERS, Filter, Layout, Ramp, Rays, VIEW_NUMBERS};
+use super::super::weights::{Ramp as WeightRamp, Redundancy};
+use super::kernels::{self, FILTER_NUMBERS, Filter, Layout, PixelWeights, RAY_NUMBERS, Ramp, Rays, VIEW_NUMBERS};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
@@ -21,19 +21,25 @@ pub(in crate::fdk) struct Tables {
     roots: DeviceMemory,
     fall: Option<DeviceMemory>,
     matrices: DeviceMemory,
+    /// What the conversion needs to weigh pixel by pixel.
+    pixel_rays: Option<DeviceMemory>,
     open: Option<DeviceMemory>,
     dark: Option<DeviceMemory>,
 }
 
-/// Rows of the table of ray weights: none where all rays of all views weigh the same, one where all views are alike.
+/// Rows of the table of ray weights: none where all rays of all views weigh the same or the conversion weighs them pixel
+/// by pixel, one where all views are alike.
 fn weight_rows(plan: &Plan) -> usize {
+    if plan.scan.is_by_pixel {
+        return 0;
+    }
     let views = &plan.geometry.views;
     match plan.scan.redundancy {
         Redundancy::Auto | Redundancy::None | Redundancy::Full => 0,
         Redundancy::Short => views.len(),
         Redundancy::HalfFan => {
-            let of = |v: &super::super::geometry::View| (v.principal_column, v.source_to_detector);
-            if views.iter().all(|v| of(v) == of(&views[0])) { 1 } else { views.len() }
+            let fans = &plan.scan.fans;
+            if fans.iter().all(|f| f.is_like(&fans[0], &plan.geometry.detector)) { 1 } else { views.len() }
         }
     }
 }
@@ -55,7 +61,9 @@ impl Tables {
         let (views, columns) = (plan.views.len(), plan.geometry.detector.columns);
         let image = |is_there: bool| if is_there { plan.panel_pixels() } else { 0 };
         let (open, dark) = counts.map_or((false, false), |c| (c.unattenuated_image.is_some(), c.dark.is_some()));
+        let pixel_rays = if plan.scan.is_by_pixel { RAY_NUMBERS * views } else { 0 };
         let f32s = FILTER_NUMBERS * views
+            + pixel_rays
             + weight_rows(plan) * columns
             + plan.response.len()
             + 2 * plan.length
@@ -85,12 +93,20 @@ impl Tables {
         let mut matrices = alloc::with_capacity("matrices of views", VIEW_NUMBERS * plan.views.len())?;
         for (n, (view, planned)) in plan.geometry.views.iter().zip(&plan.views).enumerate() {
             let (weight, row) = match rows {
+                0 if plan.scan.is_by_pixel => (1.0, None),
                 0 => (plan.ray_weight(n, 0), None),
                 1 => (1.0, Some(0)),
                 _ => (1.0, Some(n)),
             };
             rays.extend(kernels::filter_numbers(&view.inverse, view.source, (d.columns, d.rows), weight, row));
             matrices.extend(kernels::view_numbers(&planned.matrix, planned.weight));
+        }
+        let mut pixel_rays = alloc::with_capacity("weights of views", RAY_NUMBERS * plan.views.len())?;
+        if plan.scan.is_by_pixel {
+            for (view, fan) in plan.geometry.views.iter().zip(&plan.scan.fans) {
+                pixel_rays.extend(fan.centred(d).map(|v| v as f32));
+                pixel_rays.extend([fan.radius / plan.scan.radius, plan.scan.along(view.angle)].map(|v| v as f32));
+            }
         }
         let mut response = alloc::with_capacity("ramp response", plan.response.len())?;
         response.extend(plan.response.iter().map(|r| *r as f32));
@@ -105,6 +121,7 @@ impl Tables {
             roots: upload("roots of unity", &kernels::roots(plan.length)?)?,
             fall: optional("extrapolation", &kernels::falls(plan.extrapolated)?)?,
             matrices: gpu.upload_numbers(stream, "matrices of views", &matrices)?,
+            pixel_rays: optional("weights of views", &pixel_rays)?,
             open: image("counts without an object", counts.and_then(|c| c.unattenuated_image.as_ref()))?,
             dark: image("counts without radiation", counts.and_then(|c| c.dark.as_ref()))?,
         })
@@ -124,6 +141,18 @@ impl Tables {
             least: c.least,
             panel_rows: plan.geometry.detector.rows,
         })
+    }
+
+    /// What the conversion multiplies the pixels of some views with.
+    pub(in crate::fdk) fn pixel_weights<'a>(&'a self, plan: &Plan, index: Region<'a>) -> Option<PixelWeights<'a>> {
+        let (ramp, long_side) = match plan.scan.ramp() {
+            WeightRamp::Flat(_) => return None,
+            WeightRamp::Short { delta } => (delta, 0.0),
+            WeightRamp::HalfFan { reach, long_side } => (reach, long_side),
+        };
+        let rays = self.pixel_rays.as_ref()?.whole();
+        let panel_rows = plan.geometry.detector.rows;
+        Some(PixelWeights { rays, scan: plan.views.len(), index, panel_rows, ramp, long_side })
     }
 
     /// The weights of the rays.

@@ -170,7 +170,7 @@ fn numbers_go_in_and_out_of_small_scans_as_on_the_cpu() {
     assert!(got.iter().zip(&want).all(|(a, b)| (a - b).abs() <= 1));
     assert!(want.contains(&20_000) && want.iter().any(|v| *v != 20_000));
 
-    let rabbit = Options { mode: Mode::RabbitCt, fft_length: 64, ..Options::default() };
+    let rabbit = Options { mode: Mode::RabbitCt, ..Options::default() };
     check("RabbitCT", &floats(&scan, &context, rabbit), &floats(&scan, &threads, rabbit));
 
     scan.projections[panel + 300] = f32::NAN;

@@ -16,12 +16,17 @@ struct ConvertParams {
     open_image: u64,
     dark_image: u64,
     counters: u64,
+    rays: u64,
+    index: u64,
     columns: i64,
     rows: i64,
     views: i64,
     first_row: i64,
+    panel_rows: i64,
     open: f64,
     least: f64,
+    ramp: f64,
+    long_side: f64,
     number: i32,
     flags: i32,
 }
@@ -45,6 +50,27 @@ pub struct Counts<'a> {
     pub panel_rows: usize,
 }
 
+/// Numbers of a view in the table of [`PixelWeights`].
+pub const RAY_NUMBERS: usize = size(c::FDK_RAY);
+
+/// Weights of rays that are measured twice, pixel by pixel.
+#[derive(Debug, Clone, Copy)]
+pub struct PixelWeights<'a> {
+    /// F32 `[RAY_NUMBERS, scan]`.
+    pub rays: Region<'a>,
+    /// Views of the scan.
+    pub scan: usize,
+    /// I32 [views]: the number of each view in the scan.
+    pub index: Region<'a>,
+    /// Rows of the panel.
+    pub panel_rows: usize,
+    /// Parker's weights: half of what the arc is longer than half a circle. Half fan: half width of the strip that both
+    /// sides see. Rad.
+    pub ramp: f64,
+    /// Half fan: the sign of angles on the long side; 0 for Parker's weights.
+    pub long_side: f64,
+}
+
 /// Rows of some views.
 #[derive(Debug, Clone, Copy)]
 pub struct Convert<'a> {
@@ -64,11 +90,13 @@ pub struct Convert<'a> {
     pub views: usize,
     /// What to make of counts; `None` if the numbers are line integrals.
     pub counts: Option<Counts<'a>>,
-    /// Replace what is not finite by 0, and count it.
+    /// Replace what is not finite by 0.
     pub sanitize: bool,
-    /// F32 [columns, rows, views]; may be the source if that is F32.
-    pub output: Region<'a>,
-    /// U64 `[COUNTERS]`: what is replaced, clamped and too bright is added to these.
+    /// What line integrals are multiplied with, if anything.
+    pub weights: Option<PixelWeights<'a>>,
+    /// F32 [columns, rows, views]; may be the source if that is F32. `None` only counts what is not finite.
+    pub output: Option<Region<'a>>,
+    /// U64 `[COUNTERS]`: what is not finite, clamped and too bright is added to these.
     pub counters: Region<'a>,
 }
 
@@ -85,17 +113,31 @@ impl Convert<'_> {
             open_image = optional::<f32>("i0_image", k.open_image, panel(k)?)?;
             dark_image = optional::<f32>("dark", k.dark_image, panel(k)?)?;
         }
+        let (mut rays, mut index) = (0, 0);
+        if let Some(w) = &self.weights {
+            if self.first_row + self.rows > w.panel_rows {
+                return Err(Error::Internal("rows beyond the panel".into()));
+            }
+            rays = w.rays.array("weights of views", product("weights of views", &[RAY_NUMBERS, w.scan])?, 4)?;
+            index = w.index.array("numbers of views", self.views, 4)?;
+        }
+        let output = self.output.map_or(Ok(0), |o| o.array("line integrals", elements, 4))?;
         let flag = |on, bit| if on { bit } else { 0 };
         let parameters = ConvertParams {
             source: self.source.array("projections", elements, self.number.bytes())?,
-            output: self.output.array("line integrals", elements, 4)?,
+            output,
             open_image,
             dark_image,
             counters: self.counters.array("counters", COUNTERS, 8)?,
+            rays,
+            index,
             columns: to_i64(self.columns),
             rows: to_i64(self.rows),
             views: to_i64(self.views),
             first_row: to_i64(self.first_row),
+            panel_rows: self.weights.map_or(0, |w| to_i64(w.panel_rows)),
+            ramp: self.weights.map_or(0.0, |w| w.ramp),
+            long_side: self.weights.map_or(0.0, |w| w.long_side),
             open: self.counts.map_or(1.0, |k| k.open),
             least: self.counts.map_or(0.0, |k| k.least),
             number: self.number as i32,

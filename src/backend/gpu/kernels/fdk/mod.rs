@@ -9,7 +9,7 @@ mod store;
 mod window;
 
 pub use backproject::{Backprojection, Slab, VIEW_NUMBERS, view_numbers};
-pub use convert::{Convert, Counts};
+pub use convert::{Convert, Counts, PixelWeights, RAY_NUMBERS};
 pub use ellipsoids::{ELLIPSOID_NUMBERS, Ellipsoids, ray_numbers};
 pub use filter::{FILTER_NUMBERS, Filter, MAX_LENGTH, Ramp, Rays, falls, filter_numbers, roots};
 pub use store::{Fov, Store};
@@ -18,7 +18,7 @@ pub use window::{Kind, Mirror, Shape, Width};
 use super::{constants as c, size};
 use crate::error::{Error, Result};
 
-/// Numbers that the device counts, U64: sanitized pixels, clamped counts, counts above those without an object.
+/// Numbers that the device counts, U64: pixels that are not finite, clamped counts, counts above those without an object.
 pub const COUNTERS: usize = size(c::FDK_COUNTERS);
 
 /// Type of the elements of an array that comes in or goes out.
