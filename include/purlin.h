@@ -3346,7 +3346,7 @@ typedef struct purlin_tt_contraction_info {
    */
   int32_t kernel;
   /**
-   * How the plain result came out, one of PURLIN_TT_RESULT_*.
+   * How the result came out, one of PURLIN_TT_RESULT_*: a scaled one OK or NONFINITE, of several the largest number.
    */
   int32_t outcome;
   /**
@@ -7251,7 +7251,7 @@ purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
  * @param      contraction  the contraction.
  * @param      stream       NULL for the context's own.
  * @param      x            the train.
- * @param[out] result       mantissa and exponent, logarithm and phase.
+ * @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
  * @param[out] info         what was done; may be NULL.
  * @return as purlin_tt_inner_scaled.
  *
@@ -7293,7 +7293,7 @@ purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
  * @param      stream       NULL for the context's own.
  * @param      x            a train.
  * @param      y            another of the same mode sizes and precision.
- * @param[out] result       mantissa and exponent, logarithm and phase.
+ * @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
  * @param[out] info         what was done; may be NULL.
  * @return as purlin_tt_inner_scaled.
  *
@@ -7471,8 +7471,9 @@ purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contracti
  * @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
  *                          for plain numbers.
  * @param[out] info         what was done; may be NULL.
- * @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is beyond the
- * range of F64, all the same `values` are written.
+ * @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN, for a
+ * core holds what is not finite, or beyond the range of F64; all the same `values` are written. With `exponents` the call
+ * succeeds, the mantissa is NaN and info.outcome NONFINITE.
  *
  * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
  */
@@ -7551,7 +7552,8 @@ purlin_status purlin_tt_sandwich(struct purlin_tt_contraction *contraction,
  * @param      y            the bra.
  * @param      h            the operator.
  * @param      x            the ket; may be `y`.
- * @param[out] result       mantissa and exponent, logarithm and phase.
+ * @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
+ *                          `h` holds what is not finite, which info.outcome says.
  * @param[out] info         what was done; may be NULL.
  * @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
  *
@@ -7605,8 +7607,8 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
  * @param      count        number of sites.
  * @param[in]  sites        their numbers, 0 to d - 1.
  * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
- * @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A
- * `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
+ * @return as purlin_tt_rayleigh, `values` being written where one of them is NaN or beyond the range of F64;
+ * `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
  *
  * @pre `sites` is NULL or valid for `count` elements.
  */
@@ -7749,8 +7751,8 @@ purlin_status purlin_tt_matrix_from_terms(const struct purlin_context *context,
 /**
  * Makes the environments of <y|H|x>, or of <y|x>. None is computed yet.
  *
- * They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too: a
- * call after one of them was destroyed is refused.
+ * They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too, until
+ * purlin_tt_environments_set_trains: a call after one of them was destroyed is refused.
  *
  * @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call. While
  *                           it lives, purlin_tt_contraction_cancel cancels what the environments compute.
@@ -7802,6 +7804,28 @@ purlin_status purlin_tt_environments_build(struct purlin_tt_environments *enviro
 PURLIN_MUST_USE
 purlin_status purlin_tt_environments_update_core(struct purlin_tt_environments *environments,
                                                  int64_t k);
+
+/**
+ * Takes other trains from now on, which differ from those before in the cores `first` to `last` alone, and in the ranks
+ * between these: what a two-site step of DMRG makes. Environments that depend on none of these cores are kept.
+ *
+ * The trains before may be destroyed then. Numbers of the other cores must be the same; only their sizes are checked.
+ *
+ * @param environments  the environments.
+ * @param y             the bra from now on.
+ * @param x             the ket from now on; may be `y`. The operator stays.
+ * @param first         the first core that differs, 0 to d - 1.
+ * @param last          the last, `first` to d - 1.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (cores, trains of another length,
+ * mode size, type, device or context, a rank that differs elsewhere), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After
+ * a failure the environments are as before.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_environments_set_trains(struct purlin_tt_environments *environments,
+                                                const struct purlin_tt *y,
+                                                const struct purlin_tt *x,
+                                                int64_t first,
+                                                int64_t last);
 
 /**
  * Sizes and type of the environments at a bond.
@@ -7882,7 +7906,8 @@ purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *enviro
  * @param      environments  the environments.
  * @param      stream        NULL for the context's own.
  * @param      bond          0 to d.
- * @param[out] result        mantissa and exponent, logarithm and phase.
+ * @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
+ *                           the operator holds what is not finite.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
  *
  * @pre `result` is NULL or valid for writing.
@@ -7900,7 +7925,8 @@ purlin_status purlin_tt_environments_value(struct purlin_tt_environments *enviro
  * @param      stream        NULL for the context's own.
  * @param      k             the site, 0 to d - 1.
  * @param      op            the operator, n x n, as for purlin_tt_expect_local.
- * @param[out] result        mantissa and exponent, logarithm and phase.
+ * @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
+ *                           the operator holds what is not finite.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, a complex operator between
  * real trains, environments with an operator.
  *

@@ -385,6 +385,12 @@ class environments {
   /// Core `k` of the bra or of the ket has changed.
   void update_core(std::int64_t k) { check(purlin_tt_environments_update_core(get(), k)); }
 
+  /// Other trains from now on, which differ in the cores `first` to `last` and in the ranks between these alone: a two-site
+  /// step. The trains before are not needed any longer.
+  void set_trains(const train& y, const train& x, std::int64_t first, std::int64_t last) {
+    check(purlin_tt_environments_set_trains(get(), y.get(), x.get(), first, last));
+  }
+
   /// Ranks of bra and operator, boundary values and rank of the ket at a bond.
   std::vector<std::int64_t> shape(std::int64_t bond) {
     std::vector<std::int64_t> dims(4);

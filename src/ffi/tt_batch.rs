@@ -91,7 +91,7 @@ fn expect_outputs(
     Ok(())
 }
 
-/// Writes sums as numbers, or as mantissas and exponents; says how the worst plain number came out.
+/// Writes sums as numbers, or as mantissas and exponents; says how the worst of them came out.
 fn write(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: Option<&mut Tensor>) -> Result<Outcome> {
     let mut numbers = alloc::with_capacity(WHAT, sums.len())?;
     let mut outcome = Outcome::Ok;
@@ -100,10 +100,11 @@ fn write(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: Option
             for sum in sums {
                 let (value, came_out) = sum.plain(DType::CF64);
                 numbers.push(value);
-                outcome = if outcome == Outcome::Ok { came_out } else { outcome };
+                outcome = outcome.max(came_out);
             }
         }
         Some(exponents) => {
+            outcome = sums.iter().map(|sum| sum.outcome()).max().unwrap_or_default();
             numbers.extend(sums.iter().map(|sum| sum.mantissa));
             let rows = dims.first().copied().unwrap_or(1).max(1);
             let mut view = exponents.view_mut::<i64>("exponents")?;
@@ -129,8 +130,9 @@ fn write(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: Option
 /// @param      exponents    `count` elements of I64 on the host: each product is its mantissa times two to this power; NULL
 ///                          for plain numbers.
 /// @param[out] info         what was done; may be NULL.
-/// @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is beyond the
-/// range of F64, all the same `values` are written.
+/// @return as purlin_tt_inner; messages name the pair as in `x[3]`. `PURLIN_ERROR_NUMERICAL`: a plain number is NaN, for a
+/// core holds what is not finite, or beyond the range of F64; all the same `values` are written. With `exponents` the call
+/// succeeds, the mantissa is NaN and info.outcome NONFINITE.
 ///
 /// # Safety
 /// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
@@ -165,7 +167,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
         done.outcome = write(&[count], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &done) }?;
-        judge(done.outcome, "a call with exponents")
+        if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
     })
 }
 
@@ -219,6 +221,6 @@ pub unsafe extern "C" fn purlin_tt_gram(
         done.outcome = write(&[rows, cols], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &done) }?;
-        judge(done.outcome, "a call with exponents")
+        if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
     })
 }

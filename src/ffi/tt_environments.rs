@@ -94,8 +94,8 @@ fn expect_packed(argument: &str, tensor: &Tensor) -> Result<()> {
 
 /// Makes the environments of <y|H|x>, or of <y|x>. None is computed yet.
 ///
-/// They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too: a
-/// call after one of them was destroyed is refused.
+/// They take at most 2 sum of r_k w_k s_k elements of the context's memory. The trains are those of later calls too, until
+/// purlin_tt_environments_set_trains: a call after one of them was destroyed is refused.
 ///
 /// @param      contraction   `scaling` and `conjugate` of its options count; it is not needed any longer than this call. While
 ///                           it lives, purlin_tt_contraction_cancel cancels what the environments compute.
@@ -181,6 +181,40 @@ pub extern "C" fn purlin_tt_environments_update_core(
             .filter(|k| *k < sites)
             .ok_or_else(|| Error::invalid("k", format!("is {k}, outside 0 to {}", sites - 1)))?;
         object.inner.update_core(k);
+        Ok(())
+    })
+}
+
+/// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone, and in the ranks
+/// between these: what a two-site step of DMRG makes. Environments that depend on none of these cores are kept.
+///
+/// The trains before may be destroyed then. Numbers of the other cores must be the same; only their sizes are checked.
+///
+/// @param environments  the environments.
+/// @param y             the bra from now on.
+/// @param x             the ket from now on; may be `y`. The operator stays.
+/// @param first         the first core that differs, 0 to d - 1.
+/// @param last          the last, `first` to d - 1.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (cores, trains of another length,
+/// mode size, type, device or context, a rank that differs elsewhere), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After
+/// a failure the environments are as before.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_tt_environments_set_trains(
+    environments: *mut purlin_tt_environments,
+    y: *const purlin_tt,
+    x: *const purlin_tt,
+    first: i64,
+    last: i64,
+) -> purlin_status {
+    guard::run(|| {
+        let mut object = handle::exclusive::<EnvironmentsObject, _>("environments", environments)?;
+        let (bra, ket) = (tt::input("y", y)?, tt::input("x", x)?);
+        let matrix = |key| handle::lock_shared("h", handle::get::<TrainMatrix>("h", key)?);
+        let operator = object.operator.map(matrix).transpose()?;
+        let (first, last) = (shape::size("first", first, 0)?, shape::size("last", last, 0)?);
+        object.inner.set_trains(&Trains::new(&bra, operator.as_deref(), &ket), first, last)?;
+        (object.bra, object.ket) = (y.addr(), x.addr());
         Ok(())
     })
 }
@@ -334,7 +368,8 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
 /// @param      environments  the environments.
 /// @param      stream        NULL for the context's own.
 /// @param      bond          0 to d.
-/// @param[out] result        mantissa and exponent, logarithm and phase.
+/// @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
+///                           the operator holds what is not finite.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for a NULL pointer.
 ///
 /// # Safety
@@ -364,7 +399,8 @@ pub unsafe extern "C" fn purlin_tt_environments_value(
 /// @param      stream        NULL for the context's own.
 /// @param      k             the site, 0 to d - 1.
 /// @param      op            the operator, n x n, as for purlin_tt_expect_local.
-/// @param[out] result        mantissa and exponent, logarithm and phase.
+/// @param[out] result        mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
+///                           the operator holds what is not finite.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, a complex operator between
 /// real trains, environments with an operator.
 ///

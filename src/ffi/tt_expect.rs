@@ -7,7 +7,7 @@ use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
 use super::tt_cores::list;
-use super::tt_inner::{hand_over, number, tell};
+use super::tt_inner::{hand_over, judge_quotients, number, tell};
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
 use super::{guard, purlin_status, purlin_stream};
@@ -106,7 +106,8 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
 /// @param      y            the bra.
 /// @param      h            the operator.
 /// @param      x            the ket; may be `y`.
-/// @param[out] result       mantissa and exponent, logarithm and phase.
+/// @param[out] result       mantissa and exponent, logarithm and phase; the mantissa is NaN where a core of a train or of
+///                          `h` holds what is not finite, which info.outcome says.
 /// @param[out] info         what was done; may be NULL.
 /// @return as purlin_tt_sandwich, without `PURLIN_ERROR_NUMERICAL`.
 ///
@@ -133,8 +134,9 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
-        let (scaled, done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
+        let (scaled, mut done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
         *result = scaled.into();
+        done.outcome = scaled.outcome();
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { tell(info, &done) }
     })
@@ -201,8 +203,8 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 /// @param      count        number of sites.
 /// @param[in]  sites        their numbers, 0 to d - 1.
 /// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
-/// @return as purlin_tt_rayleigh; `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A
-/// `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
+/// @return as purlin_tt_rayleigh, `values` being written where one of them is NaN or beyond the range of F64;
+/// `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
 ///
 /// # Safety
 /// `sites` is NULL or valid for `count` elements.
@@ -240,7 +242,8 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         values.expect_dims("values", &[count])?;
         let matrix = read_operator("op", &op)?;
         let found = object.run(|report| contraction.expect_local(stream.as_deref(), &x, &matrix, &wanted, report))?;
-        write_numbers("values", &[count], &found, &mut values)
+        write_numbers("values", &[count], &found.values, &mut values)?;
+        judge_quotients(found.outcome)
     })
 }
 
@@ -277,6 +280,7 @@ pub extern "C" fn purlin_tt_correlation(
         values.expect_dims("values", &[d, d])?;
         let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
         let found = object.run(|report| contraction.correlation(stream.as_deref(), &x, &left, &right, report))?;
-        write_numbers("values", &[d, d], &found, &mut values)
+        write_numbers("values", &[d, d], &found.values, &mut values)?;
+        judge_quotients(found.outcome)
     })
 }

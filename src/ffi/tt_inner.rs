@@ -47,13 +47,25 @@ pub(super) unsafe fn hand_over(
 
 /// Says if a plain result is not the number. `scaled` has it with an exponent of its own.
 pub(super) fn judge(outcome: Outcome, scaled: &str) -> Result<()> {
-    let problem = match outcome {
-        Outcome::Ok => return Ok(()),
-        Outcome::Overflow => "is beyond the range of its type",
-        Outcome::Underflow => "is not 0, but too small for its type",
-        Outcome::NonFinite => "is not finite, for a core is not",
-    };
-    Err(Error::Numerical(format!("the result {problem}; {scaled} gives its mantissa and exponent")))
+    match outcome {
+        Outcome::Ok => Ok(()),
+        Outcome::NonFinite => Err(Error::Numerical("the result is NaN, for a core is not finite".into())),
+        Outcome::Overflow => Err(beyond("is beyond the range of its type", scaled)),
+        Outcome::Underflow => Err(beyond("is not 0, but too small for its type", scaled)),
+    }
+}
+
+fn beyond(problem: &str, scaled: &str) -> Error {
+    Error::Numerical(format!("the result {problem}; {scaled} gives its mantissa and exponent"))
+}
+
+/// Says if one of several quotients is not the number. There is no scaled form of them.
+pub(super) fn judge_quotients(outcome: Outcome) -> Result<()> {
+    match outcome {
+        Outcome::Overflow => Err(Error::Numerical("values: one is beyond the range of F64".into())),
+        Outcome::Underflow => Ok(()),
+        other => judge(other, ""),
+    }
 }
 
 /// Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
@@ -185,7 +197,7 @@ pub unsafe extern "C" fn purlin_tt_norm(
 /// @param      contraction  the contraction.
 /// @param      stream       NULL for the context's own.
 /// @param      x            the train.
-/// @param[out] result       mantissa and exponent, logarithm and phase.
+/// @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
 /// @param[out] info         what was done; may be NULL.
 /// @return as purlin_tt_inner_scaled.
 ///
@@ -262,7 +274,7 @@ pub unsafe extern "C" fn purlin_tt_distance(
 /// @param      stream       NULL for the context's own.
 /// @param      x            a train.
 /// @param      y            another of the same mode sizes and precision.
-/// @param[out] result       mantissa and exponent, logarithm and phase.
+/// @param[out] result       mantissa and exponent, logarithm and phase, as purlin_tt_inner_scaled.
 /// @param[out] info         what was done; may be NULL.
 /// @return as purlin_tt_inner_scaled.
 ///

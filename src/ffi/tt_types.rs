@@ -219,7 +219,7 @@ pub struct purlin_tt_contraction_info {
     pub algorithm: i32,
     /// One of PURLIN_TT_KERNEL_*.
     pub kernel: i32,
-    /// How the plain result came out, one of PURLIN_TT_RESULT_*.
+    /// How the result came out, one of PURLIN_TT_RESULT_*: a scaled one OK or NONFINITE, of several the largest number.
     pub outcome: i32,
     /// 1 if only one of each two conjugate terms is computed, as for a norm.
     pub halved: i32,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
+use super::finite::Known;
 use super::info::{Info, Kernel, Outcome};
 use super::ops::{ContractOps, Item};
 use super::options::{Algorithm, Conjugate};
@@ -166,11 +167,17 @@ impl Contraction {
         let cancel = self.cancel.clone();
         let progress = cancel.progress(&contexts, report, cancel.epoch());
         progress.check()?;
+        let (mut known, mut outcome) = (Known::default(), Outcome::Ok);
+        let mut put = |place, sum: Scaled| {
+            outcome = outcome.max(sum.outcome());
+            put(place, sum);
+        };
         self.chunks(count, place, |session, chunk, reached| {
             let dealt = session.deal(&mut lists, chunk, &mut info)?;
-            session.run(stream, dealt, &progress, put)?;
+            session.run(stream, dealt, &progress, &mut known, &mut put)?;
             progress.report(to_i64(reached), to_i64(count), 0.0)
         })?;
+        info.outcome = outcome;
         info.seconds = start.elapsed().as_secs_f64();
         Ok(info)
     }
@@ -223,6 +230,7 @@ impl Contraction {
         stream: Option<&Stream>,
         dealt: Dealt<'_>,
         progress: &Progress<'_>,
+        known: &mut Known,
         put: &mut dyn FnMut(Place, Scaled),
     ) -> Result<()> {
         let Dealt { small, small_places, large } = dealt;
@@ -231,13 +239,15 @@ impl Contraction {
             many(&mut self.machines, stream, &small, &progress.flag(), &mut sums)?;
         }
         let value = |sum: Scaled, conjugate: bool| if conjugate { sum.conj() } else { sum };
-        for (&(place, conjugate), &sum) in small_places.iter().zip(&sums) {
+        for ((&(place, conjugate), &sum), item) in small_places.iter().zip(&sums).zip(&small) {
+            let sum = known.checked(sum, item.plan.dtype, [item.x, item.y])?;
             put(place, value(sum, conjugate));
         }
         for (Item { plan, x, y }, place, conjugate) in large {
             let sum = self.execute(stream, &plan, x, y, None, |machines, work| {
                 super::algorithm::inner::contract(machines, work)
             })?;
+            let sum = known.checked(sum, plan.dtype, [x, y])?;
             put(place, value(sum, conjugate));
             progress.check()?;
         }

@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use super::algorithm::norm;
+use super::finite;
 use super::info::Info;
 use super::options::NormWay;
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, common};
 use crate::error::Result;
 use crate::progress::ProgressFn;
+use crate::scalar::DType;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 
@@ -120,12 +122,17 @@ impl Contraction {
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let trains = [(x, 1.0), (y, -1.0)];
+        let mut info = plan.info(self.contexts().len());
         if goal == Goal::Distance && x.is_same(y) {
-            return Ok((Scaled::ZERO, plan.info(self.contexts().len())));
+            let zero = finite::checked(Scaled::ZERO, DType::F64, &[x])?;
+            info.outcome = zero.outcome();
+            return Ok((zero, info));
         }
         let trains = if goal == Goal::Distance { &trains[..] } else { &trains[..1] };
         let norm = self.execute(stream, &plan, x, y, report, |machines, work| norm::by_qr(machines, work, trains))?;
-        let mut info = plan.info(self.contexts().len());
+        let read = [x, y];
+        let norm = finite::checked(norm, DType::F64, &read[..trains.len()])?;
+        info.outcome = norm.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((norm, info))
     }

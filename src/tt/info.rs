@@ -12,8 +12,8 @@ pub enum Kernel {
     Chain = 1,
 }
 
-/// How a plain result came out. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How a result came out. The numbers are those of the C interface; of several results the largest counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(i32)]
 pub enum Outcome {
     /// It is the number.
@@ -56,7 +56,7 @@ pub struct Info {
     pub bytes: f64,
     /// Bytes of workspace.
     pub workspace_bytes: i64,
-    /// How the plain result came out.
+    /// How the result came out; a scaled one is [`Outcome::Ok`] or [`Outcome::NonFinite`].
     pub outcome: Outcome,
     /// Seconds of the last call.
     pub seconds: f64,

@@ -15,6 +15,7 @@
 //! | [`enqueued`] | inner products that stay on the device |
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`watch`] | cancellation and progress of a call |
+//! | `finite` | results of cores that hold NaN or infinity |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
 //! | [`cpu`], [`gpu`] | the CPU's and the GPU's |
@@ -27,6 +28,7 @@ mod call;
 pub mod cost;
 pub mod cpu;
 pub mod enqueued;
+mod finite;
 pub mod gpu;
 pub mod info;
 pub mod operator;

@@ -275,26 +275,35 @@ impl<'a> Planner<'a> {
             Algorithm::Halves => return self.by_halves(self.best_halves(), "asked for".into()),
             Algorithm::Power => return self.by_power("asked for".into()),
             Algorithm::Auto => {}
-            forced => return self.by_pairs(forced, "asked for".into()),
+            forced => return self.by_pairs(forced, "asked for".into(), f64::INFINITY),
         }
         let halves = self.best_halves();
         // Their products are thin and their tensors pass through memory: they have to be clearly cheaper.
         let may = self.repeat() == 1 && self.request.machine.dense_halves;
-        if may && 4.0 * halves.flops < pairs_flops && self.halves_bytes(halves) <= self.limit as f64 {
+        // Bytes of what would be taken if there were as many.
+        let mut otherwise = f64::INFINITY;
+        if may && 4.0 * halves.flops < pairs_flops {
+            otherwise = self.halves_bytes(halves);
+        }
+        if otherwise <= self.limit as f64 {
             let reason = format!("dense halves take {:.3e} operations, pairs {pairs_flops:.3e}", halves.flops);
             return self.by_halves(halves, reason);
         }
         let power = self.power_flops();
         let may = self.exponent() > 1;
-        if may && 2.0 * power < pairs_flops && self.power_bytes() <= self.limit as f64 {
+        let has_power = may && 2.0 * power < pairs_flops;
+        if has_power {
+            otherwise = otherwise.min(self.power_bytes());
+        }
+        if has_power && self.power_bytes() <= self.limit as f64 {
             let reason = format!("squaring takes {power:.3e} operations, pairs {pairs_flops:.3e}");
             return self.by_power(reason);
         }
         if is_open {
-            return self.by_pairs(Algorithm::Open, format!("open at bond {}", self.cut));
+            return self.by_pairs(Algorithm::Open, format!("open at bond {}", self.cut), otherwise);
         }
         let reason = format!("{smallest} pairs at bond {}, the cheapest", self.cut);
-        self.by_pairs(Algorithm::Blocked, reason)
+        self.by_pairs(Algorithm::Blocked, reason, otherwise)
     }
 
     /// A plan whose algorithm is still to be filled in.
@@ -345,7 +354,8 @@ impl<'a> Planner<'a> {
         if self.strict { expect_room(self.limit, needed) } else { Ok(()) }
     }
 
-    fn by_pairs(&self, algorithm: Algorithm, reason: String) -> Result<Plan> {
+    /// By boundary pairs; another way is open with a workspace of `otherwise` bytes, which a refusal names if it is less.
+    fn by_pairs(&self, algorithm: Algorithm, reason: String, otherwise: f64) -> Result<Plan> {
         let mut plan = self.start(algorithm, reason)?;
         let machine = self.request.machine;
         let max_rank = self.request.x.0.max_rank().max(self.request.y.0.max_rank());
@@ -356,12 +366,29 @@ impl<'a> Planner<'a> {
             plan.kernel = Kernel::Chain;
         }
         let single = self.bytes(environment + product);
-        self.expect_room(single)?;
+        // More than one pair at a time needs three environments each, one pair n + 1 of them.
+        let each = self.bytes(3.0 * environment);
+        let forced = match algorithm {
+            Algorithm::Reduced => Some(1),
+            Algorithm::Full => Some(all),
+            _ => Some(self.request.options.block.min(all)).filter(|block| *block > 0),
+        };
+        let needed = match forced {
+            Some(block) if block > 1 => block as f64 * each,
+            _ => single,
+        };
+        let mut least = needed.min(otherwise);
         if let (Kernel::Chain, Some(isa)) = (plan.kernel, machine.vectors) {
             match self.by_chain(&mut plan, isa) {
-                true => return Ok(plan),
-                false => plan.kernel = Kernel::Products,
+                None => return Ok(plan),
+                Some(needed) => (plan.kernel, least) = (Kernel::Products, least.min(needed)),
             }
+        }
+        // A GPU's own kernels may need none of it: [`super::ops::ContractOps::settle`] looks once it has chosen one.
+        let settled_later = self.is_gpu() && (plan.kernel == Kernel::Chain || plan.sites() == 1);
+        let expect_room = |needed: f64| if settled_later { Ok(()) } else { self.expect_room(needed) };
+        if needed > self.limit as f64 {
+            expect_room(least)?;
         }
         if all == 1 {
             plan.workspace = single as u64;
@@ -376,14 +403,10 @@ impl<'a> Planner<'a> {
             }
             return Ok(plan);
         }
-        let each = self.bytes(3.0 * environment);
-        // More than one pair at a time needs three environments each, one pair n + 1 of them.
         let allowed = ((self.limit as f64 / each) as usize).clamp(1, all);
-        plan.block = match algorithm {
-            Algorithm::Reduced => 1,
-            Algorithm::Full => all,
-            _ if self.request.options.block > 0 => self.request.options.block.min(all),
-            _ => {
+        plan.block = match forced {
+            Some(block) => block,
+            None => {
                 let narrow = self.sizes.s.iter().copied().max().unwrap_or(1);
                 let filling = machine.fill_rows.div_ceil(narrow).max(1);
                 // Products on a GPU gain more by their number than by what stays in a cache.
@@ -393,7 +416,7 @@ impl<'a> Planner<'a> {
             }
         };
         let block = if plan.block == 1 { single } else { plan.block as f64 * each };
-        self.expect_room(block)?;
+        expect_room(block)?;
         if algorithm == Algorithm::Blocked {
             let room = (self.limit as f64 / block) as usize;
             plan.workers = machine.workers.min(plan.blocks()).min(room).max(1);
@@ -402,10 +425,11 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// Fills in a plan whose pairs go through the CPU's chain; `false` if the workspace does not allow one.
-    fn by_chain(&self, plan: &mut Plan, isa: Isa) -> bool {
+    /// Fills in a plan whose pairs go through the CPU's chain, unless they take more workspace than there is: then the
+    /// bytes of its smallest block, infinite where it is not worth it at all.
+    fn by_chain(&self, plan: &mut Plan, isa: Isa) -> Option<f64> {
         let Request { options, machine, x, y, .. } = self.request;
-        let Ok(repeat) = usize::try_from(self.repeat()) else { return false };
+        let Ok(repeat) = usize::try_from(self.repeat()) else { return Some(f64::INFINITY) };
         let chain = Chain::new(isa, x, y, (self.cut, repeat), plan.conjugate);
         let all = self.pairs.len();
         plan.block = match plan.algorithm {
@@ -420,14 +444,17 @@ impl<'a> Planner<'a> {
         // Rows shorter than a vector are filled up, and cores at the cut are gathered: a little, or it is not worth it.
         let (environment, product) = self.sizes.largest(self.cut, self.repeat());
         let filled = (chain.workspace(1) * part) as f64 > self.bytes(environment + product) + 16384.0;
-        if filled || to_u64(block) > self.limit {
-            return false;
+        if filled {
+            return Some(f64::INFINITY);
+        }
+        if to_u64(block) > self.limit {
+            return Some(block as f64);
         }
         let room = (self.limit / to_u64(block)).min(to_u64(machine.workers)) as usize;
         plan.workers = if plan.algorithm == Algorithm::Blocked { room.min(plan.blocks()).max(1) } else { 1 };
         plan.workspace = to_u64(block) * to_u64(plan.workers);
         plan.chain = Some(chain);
-        true
+        None
     }
 
     /// Both ends of an open train: where they grow densely, and where they meet.

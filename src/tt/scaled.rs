@@ -63,6 +63,16 @@ impl Scaled {
         Self { mantissa, exponent: exponent.saturating_add(q) }
     }
 
+    /// No number: NaN in the real part, and in the imaginary part too of a complex type.
+    pub fn nan(dtype: DType) -> Self {
+        Self { mantissa: Complex::new(f64::NAN, if is_complex(dtype) { f64::NAN } else { 0.0 }), exponent: 0 }
+    }
+
+    /// How the scaled form came out: [`Outcome::Ok`] or [`Outcome::NonFinite`].
+    pub fn outcome(self) -> Outcome {
+        if self.is_finite() { Outcome::Ok } else { Outcome::NonFinite }
+    }
+
     /// A real number.
     pub fn real(value: f64) -> Self {
         Self::new(Complex::new(value, 0.0), 0)
@@ -83,8 +93,11 @@ impl Scaled {
         Self { mantissa: self.mantissa.conj(), ..self }
     }
 
-    /// The real part.
+    /// The real part; NaN if either part is not finite.
     pub fn re(self) -> Self {
+        if !self.is_finite() {
+            return Self::nan(DType::F64);
+        }
         Self::new(Complex::new(self.mantissa.re, 0.0), self.exponent)
     }
 
@@ -127,13 +140,13 @@ impl Scaled {
             .then(|| Self::new(self.mantissa / other.mantissa, self.exponent.saturating_sub(other.exponent)))
     }
 
-    /// Square root of the real part, 0 if that is negative.
+    /// Square root of the real part, 0 if that is negative; NaN if either part is not finite.
     pub fn sqrt(self) -> Self {
+        if !self.is_finite() {
+            return Self::nan(DType::F64);
+        }
         let odd = self.exponent.rem_euclid(2);
         let root = scale(self.mantissa.re.max(0.0), odd).sqrt();
-        if self.mantissa.re.is_nan() {
-            return self;
-        }
         Self::new(Complex::new(root, 0.0), (self.exponent - odd) / 2)
     }
 
@@ -151,7 +164,7 @@ impl Scaled {
     /// The number in `dtype` (of an f32 type: rounded to f32), and how that came out.
     pub fn plain(self, dtype: DType) -> (Complex<f64>, Outcome) {
         if !self.is_finite() {
-            return (Complex::new(f64::NAN, if is_complex(dtype) { f64::NAN } else { 0.0 }), Outcome::NonFinite);
+            return (Self::nan(dtype).mantissa, Outcome::NonFinite);
         }
         let part = |x: f64| {
             let wide = scale(x, self.exponent);

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::algorithm::inner;
 use super::cpu::CpuContraction;
+use super::finite;
 use super::gpu::GpuContraction;
 use super::info::Info;
 use super::ops::{ContractOps, Work};
@@ -175,7 +176,9 @@ impl Contraction {
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let sum = self.execute(stream, &plan, x, y, report, inner::contract)?;
+        let sum = finite::checked(sum, plan.dtype, &[x, y])?;
         let mut info = plan.info(self.contexts.len());
+        info.outcome = sum.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
     }

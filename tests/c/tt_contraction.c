@@ -197,6 +197,50 @@ static void little_workspace(void) {
   OK(purlin_tt_destroy(x.tt));
 }
 
+/* A train with NaN in its cores: plain calls fail and set NaN; scaled calls succeed, with NaN and an outcome. */
+static void not_finite(purlin_tt_contraction *c, purlin_tt *tt) {
+  const double z[4] = {1, 0, 0, -1};
+  const int64_t sites[1] = {0}, length[1] = {1}, pair[2] = {2, 2};
+  const purlin_tt *list[1];
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_environments *e = NULL;
+  purlin_tt_scaled s;
+  double result[2] = {0}, value[1] = {0}, op_data[4];
+  int64_t exponent[1] = {7};
+  purlin_tensor *op, *values = vector_of(context, PURLIN_F64, 1, value), *exponents = NULL;
+  memcpy(op_data, z, sizeof z);
+  list[0] = tt;
+  op = dense(context, PURLIN_F64, 2, pair, op_data);
+  OK(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, length, NULL, exponent, &exponents));
+#define IS_NAN(number) CHECK(isnan(number) && info.outcome == PURLIN_TT_RESULT_NONFINITE), info.outcome = 0
+  OK(purlin_tt_inner_scaled(c, NULL, tt, tt, &s, &info));
+  IS_NAN(s.re);
+  OK(purlin_tt_norm_scaled(c, NULL, tt, &s, &info));
+  IS_NAN(s.re);
+  OK(purlin_tt_distance_scaled(c, NULL, tt, tt, &s, &info));
+  IS_NAN(s.re);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_norm(c, NULL, tt, result, &info));
+  IS_NAN(result[0]);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_distance(c, NULL, tt, tt, result, &info));
+  IS_NAN(result[0]);
+  OK(purlin_tt_inner_batch(c, NULL, 1, list, list, values, exponents, &info));
+  CHECK(exponent[0] == 0);
+  IS_NAN(value[0]);
+#undef IS_NAN
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_inner_batch(c, NULL, 1, list, list, values, NULL, &info));
+  CHECK(isnan(value[0]));
+  value[0] = 0;
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_expect_local(c, NULL, tt, op, 1, sites, values));
+  CHECK(isnan(value[0]));
+  OK(purlin_tt_environments_create(c, tt, NULL, tt, &e));
+  OK(purlin_tt_environments_value(e, NULL, 1, &s));
+  CHECK(isnan(s.re));
+  OK(purlin_tt_environments_destroy(e));
+  OK(purlin_tensor_destroy(exponents));
+  OK(purlin_tensor_destroy(values));
+  OK(purlin_tensor_destroy(op));
+}
+
 /* Products that leave the range of their type. */
 static void ranges(void) {
   enum { LENGTH = 400 };
@@ -232,6 +276,7 @@ static void ranges(void) {
   OK(purlin_tt_borrow(context, PURLIN_F64, 0, LENGTH, modes, ranks, cores, &tt));
   FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_inner(c, NULL, tt, tt, result, &info));
   CHECK(isnan(result[0]) && info.outcome == PURLIN_TT_RESULT_NONFINITE);
+  not_finite(c, tt);
   OK(purlin_tt_destroy(tt));
   OK(purlin_tt_contraction_destroy(c));
 }
@@ -353,7 +398,7 @@ static void operators(void) {
 }
 
 static void environments(void) {
-  static made x;
+  static made x, other;
   static double sz[4] = {1, 0, 0, -1}, room[64], out[64];
   purlin_tt_contraction *c = contraction(NULL);
   purlin_tt_matrix *h = NULL;
@@ -418,8 +463,29 @@ static void environments(void) {
   BAD_ARGUMENT("dims: is NULL", purlin_tt_environments_shape(e, 1, NULL, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_environments_value(e, NULL, 1, NULL));
   BAD_ARGUMENT("environments: is NULL", purlin_tt_environments_create(c, x.tt, h, x.tt, NULL));
+  /* Other trains, whose rank between cores 1 and 2 differs: the trains before may go. */
+  make_train(context, &other, 4, 2, 3, 1, 10);
+  other.ranks[2] = 2;
+  memcpy(other.cores[0], x.cores[0], 6 * sizeof(double));
+  memcpy(other.cores[3], x.cores[3], 6 * sizeof(double));
+  OK(purlin_tt_destroy(other.tt));
+  OK(purlin_tt_borrow(context, PURLIN_F64, 0, 4, other.modes, other.ranks, other.cores, &other.tt));
+  OK(purlin_tt_sandwich(c, NULL, other.tt, h, other.tt, energy, NULL));
+  BAD_ARGUMENT("x: has rank 2 at bond 2, 3 before, though only cores 0 to 1 are said to differ",
+               purlin_tt_environments_set_trains(e, x.tt, other.tt, 0, 1));
+  BAD_ARGUMENT("first, last: are 2 and 1", purlin_tt_environments_set_trains(e, other.tt, other.tt, 2, 1));
+  BAD_ARGUMENT("first, last: are 1 and 4", purlin_tt_environments_set_trains(e, other.tt, other.tt, 1, 4));
+  BAD_ARGUMENT("first: is -1", purlin_tt_environments_set_trains(e, other.tt, other.tt, -1, 2));
+  BAD_HANDLE("x: is NULL", purlin_tt_environments_set_trains(e, other.tt, NULL, 1, 2));
+  OK(purlin_tt_environments_value(e, NULL, 2, &s));
+  OK(purlin_tt_environments_set_trains(e, other.tt, other.tt, 1, 2));
+  for (k = 0; k <= 4; k++) {
+    OK(purlin_tt_environments_value(e, NULL, k, &s));
+    CHECK(near(value_of(&s), energy[0], 1e-12));
+  }
   OK(purlin_tt_matrix_destroy(h));
   BAD_HANDLE("h: was destroyed", purlin_tt_environments_value(e, NULL, 1, &s));
+  OK(purlin_tt_destroy(other.tt));
   OK(purlin_tt_destroy(x.tt));
   BAD_HANDLE("y: was destroyed", purlin_tt_environments_value(plain, NULL, 1, &s));
   OK(purlin_tensor_destroy(w));

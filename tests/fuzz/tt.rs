@@ -413,8 +413,13 @@ fn environment(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (mut dims, mut dtype, mut exponent) = ([1i64; 8], PURLIN_F64, 0i64);
     let told = c!(purlin_tt_environments_shape(e, bond, dims.as_mut_ptr(), &raw mut dtype));
     let mut scaled = purlin_tt_scaled { re: 0.0, im: 0.0, exponent: 0, log_abs: 0.0, phase_re: 0.0, phase_im: 0.0 };
-    match s.below(7) {
+    match s.below(8) {
         0 => told,
+        7 => {
+            let (y, x) = (w.trains.pick(s), w.trains.pick(s));
+            let last = if s.once_in(10) { s.strange() } else { s.below(SITES) as i64 };
+            c!(purlin_tt_environments_set_trains(e, y, x, bond, last))
+        }
         1 => c!(purlin_tt_environments_build(e, null(), side, bond)),
         2 => c!(purlin_tt_environments_update_core(e, bond)),
         3 => {

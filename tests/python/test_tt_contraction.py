@@ -274,6 +274,37 @@ def test_environments(cpu: purlin.Context) -> None:
         e.update_core(1)
         scaled = e.value(3)
         assert abs(scaled.mantissa * 2.0**scaled.exponent - 4 * expected) < 1e-12 * abs(expected)
+        # A two-site step, after which the rank between is another.
+        new = [cores[0], *random_cores([2, 2], [cores[0].shape[2], 2, cores[2].shape[2]]), cores[3]]
+        e.set_trains(new, new, 1, 2)
+        expected = tt.sandwich(new, h, new, context=cpu)
+        for bond in (1, 3):
+            scaled = e.value(bond)
+            assert abs(scaled.mantissa * 2.0**scaled.exponent - expected) < 1e-12 * abs(expected)
+        with pytest.raises(ValueError, match="rank"):
+            e.set_trains(cores, cores, 0, 1)
+
+
+def test_what_is_not_finite_is_told(cpu: purlin.Context) -> None:
+    for at in range(4):
+        cores = random_cores([2] * 4, [1, 2, 3, 2, 1])
+        cores[at][0, 1, 0] = np.nan
+        with tt.Contraction(context=cpu) as c:
+            for scaled in (
+                lambda: c.inner_scaled(cores, cores),
+                lambda: c.norm_scaled(cores),
+                lambda: c.distance_scaled(cores, cores),
+            ):
+                assert np.isnan(scaled().mantissa)
+                assert c.info is not None and c.info.outcome == "nonfinite"
+            for plain in (
+                lambda: c.inner(cores, cores),
+                lambda: c.norm(cores),
+                lambda: c.inner_batch([cores], [cores]),
+                lambda: c.expect_local(cores, np.diag([1.0, -1.0])),
+            ):
+                with pytest.raises(purlin.Numerical, match="not finite"):
+                    plain()
 
 
 def test_options_progress_and_refusals(cpu: purlin.Context) -> None:

@@ -208,6 +208,7 @@ _PROTOTYPES = {
     "tt_environments_create": "ppppP",
     "tt_environments_build": "ppil",
     "tt_environments_update_core": "pl",
+    "tt_environments_set_trains": "pppll",
     "tt_environments_shape": "plpp",
     "tt_environments_get": "ppilpp",
     "tt_environments_apply": "pplippp",

@@ -427,6 +427,15 @@ class Environments(Handle):
         """Core `k` of the bra or of the ket has changed."""
         self.context.finish(lib.purlin_tt_environments_update_core(self.handle, k))
 
+    def set_trains(self, y: object, x: object, first: int, last: int) -> None:
+        """Other trains from now on, which differ in the cores `first` to `last` and in the ranks between these alone: a
+        two-site step. Environments that depend on none of these cores are kept."""
+        bra = Train.of(y, self.context)
+        ket = bra if x is y else Train.of(x, self.context)
+        status = lib.purlin_tt_environments_set_trains(self.handle, bra.handle, ket.handle, first, last)
+        self.context.finish(status)
+        self.bra, self.ket = bra, ket
+
     def shape(self, bond: int) -> tuple[int, int, int, int]:
         """Ranks of bra and operator, boundary values (1 for open trains) and rank of the ket at a bond."""
         return self._shape(bond)[0]

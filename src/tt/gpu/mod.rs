@@ -222,7 +222,7 @@ impl GpuContraction {
             && !plan.grid
             && let Some(form) = chain::form_of::<T>(&gpu, &call.sites, call.length, terms.len())?
         {
-            let careful = if is_two_ended(plan, &call.sites, call.length) {
+            let careful = if plan.two_ended {
                 chain::two_ended::<T>(&call, form, &mut sums)?
             } else {
                 chain::pairs::<T>(&call, form, terms.clone(), &mut sums)?
@@ -388,17 +388,20 @@ fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), optio
         return Ok(());
     }
     let sites = sites(plan, shapes.0, shapes.1)?;
+    let is_strict = options.workspace_limit > 0;
     let ends = is_two_ended(plan, &sites, length);
     if !plan.grid && chain::form_of::<T>(gpu, &sites, length, plan.pairs.len())?.is_some() {
         let meets = &sites[if ends { middle(&sites) } else { 0 }];
         let elements = if ends { product("rank", meets.r[0], meets.s[0])? } else { 0 };
-        plan.workspace = to_u64(product("rank", elements, 2 * size_of::<T>())?);
-        plan.two_ended = ends;
+        let both = to_u64(product("rank", elements, 2 * size_of::<T>())?);
+        // From one end alone the environment stays in the block.
+        plan.two_ended = ends && (!is_strict || both <= plan.limit);
+        plan.workspace = if plan.two_ended { both } else { 0 };
         return Ok(());
     }
     let (environment, products) = tt::grid_strides(&sites)?;
     let needed = product("work space", 2 * environment + products, 2 * size_of::<T>())?;
-    let problem = if options.workspace_limit > 0 { expect_room(plan.limit, needed as f64).err() } else { None };
+    let problem = if is_strict { expect_room(plan.limit, needed as f64).err() } else { None };
     match problem {
         Some(problem) if options.kernel == Some(Kernel::Chain) => return Err(problem),
         // Small ranks that no block holds, and less memory than the whole device would take, or many pairs.
@@ -406,7 +409,9 @@ fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), optio
         Some(_) => plan.kernel = Kernel::Products,
         None => (plan.grid, plan.two_ended, plan.workspace) = (true, ends, to_u64(needed)),
     }
-    Ok(())
+    // The planner left this to the choice of a kernel.
+    let is_library = is_strict && plan.kernel == Kernel::Products;
+    if is_library { expect_room(plan.limit, plan.workspace as f64) } else { Ok(()) }
 }
 
 /// Whether nothing is to be scaled.

@@ -1,7 +1,7 @@
 //! Operators as calls of a contraction: it cancels them, and its progress function hears of them.
 
 use super::environments::Environments;
-use super::local::{correlation_watched, expect_local_watched};
+use super::local::{Locals, correlation_watched, expect_local_watched};
 use super::trains::Trains;
 use super::value::{Rayleigh, plan_rayleigh, plan_sandwich, rayleigh_watched, sandwich_watched};
 use crate::error::Result;
@@ -72,7 +72,7 @@ impl Contraction {
         op: &[Complex<f64>],
         sites: &[usize],
         report: Option<&ProgressFn<'_>>,
-    ) -> Result<Vec<Complex<f64>>> {
+    ) -> Result<Locals> {
         self.watched(stream, report, |context, options, watch| {
             expect_local_watched(context, stream, options, x, op, sites, watch)
         })
@@ -89,7 +89,7 @@ impl Contraction {
         a: &[Complex<f64>],
         b: &[Complex<f64>],
         report: Option<&ProgressFn<'_>>,
-    ) -> Result<Vec<Complex<f64>>> {
+    ) -> Result<Locals> {
         self.watched(stream, report, |context, options, watch| {
             correlation_watched(context, stream, options, x, a, b, watch)
         })

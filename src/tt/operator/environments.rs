@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::finite;
 use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
@@ -48,7 +50,7 @@ struct Store<T> {
 /// 2 sum of r_k w_k s_k elements, charged to the context's memory and not to a workspace limit.
 ///
 /// The trains are handed in with every call and must be the same ones, up to cores that were announced by
-/// [`Environments::update_core`]; ranks may change with them.
+/// [`Environments::update_core`], or by [`Environments::set_trains`] where ranks change with them.
 pub struct Environments {
     context: Arc<Context>,
     options: Options,
@@ -56,6 +58,8 @@ pub struct Environments {
     dtype: DType,
     slots: Slots,
     ranks: Option<Vec<usize>>,
+    /// Ranks of bra and ket for which what is kept was built.
+    bonds: [Vec<usize>; 2],
     store: Box<dyn Any + Send + Sync>,
     /// Whether they are on the context's GPU.
     on_device: bool,
@@ -88,7 +92,8 @@ impl Environments {
             Ok(store)
         })?;
         let (context, options, cancel) = (Arc::clone(context), options.clone(), CancelHandle::default());
-        Ok(Self { context, options, cancel, dtype, slots, ranks, store, on_device: on_device(trains), valid: [0, d] })
+        let (bonds, on_device) = (bonds_of(trains)?, on_device(trains));
+        Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid: [0, d] })
     }
 
     /// The same, whose calls `handle` cancels, too.
@@ -114,6 +119,41 @@ impl Environments {
         if k < self.sites() {
             self.valid = [self.valid[0].min(k), self.valid[1].max(k + 1)];
         }
+    }
+
+    /// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone: a two-site step
+    /// that changed both cores and the rank between them. Environments that depend on none of these cores are kept.
+    ///
+    /// # Errors
+    /// As [`Trains::check`]; [`Error::InvalidArgument`] for a core that there is not, another length, type or device, and for
+    /// a rank that differs at a bond outside of `first` + 1 to `last`. After an error the environments are as before.
+    pub fn set_trains(&mut self, trains: &Trains<'_>, first: usize, last: usize) -> Result<()> {
+        let d = self.sites();
+        if first > last || last >= d {
+            return Err(Error::invalid(
+                "first, last",
+                format!("are {first} and {last}, not in order from 0 to {}", d - 1),
+            ));
+        }
+        // What does not fit the environments is refused here.
+        self.chain(trains)?;
+        let bonds = bonds_of(trains)?;
+        for (name, before, now) in [("y", &self.bonds[0], &bonds[0]), ("x", &self.bonds[1], &bonds[1])] {
+            for bond in (0..=first).chain(last + 1..=d) {
+                // The ends of a ring are one bond, which the first and the last core share.
+                let is_inside = (bond == 0 || bond == d) && first == 0 && last + 1 == d;
+                if before[bond] != now[bond] && !is_inside {
+                    let problem = format!(
+                        "has rank {} at bond {bond}, {} before, though only cores {first} to {last} are said to differ",
+                        now[bond], before[bond]
+                    );
+                    return Err(Error::invalid(name, problem));
+                }
+            }
+        }
+        self.bonds = bonds;
+        self.valid = [self.valid[0].min(first), self.valid[1].max(last + 1)];
+        Ok(())
     }
 
     /// Builds what is missing up to the environment of `side` at bond k, 0 to d, in the order of `stream` or of the context's
@@ -285,7 +325,7 @@ impl Environments {
             with_scalar!(self.dtype, "x", T => {
                 let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
                 let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
-                Ok(sums[self.group()])
+                self.checked(sums[self.group()], trains)
             })
         })
     }
@@ -327,8 +367,17 @@ impl Environments {
                 let (next, _) = chain.step::<T, _>(ops, &mut work, left, k, &gather, false, 0, to)?;
                 value::meet::<T, _>(ops, &next, right, 0)
             })?;
-            Ok(stepped[1])
+            self.checked(stepped[1], trains)
         })
+    }
+
+    /// `value`, or NaN where a core of the trains or of the operator is not finite.
+    fn checked(&self, value: Scaled, trains: &Trains<'_>) -> Result<Scaled> {
+        let Trains { bra, operator, ket } = *trains;
+        match operator.map(TrainMatrix::train) {
+            Some(h) if !finite::is_finite(h)? => Ok(Scaled::nan(self.dtype)),
+            _ => finite::checked(value, self.dtype, &[bra, ket]),
+        }
     }
 
     /// Operations of a call that waits for its result.
@@ -405,6 +454,12 @@ impl Environments {
             None => Err(Error::Internal(format!("no environment at bond {k}"))),
         }
     }
+}
+
+/// Ranks of bra and ket.
+fn bonds_of(trains: &Trains<'_>) -> Result<[Vec<usize>; 2]> {
+    let of = |train: &TensorTrain| alloc::copied("environments", train.shape().ranks());
+    Ok([of(trains.bra)?, of(trains.ket)?])
 }
 
 fn find<T: Scalar>(store: &(dyn Any + Send + Sync), side: Side, k: usize) -> Result<&Kept<T>> {

@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
+use crate::tt::finite;
+use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options};
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
@@ -36,7 +38,7 @@ pub fn expect_local(
     x: &TensorTrain,
     op: &[Complex<f64>],
     sites: &[usize],
-) -> Result<Vec<Complex<f64>>> {
+) -> Result<Locals> {
     expect_local_watched(context, None, options, x, op, sites, &unwatched(context))
 }
 
@@ -49,7 +51,7 @@ pub(super) fn expect_local_watched(
     op: &[Complex<f64>],
     sites: &[usize],
     watch: &Watch,
-) -> Result<Vec<Complex<f64>>> {
+) -> Result<Locals> {
     let (d, modes) = (x.shape().len(), x.shape().modes());
     for (at, &k) in sites.iter().enumerate() {
         if k >= d {
@@ -62,9 +64,9 @@ pub(super) fn expect_local_watched(
     let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
     let sums = &mut Local { op, wanted: &wanted, values: &mut values };
     let norm = run(context, stream, options, x, is_real(op), sums, watch)?;
-    let mut out = alloc::with_capacity(WHAT, sites.len())?;
+    let mut out = Locals { values: alloc::with_capacity(WHAT, sites.len())?, outcome: Outcome::Ok };
     for &k in sites {
-        out.push(plain(values[k], norm)?);
+        out.push(values[k], norm)?;
     }
     Ok(out)
 }
@@ -81,7 +83,7 @@ pub fn correlation(
     x: &TensorTrain,
     a: &[Complex<f64>],
     b: &[Complex<f64>],
-) -> Result<Vec<Complex<f64>>> {
+) -> Result<Locals> {
     correlation_watched(context, None, options, x, a, b, &unwatched(context))
 }
 
@@ -94,7 +96,7 @@ pub(super) fn correlation_watched(
     a: &[Complex<f64>],
     b: &[Complex<f64>],
     watch: &Watch,
-) -> Result<Vec<Complex<f64>>> {
+) -> Result<Locals> {
     let (d, modes) = (x.shape().len(), x.shape().modes());
     if let Some(k) = modes.iter().position(|n| *n != modes[0]) {
         let problem = format!("core {k} has mode size {}, core 0 has {}: they must be equal", modes[k], modes[0]);
@@ -106,16 +108,37 @@ pub(super) fn correlation_watched(
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
     let norm = run(context, stream, options, x, real, &mut Correlation { a, b, values: &mut values }, watch)?;
-    let mut out = alloc::with_capacity(WHAT, count)?;
+    let mut out = Locals { values: alloc::with_capacity(WHAT, count)?, outcome: Outcome::Ok };
     for value in values {
-        out.push(plain(value, norm)?);
+        out.push(value, norm)?;
     }
     Ok(out)
 }
 
-/// value / <x|x> as a plain number.
-fn plain(value: Scaled, norm: Scaled) -> Result<Complex<f64>> {
-    Ok(value::quotient(value, norm)?.plain(DType::CF64).0)
+/// Expectation values as plain numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Locals {
+    /// The numbers.
+    pub values: Vec<Complex<f64>>,
+    /// How they came out: the largest of their outcomes.
+    pub outcome: Outcome,
+}
+
+impl std::ops::Deref for Locals {
+    type Target = [Complex<f64>];
+    fn deref(&self) -> &Self::Target {
+        &self.values
+    }
+}
+
+impl Locals {
+    /// Appends value / <x|x>. There is room for it.
+    fn push(&mut self, value: Scaled, norm: Scaled) -> Result<()> {
+        let (value, outcome) = value::quotient(value, norm)?.plain(DType::CF64);
+        self.values.push(value);
+        self.outcome = self.outcome.max(outcome);
+        Ok(())
+    }
 }
 
 /// What is summed over the boundary pairs.
@@ -156,7 +179,7 @@ fn run<S: Sums>(
             over_pairs::<T, _, S>(&chain, &ops, &options, sums)
         })
     })?;
-    let norm = norm2(norm);
+    let norm = finite::checked(norm2(norm), DType::F64, &[x])?;
     if norm.is_zero() {
         return Err(Error::Numerical("division by <x|x>, which is 0".into()));
     }

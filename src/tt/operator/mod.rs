@@ -41,7 +41,7 @@ pub mod value;
 pub(super) mod tests;
 
 pub use environments::{Environments, Side};
-pub use local::{correlation, expect_local};
+pub use local::{Locals, correlation, expect_local};
 pub use models::{heisenberg, identity, ising};
 pub use terms::Terms;
 pub use trains::Trains;

@@ -137,9 +137,15 @@ impl Terms {
     /// boundary, which then has one value and one more for each of these that differ; without a ring all ranks at the ends
     /// are 1.
     ///
+    /// In a real type factors may be imaginary where the products are real, as Sy Sy in Sx Sx + Sy Sy + Sz Sz: each factor
+    /// that is imaginary as a whole is divided by i, and the coefficient multiplied with it.
+    ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for complex terms in a real type; out of memory.
+    /// [`Error::InvalidArgument`] for terms that are complex in a real type; out of memory.
     pub fn build(&self, context: &Arc<Context>, dtype: DType, ring: bool) -> Result<TrainMatrix> {
+        if !is_complex(dtype) && self.has_imaginary() {
+            return self.with_real_factors(dtype)?.build(context, dtype, ring);
+        }
         let automaton = Automaton::new(self, ring)?;
         let shape = TrainMatrix::shape_of("terms", &self.modes, &self.modes, &automaton.ranks)?;
         let mut train = TensorTrain::zeros(context, dtype, Location::Host, shape)?;
@@ -154,6 +160,43 @@ impl Terms {
             Ok(())
         })?;
         TrainMatrix::new("terms", train, &self.modes, &self.modes)
+    }
+
+    /// Whether a factor is imaginary as a whole, which a real type can hold only without its i.
+    fn has_imaginary(&self) -> bool {
+        self.factors.iter().any(|&(_, number)| is_imaginary(&self.operators[number]))
+    }
+
+    /// The same sum with real factors: each imaginary factor A is replaced by A / i.
+    fn with_real_factors(&self, dtype: DType) -> Result<Self> {
+        let mut real = Self::new(&self.modes)?;
+        let turned = |x: &Complex<f64>| Complex::new(x.im, 0.0);
+        for (at, (coefficient, factors)) in self.products().enumerate() {
+            let (mut power, mut matrices) = (0usize, alloc::with_capacity(WHAT, factors.len())?);
+            for &(site, number) in factors {
+                let mut matrix = alloc::copied(WHAT, &self.operators[number])?;
+                if number == IDENTITY {
+                    let n = self.modes[site];
+                    matrix = alloc::filled(WHAT, n * n, Complex::new(0.0, 0.0))?;
+                    (0..n).for_each(|i| matrix[i * (n + 1)] = Complex::new(1.0, 0.0));
+                } else if is_imaginary(&matrix) {
+                    matrix.iter_mut().for_each(|x| *x = turned(x));
+                    power += 1;
+                }
+                matrices.push((site, matrix));
+            }
+            // A sign too is exact.
+            let Complex { re, im } = coefficient;
+            let coefficient =
+                [Complex::new(re, im), Complex::new(-im, re), Complex::new(-re, -im), Complex::new(im, -re)][power % 4];
+            if coefficient.im != 0.0 || matrices.iter().any(|(_, m)| m.iter().any(|x| x.im != 0.0)) {
+                return Err(Error::invalid("dtype", format!("is {}, the terms are complex: term {at}", dtype.name())));
+            }
+            let mut given = alloc::with_capacity(WHAT, matrices.len())?;
+            given.extend(matrices.iter().map(|(site, matrix)| (*site, &matrix[..])));
+            real.add(coefficient, &given)?;
+        }
+        Ok(real)
     }
 
     fn write<T: Scalar>(&self, core: &mut [T], left: usize, n: usize, entry: &Entry) -> Result<()> {
@@ -172,4 +215,13 @@ impl Terms {
         }
         Ok(())
     }
+}
+
+fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::CF32 | DType::CF64)
+}
+
+/// Whether a matrix is i times a real one that is not 0.
+fn is_imaginary(matrix: &[Complex<f64>]) -> bool {
+    matrix.iter().all(|x| x.re == 0.0) && matrix.iter().any(|x| x.im != 0.0)
 }

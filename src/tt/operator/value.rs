@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::{Conjugate, Options, Scaling};
 use crate::tt::scaled::Scaled;
@@ -155,7 +156,18 @@ pub(super) fn contract(
 ) -> Result<([Scaled; 2], Info)> {
     let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
-    with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))
+    let (sums, info) =
+        with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))?;
+    let Trains { bra, operator, ket } = *trains;
+    let [with, without] = sums;
+    let with = match operator.map(TrainMatrix::train) {
+        // Blocks that no path of other blocks reaches are not read.
+        Some(h) if !finite::is_finite(h)? => Scaled::nan(dtype),
+        Some(_) => finite::checked(with, dtype, &[bra, ket])?,
+        None => with,
+    };
+    let without = if identity { finite::checked(without, dtype, &[bra, ket])? } else { without };
+    Ok(([with, without], info))
 }
 
 /// The report of [`contract`] before it runs.

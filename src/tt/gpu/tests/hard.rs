@@ -95,6 +95,30 @@ fn zeros_and_what_is_not_finite_come_out() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn every_call_gives_nan_and_says_so() {
+    // The block's kernel, and products of a library.
+    for location in [Location::Device, Location::Host] {
+        crate::tt::tests::nonfinite::check(&gpu(0), location, &[1, 3, 40]);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn plans_and_needs_of_workspace_agree() {
+    let context = gpu(0);
+    crate::tt::tests::workspace::check(&context, Location::Device);
+    // One block needs no workspace at all, whatever the limit.
+    let x = Plain::random(&[2; 4], &[3, 5, 4, 5, 3], 3, 1.0).train(&context, DType::F64, Location::Device);
+    for algorithm in [Algorithm::Reduced, Algorithm::Full, Algorithm::Blocked] {
+        let given = Options { workspace_limit: 1, ..options(algorithm, Conjugate::Bra) };
+        let mut session = Contraction::new(&context, given).unwrap();
+        assert_eq!(session.plan(&x, &x).unwrap().workspace_bytes, 0);
+        assert_eq!(session.inner(None, &x, &x, None).unwrap().1.workspace_bytes, 0);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn cores_aligned_to_a_component_are_taken() {
     let context = gpu(0);
     let device = context.gpu("test").unwrap();

@@ -85,7 +85,7 @@ fn local_expectations_and_correlations_agree_with_the_cpu() {
             }
             let got = correlation(&context, &Options::default(), &a, &z, &y).unwrap();
             let want = correlation(&host, &Options::default(), &c, &z, &y).unwrap();
-            for (k, (got, want)) in got.iter().zip(&want).enumerate() {
+            for (k, (got, want)) in got.iter().zip(want.iter()).enumerate() {
                 agree(&format!("{dtype:?} {k}"), *got, *want, 1.0, dtype);
             }
         }

@@ -33,9 +33,9 @@ fn expectations_keep_within_the_workspace() {
         let (z, y) = ([c(1.0, 0.0), c(0.0, 0.0), c(0.0, 0.0), c(-1.0, 0.0)], draw.numbers(4, true));
         let sites: Vec<usize> = (0..9).collect();
         let calls: [&Expectation<'_>; 3] = [
-            &|options| expect_local(&context, options, &train, &z, &sites),
-            &|options| correlation(&context, options, &train, &z, &y),
-            &|options| correlation(&context, options, &train, &z, &z),
+            &|options| Ok(expect_local(&context, options, &train, &z, &sites)?.values),
+            &|options| Ok(correlation(&context, options, &train, &z, &y)?.values),
+            &|options| Ok(correlation(&context, options, &train, &z, &z)?.values),
         ];
         for call in calls {
             let least = needed(call).workspace_limit;
@@ -83,7 +83,7 @@ fn local_expectations_agree_with_full_tensors() {
         let least = needed(|options| expect_local(&context, options, &train, &op, &sites));
         for options in [Options::default(), least] {
             let found = expect_local(&context, &options, &train, &op, &sites).unwrap();
-            for (&k, found) in sites.iter().zip(found) {
+            for (&k, found) in sites.iter().zip(found.values) {
                 let image = act(&full, &modes, k, &op);
                 let value = dot(&full, &image) / nn;
                 let size = norm(&image) / nn.sqrt();

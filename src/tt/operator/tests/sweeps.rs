@@ -150,6 +150,57 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
     );
 }
 
+#[test]
+fn trains_with_other_ranks_take_over_what_does_not_depend_on_them() {
+    let context = cpu(2);
+    let mut draw = Draw::new(14);
+    let d = 6;
+    let modes = vec![2; d];
+    for ends in [1, 2] {
+        let h = PlainMatrix::random(&mut draw, &modes, &modes, &draw_ranks(d, 3), false);
+        let th = h.matrix(&context, DType::F64);
+        let ranks = draw.ranks(d, 4, ends);
+        let mut x = Plain::random(&mut draw, &modes, &ranks, false);
+        let mut train = x.train(&context, DType::F64);
+        let mut kept =
+            Environments::new(&context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
+        for k in [0, 1, 2, 3, 4, 3, 2, 1, 0] {
+            // A two-site step, which changes the rank between.
+            x.ranks[k + 1] = 1 + draw.below(5);
+            for site in [k, k + 1] {
+                x.cores[site] = draw.numbers(x.ranks[site] * 2 * x.ranks[site + 1], false);
+            }
+            train = x.train(&context, DType::F64);
+            let trains = Trains::new(&train, Some(&th), &train);
+            kept.set_trains(&trains, k, k + 1).unwrap();
+            let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
+            // One side takes two steps, the other none.
+            for bond in [k, k + 2] {
+                let found = number(kept.value(None, &trains, bond).unwrap());
+                let size = norm(&x.full()) * norm(&h.apply(&x).full());
+                assert!((found - number(whole)).norm() <= 1e-12 * size, "ends {ends}, core {k}");
+            }
+        }
+        // A rank that changed where it is not said to, and cores that there are not.
+        let before = number(kept.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
+        let mut wrong = x.clone();
+        wrong.ranks[4] += 1;
+        for site in [3, 4] {
+            wrong.cores[site] = draw.numbers(wrong.ranks[site] * 2 * wrong.ranks[site + 1], false);
+        }
+        let wrong = wrong.train(&context, DType::F64);
+        let there = Trains::new(&wrong, Some(&th), &wrong);
+        let problem = kept.set_trains(&there, 1, 2).unwrap_err().to_string();
+        assert!(problem.contains("at bond 4") && problem.contains("only cores 1 to 2"), "{problem}");
+        assert!(kept.set_trains(&there, 3, d).is_err() && kept.set_trains(&there, 2, 1).is_err());
+        let shorter = Plain::random(&mut draw, &modes[1..], &draw_ranks(d - 1, 2), false).train(&context, DType::F64);
+        assert!(kept.set_trains(&Trains::new(&shorter, Some(&th), &shorter), 0, 1).is_err());
+        let after = number(kept.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
+        assert_eq!(after, before);
+        kept.set_trains(&there, 3, 4).unwrap();
+    }
+}
+
 fn draw_ranks(d: usize, r: usize) -> Vec<usize> {
     (0..=d).map(|k| if k == 0 || k == d { 1 } else { r }).collect()
 }

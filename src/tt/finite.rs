@@ -1,0 +1,86 @@
+//! The rule for numbers that are not finite: where a core of a train or an operator holds one, the result is NaN.
+//!
+//! Arithmetic carries NaN and infinity into every sum. A sweep that meets an environment of zeros ends early, however, and
+//! does not read the cores that follow: only a result of 0 needs a look at the cores.
+
+use std::collections::HashMap;
+
+use super::scaled::Scaled;
+use crate::alloc;
+use crate::backend::gpu::kernels::tt::operator::{KEYS, find_peaks};
+use crate::error::Result;
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::tensor::train::TensorTrain;
+
+/// `value` as a call returns it: NaN where it is not finite, or where it is 0 and a core of the trains is not finite.
+pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> Result<Scaled> {
+    if !value.is_finite() {
+        return Ok(Scaled::nan(dtype));
+    }
+    if value.is_zero() {
+        for train in trains {
+            if !is_finite(train)? {
+                return Ok(Scaled::nan(dtype));
+            }
+        }
+    }
+    Ok(value)
+}
+
+/// [`checked`] for many results, which looks at each train once.
+#[derive(Default)]
+pub(super) struct Known(HashMap<*const TensorTrain, bool>);
+
+impl Known {
+    pub(super) fn checked(&mut self, value: Scaled, dtype: DType, trains: [&TensorTrain; 2]) -> Result<Scaled> {
+        if value.is_zero() {
+            for train in trains {
+                let key = std::ptr::from_ref(train);
+                let known = match self.0.get(&key) {
+                    Some(known) => *known,
+                    None => {
+                        let bytes = size_of::<(usize, bool)>() * (self.0.len() + 1);
+                        self.0.try_reserve(1).map_err(|_| alloc::out_of_memory("trains of a batch", bytes))?;
+                        *self.0.entry(key).or_insert(is_finite(train)?)
+                    }
+                };
+                if !known {
+                    return Ok(Scaled::nan(dtype));
+                }
+            }
+        }
+        Ok(if value.is_finite() { value } else { Scaled::nan(dtype) })
+    }
+}
+
+/// Whether all numbers of all cores are finite. On a device it waits for one pass over the cores.
+pub(super) fn is_finite(train: &TensorTrain) -> Result<bool> {
+    with_scalar!(train.dtype(), "x", T => {
+        if train.is_device() { is_finite_there::<T>(train) } else { is_finite_here::<T>(train) }
+    })
+}
+
+/// Cores of a train; a uniform train has one.
+fn cores(train: &TensorTrain) -> usize {
+    if train.is_uniform() { 1 } else { train.shape().len() }
+}
+
+fn is_finite_here<T: Scalar>(train: &TensorTrain) -> Result<bool> {
+    let values = train.cores::<T>("x")?;
+    Ok((0..cores(train)).all(|k| values.core(k).iter().all(|x| x.re().is_finite() && x.im().is_finite())))
+}
+
+fn is_finite_there<T: Scalar>(train: &TensorTrain) -> Result<bool> {
+    let gpu = train.context().gpu("x")?;
+    let stream = gpu.default_stream();
+    let keys = gpu.allocate_on(stream, "largest numbers of cores", KEYS)?;
+    for k in 0..cores(train) {
+        let (memory, offset) = train.memory(k);
+        let count = train.shape().core_len(k);
+        let core = memory.device("x")?.region(offset * size_of::<T>(), count * size_of::<T>())?;
+        find_peaks::<T>(gpu, stream, core, (1, 1, 1), count, keys.whole())?;
+    }
+    let mut peaks = [0.0f64; 2];
+    gpu.load_numbers(stream, &keys, 0, &mut peaks)?;
+    Ok(peaks.iter().all(|peak| peak.is_finite()))
+}

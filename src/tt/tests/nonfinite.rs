@@ -1,0 +1,176 @@
+//! NaN and infinity at the first, a middle and the last core make every result NaN, also where another core is zero.
+
+use std::sync::Arc;
+
+use super::support::{C, KERNELS, Plain, cpu, is_complex};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::{TensorTrain, copy};
+use crate::tt::info::Outcome;
+use crate::tt::operator::{Environments, Trains, ising};
+use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::{Contraction, Info, Options, Scaled};
+
+const SITES: usize = 5;
+
+/// A train, and where it is wrong.
+struct Case {
+    x: TensorTrain,
+    y: TensorTrain,
+    what: String,
+}
+
+impl Case {
+    fn expect(&self, call: &str, value: Scaled, info: &Info) {
+        let is_nan = value.mantissa.re.is_nan() && value.exponent == 0;
+        assert!(is_nan && info.outcome == Outcome::NonFinite, "{}, {call}: {value:?} {:?}", self.what, info.outcome);
+    }
+}
+
+/// `train` in the memory of `location`.
+pub fn placed(context: &Arc<Context>, train: TensorTrain, location: Location) -> TensorTrain {
+    if location == Location::Host {
+        return train;
+    }
+    let mut there = TensorTrain::create(context, train.dtype(), location, train.shape().clone()).unwrap();
+    copy(context, None, &train, &mut there).unwrap();
+    there
+}
+
+/// Each with a bad number in x at one core; with `zero` another core of x is zero.
+fn cases(context: &Arc<Context>, dtype: DType, location: Location, cyclic: bool, rank: usize) -> Vec<Case> {
+    let mut all = Vec::new();
+    for at in [0, 2, SITES - 1] {
+        for (bad, zero) in [(f64::NAN, None), (f64::INFINITY, None), (f64::NAN, Some(1)), (f64::NAN, Some(3))] {
+            let mut x = Plain::uniform_ranks(SITES, 2, rank, cyclic, is_complex(dtype), 5);
+            x.cores[at][rank - 1] = C::new(bad, 0.0);
+            if let Some(zero) = zero {
+                x.cores[zero].fill(C::new(0.0, 0.0));
+            }
+            let y = Plain::uniform_ranks(SITES, 2, rank, cyclic, is_complex(dtype), 6);
+            let what = format!("{dtype:?}, {bad} at core {at}, zero {zero:?}, cyclic {cyclic}, rank {rank}");
+            let [x, y] = [x, y].map(|t| placed(context, t.train(context, dtype), location));
+            all.push(Case { x, y, what });
+        }
+    }
+    all
+}
+
+/// The calls of a contraction.
+fn contract(context: &Arc<Context>, case: &Case) {
+    let Case { x, y, .. } = case;
+    let session = |options| Contraction::new(context, options).unwrap();
+    for kernel in KERNELS {
+        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Power] {
+            let repeat = if algorithm == Algorithm::Power { 3 } else { 1 };
+            let mut s = session(Options { algorithm, kernel, repeat, ..Options::default() });
+            for (a, b) in [(x, y), (y, x), (x, x)] {
+                let (value, info) = s.inner_scaled(None, a, b, None).unwrap();
+                case.expect(&format!("{algorithm:?} {kernel:?}"), value, &info);
+            }
+            let (value, info) = s.inner(None, x, y, None).unwrap();
+            assert!(value.re.is_nan() && info.outcome == Outcome::NonFinite, "{}: {value}", case.what);
+        }
+        for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+            let mut s = session(Options { norm_way, kernel, ..Options::default() });
+            let (value, info) = s.norm_scaled(None, x, None).unwrap();
+            case.expect(&format!("norm {norm_way:?}"), value, &info);
+            for (a, b) in [(x, y), (y, x), (x, x)] {
+                let (value, info) = s.distance_scaled(None, a, b, None).unwrap();
+                case.expect("distance", value, &info);
+            }
+            let (value, info) = s.distance(None, x, x, None).unwrap();
+            assert!(value.is_nan() && info.outcome == Outcome::NonFinite);
+        }
+        let mut s = session(Options { kernel, ..Options::default() });
+        let mut sums = [Scaled::ONE; 3];
+        let info = s.inner_batch(None, &[y, x, y], &[y, y, x], &mut sums, None).unwrap();
+        assert!(sums[0].is_finite(), "{}", case.what);
+        sums[1..].iter().for_each(|sum| case.expect("batch", *sum, &info));
+        let mut sums = [Scaled::ONE; 4];
+        let info = s.gram(None, &[x, y], &[x, y], &mut sums, None).unwrap();
+        assert!(sums[3].is_finite(), "{}", case.what);
+        sums[..3].iter().for_each(|sum| case.expect("gram", *sum, &info));
+        let info = s.gram(None, &[y], &[y], &mut sums[..1], None).unwrap();
+        assert!(sums[0].is_finite() && info.outcome == Outcome::Ok);
+    }
+}
+
+/// The calls with operators and the environments.
+fn operate(context: &Arc<Context>, case: &Case) {
+    let Case { x, y, what } = case;
+    let h = ising(context, DType::F64, SITES, 1.0, 0.5, false).unwrap();
+    let mut s = Contraction::new(context, Options::default()).unwrap();
+    let op = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(-1.0, 0.0)];
+    let sites = [0, 2, SITES - 1];
+    for operator in [Some(&h), None] {
+        for (bra, ket) in [(x, y), (y, x), (x, x)] {
+            let trains = Trains::new(bra, operator, ket);
+            let (value, info) = s.sandwich(None, &trains, None).unwrap();
+            case.expect("sandwich", value, &info);
+            let mut kept = Environments::new(context, s.options(), &trains).unwrap();
+            for bond in [0, 1, 3, SITES] {
+                case.expect("value", kept.value(None, &trains, bond).unwrap(), &info);
+            }
+            if operator.is_none() {
+                case.expect("local", kept.local(None, &trains, 2, &op).unwrap(), &info);
+            }
+        }
+    }
+    let found = s.rayleigh(None, x, &h, None).unwrap();
+    for value in [found.numerator, found.denominator, found.quotient] {
+        case.expect("rayleigh", value, &found.info);
+    }
+    for found in [
+        s.expect_local(None, x, &op, &sites, None).unwrap(),
+        s.correlation(None, x, &op, &op, None).unwrap(),
+        s.correlation(None, x, &op, &[op[0]; 4], None).unwrap(),
+    ] {
+        assert!(found.outcome == Outcome::NonFinite && found.iter().all(|v| v.re.is_nan()), "{what}: {found:?}");
+    }
+    // In the operator, where no path of nonzero blocks passes: the first core's second row.
+    let mut bad = ising(context, DType::F64, SITES, 1.0, 0.5, false).unwrap();
+    bad.train_mut().cores_mut::<f64>("h").unwrap().core(SITES - 1)[1] = f64::NAN;
+    let (value, info) = s.sandwich(None, &Trains::new(y, Some(&bad), y), None).unwrap();
+    case.expect("operator", value, &info);
+    let found = s.rayleigh(None, y, &bad, None).unwrap();
+    assert!(found.denominator.is_finite());
+    case.expect("operator's quotient", found.quotient, &found.info);
+}
+
+/// All calls, for trains in the memory of `location`.
+pub fn check(context: &Arc<Context>, location: Location, ranks: &[usize]) {
+    for (cyclic, dtype) in [(false, DType::F64), (true, DType::CF64), (false, DType::CF32), (true, DType::F32)] {
+        for &rank in ranks {
+            for case in cases(context, dtype, location, cyclic, rank) {
+                contract(context, &case);
+                if matches!(dtype, DType::F64 | DType::CF64) {
+                    operate(context, &case);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_call_gives_nan_and_says_so() {
+    check(&cpu(2), Location::Host, &[1, 3]);
+}
+
+#[test]
+fn zeros_of_finite_trains_stay_zeros() {
+    let context = cpu(1);
+    let mut x = Plain::uniform_ranks(SITES, 2, 3, true, false, 7);
+    x.cores[2].fill(C::new(0.0, 0.0));
+    let x = x.train(&context, DType::F64);
+    let mut s = Contraction::new(&context, Options::default()).unwrap();
+    for (value, info) in [
+        s.inner_scaled(None, &x, &x, None).unwrap(),
+        s.norm_scaled(None, &x, None).unwrap(),
+        s.distance_scaled(None, &x, &x, None).unwrap(),
+        s.sandwich(None, &Trains::new(&x, None, &x), None).unwrap(),
+    ] {
+        assert_eq!((value, info.outcome), (Scaled::ZERO, Outcome::Ok));
+    }
+}

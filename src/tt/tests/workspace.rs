@@ -1,0 +1,80 @@
+//! What a plan says of its workspace and what a limit is refused for are one number.
+
+use std::sync::Arc;
+
+use super::nonfinite::placed;
+use super::support::{Disorder, KERNELS, Plain, cpu, is_complex};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::{Contraction, Info, Options};
+
+const ALGORITHMS: [Algorithm; 5] =
+    [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
+
+/// The bytes that a refusal names.
+fn needed(text: &str) -> u64 {
+    let rest = text.split("at least ").nth(1).unwrap_or_else(|| panic!("{text}"));
+    rest.split(' ').next().and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+}
+
+/// Limits of one byte, of what is needed, and of one byte less, for `run` with a plan.
+fn limits(what: &str, run: &dyn Fn(u64) -> crate::error::Result<(Info, Info)>) {
+    let least = match run(1) {
+        Ok((plan, done)) => {
+            assert!(plan.workspace_bytes <= 1 && done.workspace_bytes <= 1, "{what}: {plan:?}");
+            return;
+        }
+        Err(refused) => needed(&refused.to_string()),
+    };
+    let (plan, done) = run(least).unwrap_or_else(|e| panic!("{what}, limit {least}: {e}"));
+    assert!(plan.workspace_bytes as u64 <= least, "{what}: {plan:?} under {least}");
+    assert_eq!(plan.workspace_bytes, done.workspace_bytes, "{what}");
+    let refused = run(least - 1).expect_err(what).to_string();
+    assert_eq!(needed(&refused), least, "{what}: {refused}");
+}
+
+/// All algorithms, kernels and norms, for trains in the memory of `location`.
+pub fn check(context: &Arc<Context>, location: Location) {
+    let mut draw = Disorder::new(7);
+    for round in 0..6 {
+        let d = [1, 2, 3, 5, 7, 4][round];
+        let most = [40, 13, 5, 7, 3, 70][round];
+        let modes: Vec<usize> = (0..d).map(|_| draw.pick(1, 3)).collect();
+        let ends = if round % 2 == 0 { 1 } else { draw.pick(2, 4) };
+        let ranks = |draw: &mut Disorder| -> Vec<usize> {
+            (0..=d).map(|k| if k == 0 || k == d { ends } else { draw.pick(1, most) }).collect()
+        };
+        let (r, s) = (ranks(&mut draw), ranks(&mut draw));
+        for dtype in [DType::F64, DType::CF32] {
+            let [x, y] = [(&r, 1), (&s, 2)].map(|(ranks, seed)| {
+                let plain = Plain::random(&modes, ranks, is_complex(dtype), seed);
+                placed(context, plain.train(context, dtype), location)
+            });
+            for kernel in KERNELS {
+                for algorithm in ALGORITHMS {
+                    let what = format!("{algorithm:?} {kernel:?} {dtype:?} {modes:?} {r:?} {s:?}");
+                    limits(&what, &|workspace_limit| {
+                        let options = Options { algorithm, kernel, workspace_limit, ..Options::default() };
+                        let mut session = Contraction::new(context, options)?;
+                        Ok((session.plan(&x, &y)?, session.inner_scaled(None, &x, &y, None)?.1))
+                    });
+                }
+                for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+                    let what = format!("norm {norm_way:?} {kernel:?} {dtype:?} {modes:?} {r:?}");
+                    limits(&what, &|workspace_limit| {
+                        let options = Options { norm_way, kernel, workspace_limit, ..Options::default() };
+                        let mut session = Contraction::new(context, options)?;
+                        Ok((session.plan_norm(&x)?, session.norm_scaled(None, &x, None)?.1))
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn plans_and_needs_agree() {
+    check(&cpu(2), Location::Host);
+}
