@@ -12,7 +12,7 @@ install(FILES
 install(DIRECTORY "${PURLIN_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY "${PURLIN_SOURCE_DIR}/bindings/fortran/" DESTINATION "${purlin_data_dir}/fortran"
-  FILES_MATCHING PATTERN "*.f90" PATTERN "*.inc")
+  FILES_MATCHING PATTERN "*.f90" PATTERN "*.inc" PATTERN "order.txt")
 install(DIRECTORY "${PURLIN_SOURCE_DIR}/bindings/matlab/" DESTINATION "${purlin_data_dir}/matlab"
   FILES_MATCHING PATTERN "*.m" PATTERN "*.c" PATTERN "*.h")
 install(FILES "${PURLIN_SOURCE_DIR}/LICENSE-MIT" "${PURLIN_SOURCE_DIR}/LICENSE-APACHE"
@@ -55,3 +55,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY "${CMAKE_I
   OUTPUT_VARIABLE purlin_pc_includedir)
 configure_file("${CMAKE_CURRENT_LIST_DIR}/purlin.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/purlin.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/purlin.pc" DESTINATION "${purlin_pc_dir}")
+if(PURLIN_FORTRAN)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/purlin-fortran.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/purlin-fortran.pc" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/purlin-fortran.pc" DESTINATION "${purlin_pc_dir}")
+endif()

@@ -33,7 +33,7 @@ copy_tree() {
     (cd "$from" && find . -type f \( "${names[@]}" \) -print0 | tar --null -T - -cf -) | tar -C "$to" -xf -
 }
 copy_tree include "$PREFIX/include" '*.h' '*.hpp'
-copy_tree bindings/fortran "$data/fortran" '*.f90' '*.inc'
+copy_tree bindings/fortran "$data/fortran" '*.f90' '*.inc' 'order.txt'
 copy_tree bindings/matlab "$data/matlab" '*.m' '*.c' '*.h'
 cp LICENSE-MIT LICENSE-APACHE "$PREFIX/share/doc/purlin/"
 description=$(sed -n 's/^ *DESCRIPTION "\(.*\)")$/\1/p' cmake/CMakeLists.txt)

@@ -366,6 +366,13 @@ module purlin_c_tt
       integer(c_int64_t), value :: k
       integer(c_int32_t) :: s
     end function
+    function c_tt_environments_set_trains(environments, y, x, first, last) bind(c, &
+      name='purlin_tt_environments_set_trains') result(s)
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: environments, y, x
+      integer(c_int64_t), value :: first, last
+      integer(c_int32_t) :: s
+    end function
     function c_tt_environments_shape(environments, bond, dims, dtype) bind(c, &
       name='purlin_tt_environments_shape') result(s)
       import :: c_int32_t, c_int64_t, c_ptr

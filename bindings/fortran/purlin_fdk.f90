@@ -132,7 +132,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
-    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0)
+    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (present(info)) call purlin_init(info)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct_tensor(self%key, c_null_ptr, lines%handle(), &
       voxels%handle(), info))
@@ -232,7 +232,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0)
+    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (present(info)) call purlin_init(info)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_finish_tensor(self%key, voxels%handle(), info))
     call finish(o, stat, errmsg)

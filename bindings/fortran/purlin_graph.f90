@@ -210,7 +210,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     scaled = 0
-    if (present(normalised)) scaled = merge(1, 0, normalised)
+    if (present(normalised)) scaled = merge(1_c_int32_t, 0_c_int32_t, normalised)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, vector, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(graph%handle(), stream_key(stream), scaled, &

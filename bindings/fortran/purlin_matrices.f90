@@ -54,7 +54,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_create(context%handle(), dtype, &
-      either(location, PURLIN_HOST), either(flags, 0), rows, cols, self%key))
+      either(location, PURLIN_HOST), either(flags, 0_c_int32_t), rows, cols, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -70,7 +70,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop(self, o)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow(context%handle(), dtype, either(flags, 0), &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), &
       rows, cols, ld, address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -87,7 +87,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow_device(context%handle(), dtype, &
-      either(flags, 0), rows, cols, ld, address, self%key))
+      either(flags, 0_c_int32_t), rows, cols, ld, address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -110,10 +110,10 @@ contains
     if (present(copied)) keep = copied
     if (o%status == PURLIN_SUCCESS) then
       if (keep) then
-        call absorb(o, c_matrix_copy_csr(context%handle(), dtype, either(index_base, 1), rows, cols, nnz, &
+        call absorb(o, c_matrix_copy_csr(context%handle(), dtype, either(index_base, 1_c_int32_t), rows, cols, nnz, &
           row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
       else
-        call absorb(o, c_matrix_borrow_csr(context%handle(), dtype, either(index_base, 1), rows, cols, nnz, &
+        call absorb(o, c_matrix_borrow_csr(context%handle(), dtype, either(index_base, 1_c_int32_t), rows, cols, nnz, &
           row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
       end if
     end if
@@ -133,7 +133,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_borrow_csr_device(context%handle(), dtype, &
-      either(index_base, 1), rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
+      either(index_base, 1_c_int32_t), rows, cols, nnz, row_ptr_type, row_ptr, col_idx_type, col_idx, values, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -149,7 +149,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_from_source(context%handle(), source%handle(), &
-      either(flags, 0), self%key))
+      either(flags, 0_c_int32_t), self%key))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -187,8 +187,8 @@ contains
     type(purlin_matrix) :: given, left, right
     if (o%status == PURLIN_SUCCESS) call given%borrow_address(context, dtype, m, n, lda, a, PURLIN_READ_ONLY, o%status, &
       o%message)
-    if (o%status == PURLIN_SUCCESS) call left%borrow_address(context, dtype, m, k, ldu, u, 0, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call right%borrow_address(context, dtype, n, k, ldv, v, 0, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call left%borrow_address(context, dtype, m, k, ldu, u, 0_c_int32_t, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call right%borrow_address(context, dtype, n, k, ldv, v, 0_c_int32_t, o%status, o%message)
     call run(o, context, given, left, values, right, k, options, info)
   end subroutine
 

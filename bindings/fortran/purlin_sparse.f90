@@ -28,7 +28,7 @@ contains
     logical, intent(in), optional :: flag
     integer(c_int32_t) :: number
     number = 0
-    if (present(flag)) number = merge(1, 0, flag)
+    if (present(flag)) number = merge(1_c_int32_t, 0_c_int32_t, flag)
   end function
 
   !> The entries of a dense matrix whose modulus is over `threshold`.

@@ -190,7 +190,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    factor = [1, 0]
+    factor = [1.0, 0.0]
     if (present(alpha)) factor(1) = alpha
     if (present(beta)) factor(2) = beta
     call a%properties(info, o%status, o%message)
@@ -217,7 +217,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    factor = [1, 0]
+    factor = [1.0, 0.0]
     if (present(alpha)) factor(1) = alpha
     if (present(beta)) factor(2) = beta
     call a%properties(info, o%status, o%message)
@@ -244,7 +244,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    factor = [1, 0]
+    factor = [1.0, 0.0]
     if (present(alpha)) factor(1) = alpha
     if (present(beta)) factor(2) = beta
     call a%properties(info, o%status, o%message)
@@ -271,7 +271,7 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    factor = [1, 0]
+    factor = [1.0, 0.0]
     if (present(alpha)) factor(1) = alpha
     if (present(beta)) factor(2) = beta
     call a%properties(info, o%status, o%message)

@@ -139,7 +139,7 @@ contains
     real(c_double) :: tolerance
     average = 0
     tolerance = 0
-    if (present(symmetrize)) average = merge(1, 0, symmetrize)
+    if (present(symmetrize)) average = merge(1_c_int32_t, 0_c_int32_t, symmetrize)
     if (present(check_tolerance)) tolerance = check_tolerance
     call absorb(o, c_symmetric_from_full(context%handle(), stream_key(stream), full%handle(), average, tolerance, &
       packed%handle()))

@@ -56,7 +56,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_create(context%handle(), dtype, &
-      either(location, PURLIN_HOST), either(flags, 0), size(dims, kind=c_int32_t), dims, self%key))
+      either(location, PURLIN_HOST), either(flags, 0_c_int32_t), size(dims, kind=c_int32_t), dims, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -72,7 +72,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_create_symmetric(context%handle(), dtype, &
-      either(location, PURLIN_HOST), either(flags, 0), order, dimension, count, self%key))
+      either(location, PURLIN_HOST), either(flags, 0_c_int32_t), order, dimension, count, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -90,7 +90,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (.not. same_extent(dims, strides)) call refuse(o, 'strides: not as many as dims')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context%handle(), dtype, either(flags, 0), &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), &
       size(dims, kind=c_int32_t), dims, address_of(strides), address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -109,7 +109,7 @@ contains
     call drop(self, o)
     if (.not. same_extent(dims, strides)) call refuse(o, 'strides: not as many as dims')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_device(context%handle(), dtype, &
-      either(flags, 0), size(dims, kind=c_int32_t), dims, address_of(strides), address, self%key))
+      either(flags, 0_c_int32_t), size(dims, kind=c_int32_t), dims, address_of(strides), address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -128,7 +128,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_symmetric(context%handle(), dtype, &
-      either(flags, 0), order, dimension, count, stride(entry_stride), stride(tensor_stride), address, self%key))
+      either(flags, 0_c_int32_t), order, dimension, count, stride(entry_stride), stride(tensor_stride), address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -146,7 +146,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_symmetric_device(context%handle(), dtype, &
-      either(flags, 0), order, dimension, count, stride(entry_stride), stride(tensor_stride), address, self%key))
+      either(flags, 0_c_int32_t), order, dimension, count, stride(entry_stride), stride(tensor_stride), address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 

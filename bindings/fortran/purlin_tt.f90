@@ -19,17 +19,22 @@ module purlin_tt_module
     type(c_ptr) :: key = c_null_ptr
     type(c_ptr) :: context = c_null_ptr
   contains
-    procedure :: create => tt_create
+    procedure, private :: tt_create, tt_create_i4
+    generic :: create => tt_create, tt_create_i4
     procedure :: borrow => tt_borrow
-    procedure, private :: flat_r32, flat_r64, flat_c32, flat_c64
-    generic :: borrow_flat => flat_r32, flat_r64, flat_c32, flat_c64
+    procedure, private :: flat_r32, flat_r64, flat_c32, flat_c64, flat_r32_i4, flat_r64_i4, flat_c32_i4, flat_c64_i4
+    generic :: borrow_flat => flat_r32, flat_r64, flat_c32, flat_c64, flat_r32_i4, flat_r64_i4, flat_c32_i4, &
+      flat_c64_i4
     procedure :: borrow_address => tt_borrow_address
     procedure :: borrow_device => tt_borrow_device
-    procedure, private :: set_core_r32, set_core_r64, set_core_c32, set_core_c64
-    generic :: set_core => set_core_r32, set_core_r64, set_core_c32, set_core_c64
-    procedure, private :: core_r32, core_r64, core_c32, core_c64
-    generic :: core => core_r32, core_r64, core_c32, core_c64
-    procedure :: core_address => tt_core_address
+    procedure, private :: set_core_r32, set_core_r64, set_core_c32, set_core_c64, set_core_r32_i4, set_core_r64_i4, &
+      set_core_c32_i4, set_core_c64_i4
+    generic :: set_core => set_core_r32, set_core_r64, set_core_c32, set_core_c64, set_core_r32_i4, &
+      set_core_r64_i4, set_core_c32_i4, set_core_c64_i4
+    procedure, private :: core_r32, core_r64, core_c32, core_c64, core_r32_i4, core_r64_i4, core_c32_i4, core_c64_i4
+    generic :: core => core_r32, core_r64, core_c32, core_c64, core_r32_i4, core_r64_i4, core_c32_i4, core_c64_i4
+    procedure, private :: tt_core_address, tt_core_address_i4
+    generic :: core_address => tt_core_address, tt_core_address_i4
     procedure :: copy_from => tt_copy_from
     procedure :: properties => tt_properties
     procedure :: shape => tt_shape
@@ -56,7 +61,7 @@ contains
     call drop_tt(self, o)
     call one_more_rank(o, size(modes), size(ranks))
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_create(context%handle(), dtype, either(location, PURLIN_HOST), either(flags, 0), &
+      call absorb(o, c_tt_create(context%handle(), dtype, either(location, PURLIN_HOST), either(flags, 0_c_int32_t), &
         size(modes, kind=c_int64_t), modes, ranks, self%key))
       self%context = context%handle()
     end if
@@ -75,7 +80,7 @@ contains
     call drop_tt(self, o)
     call cores_chained(o, cores, 3)
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_borrow(context%handle(), cores(1)%dtype, either(flags, 0), size(cores, kind=c_int64_t), &
+      call absorb(o, c_tt_borrow(context%handle(), cores(1)%dtype, either(flags, 0_c_int32_t), size(cores, kind=c_int64_t), &
         cores%dims(2), [cores(1)%dims(1), cores%dims(3)], cores%address, self%key))
       self%context = context%handle()
     end if
@@ -97,7 +102,7 @@ contains
     call one_more_rank(o, size(modes), size(ranks))
     if (size(addresses) /= size(modes)) call refuse(o, 'addresses: not as many as modes')
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_borrow(context%handle(), dtype, either(flags, 0), size(modes, kind=c_int64_t), modes, ranks, &
+      call absorb(o, c_tt_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), size(modes, kind=c_int64_t), modes, ranks, &
         addresses, self%key))
       self%context = context%handle()
     end if
@@ -118,7 +123,7 @@ contains
     call one_more_rank(o, size(modes), size(ranks))
     if (size(addresses) /= size(modes)) call refuse(o, 'addresses: not as many as modes')
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_borrow_device(context%handle(), dtype, either(flags, 0), size(modes, kind=c_int64_t), modes, &
+      call absorb(o, c_tt_borrow_device(context%handle(), dtype, either(flags, 0_c_int32_t), size(modes, kind=c_int64_t), modes, &
         ranks, addresses, self%key))
       self%context = context%handle()
     end if
@@ -263,7 +268,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 4, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), addresses)
+    call core_addresses(o, 4_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+      addresses)
     call whole(self, o, context, PURLIN_F32, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -277,7 +283,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 8, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), addresses)
+    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+      addresses)
     call whole(self, o, context, PURLIN_F64, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -291,7 +298,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 8, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), addresses)
+    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+      addresses)
     call whole(self, o, context, PURLIN_CF32, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -305,7 +313,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 16, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), addresses)
+    call core_addresses(o, 16_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_contiguous(data), &
+      addresses)
     call whole(self, o, context, PURLIN_CF64, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -425,7 +434,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: tensor
     type(outcome) :: o
-    call core_lend(o, context, dtype, 0, dims, packed, address, tensor)
+    call core_lend(o, context, dtype, 0_c_int32_t, dims, packed, address, tensor)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_core(train, stream_key(stream), k - 1, tensor))
     call absorb(o, c_tensor_destroy(tensor))
     call finish(o, stat, errmsg)
@@ -447,5 +456,154 @@ contains
     else
       call finish(o, stat, errmsg)
     end if
+  end subroutine
+
+  !> The same for default integers.
+  subroutine tt_create_i4(self, context, dtype, modes, ranks, location, flags, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int32_t), intent(in) :: modes(:), ranks(:)
+    integer(c_int32_t), intent(in), optional :: location, flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call tt_create(self, context, dtype, int(modes, c_int64_t), int(ranks, c_int64_t), location, flags, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine flat_r32_i4(self, context, modes, ranks, data, flags, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: modes(:), ranks(:)
+    real(c_float), intent(in), target :: data(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call flat_r32(self, context, int(modes, c_int64_t), int(ranks, c_int64_t), data, flags, stat, errmsg)
+  end subroutine
+
+  subroutine flat_r64_i4(self, context, modes, ranks, data, flags, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: modes(:), ranks(:)
+    real(c_double), intent(in), target :: data(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call flat_r64(self, context, int(modes, c_int64_t), int(ranks, c_int64_t), data, flags, stat, errmsg)
+  end subroutine
+
+  subroutine flat_c32_i4(self, context, modes, ranks, data, flags, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: modes(:), ranks(:)
+    complex(c_float_complex), intent(in), target :: data(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call flat_c32(self, context, int(modes, c_int64_t), int(ranks, c_int64_t), data, flags, stat, errmsg)
+  end subroutine
+
+  subroutine flat_c64_i4(self, context, modes, ranks, data, flags, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: modes(:), ranks(:)
+    complex(c_double_complex), intent(in), target :: data(:)
+    integer(c_int32_t), intent(in), optional :: flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call flat_c64(self, context, int(modes, c_int64_t), int(ranks, c_int64_t), data, flags, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine set_core_r32_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: k
+    real(c_float), intent(in), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call set_core_r32(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  subroutine set_core_r64_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: k
+    real(c_double), intent(in), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call set_core_r64(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  subroutine set_core_c32_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: k
+    complex(c_float_complex), intent(in), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call set_core_c32(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  subroutine set_core_c64_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(inout) :: self
+    integer(c_int32_t), intent(in) :: k
+    complex(c_double_complex), intent(in), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call set_core_c64(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine core_r32_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(in) :: self
+    integer(c_int32_t), intent(in) :: k
+    real(c_float), intent(inout), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call core_r32(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  subroutine core_r64_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(in) :: self
+    integer(c_int32_t), intent(in) :: k
+    real(c_double), intent(inout), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call core_r64(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  subroutine core_c32_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(in) :: self
+    integer(c_int32_t), intent(in) :: k
+    complex(c_float_complex), intent(inout), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call core_c32(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  subroutine core_c64_i4(self, k, array, stream, stat, errmsg)
+    class(purlin_tt), intent(in) :: self
+    integer(c_int32_t), intent(in) :: k
+    complex(c_double_complex), intent(inout), target :: array(:, :, :)
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call core_c64(self, int(k, c_int64_t), array, stream, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine tt_core_address_i4(self, k, address, stat, errmsg)
+    class(purlin_tt), intent(in) :: self
+    integer(c_int32_t), intent(in) :: k
+    integer(c_int64_t), intent(out) :: address
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call tt_core_address(self, int(k, c_int64_t), address, stat, errmsg)
   end subroutine
 end module purlin_tt_module

@@ -25,6 +25,16 @@ module purlin_tt_algebra_module
     module procedure scale_real, scale_complex
   end interface
 
+  !> z is x, whose first core is core `first` of the ring.
+  interface purlin_tt_rotate
+    module procedure rotate_i8, rotate_i4
+  end interface
+
+  !> z is x with the norm in core `centre` and orthonormal cores on both sides.
+  interface purlin_tt_canonicalise
+    module procedure canonicalise_i8, canonicalise_i4
+  end interface
+
 contains
 
   subroutine add_plain(x, y, z, stream, stat, errmsg)
@@ -193,7 +203,7 @@ contains
   end subroutine
 
   !> The ring that begins with core `first`.
-  subroutine purlin_tt_rotate(x, first, z, stream, stat, errmsg)
+  subroutine rotate_i8(x, first, z, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     integer(c_int64_t), intent(in) :: first
     type(purlin_tt), intent(inout) :: z
@@ -225,7 +235,7 @@ contains
   end subroutine
 
   !> Orthonormal cores but for `centre`; z 2**exponent is the train.
-  subroutine purlin_tt_canonicalise(x, centre, z, exponent, stream, stat, errmsg)
+  subroutine canonicalise_i8(x, centre, z, exponent, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     type(purlin_tt), intent(inout) :: z
     integer(c_int64_t), intent(in) :: centre
@@ -258,7 +268,7 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     parts = c_null_ptr
-    if (present(discarded)) call core_lend(o, tt_context(x), PURLIN_F64, 0, shape(discarded, kind=c_int64_t), .true., &
+    if (present(discarded)) call core_lend(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(discarded, kind=c_int64_t), .true., &
       c_loc(discarded), parts)
     key = c_null_ptr
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_round(tt_context(x), stream_key(stream), x%handle(), options, key, &
@@ -305,5 +315,28 @@ contains
       info))
     call tt_adopt(z, tt_context(x), key, o)
     call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine rotate_i4(x, first, z, stream, stat, errmsg)
+    type(purlin_tt), intent(in) :: x
+    integer(c_int32_t), intent(in) :: first
+    type(purlin_tt), intent(inout) :: z
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call rotate_i8(x, int(first, c_int64_t), z, stream, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine canonicalise_i4(x, centre, z, exponent, stream, stat, errmsg)
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in) :: centre
+    integer(c_int64_t), intent(out), optional :: exponent
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call canonicalise_i8(x, int(centre, c_int64_t), z, exponent, stream, stat, errmsg)
   end subroutine
 end module purlin_tt_algebra_module

@@ -48,9 +48,9 @@ module purlin_tt_contraction_module
     procedure, private :: rayleigh_real, rayleigh_complex
     !> <x|H|x> / <x|x>.
     generic :: rayleigh => rayleigh_real, rayleigh_complex
-    procedure, private :: expect_real, expect_complex
+    procedure, private :: expect_real, expect_complex, expect_real_i4, expect_complex_i4
     !> <x|A_k|x> / <x|x> at sites k.
-    generic :: expect_local => expect_real, expect_complex
+    generic :: expect_local => expect_real, expect_complex, expect_real_i4, expect_complex_i4
     procedure, private :: correlation_real, correlation_complex
     !> <x|A_k B_l|x> / <x|x> for all sites k and l.
     generic :: correlation => correlation_real, correlation_complex
@@ -70,9 +70,15 @@ contains
     type(purlin_tt_contraction_options), intent(in), optional :: options
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    type(purlin_tt_contraction_options) :: given
     type(outcome) :: o
     call drop_contraction(self, o)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_contraction_create(context%handle(), options, self%key))
+    call purlin_init(given)
+    if (present(options)) given = options
+    ! Bonds count from 1 here; -1 leaves the choice to the library.
+    if (given%cut == 0) call refuse(o, 'cut: is 0, bonds count from 1')
+    if (given%cut > 0) given%cut = given%cut - 1
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_contraction_create(context%handle(), given, self%key))
     self%context = context%handle()
     call finish(o, stat, errmsg)
   end subroutine
@@ -98,6 +104,7 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_plan(self%key, x%handle(), y%handle(), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -116,6 +123,7 @@ contains
     call expect_real_numbers(o, any([tt_is_complex(x), tt_is_complex(y)]))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner(self%key, stream_key(stream), x%handle(), y%handle(), &
       parts, info))
+    call tt_cut_from_one(info)
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
@@ -134,6 +142,7 @@ contains
     parts = 0
     call absorb(o, c_tt_inner(self%key, stream_key(stream), x%handle(), y%handle(), &
       parts, info))
+    call tt_cut_from_one(info)
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine
@@ -149,6 +158,7 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_inner_scaled(self%key, stream_key(stream), x%handle(), y%handle(), result, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -179,6 +189,7 @@ contains
     place = c_null_ptr
     if (present(result)) place = result%handle()
     call absorb(o, c_tt_inner_enqueue(self%key, stream_key(stream), x%handle(), y%handle(), place, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -193,6 +204,7 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_norm(self%key, stream_key(stream), x%handle(), result, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -207,6 +219,7 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_norm_scaled(self%key, stream_key(stream), x%handle(), result, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -221,6 +234,7 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_distance(self%key, stream_key(stream), x%handle(), y%handle(), result, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -235,120 +249,11 @@ contains
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_distance_scaled(self%key, stream_key(stream), x%handle(), y%handle(), result, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine batch_real(self, x, y, values, exponents, info, stream, stat, errmsg)
-    class(purlin_tt_contraction), intent(inout) :: self
-    type(purlin_tt), intent(in) :: x(:), y(:)
-    real(c_double), intent(inout), contiguous, target :: values(:)
-    integer(c_int64_t), intent(inout), contiguous, target, optional :: exponents(:)
-    type(purlin_tt_contraction_info), intent(inout), optional :: info
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: found, powers
-    type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    if (size(y) /= size(x)) call refuse(o, 'y: not as many trains as x')
-    powers = c_null_ptr
-    call core_lend(o, self%context, PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (present(exponents)) call core_lend(o, self%context, PURLIN_I64, 0, shape(exponents, kind=c_int64_t), .true., &
-      c_loc(exponents), powers)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner_batch(self%key, stream_key(stream), &
-      size(x, kind=c_int64_t), tt_keys(x), tt_keys(y), found, powers, info))
-    call absorb(o, c_tensor_destroy(powers))
-    call absorb(o, c_tensor_destroy(found))
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  subroutine gram_real(self, x, values, y, exponents, info, stream, stat, errmsg)
-    class(purlin_tt_contraction), intent(inout) :: self
-    type(purlin_tt), intent(in) :: x(:)
-    real(c_double), intent(inout), contiguous, target :: values(:, :)
-    type(purlin_tt), intent(in), optional :: y(:)
-    integer(c_int64_t), intent(inout), contiguous, target, optional :: exponents(:, :)
-    type(purlin_tt_contraction_info), intent(inout), optional :: info
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: found, powers
-    type(c_ptr), allocatable, target :: kets(:)
-    type(c_ptr) :: second
-    type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    powers = c_null_ptr
-    second = c_null_ptr
-    allocate (kets(0))
-    if (present(y)) then
-      kets = [tt_keys(y), c_null_ptr]
-      second = c_loc(kets)
-    end if
-    call core_lend(o, self%context, PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (present(exponents)) call core_lend(o, self%context, PURLIN_I64, 0, shape(exponents, kind=c_int64_t), .true., &
-      c_loc(exponents), powers)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_gram(self%key, stream_key(stream), size(x, kind=c_int64_t), &
-      tt_keys(x), size(kets, kind=c_int64_t) - 1, second, found, powers, info))
-    call absorb(o, c_tensor_destroy(powers))
-    call absorb(o, c_tensor_destroy(found))
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  subroutine batch_complex(self, x, y, values, exponents, info, stream, stat, errmsg)
-    class(purlin_tt_contraction), intent(inout) :: self
-    type(purlin_tt), intent(in) :: x(:), y(:)
-    complex(c_double_complex), intent(inout), contiguous, target :: values(:)
-    integer(c_int64_t), intent(inout), contiguous, target, optional :: exponents(:)
-    type(purlin_tt_contraction_info), intent(inout), optional :: info
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: found, powers
-    type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    if (size(y) /= size(x)) call refuse(o, 'y: not as many trains as x')
-    powers = c_null_ptr
-    call core_lend(o, self%context, PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (present(exponents)) call core_lend(o, self%context, PURLIN_I64, 0, shape(exponents, kind=c_int64_t), .true., &
-      c_loc(exponents), powers)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner_batch(self%key, stream_key(stream), &
-      size(x, kind=c_int64_t), tt_keys(x), tt_keys(y), found, powers, info))
-    call absorb(o, c_tensor_destroy(powers))
-    call absorb(o, c_tensor_destroy(found))
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  subroutine gram_complex(self, x, values, y, exponents, info, stream, stat, errmsg)
-    class(purlin_tt_contraction), intent(inout) :: self
-    type(purlin_tt), intent(in) :: x(:)
-    complex(c_double_complex), intent(inout), contiguous, target :: values(:, :)
-    type(purlin_tt), intent(in), optional :: y(:)
-    integer(c_int64_t), intent(inout), contiguous, target, optional :: exponents(:, :)
-    type(purlin_tt_contraction_info), intent(inout), optional :: info
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(c_ptr) :: found, powers
-    type(c_ptr), allocatable, target :: kets(:)
-    type(c_ptr) :: second
-    type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    powers = c_null_ptr
-    second = c_null_ptr
-    allocate (kets(0))
-    if (present(y)) then
-      kets = [tt_keys(y), c_null_ptr]
-      second = c_loc(kets)
-    end if
-    call core_lend(o, self%context, PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
-    if (present(exponents)) call core_lend(o, self%context, PURLIN_I64, 0, shape(exponents, kind=c_int64_t), .true., &
-      c_loc(exponents), powers)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_gram(self%key, stream_key(stream), size(x, kind=c_int64_t), &
-      tt_keys(x), size(kets, kind=c_int64_t) - 1, second, found, powers, info))
-    call absorb(o, c_tensor_destroy(powers))
-    call absorb(o, c_tensor_destroy(found))
-    call finish(o, stat, errmsg)
-  end subroutine
+  include 'purlin_tt_contraction_lists.inc'
 
   subroutine sandwich_real(self, y, h, x, result, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
@@ -366,6 +271,7 @@ contains
     call expect_real_numbers(o, any([tt_is_complex(y), tt_is_complex(x), tt_matrix_is_complex(h)]))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_sandwich(self%key, stream_key(stream), y%handle(), &
       h%handle(), x%handle(), parts, info))
+    call tt_cut_from_one(info)
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
@@ -385,6 +291,7 @@ contains
     parts = 0
     call absorb(o, c_tt_sandwich(self%key, stream_key(stream), y%handle(), &
       h%handle(), x%handle(), parts, info))
+    call tt_cut_from_one(info)
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine
@@ -402,6 +309,7 @@ contains
     if (present(info)) call purlin_init(info)
     call absorb(o, c_tt_sandwich_scaled(self%key, stream_key(stream), y%handle(), h%handle(), x%handle(), &
       result, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -422,6 +330,7 @@ contains
     parts = 0
     call absorb(o, c_tt_rayleigh(self%key, stream_key(stream), h%handle(), x%handle(), parts, numerator, &
       denominator, info))
+    call tt_cut_from_one(info)
     result = parts(1)
     call finish(o, stat, errmsg)
   end subroutine
@@ -443,6 +352,7 @@ contains
     parts = 0
     call absorb(o, c_tt_rayleigh(self%key, stream_key(stream), h%handle(), x%handle(), parts, numerator, &
       denominator, info))
+    call tt_cut_from_one(info)
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)
   end subroutine
@@ -460,7 +370,7 @@ contains
     type(c_ptr) :: given, found
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
-    call core_lend(o, self%context, PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
       size(sites, kind=c_int64_t), sites - 1, found))
     call absorb(o, c_tensor_destroy(found))
@@ -481,7 +391,7 @@ contains
     type(c_ptr) :: given, found
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
-    call core_lend(o, self%context, PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
       size(sites, kind=c_int64_t), sites - 1, found))
     call absorb(o, c_tensor_destroy(found))
@@ -502,7 +412,7 @@ contains
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
-    call core_lend(o, self%context, PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
       x%handle(), left, right, found))
     call absorb(o, c_tensor_destroy(found))
@@ -524,7 +434,7 @@ contains
     type(outcome) :: o
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
-    call core_lend(o, self%context, PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
       x%handle(), left, right, found))
     call absorb(o, c_tensor_destroy(found))

@@ -7,7 +7,7 @@ module purlin_tt_cores
   use purlin_library
   implicit none
   private
-  public :: purlin_tt_core, cores_chained, core_lend, core_addresses, one_more_rank, either
+  public :: purlin_tt_core, cores_chained, core_lend, core_addresses, one_more_rank, either, tt_cut_from_one
 
   !> An array that is a core: `call core%lend(a)`, and a list of them to `borrow` of a train. Give the array the `target`
   !> attribute, and keep it as long as the train. A core may be copied: the same one throughout makes a uniform train.
@@ -60,6 +60,12 @@ contains
     if (ranks == modes + 1) return
     write (text, '(3(a, i0))') 'ranks: are ', ranks, ', expected ', modes + 1, ' for d = ', modes
     call refuse(o, trim(text))
+  end subroutine
+
+  !> Bonds count from 1 in reports, too.
+  pure subroutine tt_cut_from_one(info)
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
+    if (present(info)) info%cut = info%cut + 1
   end subroutine
 
   pure function either(given, default) result(choice)

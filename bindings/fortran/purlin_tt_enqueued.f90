@@ -8,6 +8,7 @@ module purlin_tt_enqueued_module
   use purlin_library
   use purlin_execution
   use purlin_tensors
+  use purlin_tt_cores, only: tt_cut_from_one
   use purlin_tt_module
   use purlin_tt_matrix_module
   use purlin_tt_contraction_module
@@ -29,6 +30,7 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_norm_enqueue(contraction%handle(), stream_key(stream), x%handle(), place(result), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -45,6 +47,7 @@ contains
     call purlin_init(info)
     call absorb(o, c_tt_distance_enqueue(contraction%handle(), stream_key(stream), x%handle(), y%handle(), &
       place(result), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -62,6 +65,7 @@ contains
     call purlin_init(info)
     call absorb(o, c_tt_sandwich_enqueue(contraction%handle(), stream_key(stream), y%handle(), h%handle(), x%handle(), &
       place(result), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -79,6 +83,7 @@ contains
     call purlin_init(info)
     call absorb(o, c_tt_rayleigh_enqueue(contraction%handle(), stream_key(stream), h%handle(), x%handle(), &
       place(result), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -14,6 +14,21 @@ module purlin_tt_entries_module
   public :: purlin_tt_random, purlin_tt_zeros, purlin_tt_ones, purlin_tt_product_state, purlin_tt_element, &
     purlin_tt_elements, purlin_tt_full, purlin_tt_svd
 
+  !> Normally distributed cores of `modes`(d) and `ranks`(d + 1), such that the squared norm is 1 in the mean.
+  interface purlin_tt_random
+    module procedure random_i8, random_i4
+  end interface
+
+  !> The tensor of zeros, ranks 1.
+  interface purlin_tt_zeros
+    module procedure zeros_i8, zeros_i4
+  end interface
+
+  !> The tensor of ones, ranks 1.
+  interface purlin_tt_ones
+    module procedure ones_i8, ones_i4
+  end interface
+
   !> The product state of vectors one after another: `vectors`(sum of modes).
   interface purlin_tt_product_state
     module procedure product_r32, product_r64, product_c32, product_c64
@@ -43,7 +58,7 @@ module purlin_tt_entries_module
 contains
 
   !> Normally distributed cores, such that the squared norm is 1 in the mean.
-  subroutine purlin_tt_random(context, dtype, modes, ranks, seed, z, location, stat, errmsg)
+  subroutine random_i8(context, dtype, modes, ranks, seed, z, location, stat, errmsg)
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: modes(:), ranks(:), seed
@@ -62,7 +77,7 @@ contains
   end subroutine
 
   !> All entries are 0.
-  subroutine purlin_tt_zeros(context, dtype, modes, z, location, stat, errmsg)
+  subroutine zeros_i8(context, dtype, modes, z, location, stat, errmsg)
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: modes(:)
@@ -80,7 +95,7 @@ contains
   end subroutine
 
   !> All entries are 1.
-  subroutine purlin_tt_ones(context, dtype, modes, z, location, stat, errmsg)
+  subroutine ones_i8(context, dtype, modes, z, location, stat, errmsg)
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: modes(:)
@@ -217,7 +232,7 @@ contains
     type(outcome) :: o
     if (tt_is_complex(x)) call refuse(o, 'values: are real, the train is complex')
     call one_index_a_core(o, x, size(indices, 1))
-    call core_lend(o, tt_context(x), PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_elements(tt_context(x), stream_key(stream), x%handle(), &
       size(indices, 2, kind=c_int64_t), indices - 1, found))
     call absorb(o, c_tensor_destroy(found))
@@ -234,7 +249,7 @@ contains
     type(c_ptr) :: found
     type(outcome) :: o
     call one_index_a_core(o, x, size(indices, 1))
-    call core_lend(o, tt_context(x), PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, tt_context(x), PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_elements(tt_context(x), stream_key(stream), x%handle(), &
       size(indices, 2, kind=c_int64_t), indices - 1, found))
     call absorb(o, c_tensor_destroy(found))
@@ -249,7 +264,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_F32, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, tt_context(x), PURLIN_F32, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -263,7 +278,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_F64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, tt_context(x), PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -277,7 +292,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_CF32, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, tt_context(x), PURLIN_CF32, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -291,7 +306,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: found
     type(outcome) :: o
-    call core_lend(o, tt_context(x), PURLIN_CF64, 0, shape(values, kind=c_int64_t), .true., c_loc(values), found)
+    call core_lend(o, tt_context(x), PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_full(tt_context(x), stream_key(stream), x%handle(), found))
     call absorb(o, c_tensor_destroy(found))
     call finish(o, stat, errmsg)
@@ -397,5 +412,42 @@ contains
     if (o%status /= PURLIN_SUCCESS .or. info%length == count) return
     write (text, '(2(a, i0))') 'index: has ', count, ' numbers, the train has cores ', info%length
     call refuse(o, trim(text))
+  end subroutine
+
+  !> The same for default integers.
+  subroutine random_i4(context, dtype, modes, ranks, seed, z, location, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int32_t), intent(in) :: modes(:), ranks(:), seed
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in), optional :: location
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call random_i8(context, dtype, int(modes, c_int64_t), int(ranks, c_int64_t), int(seed, c_int64_t), z, &
+      location, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine zeros_i4(context, dtype, modes, z, location, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int32_t), intent(in) :: modes(:)
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in), optional :: location
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call zeros_i8(context, dtype, int(modes, c_int64_t), z, location, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine ones_i4(context, dtype, modes, z, location, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int32_t), intent(in) :: modes(:)
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in), optional :: location
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call ones_i8(context, dtype, int(modes, c_int64_t), z, location, stat, errmsg)
   end subroutine
 end module purlin_tt_entries_module

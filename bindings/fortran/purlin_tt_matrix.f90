@@ -19,11 +19,16 @@ module purlin_tt_matrix_module
     type(c_ptr) :: key = c_null_ptr
     type(c_ptr) :: context = c_null_ptr
   contains
-    procedure :: create => matrix_create
-    procedure :: ising => matrix_ising
-    procedure :: heisenberg => matrix_heisenberg
-    procedure :: identity => matrix_identity
-    procedure :: from_terms => matrix_from_terms
+    procedure, private :: matrix_create, matrix_create_i4
+    generic :: create => matrix_create, matrix_create_i4
+    procedure, private :: matrix_ising, matrix_ising_i4
+    generic :: ising => matrix_ising, matrix_ising_i4
+    procedure, private :: matrix_heisenberg, matrix_heisenberg_i4
+    generic :: heisenberg => matrix_heisenberg, matrix_heisenberg_i4
+    procedure, private :: matrix_identity, matrix_identity_i4
+    generic :: identity => matrix_identity, matrix_identity_i4
+    procedure, private :: matrix_from_terms, matrix_from_terms_i4
+    generic :: from_terms => matrix_from_terms, matrix_from_terms_i4
     procedure :: borrow => matrix_borrow
     procedure :: borrow_address => matrix_borrow_address
     procedure :: borrow_device => matrix_borrow_device
@@ -56,7 +61,7 @@ contains
     call one_more_rank(o, size(rows), size(ranks))
     if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_matrix_create(context%handle(), dtype, either(location, PURLIN_HOST), either(flags, 0), &
+      call absorb(o, c_tt_matrix_create(context%handle(), dtype, either(location, PURLIN_HOST), either(flags, 0_c_int32_t), &
         size(rows, kind=c_int64_t), rows, cols, ranks, self%key))
       self%context = context%handle()
     end if
@@ -100,7 +105,7 @@ contains
     if (present(field)) strength = field
     call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_heisenberg(context%handle(), either(dtype, PURLIN_F64), &
-      length, flag(cyclic), either(twice_spin, 1), all_couplings, strength, self%key))
+      length, flag(cyclic), either(twice_spin, 1_c_int32_t), all_couplings, strength, self%key))
     self%context = context%handle()
     call finish(o, stat, errmsg)
   end subroutine
@@ -181,7 +186,7 @@ contains
     call drop_matrix(self, o)
     call cores_chained(o, cores, 4)
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_matrix_borrow(context%handle(), cores(1)%dtype, either(flags, 0), &
+      call absorb(o, c_tt_matrix_borrow(context%handle(), cores(1)%dtype, either(flags, 0_c_int32_t), &
         size(cores, kind=c_int64_t), cores%dims(2), cores%dims(3), [cores(1)%dims(1), cores%dims(4)], cores%address, &
         self%key))
       self%context = context%handle()
@@ -205,7 +210,7 @@ contains
     if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
     if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_matrix_borrow(context%handle(), dtype, either(flags, 0), size(rows, kind=c_int64_t), rows, &
+      call absorb(o, c_tt_matrix_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), size(rows, kind=c_int64_t), rows, &
         cols, ranks, addresses, self%key))
       self%context = context%handle()
     end if
@@ -227,7 +232,7 @@ contains
     if (size(cols) /= size(rows)) call refuse(o, 'cols: not as many as rows')
     if (size(addresses) /= size(rows)) call refuse(o, 'addresses: not as many as rows')
     if (o%status == PURLIN_SUCCESS) then
-      call absorb(o, c_tt_matrix_borrow_device(context%handle(), dtype, either(flags, 0), &
+      call absorb(o, c_tt_matrix_borrow_device(context%handle(), dtype, either(flags, 0_c_int32_t), &
         size(rows, kind=c_int64_t), rows, cols, ranks, addresses, self%key))
       self%context = context%handle()
     end if
@@ -445,9 +450,77 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: tensor
     type(outcome) :: o
-    call core_lend(o, context, dtype, 0, dims, packed, address, tensor)
+    call core_lend(o, context, dtype, 0_c_int32_t, dims, packed, address, tensor)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_core(train, stream_key(stream), k - 1, tensor))
     call absorb(o, c_tensor_destroy(tensor))
     call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine matrix_create_i4(self, context, dtype, rows, cols, ranks, location, flags, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int32_t), intent(in) :: rows(:), cols(:), ranks(:)
+    integer(c_int32_t), intent(in), optional :: location, flags
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_create(self, context, dtype, int(rows, c_int64_t), int(cols, c_int64_t), int(ranks, c_int64_t), &
+      location, flags, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine matrix_ising_i4(self, context, length, coupling, field, cyclic, dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: length
+    real(c_double), intent(in) :: coupling, field
+    logical, intent(in), optional :: cyclic
+    integer(c_int32_t), intent(in), optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_ising(self, context, int(length, c_int64_t), coupling, field, cyclic, dtype, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine matrix_heisenberg_i4(self, context, length, couplings, field, twice_spin, cyclic, dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: length
+    real(c_double), intent(in), optional :: couplings(3), field
+    integer(c_int32_t), intent(in), optional :: twice_spin, dtype
+    logical, intent(in), optional :: cyclic
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_heisenberg(self, context, int(length, c_int64_t), couplings, field, twice_spin, cyclic, dtype, stat, &
+      errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine matrix_identity_i4(self, context, modes, dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: modes(:)
+    integer(c_int32_t), intent(in), optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_identity(self, context, int(modes, c_int64_t), dtype, stat, errmsg)
+  end subroutine
+
+  !> The same for default integers.
+  subroutine matrix_from_terms_i4(self, context, modes, coefficients, factors, sites, which, operators, cyclic, &
+    dtype, stat, errmsg)
+    class(purlin_tt_matrix), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    integer(c_int32_t), intent(in) :: modes(:), factors(:), sites(:)
+    integer, intent(in) :: which(:)
+    complex(c_double_complex), intent(in) :: coefficients(:)
+    complex(c_double_complex), intent(in), contiguous, target :: operators(:, :, :)
+    logical, intent(in), optional :: cyclic
+    integer(c_int32_t), intent(in), optional :: dtype
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call matrix_from_terms(self, context, int(modes, c_int64_t), coefficients, int(factors, c_int64_t), &
+      int(sites, c_int64_t), which, operators, cyclic, dtype, stat, errmsg)
   end subroutine
 end module purlin_tt_matrix_module

@@ -5,6 +5,7 @@ module purlin_tt_plans_module
   use purlin_types
   use purlin_c_tt_plan
   use purlin_library
+  use purlin_tt_cores, only: tt_cut_from_one
   use purlin_tt_module
   use purlin_tt_matrix_module
   use purlin_tt_contraction_module
@@ -25,6 +26,7 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_plan_norm(contraction%handle(), x%handle(), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -38,6 +40,7 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_plan_distance(contraction%handle(), x%handle(), y%handle(), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -53,6 +56,7 @@ contains
     if (size(y) /= size(x)) call refuse(o, 'y: not as many trains as x')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_plan_batch(contraction%handle(), size(x, kind=c_int64_t), &
       tt_keys(x), tt_keys(y), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -76,6 +80,7 @@ contains
     end if
     call absorb(o, c_tt_plan_gram(contraction%handle(), size(x, kind=c_int64_t), tt_keys(x), &
       size(kets, kind=c_int64_t) - 1, second, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -90,6 +95,7 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_plan_sandwich(contraction%handle(), y%handle(), h%handle(), x%handle(), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -104,6 +110,7 @@ contains
     type(outcome) :: o
     call purlin_init(info)
     call absorb(o, c_tt_plan_rayleigh(contraction%handle(), h%handle(), x%handle(), info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 end module purlin_tt_plans_module

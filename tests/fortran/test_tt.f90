@@ -136,6 +136,14 @@ contains
     call chain(y, b)
     call purlin_init(options)
     call check(options%cut == -1 .and. options%repeat == 1, 'defaults')
+    options%cut = 0
+    call c%create(context, options, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'cut: is 0, bonds count from 1', text)
+    options%cut = 3
+    call c%create(context, options)
+    call c%plan(x, y, info)
+    call check(info%cut == 3, 'the last bond of three')
+    options%cut = -1
     options%algorithm = PURLIN_TT_ALGORITHM_REDUCED
     call c%create(context, options)
     call c%plan(x, y, info)

@@ -125,6 +125,14 @@ function operators()
   check(abs(sum(x{2}(:) .* w(:)) * 2 ^ r - e) < 1e-12 * abs(e) && isequal(size(w), [3 2 2]), 'effective operator');
   s = value(env, 4);
   check(abs(s.mantissa * 2 ^ s.exponent - e) < 1e-12 * abs(e), 'value');
+  % A two-site step, after which the rank between is another.
+  z = {x{1}, cos(reshape(1:24, [3 2 4])) * x{1}(1), sin(reshape(1:8, [4 2])) * x{1}(1)};
+  w = purlin.TT(z);
+  set_trains(env, w, w, 2, 3);
+  s = value(env, 2);
+  e = purlin.tt_sandwich(z, h, z);
+  check(abs(s.mantissa * 2 ^ s.exponent - e) < 1e-12 * abs(e), 'other trains');
+  delete(w);
   plain = purlin.TTEnvironments(v, v);
   s = local(plain, 2, Z);
   check(abs(s.mantissa * 2 ^ s.exponent - a' * at(I, Z, I) * a) < 1e-12, 'local value');

@@ -44,7 +44,7 @@ fi
 say "== shell installer"
 PREFIX=$work/shell PURLIN_INSTALLER=shell "$ROOT/tools/install.sh"
 ! have pkg-config || by_pkg_config "$work/shell" "$work/shell/lib" "$work/by_shell"
-files() { (cd "$1" && find . ! -type d ! -path './lib/cmake/*' ! -name '*.mod' ! -name '*.smod' ! -name 'libpurlin_fortran.a' | sort); }
+files() { (cd "$1" && find . ! -type d ! -path './lib/cmake/*' ! -name '*.mod' ! -name '*.smod' ! -name 'libpurlin_fortran.a' ! -name purlin-fortran.pc | sort); }
 diff <(files "$PREFIX") <(files "$work/shell") || die "CMake (<) and the shell installer (>) install different files"
 diff "$PREFIX/lib/pkgconfig/purlin.pc" "$work/shell/lib/pkgconfig/purlin.pc" || die "the two purlin.pc differ"
 

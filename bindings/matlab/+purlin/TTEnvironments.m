@@ -5,6 +5,8 @@ classdef TTEnvironments < handle
 %   bond k lies before site k, so that there are bonds 1 to d+1.
 %   build(e, side, bond)       a step of a sweep: the environment of 'left' or 'right' at a bond, and those on the way
 %   update_core(e, k)          core K of the bra or of the ket has changed
+%   set_trains(e, y, x, first, last)   other trains from now on, which differ in the cores FIRST to LAST and in the ranks
+%                              between these alone: a two-site step; what does not depend on these cores is kept
 %   [E, q] = get(e, side, bond)   the environment, ranks of bra, operator, boundary and ket, to be multiplied with 2^q
 %   [w, q] = apply(e, k, v)    the effective operator of sites from K on times V, rank by modes by rank
 %   s = value(e, bond)         <y|H|x> from the environments at a bond, as purlin.tt_inner_scaled gives it
@@ -45,6 +47,12 @@ classdef TTEnvironments < handle
 
     function update_core(obj, k)
       purlin_mex('environments_update', obj.key, k);
+    end
+
+    function set_trains(obj, y, x, first, last)
+      purlin_mex('environments_set_trains', obj.key, purlin.internal.train(y), purlin.internal.train(x), first, last);
+      obj.bra = y;
+      obj.ket = x;
     end
 
     function [values, exponent] = get(obj, side, bond)

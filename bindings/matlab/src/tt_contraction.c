@@ -441,6 +441,16 @@ static void environments_update(int nlhs, mxArray *plhs[], int nrhs, const mxArr
   (void)nrhs;
 }
 
+/* environments_set_trains(key, y, x, first, last) */
+static void environments_set_trains(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  check(purlin_tt_environments_set_trains(environments_argument(prhs[0]), train_of("y", prhs[1]), train_of("x", prhs[2]),
+                                          integer_argument("first", prhs[3], 1, INT64_MAX) - 1,
+                                          integer_argument("last", prhs[4], 1, INT64_MAX) - 1));
+  (void)nlhs;
+  (void)plhs;
+  (void)nrhs;
+}
+
 /* s = environments_value(key, bond), with an operator at a site environments_value(key, k, op) */
 static void environments_value(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_environments *e = environments_argument(prhs[0]);
@@ -543,6 +553,7 @@ const command tt_contraction_commands[] = {
   {"environments_create", 4, 4, environments_create},
   {"environments_build", 3, 3, environments_build},
   {"environments_update", 2, 2, environments_update},
+  {"environments_set_trains", 5, 5, environments_set_trains},
   {"environments_value", 2, 3, environments_value},
   {"environments_get", 3, 3, environments_get},
   {"environments_apply", 5, 5, environments_apply},
